@@ -18,13 +18,13 @@ import streamlit as st
 
 import retrieval_report as rr
 from records import CUTOFFS, MEASURES, METRICS, Choice, Data, Files, Questions, Rules, Upload, Winners
-from retrieval_report.analysis import verdicts
+from retrieval_report.comparison import verdicts
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.reading.crash_guard import tried_first
 from retrieval_report.reading.finding import find_files
-from retrieval_report.reading.trial import tried_first
-from retrieval_report.report.html import render_html
-from retrieval_report.report.pictures import pictures
+from retrieval_report.study.html import render_html
+from retrieval_report.study.pictures import pictures
 from uploads import columns_of, read_texts
 from warning_log import noticed
 

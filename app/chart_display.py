@@ -14,8 +14,8 @@ import streamlit as st
 
 from cached import remember
 from records import Choice, Data
-from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, NOTHING, SAFE, UNTESTED
 from retrieval_report.charts import responsive, styled
+from retrieval_report.comparison.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, NOTHING, SAFE, UNTESTED
 from text import plain
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from records import PARAMETERS, Choice, Data, Draws, Rules, curve, parsed, shown_at_first
-from retrieval_report.analysis.corrections import MAX_T
+from retrieval_report.comparison.corrections import MAX_T
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.parameters import PARAMETERS as OPTIONS
 from retrieval_report.metrics.formulas import parameter_text

@@ -13,7 +13,7 @@ import streamlit as st
 from cached import read_files
 from records import NAMED, Data, Draws, Files, Rules
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.samples import SAMPLES, sample_folder
+from retrieval_report.study.samples import SAMPLES, sample_folder
 from retrieval_report.study.server import START
 from retrieval_report.writing.names import first_names
 from text import plain, short

@@ -11,10 +11,10 @@ import polars as pl
 import retrieval_report as rr
 from cached import remember, study_of
 from records import Choice, Data
-from retrieval_report.analysis.distributions import score_distribution
-from retrieval_report.analysis.orders import drawn_order, lists_of_query, ranking_ties
-from retrieval_report.analysis.profile import tie_profile, ties_at_cutoff
-from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.ties.distributions import score_distribution
+from retrieval_report.ties.orders import drawn_order, lists_of_query, ranking_ties
+from retrieval_report.ties.profile import tie_profile, ties_at_cutoff
+from retrieval_report.ties.rounding import rounding_effect
 
 Id = str | int
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from retrieval_report.analysis.answers import ROW_OPTIONS
-from retrieval_report.analysis.corrections import MAX_T
+from retrieval_report.comparison.corrections import MAX_T
 from retrieval_report.contracts.truncated import AUTO
 from retrieval_report.metrics.formulas import parameter_text
 from retrieval_report.metrics.parsing import DEFAULT_MEASURES, measure_text, parse_measure, parse_metric
+from retrieval_report.study.answers import ROW_OPTIONS
 
 POLICIES = ("expected", "naive", "shuffled", "worst", "best")
 MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)

@@ -9,10 +9,10 @@ import polars as pl
 import streamlit as st
 
 from records import Data
-from retrieval_report.analysis.comparison import ahead_first
-from retrieval_report.analysis.leaderboard import rank_range
-from retrieval_report.analysis.verdicts import doubt, with_chances
 from retrieval_report.charts.data import side_by_side
+from retrieval_report.comparison.leaderboard import rank_range
+from retrieval_report.comparison.pairs import ahead_first
+from retrieval_report.comparison.verdicts import doubt, with_chances
 from retrieval_report.contracts.registry import column
 from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals
 from text import plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
-from retrieval_report.report.terminal import visible
+from retrieval_report.study.terminal import visible
 from retrieval_report.writing.names import unlinked
 
 WIDTH = 60

@@ -12,12 +12,12 @@ from records import NAMED, Data, Upload
 from retrieval_report.codes.files import codes_from
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
+from retrieval_report.reading.crash_guard import tried_first
 from retrieval_report.reading.files import column_names, costs_from, frame_from
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, match_columns
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
-from retrieval_report.reading.trial import tried_first
 from retrieval_report.writing.names import first_names
 from warning_log import noticed
 

@@ -20,18 +20,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.analysis.grid import Pairs
-from retrieval_report.analysis.max_t import step_down
-from retrieval_report.analysis.noninferiority import one_sided
-from retrieval_report.analysis.paired import differences
-from retrieval_report.analysis.significance import (
+from retrieval_report.comparison.max_t import step_down
+from retrieval_report.comparison.noninferiority import one_sided
+from retrieval_report.comparison.significance import (
     benjamini_hochberg,
     holm,
     paired_t,
     sampled_sign_flips,
     wilcoxon,
 )
-from retrieval_report.analysis.tukey import tukey
+from retrieval_report.comparison.tukey import tukey
+from retrieval_report.engines.paired import differences
+from retrieval_report.engines.score_grid import Pairs
 
 Floats = NDArray[np.float64]
 ALPHA, MARGIN, GAP = 0.05, 0.01, 0.1

@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
 
 from fuzz import ALL, fuzz_file, fuzz_folder, fuzz_metric
-from retrieval_report.reading.trial import tried_first
+from retrieval_report.reading.crash_guard import tried_first
 
 STEP = 20_000
 

@@ -42,7 +42,7 @@ COMPILER = ("compile.py", "cache.py")  # in the folder of kernels, but not run w
 # What may be asked besides doctests.
 ASKED = (
     *(f"tests/{name}" for name in ("analysis", "scoring", "metrics", "kernels", "codes", "study")),
-    *("tests/conformance/test_golden.py", "tests/report/test_report_contents.py", "tests/report/test_terminal.py"),
+    *("tests/conformance/test_golden.py", "tests/study/test_report_contents.py", "tests/study/test_terminal.py"),
 )
 # Coverage cannot look into compiled kernels, and with it interpreted ones take too long: their tests are named here.
 OF_METRICS = [

@@ -8,15 +8,15 @@ from retrieval_report import (
     stats as stats,
     systems as systems,
 )
-from retrieval_report.analysis.audit import audit as audit
-from retrieval_report.analysis.comparison import compare as compare
-from retrieval_report.analysis.flips import flips as flips
-from retrieval_report.analysis.gate import gate as gate
-from retrieval_report.analysis.hints import tie_hints as tie_hints
-from retrieval_report.analysis.leaderboard import leaderboard as leaderboard
-from retrieval_report.analysis.profile import tie_profile as tie_profile
-from retrieval_report.analysis.summary import summarise as summarise
-from retrieval_report.analysis.truncated_lists import truncated_lists as truncated_lists
+from retrieval_report.systems.audit import audit as audit
+from retrieval_report.comparison.pairs import compare as compare
+from retrieval_report.comparison.flips import flips as flips
+from retrieval_report.comparison.gate import gate as gate
+from retrieval_report.ties.hints import tie_hints as tie_hints
+from retrieval_report.comparison.leaderboard import leaderboard as leaderboard
+from retrieval_report.ties.profile import tie_profile as tie_profile
+from retrieval_report.engines.summary import summarise as summarise
+from retrieval_report.ties.truncated_lists import truncated_lists as truncated_lists
 from retrieval_report.contracts.errors import (
     ColumnError as ColumnError,
     DataError as DataError,
@@ -27,8 +27,12 @@ from retrieval_report.contracts.errors import (
     RetrievalReportError as RetrievalReportError,
     RetrievalReportWarning as RetrievalReportWarning,
 )
-from retrieval_report.disk import count_ties_to as count_ties_to, evaluate_to as evaluate_to
-from retrieval_report.evaluation import count_ties as count_ties, evaluate as evaluate, shuffled_means as shuffled_means
+from retrieval_report.engines.disk import count_ties_to as count_ties_to, evaluate_to as evaluate_to
+from retrieval_report.engines.evaluate import (
+    count_ties as count_ties,
+    evaluate as evaluate,
+    shuffled_means as shuffled_means,
+)
 from retrieval_report.metrics.catalogue import (
     ACG as ACG,
     AP as AP,
@@ -54,7 +58,7 @@ from retrieval_report.reading import (
     read_rankings as read_rankings,
 )
 from retrieval_report.report import read_report as read_report, write_report as write_report
-from retrieval_report.search import from_search as from_search
+from retrieval_report.codes.search import from_search as from_search
 from retrieval_report.study.study import Study as Study
 
 __all__: list[str]

@@ -18,19 +18,19 @@ These functions complement :func:`retrieval_report.evaluate`; they look at items
 
 from __future__ import annotations
 
-from retrieval_report.analysis.coverage import judgement_coverage
-from retrieval_report.analysis.distributions import score_distribution
-from retrieval_report.analysis.hints import chance_level
-from retrieval_report.analysis.neighbours import neighbour_judgements
-from retrieval_report.analysis.orders import drawn_order, ranking_ties
-from retrieval_report.analysis.profile import ties_at_cutoff
-from retrieval_report.analysis.queries import query_table
-from retrieval_report.analysis.recall_curve import recall_curve
-from retrieval_report.analysis.rounding import rounding_effect
-from retrieval_report.analysis.similarity import RankingSimilarity, ranking_similarity
-from retrieval_report.analysis.tie_break_effect import resolve_ties, tie_break_effect
+from retrieval_report.comparison.queries import query_table
 from retrieval_report.metrics.weights import WeighedGains, query_weights, weigh_gains
 from retrieval_report.scoring.ties import tie_groups
+from retrieval_report.ties.coverage import judgement_coverage
+from retrieval_report.ties.distributions import score_distribution
+from retrieval_report.ties.hints import chance_level
+from retrieval_report.ties.neighbours import neighbour_judgements
+from retrieval_report.ties.orders import drawn_order, ranking_ties
+from retrieval_report.ties.profile import ties_at_cutoff
+from retrieval_report.ties.recall_curve import recall_curve
+from retrieval_report.ties.rounding import rounding_effect
+from retrieval_report.ties.similarity import RankingSimilarity, ranking_similarity
+from retrieval_report.ties.tie_break_effect import resolve_ties, tie_break_effect
 
 __all__ = [
     "RankingSimilarity",

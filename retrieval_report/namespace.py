@@ -14,10 +14,10 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.analysis.audit import audit
-from retrieval_report.analysis.profile import tie_profile
-from retrieval_report.evaluation import count_ties, evaluate
+from retrieval_report.engines.evaluate import count_ties, evaluate
 from retrieval_report.study.study import Study
+from retrieval_report.systems.audit import audit
+from retrieval_report.ties.profile import tie_profile
 
 
 @pl.api.register_dataframe_namespace("retrieval")

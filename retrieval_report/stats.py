@@ -14,15 +14,15 @@
 
 from __future__ import annotations
 
-from retrieval_report.analysis.costs import cost_table
-from retrieval_report.analysis.flips import pair_verdicts, rank_agreement
-from retrieval_report.analysis.gate import Gate
-from retrieval_report.analysis.letters import compact_letters
-from retrieval_report.analysis.noninferiority import detectable_effect, no_worse, queries_needed
-from retrieval_report.analysis.queries import deciding_queries
-from retrieval_report.analysis.segments import compare_by, segment_winners, summarise_by
-from retrieval_report.analysis.tie_ranks import tie_ranks
-from retrieval_report.evaluation import evaluate_with_draws
+from retrieval_report.comparison.costs import cost_table
+from retrieval_report.comparison.flips import pair_verdicts, rank_agreement
+from retrieval_report.comparison.gate import Gate
+from retrieval_report.comparison.letters import compact_letters
+from retrieval_report.comparison.noninferiority import detectable_effect, no_worse, queries_needed
+from retrieval_report.comparison.queries import deciding_queries
+from retrieval_report.comparison.segments import compare_by, segment_winners, summarise_by
+from retrieval_report.comparison.tie_ranks import tie_ranks
+from retrieval_report.engines.evaluate import evaluate_with_draws
 
 __all__ = [
     "Gate",

@@ -15,8 +15,8 @@ import records
 import retrieval_report as rr
 from made_reports import made_rankings
 from retrieval_report.cli import cli
+from retrieval_report.engines.stream import score_stream
 from retrieval_report.report import report_contents
-from retrieval_report.stream.arrow import score_stream
 
 USUAL = [("ndcg", 10), ("precision", 10), ("recall", 10), ("ap", None)]
 RANKINGS = made_rankings(("fine", "coarse"), queries=3)

@@ -13,11 +13,11 @@ from typing import Any, get_type_hints
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.analysis.comparison import ComparisonOptions
-from retrieval_report.analysis.likeness import LikeOptions
-from retrieval_report.analysis.summary import SummaryOptions
+from retrieval_report.comparison.pairs import ComparisonOptions
 from retrieval_report.contracts.options import EvaluateOptions, Options
-from retrieval_report.report.contents import ReportOptions
+from retrieval_report.engines.summary import SummaryOptions
+from retrieval_report.study.contents import ReportOptions
+from retrieval_report.systems.evaluate_like import LikeOptions
 
 GROUPS = [rr.charts, rr.codes, rr.lists, rr.report, rr.stats, rr.systems]
 NAMES = [name for name in dir(rr) if not isinstance(getattr(rr, name), ModuleType) and name != "__version__"]

@@ -9,9 +9,9 @@ from cached import study_of, winners
 from chart_display import chart_of, show_chart
 from records import Choice, Data
 from retrieval_report import charts
-from retrieval_report.analysis.audit import furthest_off
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.report.notices import same_winner, winner_sentences
+from retrieval_report.study.caveats import same_winner, winner_sentences
+from retrieval_report.systems.audit import furthest_off
 from tables import frame_table, heading
 from text import plain
 from url_controls import choose_one

@@ -12,13 +12,13 @@ from cached import ask, ranked_models, shown, study_of, winners
 from chart_display import BOXES, chart_of, show_chart
 from records import Choice, Data
 from retrieval_report import charts
-from retrieval_report.analysis.comparison import ahead_first, turned
-from retrieval_report.analysis.verdicts import CUT, NO_WORSE, NOT_DECIDED, NOTHING, UNKNOWN_R, WORSE, with_chances
+from retrieval_report.comparison.pairs import ahead_first, turned
+from retrieval_report.comparison.verdicts import CUT, NO_WORSE, NOT_DECIDED, NOTHING, UNKNOWN_R, WORSE, with_chances
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
-from retrieval_report.report.notices import naive_ties, significance
-from retrieval_report.report.terminal import deviation
-from retrieval_report.report.verdict import pair_verdict
+from retrieval_report.study.caveats import naive_ties, significance
+from retrieval_report.study.terminal import deviation
+from retrieval_report.study.verdict import pair_verdict
 from retrieval_report.writing.numbers import chance_text, interval
 from tables import frame_table, heading
 from text import plain, short

@@ -10,8 +10,8 @@ from cached import shown, study_of, winners
 from chart_display import BOXES, Drawing, chart_of, show_chart
 from records import Choice, Data, Winners
 from retrieval_report import charts
-from retrieval_report.report.notices import naive_ties
-from retrieval_report.report.tables import MANY
+from retrieval_report.study.caveats import naive_ties
+from retrieval_report.study.tables import MANY
 from tables import flips_table, heading, summary_table
 from text import plain
 

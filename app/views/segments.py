@@ -9,8 +9,8 @@ import retrieval_report as rr
 from cached import shown, study_of
 from chart_display import BOXES
 from records import Choice, Data
-from retrieval_report.analysis.segments import NO_VALUE
-from retrieval_report.analysis.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
+from retrieval_report.comparison.segments import NO_VALUE
+from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
 from tables import flips_table, frame_table, heading, summary_table
 from text import plain
 from url_controls import choose_one

@@ -16,7 +16,7 @@ def imports():
     import marimo as mo
 
     import retrieval_report as rr
-    from retrieval_report.samples import sample_folder
+    from retrieval_report.study.samples import sample_folder
 
     alt.renderers.enable("svg")
     return mo, rr, sample_folder

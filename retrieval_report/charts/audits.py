@@ -6,13 +6,13 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.audit import AUDIT, furthest_off
-from retrieval_report.analysis.verdicts import first_that_holds
 from retrieval_report.charts.channels import along, keyed, nice_scale, row_axis, texts, tooltips
 from retrieval_report.charts.colours import AMBER, BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import at_measure, bounds, held, inline, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, row_chart, sentence_chart
+from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.systems.audit import AUDIT, furthest_off
 from retrieval_report.writing.names import clean, joined, quoted, unique_labels
 from retrieval_report.writing.numbers import number, size, span
 

@@ -8,13 +8,13 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.comparison import turned
-from retrieval_report.analysis.flips import JUDGED_PAIRS, pair_verdicts
-from retrieval_report.analysis.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, UNTESTED, with_chances
 from retrieval_report.charts.channels import OPEN, along, keyed, open_dash, row_axis, texts, tooltips
 from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, PINK, SKY, VERMILLION
 from retrieval_report.charts.data import at_measure, check_models, held, inline, of_policy, summary_frame, with_labels
 from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered, row_chart
+from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
+from retrieval_report.comparison.pairs import turned
+from retrieval_report.comparison.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, UNTESTED, with_chances
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import joined, quoted, unique_labels

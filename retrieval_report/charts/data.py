@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.analysis.inputs import MEAN, at_cutoff, hold
-from retrieval_report.analysis.inputs import side_by_side as means_side_by_side
-from retrieval_report.analysis.verdicts import SHOWN
+from retrieval_report.comparison.verdicts import SHOWN
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.engines.check_scores import MEAN, at_cutoff, hold
+from retrieval_report.engines.check_scores import side_by_side as means_side_by_side
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import clean, measure_name, unique_labels

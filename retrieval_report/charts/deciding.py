@@ -6,11 +6,11 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.queries import DECIDING
 from retrieval_report.charts.channels import along, keyed, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, held, inline, of_policy, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, row_chart
+from retrieval_report.comparison.queries import DECIDING
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.writing.names import clean, joined, quoted
 from retrieval_report.writing.numbers import size

@@ -6,13 +6,13 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.costs import COSTS
-from retrieval_report.analysis.leaderboard import LEADERBOARD, rank_range
 from retrieval_report.charts.channels import along, keyed, nice_scale, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import held, inline, of_policy, with_labels, with_tie_range
 from retrieval_report.charts.lines import apart
 from retrieval_report.charts.theme import HEIGHT, WIDTH, empty_chart, finish, layered, row_chart
+from retrieval_report.comparison.costs import COSTS
+from retrieval_report.comparison.leaderboard import LEADERBOARD, rank_range
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.writing.names import clean, joined, quoted

@@ -170,7 +170,7 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
 
     Examples
     --------
-    >>> from retrieval_report.analysis.orders import drawn_order, ranking_ties
+    >>> from retrieval_report.ties.orders import drawn_order, ranking_ties
     >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [1, 0, 0]}
     >>> rows = ranking_ties(rankings, model="model", query="q")
     >>> chart = list_orders({"order received": rows, "draw 0": drawn_order(rows, draw=0)})

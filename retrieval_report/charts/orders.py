@@ -11,12 +11,12 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.distributions import DISTRIBUTION
 from retrieval_report.charts.channels import NUMBER, along, fixed_scale, keyed, texts
 from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, held, inline
 from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered, sentence_chart
 from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.ties.distributions import DISTRIBUTION
 from retrieval_report.writing.names import clean, joined, measure_name
 from retrieval_report.writing.numbers import number, span
 

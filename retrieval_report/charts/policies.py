@@ -9,12 +9,12 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.audit import AUDIT
 from retrieval_report.charts.channels import OPEN, along, keyed, nice_scale, open_dash, row_axis, texts, tooltips
 from retrieval_report.charts.colours import AMBER, BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, best_of, held, inline, models_at, summary_frame, with_labels
 from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.systems.audit import AUDIT
 from retrieval_report.writing.names import joined, listed, quoted, unique_labels
 from retrieval_report.writing.numbers import number, span
 

@@ -11,13 +11,13 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.distributions import MEAN_DISTRIBUTION
 from retrieval_report.charts.channels import along, fixed_scale, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, at_measure, bounds, check_models, held, inline, models_at, summary_frame
 from retrieval_report.charts.theme import empty_chart, finish, layered, sentence_chart
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.ties.distributions import MEAN_DISTRIBUTION
 from retrieval_report.writing.names import clean, joined, listed, quoted, short
 from retrieval_report.writing.numbers import number, span
 

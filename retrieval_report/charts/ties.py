@@ -9,13 +9,13 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.analysis.profile import PROFILE
-from retrieval_report.analysis.rounding import ROUNDING_EFFECT
 from retrieval_report.charts.channels import along, keyed, nice_scale, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import at_measure, best_of, held, inline, with_labels
 from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, row_chart
 from retrieval_report.contracts.registry import title_of
+from retrieval_report.ties.profile import PROFILE
+from retrieval_report.ties.rounding import ROUNDING_EFFECT
 from retrieval_report.writing.names import joined, listed, quoted, unique_labels
 from retrieval_report.writing.numbers import size, span
 
@@ -198,7 +198,7 @@ def rounding(effect: object, *, metric: object, cutoff: int | str | None = None)
     Examples
     --------
     >>> from retrieval_report import evaluate, summarise
-    >>> from retrieval_report.analysis.rounding import rounding_effect
+    >>> from retrieval_report.ties.rounding import rounding_effect
     >>> rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [0.9, 1.1], "relevance": [1, 0]}
     >>> one, other = (summarise(evaluate(rankings, metrics="rr@2", decimals=decimals)) for decimals in (None, 0))
     >>> rounding(rounding_effect(one, other), metric="rr", cutoff=2).to_dict()["title"]["text"]

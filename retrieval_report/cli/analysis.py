@@ -13,8 +13,8 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import check, correction_option, depths_option, explains, options, study_options
 from retrieval_report.cli.streams import form_options, json_option
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.report.notices import same_winner
-from retrieval_report.report.terminal import frame_table, visible
+from retrieval_report.study.caveats import same_winner
+from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.writing.numbers import number, span
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ ALIKE = ("queries", "none", "ties", "order", "items", "tau_b", "tau_ap", "rbo_a"
 def compare(data: Data, output: Output, baseline: str | None, form: str | None, **settings: Any) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
     import retrieval_report as rr
-    from retrieval_report.analysis.verdicts import with_chances
-    from retrieval_report.report.notices import named_tests, uneven_lengths
-    from retrieval_report.report.paper import Means, latex_table
+    from retrieval_report.comparison.verdicts import with_chances
+    from retrieval_report.study.caveats import named_tests, uneven_lengths
+    from retrieval_report.study.latex_markdown import Means, latex_table
 
     if form == "latex" and baseline is not None:
         raise click.UsageError("--latex marks what is below the highest, not below --baseline: choose one of them")
@@ -159,7 +159,7 @@ def similarity(first: str, second: str, columns: dict[str, str] | None, p: float
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     """Return an audit as text: all rows, or those whose rank tie order changes, and how many lines the others take."""
-    from retrieval_report.analysis.audit import changes_rank
+    from retrieval_report.systems.audit import changes_rank
 
     names = ("system", "version", "definition", "model", "prints", "expected", "lowest", "highest", "off", "z")
     columns, by = (*names, "same_winner"), ("metric", "cutoff")
@@ -187,8 +187,8 @@ def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
 
 def _tell_silent(systems: Sequence[str], table: pl.DataFrame, settings: Mapping[str, Any]) -> None:
     """Name the requested systems that print none of the measures, and the reasons."""
-    from retrieval_report.analysis.conventions import choose
     from retrieval_report.metrics.parsing import parse_metrics
+    from retrieval_report.systems.conventions import choose
 
     requests = parse_metrics(settings["metrics"], settings["cutoffs"])
     asked = {metric.name for metric, _ in requests}
@@ -209,7 +209,7 @@ def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
     """Put the verdict beside each pair, whichever of its models is named first; the least certain pairs come first."""
     import polars as pl
 
-    from retrieval_report.analysis.verdicts import doubt
+    from retrieval_report.comparison.verdicts import doubt
 
     # A baseline is model_b whatever its name; verdicts order the models alphabetically.
     pair = (pl.min_horizontal("model_a", "model_b"), pl.max_horizontal("model_a", "model_b"))

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.analysis.summary import summarise
 from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.codes.files import load_codes
 from retrieval_report.contracts.errors import FileError, RetrievalReportError
-from retrieval_report.evaluation import evaluate
+from retrieval_report.engines.evaluate import evaluate
+from retrieval_report.engines.summary import summarise
 from retrieval_report.scoring.radius import evaluate_radius
 
 POLICIES = ("expected", "worst", "best")

@@ -11,7 +11,7 @@ from retrieval_report.cli.engines import watched
 from retrieval_report.cli.files import Output, file_options, output_options, read_judgements, tell_written
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options
-from retrieval_report.report.terminal import frame_table, summary_table
+from retrieval_report.study.terminal import frame_table, summary_table
 from retrieval_report.writing.files import csv_bytes, refuse_inputs, write_files
 
 WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")

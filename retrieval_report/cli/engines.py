@@ -19,7 +19,7 @@ from retrieval_report.writing.temporary import scratch
 if TYPE_CHECKING:
     import polars as pl
 
-    from retrieval_report import Study
+    from retrieval_report.study.study import Study
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def on_disk(task: Task) -> Scored:
 
 def _lengths(scores: pl.DataFrame | pl.LazyFrame, summary: pl.DataFrame) -> list[str]:
     """Return a sentence if whole-list measures are means over lists of unequal length."""
-    from retrieval_report.report.notices import uneven_lengths
+    from retrieval_report.study.caveats import uneven_lengths
 
     return uneven_lengths(scores, summary.select("metric", "cutoff").unique(maintain_order=True).rows())
 
@@ -141,8 +141,8 @@ def _summarised(scores: Path, queries: object, average: str, settings: dict[str,
     import polars as pl
 
     import retrieval_report as rr
-    from retrieval_report.analysis.inputs import at_measure
-    from retrieval_report.analysis.summary import with_bounds
+    from retrieval_report.engines.check_scores import at_measure
+    from retrieval_report.engines.summary import with_bounds
     from retrieval_report.metrics.parsing import parse_metrics
 
     rows = pl.scan_parquet(scores, glob=False)

@@ -14,7 +14,7 @@ import click
 
 from retrieval_report.cli.streams import print_json, standard_input
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
-from retrieval_report.report.terminal import visible
+from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import check_writable_folder, csv_bytes, parquet_bytes, refuse_inputs, write_files
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _columns(text: str) -> dict[str, str]:
 
 
 def _try_first(context: click.Context, _option: click.Parameter, trusted: bool) -> None:
-    from retrieval_report.reading.trial import tried_first
+    from retrieval_report.reading.crash_guard import tried_first
 
     if not trusted:
         context.with_resource(tried_first())

@@ -13,7 +13,7 @@ from retrieval_report.cli.files import FILES, file_options, read_judgements, rea
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options
 from retrieval_report.contracts.errors import OutputError
-from retrieval_report.report.terminal import visible
+from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import refuse_inputs, write_files
 
 RULES = (
@@ -71,7 +71,7 @@ def gate(
     """  # fmt: skip
     import retrieval_report as rr
     from retrieval_report.reading.readers import read_each
-    from retrieval_report.report.gates import junit_xml, markdown_summary
+    from retrieval_report.study.junit import junit_xml, markdown_summary
 
     targets = _targets((junit, markdown), (baseline, candidate, judgements, queries))
     data = {"queries": read_queries(queries), "judgements": read_judgements(judgements)}

@@ -17,7 +17,7 @@ import click
 from retrieval_report.cli.streams import without_scratch
 from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
-from retrieval_report.report.terminal import visible
+from retrieval_report.study.terminal import visible
 
 EXAMPLES = """\b
 Examples:

@@ -16,8 +16,8 @@ from retrieval_report.cli.files import Data, Output, data_options, output_option
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import question_options, study_options
 from retrieval_report.cli.streams import form_options
-from retrieval_report.report.notices import identical_sentence, uneven_lengths
-from retrieval_report.report.terminal import frame_table, summary_table, visible
+from retrieval_report.study.caveats import identical_sentence, uneven_lengths
+from retrieval_report.study.terminal import frame_table, summary_table, visible
 
 BOARD = ("rank", "model", "value", "tie_std", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high")
 QUESTIONS = {  # frame of a study → columns that are shown
@@ -54,9 +54,9 @@ def report(
     import polars as pl
 
     import retrieval_report as rr
-    from retrieval_report.analysis.inputs import at_measure
-    from retrieval_report.report.contents import report_of
-    from retrieval_report.report.writing import report_names
+    from retrieval_report.engines.check_scores import at_measure
+    from retrieval_report.study.contents import report_of
+    from retrieval_report.study.write import report_names
 
     folder = output.check([*data.paths, settings["costs"]], *report_names())
     assert folder is not None  # there is a default
@@ -98,8 +98,8 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     """
     import polars as pl
 
-    from retrieval_report.analysis.inputs import at_measure
-    from retrieval_report.analysis.leaderboard import rank_range
+    from retrieval_report.comparison.leaderboard import rank_range
+    from retrieval_report.engines.check_scores import at_measure
 
     output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in ("leaderboard", *QUESTIONS)))
     study = study_of(data, settings)

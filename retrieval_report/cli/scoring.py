@@ -15,8 +15,8 @@ from retrieval_report.cli.files import Data, Output, data_options, given_reading
 from retrieval_report.cli.group import EXAMPLES, cli
 from retrieval_report.cli.settings import average_option, like_option, options, settled
 from retrieval_report.cli.streams import json_option, print_json
-from retrieval_report.report.terminal import visible
-from retrieval_report.samples import SAMPLES, Sample, sample_folder
+from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
+from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import check_writable_folder, made
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def evaluate(
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not lose them.
     summary, files, notes = ENGINES[engine](task)
     if as_json:
-        from retrieval_report.report.notices import notices
+        from retrieval_report.study.caveats import notices
 
         print_json({"summary": summary}, [*notices(summary), *notes])
         return
@@ -119,8 +119,8 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
 
 def summary_text(summary: pl.DataFrame) -> str:
     """Return the summary as a table, with notes below on what it cannot show."""
-    from retrieval_report.report.notices import notices
-    from retrieval_report.report.terminal import summary_table
+    from retrieval_report.study.caveats import notices
+    from retrieval_report.study.terminal import summary_table
 
     return "\n\n".join([summary_table(summary), *notices(summary)])
 

@@ -114,7 +114,7 @@ def check(*, metrics: Metrics, cutoffs: Cutoffs = None, like: str | None = None,
     parse_metrics(metrics, cutoffs)
     Options(**settings)
     if like is not None:
-        from retrieval_report.analysis.likeness import check_like, measures_like
+        from retrieval_report.systems.evaluate_like import check_like, measures_like
 
         check_like(settings)
         measures_like(like, metrics, cutoffs)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval_report.kernels.ap_retrieved import hypergeometric_band
 from retrieval_report.kernels.compile import allocating, inlined, kernel
 from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, count_relevant
-from retrieval_report.kernels.ratios import hypergeometric_band
 from retrieval_report.kernels.shuffling import uniform
 
 NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small

@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, first_line
+from retrieval_report.reading.crash_guard import try_first
+from retrieval_report.reading.crash_guard_process import scan_binary
 from retrieval_report.reading.names import Choose, under_our_names
-from retrieval_report.reading.scan import scan_binary
 from retrieval_report.reading.sources import Source
-from retrieval_report.reading.trial import try_first
 
 MAX_ROWS = 2**32 - 1
 """Default limit of the rows of one file, which is what standard Polars can count."""

@@ -14,7 +14,7 @@ from retrieval_report.contracts.arguments import is_number, repeated, some
 from retrieval_report.contracts.errors import ColumnError, DataError, one_line
 from retrieval_report.reading.ids import as_text
 from retrieval_report.reading.names import KINDS
-from retrieval_report.reading.results import as_array
+from retrieval_report.reading.search_results import as_array
 
 _TEXT_COLUMNS = ("model", "query", "item", "label", "metric", "policy")
 _USED_COLUMNS = {

@@ -11,16 +11,16 @@ from retrieval_report.contracts.errors import DataError, FileError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
+from retrieval_report.reading.csv_files import read_delimited
 from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.ids import as_text
-from retrieval_report.reading.lines import read_ndjson
+from retrieval_report.reading.mteb import prediction_format, read_predictions
 from retrieval_report.reading.names import COSTS, ID_COLUMNS, RANKINGS, Choose, Kind, in_order, match_columns
-from retrieval_report.reading.predictions import prediction_format, read_predictions
+from retrieval_report.reading.ndjson import read_ndjson
+from retrieval_report.reading.numbers import NULL_TEXTS, TextTable, parse_values
 from retrieval_report.reading.sources import Source, folder_model, open_source
-from retrieval_report.reading.text import read_delimited
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
-from retrieval_report.reading.values import NULL_TEXTS, TextTable, parse_values
 
 
 def frame_from(

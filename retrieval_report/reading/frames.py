@@ -13,11 +13,11 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.convert import convert, is_column
+from retrieval_report.reading.dictionaries import is_nested, name_of, nested_frame, record_columns, unwrapped
 from retrieval_report.reading.files import frame_from, sources_of
 from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.names import KINDS, RANKINGS, Kind, own_names
-from retrieval_report.reading.objects import is_nested, name_of, nested_frame, record_columns, unwrapped
-from retrieval_report.reading.results import is_search_result, results_frame
+from retrieval_report.reading.search_results import is_search_result, results_frame
 
 # The meaning of numbers in a dictionary {query: {item: number}}.
 VALUES = {"rankings": "score", "judgements": "relevance"}

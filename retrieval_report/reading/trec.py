@@ -11,11 +11,11 @@ import polars as pl
 
 from retrieval_report.contracts.errors import FileError, first_line
 from retrieval_report.contracts.warning import warn
+from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.names import Choose, under_our_names
+from retrieval_report.reading.numbers import MOST_EXACT, TextTable, fits_integers
 from retrieval_report.reading.sources import Source
-from retrieval_report.reading.text import undecodable
-from retrieval_report.reading.values import MOST_EXACT, TextTable, fits_integers
 
 RUN_FIELDS = ("query", "iteration", "item", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "item", "relevance")

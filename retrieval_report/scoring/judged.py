@@ -28,8 +28,8 @@ from retrieval_report.kernels import grouping
 from retrieval_report.kernels.lists import Codes, Floats, Keys, Rows, frozen
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.lists import all_lists, every_list
-from retrieval_report.scoring.lookup import KEYS, UNJUDGED_HINT, Located, judged_rows, of_one_width, settle_nulls
+from retrieval_report.scoring.expected_lists import all_lists, every_list
+from retrieval_report.scoring.known_items import KEYS, UNJUDGED_HINT, Located, judged_rows, of_one_width, settle_nulls
 from retrieval_report.scoring.pool import pool_of
 
 # Roles of the rows of a stream.

@@ -14,12 +14,12 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
-from retrieval_report.kernels import completions, probing
+from retrieval_report.kernels import completions, hash_join
 from retrieval_report.kernels.lists import Bools, Cells, Codes, Floats, Integers, Keys, Lists, Places, Rows, frozen
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.beyond import Beyond, difference
+from retrieval_report.scoring.cut_lists import Beyond, difference
 from retrieval_report.scoring.judged import Judged
-from retrieval_report.scoring.lookup import KEYS
+from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.truncation import Decision, Evidence, as_counted, decide, gather
 
 
@@ -200,10 +200,10 @@ def _stray(judged: Judged, model: str, workers: int) -> object:
     lists = judged.lists.select(KEYS).with_row_index("list")
     own = lists.filter(held, model=model).select("query", own=pl.col("list").cast(pl.Int64))
     of_query = lists.join(own, on="query", how="left", maintain_order="left")["own"].fill_null(-1).to_numpy()
-    rows, found = probing.ItemRows(judged.rows, judged.keys), np.empty(judged.keys.size, np.uint32)
+    rows, found = hash_join.ItemRows(judged.rows, judged.keys), np.empty(judged.keys.size, np.uint32)
 
     def task(first: int, last: int) -> bool:
-        return probing.find_judgements(first, last, rows, frozen(of_query), rows, found)
+        return hash_join.find_judgements(first, last, rows, frozen(of_query), rows, found)
 
     arrays.over_ranges(task, judged.rows.work, workers)
     lacks = judged.rows.any(found == 0) & (of_query >= 0)

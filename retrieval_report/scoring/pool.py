@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import order_column, with_model
-from retrieval_report.scoring.lookup import KEYS
+from retrieval_report.scoring.known_items import KEYS
 
 RELEVANT = pl.col("relevance") > 0
 

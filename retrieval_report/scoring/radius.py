@@ -15,8 +15,8 @@ from retrieval_report.contracts.truncated import NO
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
-from retrieval_report.scoring.lists import refuse_unnamed
-from retrieval_report.scoring.lookup import KEYS
+from retrieval_report.scoring.expected_lists import refuse_unnamed
+from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.truncation import as_counted
 
 METRICS = ("precision", "recall", "f1", "hit_rate")

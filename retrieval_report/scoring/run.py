@@ -15,19 +15,19 @@ from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.kernels import shuffling
-from retrieval_report.kernels.dividing import Scores
+from retrieval_report.kernels.divide import Scores
 from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only, warn_steep
-from retrieval_report.scoring.completion import Completions
-from retrieval_report.scoring.drawn import drawn_lists, list_keys
-from retrieval_report.scoring.following import Following, reaching, unsure
+from retrieval_report.scoring.cut_bounds import Completions
+from retrieval_report.scoring.cut_following import Following, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
+from retrieval_report.scoring.random_orders import drawn_lists, list_keys
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Target, arrange
 from retrieval_report.scoring.scores import ListScores
-from retrieval_report.scoring.unseen import unpooled_queries, unseen_lists, warn_unpooled, warn_unseen
+from retrieval_report.scoring.unknown_relevant import unpooled_queries, unseen_lists, warn_unpooled, warn_unseen
 
 
 @dataclass

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.kernels import additive, cascade, dividing, pairwise, preferences, ratios, stopping, tables
-from retrieval_report.kernels.dividing import Scores
+from retrieval_report.kernels import ap, ap_retrieved, bpref, divide, err, rr, sums, tables
+from retrieval_report.kernels.divide import Scores
 from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, frozen
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.record import Metric
@@ -118,8 +118,8 @@ class Scorer:
             divisor = np.ascontiguousarray(self._divisor(metric))  # kernels compile anew for other layouts
             given = (
                 Moments(*map(frozen, sums[term])),
-                dividing.Divisor(frozen(divisor), self.unit_of(metric)),
-                dividing.Columns(frozen(columns), frozen(places)),
+                divide.Divisor(frozen(divisor), self.unit_of(metric)),
+                divide.Columns(frozen(columns), frozen(places)),
                 scores,
             )
             finite = over_ranges(
@@ -164,7 +164,7 @@ class Scorer:
         """
         depths = self.depths if depths is None else depths
         kernel, given = self._kernel(term, arrangement, depths)
-        lists = arrangement.ties if kernel is ratios.ratio_extremes else arrangement.lists
+        lists = arrangement.ties if kernel is ap_retrieved.ratio_extremes else arrangement.lists
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         cells = lists.tie[lists.start]
         over_ranges(lambda first, last: kernel(first, last, lists, depths, given, moments), cells, self.workers)
@@ -178,36 +178,40 @@ class Scorer:
         """Return the kernel of a sum of weighted values."""
         unit = not term.fades
         weights = term.weights.table(1 if unit else _longest(depths))
-        return additive.additive_moments, additive.Summed(self._gains(term) / self.unit(term), unit, weights)
+        return sums.additive_moments, sums.Summed(self._gains(term) / self.unit(term), unit, weights)
 
     def first(self, term: terms.FirstRelevant, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of the first relevant item."""
-        return cascade.first_relevant_moments, cascade.First(self.prepared.relevant_grade, term.reciprocal)
+        return rr.first_relevant_moments, rr.First(self.prepared.relevant_grade, term.reciprocal)
 
     def stops(self, term: terms.Stops, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of a search that may end at every item."""
-        return stopping.stopping_moments, stopping.Stops(self._gains(term), arrangement.want_variance)
+        return err.stopping_moments, err.Stops(self._gains(term), arrangement.want_variance)
 
     def preferences(self, term: terms.Preferences, arrangement: Arrangement, longest: int) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of preferences among judged items."""
         relevant = self.prepared.relevant_grade
         most = np.minimum(np.maximum(self.prepared.relevant, 0), self.prepared.judged.total(~relevant))
-        return preferences.preference_moments, preferences.Judged(relevant, most)
+        return bpref.preference_moments, bpref.Judged(relevant, most)
 
     def pairs(self, term: terms.Pairs, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of average precision."""
         values, harmonics = self._gains(term), tables.reciprocal_weights(_longest(depths))
         if term.retrieved and arrangement.extreme:
-            return ratios.ratio_extremes, ratios.Ratio(values, harmonics, False, arrangement.extreme == "best")
-        kernel = pairwise.retrieved_moments if term.retrieved else pairwise.pairwise_moments
-        return kernel, ratios.Paired(values, harmonics)
+            return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
+                values, harmonics, False, arrangement.extreme == "best"
+            )
+        kernel = ap.retrieved_moments if term.retrieved else ap.pairwise_moments
+        return kernel, ap_retrieved.Paired(values, harmonics)
 
     def own_ideal(self, term: terms.OwnIdeal, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of DCG divided by that of the same items in their best order."""
         values, discounts = self._gains(term), term.discount.table(_longest(depths))
         if arrangement.extreme:
-            return ratios.ratio_extremes, ratios.Ratio(values, discounts, True, arrangement.extreme == "best")
-        return ratios.own_ideal_moments, ratios.OwnIdeal(values > 0, discounts)
+            return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
+                values, discounts, True, arrangement.extreme == "best"
+            )
+        return ap_retrieved.own_ideal_moments, ap_retrieved.OwnIdeal(values > 0, discounts)
 
     def _gains(self, term: terms.Term) -> Floats:
         return term.gains(self.prepared.grades, self.prepared.relevant_grade)
@@ -225,7 +229,7 @@ KERNELS: dict[type[terms.Term], Callable[..., tuple[Kernel, NamedTuple]]] = {
 
 
 def _write_scores(given: tuple[Any, ...], first: int, last: int) -> bool:
-    return dividing.write_scores(first, last, *given)
+    return divide.write_scores(first, last, *given)
 
 
 def _longest(depths: Integers) -> int:

@@ -13,8 +13,8 @@ from retrieval_report.kernels.lists import Codes, Integers, Lists, Places, Rows,
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import grade_indices, lists_from_rows, order_keys, over_ranges, sums
 from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.layout import Prepared, items_of
-from retrieval_report.scoring.lookup import KEYS
 from retrieval_report.scoring.pool import not_retrieved
 from retrieval_report.scoring.truncation import as_counted
 

@@ -15,17 +15,17 @@ from retrieval_report.contracts.arguments import check_whole, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
+from retrieval_report.engines.stream import score_stream, scores_schema
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.judged import judge
-from retrieval_report.scoring.lookup import KEYS
+from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.run import score_lists
 from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.known import Beside, join_beside, known_lists, missing_lists
 from retrieval_report.spark.plans import PLANS, choose_plan, with_counts
 from retrieval_report.spark.sources import Source, open_rows
 from retrieval_report.spark.truncation import decide_on_cluster, pooled_items
-from retrieval_report.stream.arrow import score_stream, scores_schema
 
 ELSEWHERE = {
     "threads": "an executor uses one thread per task; set spark.task.cpus and the number of executors",

@@ -11,15 +11,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from retrieval_report.analysis import summary
-from retrieval_report.analysis.inputs import GROUP
 from retrieval_report.contracts.columns import given
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.options import POLICIES
 from retrieval_report.contracts.registry import FRAMES
+from retrieval_report.engines import summary
+from retrieval_report.engines.check_scores import GROUP
+from retrieval_report.engines.stream import ARROW
 from retrieval_report.spark.failures import our_errors, refusing
 from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, same_ids, where
-from retrieval_report.stream.arrow import ARROW
 
 COLUMNS = {"macro": "label", "weighted": "weight"}  # what each average needs of the queries
 

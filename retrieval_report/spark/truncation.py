@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.scoring.judged import RETRIEVED
-from retrieval_report.scoring.lookup import KEYS
+from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.truncation import Decision, Evidence, as_counted, decide
 from retrieval_report.spark.known import Beside
 from retrieval_report.spark.sources import Source

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from retrieval_report import charts
-from retrieval_report.analysis.answers import Answers
-from retrieval_report.analysis.queries import query_table
+from retrieval_report.comparison.queries import query_table
+from retrieval_report.study.answers import Answers
 
 
 class Plots:

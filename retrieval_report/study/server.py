@@ -22,10 +22,10 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.analysis.answers import Answers
 from retrieval_report.contracts.errors import FileError, OutputError, ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.parsing import CATALOGUE
+from retrieval_report.study.answers import Answers
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
 """Environment variable with the files the application opens, as JSON; app/data_source.py reads it."""

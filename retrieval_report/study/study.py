@@ -9,17 +9,17 @@ from typing import Unpack
 
 import polars as pl
 
-from retrieval_report.analysis.answers import Answers
-from retrieval_report.analysis.inputs import at_measure
+from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.report import Report, write_report
-from retrieval_report.report.contents import PageOptions, report_of
-from retrieval_report.report.notices import naive_ties, notices, uneven_lengths
-from retrieval_report.report.paper import Means, latex_table, markdown_table
-from retrieval_report.report.terminal import frame_table, visible
-from retrieval_report.report.verdict import verdict
+from retrieval_report.study.answers import Answers
+from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
+from retrieval_report.study.contents import PageOptions, Report, report_of
+from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
 from retrieval_report.study.plots import Plots
 from retrieval_report.study.server import Dashboard, asked_of_dashboard, serve
+from retrieval_report.study.terminal import frame_table, visible
+from retrieval_report.study.verdict import verdict
+from retrieval_report.study.write import write_report
 from retrieval_report.writing.files import check_writable_folder
 
 

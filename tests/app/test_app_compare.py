@@ -10,7 +10,7 @@ import pytest
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
-from retrieval_report.analysis.verdicts import chance_of
+from retrieval_report.comparison.verdicts import chance_of
 from retrieval_report.writing.numbers import chance_text, interval
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))

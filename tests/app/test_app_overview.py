@@ -8,7 +8,7 @@ import pytest
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
-from retrieval_report.report.verdict import verdict
+from retrieval_report.study.verdict import verdict
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from records import CUTOFFS, METRICS, first_choice
-from retrieval_report.analysis import answers, study_data
+from retrieval_report.study import answers, study_data
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 
@@ -25,7 +25,7 @@ import prefetch
 import retrieval_report as rr
 from data_source import first_files
 from made_pages import APP, TIMEOUT, drawn, made_data
-from retrieval_report.evaluation import evaluate_with_draws
+from retrieval_report.engines.evaluate import evaluate_with_draws
 from retrieval_report.study.server import BROWSER
 
 RANKINGS = pl.DataFrame(

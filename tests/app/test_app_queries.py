@@ -10,8 +10,8 @@ import pytest
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
-from retrieval_report.analysis.distributions import score_distribution
-from retrieval_report.analysis.orders import drawn_order, ranking_ties
+from retrieval_report.ties.distributions import score_distribution
+from retrieval_report.ties.orders import drawn_order, ranking_ties
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))

@@ -16,11 +16,11 @@ from cached import report
 from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
 from records import MEASURES, Choice, Data, Draws, Rules
-from retrieval_report.analysis.distributions import score_distribution
-from retrieval_report.analysis.profile import ties_at_cutoff
-from retrieval_report.analysis.rounding import rounding_effect
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.parameters import PARAMETERS
+from retrieval_report.ties.distributions import score_distribution
+from retrieval_report.ties.profile import ties_at_cutoff
+from retrieval_report.ties.rounding import rounding_effect
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(pl.col("distance") / 2)  # not whole, to be rounded

@@ -10,8 +10,8 @@ import pytest
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, open_page, table, words
 from made_reports import made_rankings
-from retrieval_report.analysis.profile import ties_at_cutoff
-from retrieval_report.analysis.rounding import rounding_effect
+from retrieval_report.ties.profile import ties_at_cutoff
+from retrieval_report.ties.rounding import rounding_effect
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(distance=pl.col("distance") / 8 + 0.01)

@@ -11,7 +11,7 @@ import pytest
 
 from chart_frames import CHARTS, PLAIN, Frames, frames
 from retrieval_report.charts import responsive
-from retrieval_report.report.html import vega_bundle
+from retrieval_report.study.html import vega_bundle
 
 pytestmark = pytest.mark.browser
 

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from retrieval_report import ParameterError, audit, charts, evaluate, shuffled_means, summarise
-from retrieval_report.analysis.distributions import score_distribution
-from retrieval_report.analysis.orders import drawn_order, ranking_ties
-from retrieval_report.analysis.rounding import rounding_effect
 from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.ties.distributions import score_distribution
+from retrieval_report.ties.orders import drawn_order, ranking_ties
+from retrieval_report.ties.rounding import rounding_effect
 
 LIST = pl.DataFrame(
     {

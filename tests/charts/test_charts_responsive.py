@@ -13,7 +13,7 @@ from chart_frames import PLACE, PLAIN, frames
 from made_reports import made_report
 from retrieval_report import charts
 from retrieval_report.charts.data import nice_domain
-from retrieval_report.report.pictures import pictures
+from retrieval_report.study.pictures import pictures
 
 
 def drawn(name: str) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from retrieval_report.cli import cli
-from retrieval_report.samples import sample_folder
+from retrieval_report.study.samples import sample_folder
 
 # One query, three tied items, the relevant one first in the file.
 TIED = "model,query,item,distance,relevance\nlsh,q1,a,2,1\nlsh,q1,b,2,0\nlsh,q1,c,2,0\n"

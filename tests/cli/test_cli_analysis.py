@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from retrieval_report.analysis.audit import changes_rank
-from retrieval_report.analysis.verdicts import EQUAL, VERDICTS
 from retrieval_report.cli import cli
-from retrieval_report.samples import sample_folder
+from retrieval_report.comparison.verdicts import EQUAL, VERDICTS
+from retrieval_report.study.samples import sample_folder
+from retrieval_report.systems.audit import changes_rank
 
 ROWS = """model,query,item,distance,relevance
 a,q1,x,1,1

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from retrieval_report.cli import cli
 from retrieval_report.cli.dashboard import open_browser
-from retrieval_report.samples import sample_folder
+from retrieval_report.study.samples import sample_folder
 
 
 @pytest.fixture

@@ -14,10 +14,9 @@ from click.testing import CliRunner, Result
 from polars.testing import assert_frame_equal
 
 import retrieval_report
-from retrieval_report.analysis import summary
 from retrieval_report.cli import cli
-from retrieval_report.disk import scores as stream_scores
-from retrieval_report.disk import work
+from retrieval_report.engines import disk as stream_scores
+from retrieval_report.engines import score_parts, summary
 
 ASKED = ("--metrics", "precision,ap,r_precision,ap@2", "--cutoffs", "1,all", "--policies", "worst,best,expected")
 
@@ -80,7 +79,7 @@ def test_no_rows(tmp_path: Path, engine: str) -> None:
 
 KILLED = """
 import os, signal, sys
-from retrieval_report.analysis import summary
+from retrieval_report.engines import summary
 from retrieval_report.cli import cli
 
 summary.with_bounds = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
@@ -138,7 +137,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, file: Path, monkeypatch: py
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(work, "score_run", interrupted)
+    monkeypatch.setattr(score_parts, "score_run", interrupted)
     result = run("evaluate", file, "--engine", "disk", "--out", tmp_path / "out")
     assert result.exit_code == 130
     assert "Interrupted; no file was left half-written." in result.stderr

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 import retrieval_report as rr
 from retrieval_report.cli import cli
-from retrieval_report.report.tables import report_tables
-from retrieval_report.samples import sample_folder
+from retrieval_report.study.samples import sample_folder
+from retrieval_report.study.tables import report_tables
 
 DOCS = sample_folder() / "docs"
 ARGUMENTS = [str(DOCS / "runs"), "--judgements", str(DOCS / "qrels.txt"), "--metrics", "ndcg", "--cutoffs", "10"]

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import retrieval_report as rr
 from made_reports import made_rankings
 from retrieval_report.cli import cli
-from retrieval_report.report.paper import Means, latex_table
+from retrieval_report.study.latex_markdown import Means, latex_table
 
 RANKINGS = made_rankings(("coarse", "fine"))
 TEXT = RANKINGS.write_csv().encode()

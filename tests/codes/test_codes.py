@@ -17,7 +17,7 @@ from retrieval_report.codes import count_codes, count_relevant, shards
 from retrieval_report.contracts.errors import (
     RetrievalReportWarning,
 )
-from retrieval_report.evaluation import count_ties
+from retrieval_report.engines.evaluate import count_ties
 
 POLICIES = ("expected", "best", "worst", "shuffled")
 

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 from codes_by_hand import Array, by_hand, classes, hamming, pairs, random_bits, rows, same
 from retrieval_report.codes import count_codes, counting, shards
-from retrieval_report.evaluation import count_ties
+from retrieval_report.engines.evaluate import count_ties
 
 
 def forms(bits: Array) -> dict[str, tuple[Array, int | None]]:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from retrieval_report.stream.arrow import score_stream
+from retrieval_report.engines.stream import score_stream
 
 # A stream has the rows of its own lists only; what other models show comes as further rows.
 FEW: dict[str, Any] = {

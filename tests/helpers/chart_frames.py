@@ -10,9 +10,9 @@ import polars as pl
 
 import retrieval_report as rr
 from retrieval_report import charts
-from retrieval_report.analysis.distributions import score_distribution
-from retrieval_report.analysis.rounding import rounding_effect
 from retrieval_report.scoring.radius import evaluate_radius
+from retrieval_report.ties.distributions import score_distribution
+from retrieval_report.ties.rounding import rounding_effect
 
 Frames = dict[str, pl.DataFrame]
 

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import pytest
 
-from retrieval_report.kernels import additive, ranks, tables
+from retrieval_report.kernels import ranks, sums, tables
 from retrieval_report.kernels.ranks import PlaceSums
 
 # Start, counted slots, size: short and long ties, cut and whole, near and far down the list.
@@ -107,7 +107,7 @@ def test_spread_of_weights_keeps_its_digits(name: str, t: int, slots: int, size:
             table = tables.geometric_weights(1 << 10, 0.8)
             own = [(1 - persistence) * persistence ** (t + u - 1) for u in range(1, slots + 1)]
         expected = float(sum(weight**2 for weight in own) - sum(own) ** 2 / size)
-    assert called(additive.slot_spread, table, t, t + slots, size) == pytest.approx(expected, rel=1e-12, abs=0.0)
+    assert called(sums.slot_spread, table, t, t + slots, size) == pytest.approx(expected, rel=1e-12, abs=0.0)
 
 
 def test_products_of_pairs_are_exact() -> None:

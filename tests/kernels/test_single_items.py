@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retrieval_report.kernels import additive, cascade, pairwise, ratios, stopping, tables
+from retrieval_report.kernels import ap, ap_retrieved, err, rr, sums, tables
 from retrieval_report.kernels.lists import Lists, Moments
 
 GRADES = np.array([0.0, 1.0, 2.0, 3.5])
@@ -51,17 +51,17 @@ def moments(lists: Lists) -> Outputs:
     log2, reciprocal = tables.log2_weights(wide), tables.reciprocal_weights(wide)
     outputs = [np.full(depths.shape, np.nan) for _ in range(16)]
     pairs = [Moments(*outputs[start : start + 2]) for start in range(0, 16, 2)]
-    plain = additive.Summed(relevant, True, tables.given_weights(np.ones(1)))
-    weighed = additive.Summed(np.exp2(GRADES) - 1, False, log2)
+    plain = sums.Summed(relevant, True, tables.given_weights(np.ones(1)))
+    weighed = sums.Summed(np.exp2(GRADES) - 1, False, log2)
     given = (0, size, lists, depths)
-    additive.additive_moments(*given, plain, pairs[0])
-    additive.additive_moments(*given, weighed, pairs[1])
-    pairwise.pairwise_moments(*given, ratios.Paired(relevant, reciprocal), pairs[2])
-    pairwise.pairwise_moments(*given, ratios.Paired(GRADES, reciprocal), pairs[3])
-    pairwise.retrieved_moments(*given, ratios.Paired(GRADES, reciprocal), pairs[4])
-    cascade.first_relevant_moments(*given, cascade.First(GRADES >= 1, False), pairs[5])
-    cascade.first_relevant_moments(*given, cascade.First(GRADES >= 1, True), pairs[6])
-    stopping.stopping_moments(*given, stopping.Stops((np.exp2(GRADES) - 1) / 16, True), pairs[7])
+    sums.additive_moments(*given, plain, pairs[0])
+    sums.additive_moments(*given, weighed, pairs[1])
+    ap.pairwise_moments(*given, ap_retrieved.Paired(relevant, reciprocal), pairs[2])
+    ap.pairwise_moments(*given, ap_retrieved.Paired(GRADES, reciprocal), pairs[3])
+    ap.retrieved_moments(*given, ap_retrieved.Paired(GRADES, reciprocal), pairs[4])
+    rr.first_relevant_moments(*given, rr.First(GRADES >= 1, False), pairs[5])
+    rr.first_relevant_moments(*given, rr.First(GRADES >= 1, True), pairs[6])
+    err.stopping_moments(*given, err.Stops((np.exp2(GRADES) - 1) / 16, True), pairs[7])
     return outputs
 
 
@@ -86,5 +86,5 @@ def test_a_list_may_be_longer_than_its_tables() -> None:
     lists = as_lists([[[1]] * 50], disguised=False)
     weights, depths = tables.log2_weights(4), np.array([[2, 4]])
     mean, variance = np.empty((1, 2)), np.empty((1, 2))
-    additive.additive_moments(0, 1, lists, depths, additive.Summed(GRADES, False, weights), Moments(mean, variance))
+    sums.additive_moments(0, 1, lists, depths, sums.Summed(GRADES, False, weights), Moments(mean, variance))
     assert mean[0].tolist() == pytest.approx([weights.total[2], weights.total[4]])

@@ -27,8 +27,8 @@ from retrieval_report import (
     shuffled_means,
     summarise,
 )
+from retrieval_report.engines.stream import score_stream
 from retrieval_report.lists import score_distribution
-from retrieval_report.stream.arrow import score_stream
 
 POLICIES = ("expected", "best", "worst", "naive")
 # 0: judged and not relevant, None: not judged

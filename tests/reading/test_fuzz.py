@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fuzz import ALL, fuzz_file, fuzz_metric
 from retrieval_report import RetrievalReportError
 from retrieval_report.metrics.parsing import parse_metrics
-from retrieval_report.reading.trial import tried_first
+from retrieval_report.reading.crash_guard import tried_first
 
 FEW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 MANY = settings(max_examples=400, deadline=None)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.reading import trec
 from retrieval_report.reading.names import JUDGEMENTS, RANKINGS, match_columns
+from retrieval_report.reading.numbers import parse_values
 from retrieval_report.reading.sources import SMALL_CHUNK, Source
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS
-from retrieval_report.reading.values import parse_values
 
 IDS = st.text(st.characters(exclude_categories=["Cs", "Zs", "Cc"]), min_size=1, max_size=5)
 ODD_IDS = st.sampled_from(["#q", "q#1", '"q', 'a"b', "a,b", "x\x00y", "x\x0cy", "é", "\xa0", "-", "7", "007"])

@@ -18,12 +18,12 @@ from polars.testing import assert_frame_equal
 from retrieval_report import evaluate, evaluate_to
 from retrieval_report.cli import cli
 from retrieval_report.contracts.errors import ColumnError, FileError
-from retrieval_report.reading import read_rankings, trial
+from retrieval_report.reading import crash_guard, read_rankings
+from retrieval_report.reading.crash_guard import tried_first
+from retrieval_report.reading.crash_guard_process import scan_binary
 from retrieval_report.reading.files import frame_from
 from retrieval_report.reading.names import RANKINGS
-from retrieval_report.reading.scan import scan_binary
 from retrieval_report.reading.sources import source_of
-from retrieval_report.reading.trial import tried_first
 
 DATA = Path(__file__).parents[1] / "data"
 DAMAGED = [DATA / "aborts.parquet", DATA / "aborts.arrow"]
@@ -89,13 +89,13 @@ def test_what_is_tried_is_read_as_ever(file: Path) -> None:
 
 def test_one_process_tries_all_files_and_is_gone_afterwards(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
-    start = trial._start
+    start = crash_guard._start
 
     def counted() -> subprocess.Popen[bytes]:
         started.append(start())
         return started[-1]
 
-    monkeypatch.setattr(trial, "_start", counted)
+    monkeypatch.setattr(crash_guard, "_start", counted)
     read_rankings(file)
     assert started == []
     with tried_first():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from retrieval_report.contracts.errors import FileError
-from retrieval_report.samples import SAMPLES, sample_folder
+from retrieval_report.study.samples import SAMPLES, sample_folder
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands for the installed package."""
     folder = tmp_path / "retrieval_report"
     folder.mkdir()
-    monkeypatch.setattr("retrieval_report.samples.resources.files", lambda _name: folder)
+    monkeypatch.setattr("retrieval_report.study.samples.resources.files", lambda _name: folder)
     return folder
 
 

@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
-from retrieval_report.samples import SAMPLES, Sample, sample_folder
+from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 
 DATA = Path(__file__).parents[1] / "data"
 POLICIES = ("naive", "expected", "worst", "best")

@@ -11,8 +11,8 @@ from polars.testing import assert_frame_equal
 
 from retrieval_report import RetrievalReportWarning, Study, evaluate, tie_hints, tie_profile
 from retrieval_report.contracts.options import Options
-from retrieval_report.report.contents import report_contents
 from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.study.contents import report_contents
 
 RANKINGS = pl.DataFrame(
     {

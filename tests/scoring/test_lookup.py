@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.scoring import arrays, lookup
-from retrieval_report.scoring.lookup import Located, judged_rows
+from retrieval_report.scoring import arrays, known_items
+from retrieval_report.scoring.known_items import Located, judged_rows
 
 TEXT, WHOLE, WIDE = (lambda n: f"item {n}"), (lambda n: n - 3), (lambda n: n + 2**70)
 TYPES = {pl.String: TEXT, pl.Int64: WHOLE, pl.Int128: WIDE}
@@ -86,7 +86,7 @@ def test_rows_that_are_dropped_leave_the_others_in_their_lists() -> None:
 
 def test_ids_of_128_bits_are_joined_without_keys() -> None:
     frame, judgements = frames([(0, 1, 2)], {(1, 2): 1}, pl.Int128)
-    assert lookup._probe(frame, Located.of(frame), judgements, 1) is None
+    assert known_items._probe(frame, Located.of(frame), judgements, 1) is None
 
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")

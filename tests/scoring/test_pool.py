@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 from retrieval_report import DataError, RetrievalReportWarning, count_ties, evaluate, evaluate_to
 from retrieval_report.codes import evaluate_radius
-from retrieval_report.disk import count_ties_to
+from retrieval_report.engines.disk import count_ties_to
 
 METRICS = "recall, ap, ndcg, precision, r_precision, f1, rr, ap(denominator=min), ndcg(ideal=list), num_rel_ret"
 ASKED: dict[str, Any] = {

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from catalogue_texts import TEXTS
 from properties import EXACT, exact, lists, no_less, wide
 from retrieval_report import count_ties
-from retrieval_report.stream.arrow import score_stream
+from retrieval_report.engines.stream import score_stream
 
 CUTOFFS = [1, 3, None]
 KEYS = ["model", "query"]

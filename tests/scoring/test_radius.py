@@ -20,7 +20,7 @@ from retrieval_report.contracts.errors import (
     RetrievalReportError,
     RetrievalReportWarning,
 )
-from retrieval_report.evaluation import count_ties
+from retrieval_report.engines.evaluate import count_ties
 from retrieval_report.scoring.radius import evaluate_radius, radius_scores
 
 METRICS = ["precision", "recall", "f1", "hit_rate"]

@@ -23,8 +23,8 @@ from retrieval_report import (
     truncated_lists,
 )
 from retrieval_report.codes import count_codes
+from retrieval_report.engines.stream import score_stream
 from retrieval_report.scoring.truncation import Decision, decide, gather
-from retrieval_report.stream.arrow import score_stream
 
 LACKING = "not every known relevant item is in its lists (query {}: {} of {})"
 OUTDONE = "another model retrieved items for query {!r} that it lacks"

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval_report import evaluate
-from retrieval_report.analysis.convolution import Complex
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.walks import multiply_characteristics, sampled_walks
 from retrieval_report.metrics.parsing import parse_metrics
-from retrieval_report.scoring import every_order as orders_of_lists
-from retrieval_report.scoring.every_order import OrderScores, score_orders
+from retrieval_report.scoring import score_distribution as orders_of_lists
+from retrieval_report.scoring.convolution import Complex
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
-from retrieval_report.scoring.walks import Walk
+from retrieval_report.scoring.score_distribution import OrderScores, score_orders
+from retrieval_report.scoring.score_paths import Walk
 
 SUMS = (
     *("ap", "ap(denominator=retrieved)", "ap(denominator=min)", "wap", "ndcg", "ndcg(ideal=list)", "dcg", "acg"),

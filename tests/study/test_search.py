@@ -20,7 +20,7 @@ from retrieval_report import (
     from_search,
     read_rankings,
 )
-from retrieval_report.search import Inputs
+from retrieval_report.codes.search import Inputs
 
 RNG = np.random.default_rng(7)
 ITEMS = RNG.integers(0, 3, (40, 4)).astype(np.float32)  # few values, so that many distances tie

@@ -13,15 +13,15 @@ from polars.testing import assert_frame_equal
 import retrieval_report as rr
 from made_cuts import ranked, top
 from made_reports import made_rankings
-from retrieval_report.analysis import study_data
-from retrieval_report.analysis.costs import cost_table
-from retrieval_report.analysis.noninferiority import no_worse
-from retrieval_report.analysis.once import Once
-from retrieval_report.analysis.queries import deciding_queries
-from retrieval_report.analysis.segments import segment_winners
-from retrieval_report.evaluation import evaluate_with_draws
-from retrieval_report.report.notices import notices
-from retrieval_report.report.verdict import verdict
+from retrieval_report.comparison.costs import cost_table
+from retrieval_report.comparison.noninferiority import no_worse
+from retrieval_report.comparison.queries import deciding_queries
+from retrieval_report.comparison.segments import segment_winners
+from retrieval_report.engines.evaluate import evaluate_with_draws
+from retrieval_report.engines.memo import Once
+from retrieval_report.study import study_data
+from retrieval_report.study.caveats import notices
+from retrieval_report.study.verdict import verdict
 
 MODELS = ("coarse", "fine", "middle")
 RANKINGS = made_rankings(MODELS)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from retrieval_report.contracts.errors import OutputError
-from retrieval_report.report.export import _protect, read_csv
+from retrieval_report.study.export import _protect, read_csv
 from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_bytes, write_files
 
 

@@ -1,1 +1,0 @@
-"""Answer questions about scores: one question per file, from frame to frame."""

@@ -1,0 +1,391 @@
+"""Turn search results into the input of an evaluation: rankings with relevance, and R of every query."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.codes.counts import count_relevant
+from retrieval_report.codes.labels import LabelSpace, check_ids
+from retrieval_report.contracts.arguments import listed
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.readers import read_judgements
+from retrieval_report.reading.search_results import Results, as_array, check_direction, item_ids, read_results
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Inputs:
+    """The input of an evaluation, to be passed as ``evaluate(**inputs)``, ``audit(**inputs)`` and so on.
+
+    Attributes
+    ----------
+    rankings : pl.DataFrame
+        The same as for :func:`evaluate`.
+    judgements : pl.DataFrame | None
+        ``query``, ``item``, ``relevance`` if they are known separately from the rankings.
+    queries : pl.DataFrame | None
+        ``query``, and ``n_relevant`` and ``label`` if they are known.
+
+    Examples
+    --------
+    >>> inputs = Inputs(pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]}))
+    >>> inputs, dict(**inputs)["judgements"]
+    (Inputs(rankings: 1 rows, query, item, distance, relevance), None)
+    >>> list(inputs)
+    ['rankings', 'judgements', 'queries']
+    """
+
+    rankings: pl.DataFrame
+    judgements: pl.DataFrame | None = None
+    queries: pl.DataFrame | None = None
+
+    def keys(self) -> Iterator[str]:
+        """Return the names of the parts, which ``**inputs`` needs together with ``inputs[name]``."""
+        return (field.name for field in fields(self))
+
+    __iter__ = keys
+
+    def __getitem__(self, name: str) -> pl.DataFrame | None:
+        """Return one part by its name."""
+        if name not in self.keys():
+            raise KeyError(name)
+        frame: pl.DataFrame | None = getattr(self, name)
+        return frame
+
+    def __repr__(self) -> str:
+        """Return the size and columns of every part as text."""
+        parts = [(name, self[name]) for name in self.keys()]
+        shown = [
+            f"{name}: {frame.height} rows, {', '.join(frame.columns)}" for name, frame in parts if frame is not None
+        ]
+        return f"Inputs({'; '.join(shown)})"
+
+
+def from_search(
+    results: object,
+    *,
+    query_labels: object = None,
+    item_labels: object = None,
+    judgements: object = None,
+    relevance: object = "any",
+    scores: bool | Collection[str] = False,
+    query_ids: object = None,
+    item_ids: object = None,
+    indexes: object = None,
+    mask: object = None,
+    exclude_self: bool = False,
+) -> Inputs:
+    """Turn search results into the input of an evaluation.
+
+    Parameters
+    ----------
+    results : dict or one result
+        Model → its result, or a single result. A result is
+
+        - ``(distances, indices)`` of FAISS or scikit-learn's ``kneighbors`` and ``radius_neighbors``; hnswlib's
+          ``(labels, distances)``; usearch's matches; FAISS's ``(limits, distances, indices)``. −1 means no result.
+        - A matrix of distances (or scores) with one row per query and one column per item, like scikit-learn's
+          ``y_score``, or per rank, as in KerasRS and TF Similarity.
+        - With ``indexes``, one flat array, as for torchmetrics.
+
+        Arrays may be NumPy arrays, tensors of torch, JAX or TensorFlow, or nested lists.
+    query_labels, item_labels : array-like
+        Class ids (n,), or multi-hot labels (n, classes): an item is relevant to the queries of its class. Indices count
+        the items from 0; if a search returns keys instead, ``item_labels`` is a dict key → class id.
+    judgements : object
+        Anything that :func:`read_judgements` accepts, instead of labels.
+    relevance : {"any", "shared"} or matrix
+        With multi-hot labels, 1 for any class in common or the number of classes in common. Or, instead of labels, a
+        matrix: the relevance of every item to every query (scikit-learn's ``y_true``), in the shape of the results
+        if these have no indices (KerasRS's ``y_true``, TF Similarity's ``match_mask``, torchmetrics' ``target``). A
+        dict model → matrix if a column holds different items in every model; items then have separate names.
+    scores : bool or collection of model names
+        Whether larger values are nearer, as for inner products, cosine similarities and predictions; or the models for
+        which they are.
+    query_ids, item_ids : list or array
+        Text or whole numbers; by default the positions 0, 1, …
+    indexes : array
+        The query of every value of flat results.
+    mask : matrix
+        False for entries of a matrix that hold no item (KerasRS).
+    exclude_self : bool
+        Leave out the item that is the query itself: item i for query i, or the item with the query's id.
+
+    Returns
+    -------
+    Inputs
+        ``rankings`` (``model``, ``query``, ``item``, ``distance`` or ``score``, and ``relevance`` unless there are
+        ``judgements``), and information on relevant items that were not found: with labels, ``queries`` (``query``,
+        ``n_relevant``, and ``label`` if labels are class ids); with a matrix and indices, ``judgements``.
+
+    Raises
+    ------
+    DataError, ParameterError
+        Shapes do not match, an index has no item, relevance comes from two sources, or every row of a search begins
+        with its largest distance (smallest score), as similarities do without ``scores=``.
+
+    Examples
+    --------
+    Two items are found for each of two queries, the second of which has only one relevant item.
+
+    >>> import numpy as np
+    >>> distances, indices = np.array([[0.1, 0.4], [0.2, 0.2]]), np.array([[0, 2], [1, -1]])
+    >>> inputs = from_search({"flat": (distances, indices)}, query_labels=[7, 8], item_labels=[7, 8, 7])
+    >>> inputs.rankings.rows()
+    [('flat', 0, 0, 0.1, 1), ('flat', 0, 2, 0.4, 1), ('flat', 1, 1, 0.2, 1)]
+    >>> inputs.queries.rows()
+    [(0, 2, 7), (1, 1, 8)]
+    >>> from retrieval_report import evaluate
+    >>> evaluate(**inputs, metrics="recall@1", policies="expected").get_column("value").to_list()
+    [0.5, 1.0]
+    """
+    given = results if isinstance(results, Mapping) else {"model": results}
+    if not given:
+        raise ParameterError("results: none given")
+    found = {_name(model): read_results(one, f"model {model!r}", indexes=indexes) for model, one in given.items()}
+    scored = _scored(scores, list(found))
+    for model, one in found.items():
+        remedy = _remedy(model, scored, alone=len(found) == 1)
+        check_direction(one, f"model {model!r}", scores=model in scored, remedy=remedy)
+    labels = (query_labels, item_labels)
+    _check_sources(labels, judgements, relevance, indexes)
+    items = _Items.of(item_labels, item_ids)
+    names = _query_ids(query_ids, max(one.queries for one in found.values()), indexes)
+    judge = _Judge.of(labels, relevance, items, names)
+    frames = {
+        model: judge.rankings(one, model, mask).rename({"value": "score" if model in scored else "distance"})
+        for model, one in found.items()
+    }
+    if exclude_self:
+        frames = {model: _without_self(frame, model) for model, frame in frames.items()}
+    rankings = combine([Part(f"model {model!r}", frame) for model, frame in frames.items()])
+    if isinstance(relevance, str):
+        return Inputs(
+            rankings,
+            None if judgements is None else read_judgements(judgements),
+            None if query_labels is None else judge.queries(relevance, exclude_self),
+        )
+    return Inputs(rankings, judge.judgements() if any(one.indexed for one in found.values()) else None)
+
+
+def _name(model: object) -> str:
+    if not isinstance(model, str) or not model:
+        raise ParameterError(f"results: {model!r} is not the name of a model")
+    return model
+
+
+def _scored(scores: object, models: list[str]) -> set[str]:
+    """Return the models whose values are scores."""
+    if isinstance(scores, bool):
+        return set(models) if scores else set()
+    named = [str(model) for model in listed(scores)]
+    for model in named:
+        check_choice("scores", model, models)
+    return set(named)
+
+
+def _remedy(model: str, scored: set[str], *, alone: bool) -> str:
+    """Say which ``scores=`` turns the direction of one model's values."""
+    if alone:
+        return f"pass scores={model not in scored}"
+    return "leave it out of scores=" if model in scored else f"name it in scores={{{model!r}}}"
+
+
+def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:
+    one, other = frame.schema["query"], frame.schema["item"]
+    if one.is_integer() != other.is_integer():
+        raise KeyMismatchError(f"exclude_self: model {model!r} has {one} query ids and {other} item ids")
+    return frame.filter(pl.col("query") != pl.col("item"))
+
+
+def _check_sources(labels: tuple[object, object], judgements: object, relevance: object, indexes: object) -> None:
+    """Refuse two sources of relevance, or half of one."""
+    given = {
+        "query_labels": labels[0] is not None,
+        "judgements": judgements is not None,
+        "relevance": not isinstance(relevance, str),
+    }
+    named = [name for name, there in given.items() if there]
+    if len(named) > 1:
+        raise ParameterError(f"{named[1]}: given together with {named[0]}; only one of them can say what is relevant")
+    if (labels[0] is None) != (labels[1] is None):
+        raise ParameterError("query_labels, item_labels: one is given without the other")
+    if indexes is not None and labels[0] is not None:
+        raise ParameterError("indexes: flat results take relevance or judgements, not labels")
+
+
+def _query_ids(ids: object, count: int, indexes: object) -> pl.Series | None:
+    """Return the ids of the queries; None if the results name them."""
+    if indexes is not None:
+        if ids is not None:
+            raise ParameterError("query_ids: given together with indexes, which name the queries")
+        return None
+    if ids is None:
+        return pl.int_range(count, eager=True)
+    return check_ids(_plain(ids, "query_ids", count, "queries"), count, "query_ids")
+
+
+def _plain(values: object, what: str, count: int | None = None, things: str = "") -> Any:
+    """Return labels or ids, after checking that there is one for each thing to name."""
+    held = as_array(values, what) if hasattr(values, "detach") else values
+    if not hasattr(held, "__len__"):
+        raise DataError(f"{what}: a {type(held).__name__} is not a list or array")
+    if count is not None and len(held) != count:
+        raise DataError(f"{what}: {len(held)} for {count} {things}")
+    return held
+
+
+@dataclass(frozen=True)
+class _Items:
+    """Ids and labels of the items that a search can return."""
+
+    ids: pl.Series | None  # of items counted from 0
+    keys: NDArray[Any] | None  # the names the search uses, if it does not use indices
+    labels: Any  # in the order of ids or keys
+    count: int | None
+
+    @classmethod
+    def of(cls, labels: object, ids: object) -> _Items:
+        if isinstance(labels, Mapping):
+            if ids is not None:
+                raise ParameterError("item_ids: given together with item_labels by key, which name the items")
+            keys = check_ids(list(labels), len(labels), "item_labels")
+            return cls(keys, keys.to_numpy(), list(labels.values()), len(labels))
+        held = None if labels is None else _plain(labels, "item_labels")
+        count = None if held is None else len(held)
+        if ids is None:
+            return cls(None, None, held, count)
+        named = _plain(ids, "item_ids", count, "item_labels")
+        return cls(check_ids(named, len(named), "item_ids"), None, held, len(named))
+
+    def row_numbers(self, found: Results, what: str) -> NDArray[np.int64]:
+        """Return the index of every result's item."""
+        item = found.item.astype(str) if found.item.dtype == object else found.item
+        if self.keys is not None:
+            keys = self.keys.astype(str) if item.dtype.kind == "U" else self.keys
+            order = np.argsort(keys, kind="stable")
+            row = order[np.minimum(np.searchsorted(keys, item, sorter=order), keys.size - 1)]
+            unknown = keys[row] != item
+        elif item.dtype.kind not in "iu":
+            raise DataError(f"{what}: indices are text; to find their labels, pass item_labels as a dict id → label")
+        else:
+            row = item.astype(np.int64)
+            unknown = (row < 0) | (row >= (self.count or 0))
+        if unknown.any():
+            first = item[np.argmax(unknown)]
+            raise DataError(
+                f"{what}: index {first} is none of the {self.count} items ({int(unknown.sum())} such results)"
+            )
+        return row
+
+    def ids_of(self, count: int) -> pl.Series:
+        """Return the ids of all items, by default those of ``count`` items."""
+        return pl.int_range(count, eager=True) if self.ids is None else self.ids
+
+    def names(self, found: Results, what: str) -> pl.Series:
+        """Return the ids of the items found."""
+        if self.ids is None or self.keys is not None:
+            return item_ids(found.item)
+        return self.ids.gather(pl.Series(self.row_numbers(found, what))).alias("item")
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """What was searched, and the source of relevance: labels, a matrix, or none yet."""
+
+    items: _Items
+    names: pl.Series | None  # ids of the queries; None if the results name them
+    labels: Any = None  # of the queries
+    space: LabelSpace | None = None
+    words: Any = None  # the items' labels, encoded
+    matrix: Any = None  # or a dict model → matrix
+
+    @classmethod
+    def of(cls, labels: tuple[object, object], relevance: object, items: _Items, names: pl.Series | None) -> _Judge:
+        if not isinstance(relevance, str):
+            return cls(items, names, matrix=relevance)
+        if labels[0] is None or names is None:
+            return cls(items, names)
+        own = _plain(labels[0], "query_labels", len(names), "queries")
+        space = LabelSpace.of(own, len(names), relevance)
+        count = items.count or 0
+        words = space.encode(space.check(items.labels, count, "item_labels"), count, "item_labels", 0)
+        return cls(items, names, own, space, words)
+
+    def rankings(self, found: Results, model: str, mask: object) -> pl.DataFrame:
+        """Return the rankings of one model."""
+        what = f"model {model!r}"
+        query = pl.Series(found.query) if self.names is None else self.names.gather(pl.Series(found.query))
+        item = self.items.names(found, what)
+        if isinstance(self.matrix, Mapping):  # a column holds different items in every model
+            item = pl.select(pl.format("{}:{}", pl.lit(model), item)).to_series()
+        columns = [query.alias("query"), item.alias("item"), pl.Series("value", found.value)]
+        relevance = self._relevance(found, model, what)
+        if relevance is not None:
+            columns.append(pl.Series("relevance", relevance))
+        if mask is not None:
+            if found.indexed:
+                raise ParameterError("mask: only for a matrix; a search that found nothing returns index -1")
+            columns.append(pl.Series("mask", _aligned(mask, found, "mask", what).astype(bool)))
+        return pl.DataFrame(columns).select(pl.lit(model).alias("model"), pl.all())
+
+    def _relevance(self, found: Results, model: str, what: str) -> Any:
+        """Return the relevance of every result, or None if it comes from elsewhere."""
+        if self.space is not None:
+            _check_columns(found, what, self.items)
+            return self.space.relevance(found.query, self.items.row_numbers(found, what), self.words)
+        if self.matrix is None or found.indexed:
+            return None
+        own = self.matrix[model] if isinstance(self.matrix, Mapping) else self.matrix
+        return _aligned(own, found, "relevance", what)
+
+    def queries(self, relevance: str, exclude_self: bool) -> pl.DataFrame:
+        """Return R of every query, counting relevant items that were not found too."""
+        ids = {"query_ids": self.names, "item_ids": self.items.ids_of(self.items.count or 0)}
+        return count_relevant(self.labels, self.items.labels, relevance=relevance, exclude_self=exclude_self, **ids)
+
+    def judgements(self) -> pl.DataFrame:
+        """Return the matrix as judgements: relevant items, and one item for queries without any."""
+        if isinstance(self.matrix, Mapping):
+            raise ParameterError("relevance: a dict of matrices is for results without indices")
+        matrix = as_array(self.matrix, "relevance")
+        if matrix.ndim != 2 or self.names is None or matrix.shape[0] != len(self.names):
+            raise DataError(
+                f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for every item"
+            )
+        listed = matrix != 0
+        listed[~listed.any(axis=1), 0] = True
+        query, item = np.nonzero(listed)
+        ids = self.items.ids_of(matrix.shape[1])
+        if len(ids) != matrix.shape[1]:
+            raise DataError(f"relevance: shape {matrix.shape} for {len(ids)} items")
+        columns = [self.names.gather(pl.Series(query)).alias("query"), ids.gather(pl.Series(item)).alias("item")]
+        return pl.DataFrame([*columns, pl.Series("relevance", matrix[query, item])])
+
+
+def _check_columns(found: Results, what: str, items: _Items) -> None:
+    """Refuse labels for a matrix whose columns cannot be the items, such as indices or distances on their own."""
+    columns = found.value.size // max(found.queries, 1)
+    if not found.indexed and items.keys is None and columns != items.count:
+        raise DataError(
+            f"{what}: a matrix of {columns} columns for {items.count} item labels; it needs a column for every item; "
+            "of the nearest items pass a pair, (distances, indices)"
+        )
+
+
+def _aligned(values: object, found: Results, name: str, what: str) -> NDArray[Any]:
+    """Return a matrix in the shape of the results, flattened like them."""
+    array = as_array(values, name)
+    if array.dtype == object or array.size != found.value.size or (array.ndim == 2 and len(array) != found.queries):
+        raise DataError(
+            f"{name}: shape {array.shape}, and {what} has {found.value.size} values of {found.queries} queries"
+        )
+    flat: NDArray[Any] = array.ravel()
+    return flat

@@ -1,0 +1,1 @@
+"""Compare models: pairs, tests, chances of reversal, segments, costs, gate."""

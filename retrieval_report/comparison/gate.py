@@ -1,0 +1,272 @@
+"""A gate for continuous integration, which decides whether a candidate may replace a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Unpack
+
+import polars as pl
+
+from retrieval_report.comparison.noninferiority import TIE_ORDERS, check_margin, no_worse
+from retrieval_report.comparison.verdicts import CUT, NO_WORSE, NOT_DECIDED, NOTHING, UNKNOWN_R, WORSE
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
+from retrieval_report.contracts.options import ScoringOptions
+from retrieval_report.engines.evaluate import evaluate
+from retrieval_report.metrics.parsing import measure_text, parse_metrics
+from retrieval_report.metrics.record import Metric
+from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
+
+STATUS = {NO_WORSE: "passed", WORSE: "failed"}  # the other verdicts are their own words
+EXIT_CODES = {"passed": 0, "failed": 1}
+UNDECIDED = 3
+ADVICE = {
+    CUT: "items below the ends of the lists could change it; retrieve more, or set truncated to no if lists are whole",
+    UNKNOWN_R: "relevant items that neither run retrieved could change it; pass judgements, or queries with n_relevant",
+    NOTHING: "no query has a relevant item",
+}
+COLUMNS = {column.name for column in (*RANKINGS, *COUNTS)}
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The result of a gate.
+
+    Attributes
+    ----------
+    status
+        "passed", "failed", or why it is neither: "lists are cut", "R is not known", "nothing to compare" or
+        "not decided"; see :func:`no_worse`.
+    baseline, candidate
+        Names of the two runs.
+    measure
+        The metric and its cutoff, such as "ndcg@10".
+    margin
+        The loss that does not matter.
+    tie_order
+        "expected" or "worst".
+    alpha
+        The probability of a false verdict.
+    baseline_value, candidate_value, difference
+        Means over the queries, and candidate − baseline.
+    bound_low, bound_high
+        The interval of the difference that leaves out ``alpha`` on each side, whatever cut lists and an unknown R
+        leave open; None where nothing bounds it.
+    no_worse_p, worse_p
+        P-values of the two one-sided tests.
+    detectable, queries_needed
+        See :func:`no_worse`.
+    queries
+        Number of queries compared.
+    """
+
+    status: str
+    baseline: str
+    candidate: str
+    measure: str
+    margin: float
+    tie_order: str
+    alpha: float
+    baseline_value: float | None
+    candidate_value: float | None
+    difference: float | None
+    bound_low: float | None
+    bound_high: float | None
+    no_worse_p: float | None
+    worse_p: float | None
+    detectable: float | None
+    queries_needed: int | None
+    queries: int
+
+    @property
+    def exit_code(self) -> int:
+        """Return the exit code for a program: 0 passed, 1 failed, 3 neither (2 is bad input)."""
+        return EXIT_CODES.get(self.status, UNDECIDED)
+
+    def line(self) -> str:
+        """Return the result in one line.
+
+        >>> numbers = {name: None for name in ("bound_low", "bound_high", "no_worse_p", "worse_p", "detectable")}
+        >>> Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, 0.5, 0.5, 0.0, **numbers,
+        ...      queries_needed=None, queries=1).line()
+        'passed: rr@10 of new is 0.5000, of old 0.5000 (0.0000; 1 query, margin 0.01)'
+        """
+        name = self.measure + (" in the worst tie order" if self.tie_order == "worst" else "")
+        if self.difference is None:
+            return f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
+        queries = f"{self.queries} {'query' if self.queries == 1 else 'queries'}, margin {self.margin:g}"
+        sure = ""
+        if self.bound_low is not None and self.bound_high is not None:
+            ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
+            sure = f", {1 - 2 * self.alpha:.0%} interval {ends}"
+        places = decimals(self.difference)
+        values = [number(value, places) for value in (self.candidate_value, self.baseline_value)]
+        difference = size(self.difference, sign="+", minus="-")
+        return (
+            f"{self.status}: {name} of {self.candidate} is {values[0]}, of {self.baseline} {values[1]} "
+            f"({difference}{sure}; {'; '.join(filter(None, (queries, advice(self))))})"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all fields and the exit code as values for JSON."""
+        return {**asdict(self), "exit_code": self.exit_code}
+
+
+def advice(gate: Gate) -> str:
+    """Say what would decide a gate that is not decided; otherwise nothing."""
+    if gate.status in ADVICE:
+        return ADVICE[gate.status]
+    needed = gate.queries_needed or 0
+    return f"about {needed} queries would decide it" if gate.status == NOT_DECIDED and needed > gate.queries else ""
+
+
+def gate(
+    baseline: object,
+    candidate: object,
+    *,
+    measure: str | Metric,
+    margin: float,
+    judgements: object = None,
+    queries: object = None,
+    tie_order: str = "expected",
+    alpha: float = 0.05,
+    names: tuple[str, str] = ("baseline", "candidate"),
+    **options: Unpack[ScoringOptions],
+) -> Gate:
+    """Decide whether a candidate may replace a baseline, that is, loses less than a margin.
+
+    Parameters
+    ----------
+    baseline, candidate
+        Rankings of one model each, with the same queries.
+    measure
+        One metric with its cutoff, such as "ndcg@10"; without a cutoff the whole list.
+    margin
+        The largest loss that does not matter, above 0.
+    judgements, queries
+        As for :func:`evaluate`. Without them, lists that are not known to be whole leave open which items are relevant,
+        and then R, so that a gate on recall, AP or NDCG passes only if nothing could change it.
+    tie_order
+        "expected" or "worst"; see :func:`no_worse`.
+    alpha
+        The probability of a false verdict, in either direction.
+    names
+        Names of the two runs.
+    **options
+        Options of :func:`evaluate`. A judged query that neither run answers is refused unless
+        ``missing_query`` says otherwise.
+
+    Returns
+    -------
+    Gate
+        Its ``status``, ``exit_code``, ``line()`` and ``as_dict()``.
+
+    Raises
+    ------
+    RetrievalReportError
+        A run has no rows, several models or other queries than the other; the baseline finds nothing relevant at all;
+        or queries lack the requested score.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> lists = pl.DataFrame({
+    ...     "query": list("ppqqrr"), "item": list("xyxyxy"), "distance": [1, 2] * 3, "relevance": [1, 0] * 3})
+    >>> print(gate(lists, lists, measure="rr@10", margin=0.01).line())
+    passed: rr@10 of candidate is 1.0000, of baseline 1.0000 (0.0000, 90% interval [0.0000, 0.0000]; 3 queries, \
+margin 0.01)
+    >>> worse = lists.with_columns(distance=pl.Series([2, 1] * 3))
+    >>> gate(lists, worse, measure="rr@10", margin=0.01).exit_code
+    1
+    """
+    check_choice("tie_order", tie_order, TIE_ORDERS)
+    check_margin(margin)
+    metric, cutoff = _one_measure(measure)
+    runs = check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
+    settings: dict[str, Any] = {"missing_query": "error", **options, "policies": ("expected", "best", "worst")}
+    scores = evaluate(runs, metrics=metric, cutoffs=[cutoff], judgements=judgements, queries=queries, **settings)
+    return decide(scores, names=names, margin=margin, tie_order=tie_order, alpha=alpha)
+
+
+def decide(
+    scores: pl.DataFrame, *, names: tuple[str, str], margin: float, tie_order: str = "expected", alpha: float = 0.05
+) -> Gate:
+    """Compare scores of "candidate" and "baseline", by one metric and cutoff, with the margin."""
+    policies = "expected" if tie_order == "expected" else None
+    known = no_worse(scores, baseline="baseline", margin=margin, tie_order=tie_order, policies=policies, alpha=alpha)
+    found = known.row(0, named=True)
+    status = STATUS.get(found["verdict"], found["verdict"])
+    best = scores.filter(model="baseline", policy="expected")["value"].max()
+    if status != NOTHING and (not isinstance(best, float) or best <= 0):
+        raise DataError(
+            f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; do the ids of the "
+            "rankings and of the judgements agree?"
+        )
+    scored = scores.filter(pl.col("policy") == "expected", pl.col("value").is_not_null())["query"].n_unique()
+    lacking = scored - found["queries"]
+    if lacking and status != CUT:
+        raise DataError(
+            f"{found['metric']}: {lacking} of {scored} queries have no {tie_order} score of both runs; a gate does not "
+            "pass on a part of the queries"
+        )
+    same = ("difference", "bound_low", "bound_high", "no_worse_p", "worse_p", "detectable", "queries_needed", "queries")
+    return Gate(
+        status=status,
+        baseline=names[0],
+        candidate=names[1],
+        measure=measure_text(found["metric"], found["cutoff"]),
+        margin=float(margin),
+        tie_order=tie_order,
+        alpha=float(alpha),
+        baseline_value=found["baseline_value"],
+        candidate_value=found["value"],
+        **{name: found[name] for name in same},
+    )
+
+
+def check_runs(baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str, str]) -> pl.DataFrame:
+    """Return both runs in one frame, as models "baseline" and "candidate", after checking that they can be compared."""
+    parts: list[Part] = []
+    for frame, role, name in zip((baseline, candidate), ("baseline", "candidate"), names, strict=True):
+        if not frame.height:
+            raise DataError(f"{name}: no rows; a gate refuses an empty run")
+        models = with_model(frame)["model"].unique().sort().to_list()
+        if len(models) > 1:
+            raise DataError(f"{name}: {len(models)} models, {_some(models)}; a gate compares one with one")
+        known = frame.select(column for column in frame.columns if column in COLUMNS)
+        parts.append(Part(name, known.with_columns(pl.lit(role).alias("model"))))
+    one, other = (part.frame.schema.get("query") for part in parts)
+    if one is not None and other is not None:
+        if one != other:
+            raise KeyMismatchError(f"column 'query' is {one} in {names[0]} and {other} in {names[1]}")
+        _check_queries([part.frame for part in parts], names)
+    return combine(parts)
+
+
+def _check_queries(parts: list[pl.DataFrame], names: tuple[str, str]) -> None:
+    """Refuse runs of different queries."""
+    queries = [part["query"].unique().drop_nulls() for part in parts]
+    for here, there, (name, lacking) in zip(queries, queries[::-1], (names, names[::-1]), strict=True):
+        alone = here.filter(~here.is_in(there.implode())).sort()
+        if len(alone):
+            raise KeyMismatchError(
+                f"{name}: {len(alone)} of {len(here)} queries are not in {lacking}, {_some(alone.to_list())}; "
+                "different queries are not compared"
+            )
+
+
+def _some(values: Sequence[object]) -> str:
+    """Return the first of many as text."""
+    return ", ".join(map(repr, values[:3])) + (" …" if len(values) > 3 else "")
+
+
+def _one_measure(measure: str | Metric) -> tuple[Metric, int | None]:
+    requests = parse_metrics(measure, [None])
+    if len(requests) != 1 or len(requests[0][1]) != 1:
+        raise ParameterError(f"measure: {measure!r} is not one metric with one cutoff")
+    metric, (cutoff,) = requests[0]
+    return metric, cutoff

@@ -1,0 +1,58 @@
+"""Find models that are the same: every query has the same items in the same ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.contracts.frames import order_column
+from retrieval_report.engines.paired import DIGITS
+from retrieval_report.engines.score_grid import Grid
+
+Groups = tuple[tuple[str, ...], ...]
+
+
+def identical_models(scores: pl.DataFrame, rows: pl.DataFrame) -> Groups:
+    """Return groups of models whose lists are the same for every query.
+
+    Parameters
+    ----------
+    scores
+        A checked scores frame of one policy: only models whose scores are all equal are looked at.
+    rows
+        The items retrieved, with ``model``, or counts of them.
+
+    Examples
+    --------
+    Whether distances are large or small does not matter, only which of them are equal.
+
+    >>> rows = pl.DataFrame({"model": ["a"] * 2 + ["b"] * 2 + ["c"] * 2, "query": ["q"] * 6, "item": list("xyyxxy"),
+    ...                      "distance": [1, 1, 7, 7, 1, 2]})
+    >>> scores = pl.DataFrame({"model": list("abc"), "query": ["q"] * 3, "metric": ["rr"] * 3, "cutoff": [1] * 3,
+    ...                        "policy": ["expected"] * 3, "value": [0.5] * 3, "std": [0.5] * 3,
+    ...                        "truncated": [False] * 3, "pooled": [False] * 3})
+    >>> identical_models(scores, rows)
+    (('a', 'b'),)
+    """
+    grid = Grid.of(scores)
+    values = np.round(grid.value, DIGITS)
+    alike: dict[bytes, list[str]] = {}
+    for row, model in enumerate(grid.models):
+        alike.setdefault(values[:, row].tobytes(), []).append(model)
+    return tuple(group for names in alike.values() if len(names) > 1 for group in _same(rows, names))
+
+
+def _same(rows: pl.DataFrame, names: list[str]) -> Iterator[tuple[str, ...]]:
+    """Yield groups of some models with the same lists."""
+    ties = pl.col(order_column(rows)).rank("dense").over("model", "query").alias("tie")
+    kept = [name for name in ("query", "item", "relevance", "count") if name in rows.columns]
+    ranked = rows.filter(pl.col("model").is_in(names)).select("model", *kept, ties).sort("query", "tie", *kept[1:])
+    lists = {str(name): part.drop("model") for (name,), part in ranked.group_by("model", maintain_order=True)}
+    left = [name for name in names if name in lists]
+    while left:
+        same = tuple(name for name in left if lists[name].equals(lists[left[0]]))
+        left = [name for name in left if name not in same]
+        if len(same) > 1:
+            yield same

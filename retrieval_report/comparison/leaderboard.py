@@ -1,0 +1,182 @@
+"""Rank models, with the effect of tie order and sampling on their scores and on their ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.comparison.corrections import (
+    LEAST_RESAMPLES,
+    MAX_T,
+    check_correction,
+    family_tests,
+    resamples_for,
+)
+from retrieval_report.comparison.letters import letter_columns, letter_texts
+from retrieval_report.comparison.tie_ranks import tie_ranks
+from retrieval_report.comparison.verdicts import TOLERANCE
+from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.engines.check_scores import SCORE, check_fraction, check_scores
+from retrieval_report.engines.paired import best_first, complete_queries, paired_mean
+from retrieval_report.engines.score_grid import Bools, Floats, Grid, Pairs, asked_measures, measured
+from retrieval_report.engines.summary import summarise
+
+LEADERBOARD = {name: dtype for name, dtype in schema("leaderboard").items() if name != "letters"}
+KEYS = [*SCORE, "model"]
+TESTED = schema("leaderboard", *KEYS, "query_rank_low", "query_rank_high")
+LETTERS = schema("leaderboard", "letters")
+
+
+def leaderboard(
+    scores: object,
+    *,
+    policies: str | Sequence[str] | None = None,
+    correction: str = MAX_T,
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    letters: bool = False,
+    shuffled: object = None,
+    resamples: int | None = None,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Rank the models and say how far to trust each rank, by separate ranges for tie order and for queries.
+
+    Parameters
+    ----------
+    scores
+        The result of :func:`evaluate`.
+    policies
+        By default all policies in the scores except best and worst.
+    correction
+        One of {"max-t", "holm", "tukey", "bh"}: how the tests of all pairs allow for their number; see :func:`compare`.
+    alpha
+        Two models differ significantly if the corrected p of their difference is below it.
+    confidence
+        Confidence level of the intervals of scores and of the ranks under tie order.
+    letters
+        Whether to add the column ``letters``: models that share one do not differ significantly; see
+        :func:`compact_letters`.
+    shuffled
+        The result of :func:`shuffled_means`, for ranks under tie order by counting; see :func:`tie_ranks`.
+    resamples, seed
+        Number and seed of the sign patterns or permutations, as for :func:`compare`, and of the draws for ranks.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per ``metric``, ``cutoff`` and ``policy`` (in the order of the scores) and ``model``, best first:
+
+        ``rank``, ``value``; ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as from :func:`summarise`);
+        ``tie_rank_low``, ``tie_rank_high`` (best and worst rank under random tie order alone; see :func:`tie_ranks`),
+        ``query_rank_low``, ``query_rank_high`` (best and worst rank that the tests of all pairs leave open: 1 + the
+        number of significantly better models, and the number of models − that of significantly worse ones);
+        ``queries`` (those for which all models have a score; all but the tests is computed on them) and ``unpaired``
+        (queries left out).
+
+    Raises
+    ------
+    RetrievalReportError
+        The scores break their contract, or there is an unknown correction or policy.
+
+    Notes
+    -----
+    If the tests control the chance of any false finding, as all but "bh" do, all true ranks lie in their ranges at once
+    with probability 1 − ``alpha`` or more (Al Mohamad, Goeman and van Zwet, *Simultaneous Confidence Intervals for
+    Ranks With Application to Ranking Institutions*, Biometrics 78, 2022; Mogstad, Romano, Shaikh and Wilhelm,
+    *Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement across Countries*,
+    Review of Economic Studies 91, 2024). Each pair is tested on the queries that both models have.
+
+    Examples
+    --------
+    In the sample of Python's docstrings, tie order alone can swap the first two models.
+
+    >>> from retrieval_report import evaluate, read_judgements, read_rankings
+    >>> from retrieval_report.study.samples import sample_folder
+    >>> docs = sample_folder() / "docs"
+    >>> scores = evaluate(read_rankings(docs / "runs"), judgements=read_judgements(docs / "qrels.txt"),
+    ...                   metrics="ndcg", cutoffs=10, policies="expected", truncated="between_ties")
+    >>> board = leaderboard(scores)
+    >>> for row in board.select("model", "^(tie|query)_rank_.*$").rows():
+    ...     print(*row)
+    bm25 1 2 1 2
+    bm25-1-digit 1 2 1 2
+    tf-idf 3 3 3 3
+    term-overlap 4 4 4 4
+    lsa-bfloat16 5 5 5 5
+    simhash-64 6 6 6 6
+    """
+    alpha = check_fraction("alpha", alpha)
+    check_correction(correction)
+    given = check_scores(scores)
+    grid, frame = Grid.of(given), _complete(given)
+    asked = asked_measures(grid, policies)
+    if not asked:
+        return pl.DataFrame(schema=LEADERBOARD)
+    named = list(dict.fromkeys(grid.measures[measure][2] for measure in asked))
+    draws = LEAST_RESAMPLES if resamples is None else resamples
+    ranks = tie_ranks(given, policies=named, shuffled=shuffled, confidence=confidence, resamples=draws, seed=seed)
+    board = ranks.rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
+    parts = (
+        (KEYS, _tested(grid, asked, correction, alpha, resamples, seed, letters=letters)),
+        (KEYS, summarise(frame, confidence=confidence).drop("value")),
+        (SCORE, _unpaired(grid)),
+    )
+    for keys, part in parts:
+        board = board.join(part, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return in_contract(board, LEADERBOARD | (LETTERS if letters else {}))
+
+
+def rank_range(source: str, to: str = "–") -> pl.Expr:
+    """Return an expression for the ranks under "tie" or "query" as text, such as 1 or 1–3."""
+    low, high = (pl.col(f"{source}_rank_{end}").cast(pl.String) for end in ("low", "high"))
+    return pl.when(low == high).then(low).otherwise(low + to + high)
+
+
+def _complete(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores of queries for which every model has a score."""
+    models = frame["model"].n_unique()
+    known = pl.col("value").is_not_null().sum().over("query", *SCORE)
+    return frame.with_columns(pl.when(known == models).then("value").alias("value"))
+
+
+def _tested(
+    grid: Grid, asked: list[int], correction: str, alpha: float, resamples: int | None, seed: int, *, letters: bool
+) -> pl.DataFrame:
+    """Return the ranks that the tests of all pairs leave open and, if asked, the letters of every model."""
+    every = Pairs.every(len(grid.models))
+    count = resamples_for(correction, every.first.size) if resamples is None else resamples
+    found = family_tests(grid.value[asked], every, correction, count, seed)
+    frames = []
+    for measure, p in zip(asked, found, strict=True):
+        value = grid.value[measure]
+        better = _better(value, every, p < alpha * (1 - TOLERANCE))
+        ranked = complete_queries(value).any()
+        low = 1 + better.sum(axis=0) if ranked else None
+        high = len(value) - better.sum(axis=1) if ranked else None
+        columns = {"model": grid.models, "query_rank_low": low, "query_rank_high": high}
+        if letters:
+            order = best_first(paired_mean(value, complete_queries(value) & ~np.isnan(value)))
+            texts = letter_texts(letter_columns((better | better.T)[np.ix_(order, order)]), len(order))
+            columns["letters"] = [texts[rank] for rank in np.argsort(order)]
+        frames.append(measured(columns, grid.measures[measure], TESTED | (LETTERS if letters else {})))
+    return pl.concat(frames)
+
+
+def _better(value: Floats, pairs: Pairs, significant: Bools) -> Bools:
+    """Return whether a model is significantly better than another, (models, models)."""
+    better = np.zeros((len(value), len(value)), np.bool_)
+    chosen = pairs.part(np.flatnonzero(significant))
+    for block in chosen.blocks(value.shape[1]):
+        first, second = chosen.first[block], chosen.second[block]
+        ahead = np.nansum(value[first] - value[second], axis=1) > 0
+        better[np.where(ahead, first, second), np.where(ahead, second, first)] = True
+    return better
+
+
+def _unpaired(grid: Grid) -> pl.DataFrame:
+    """Return how many queries are left out for each measure."""
+    left_out = [int((~complete_queries(value)).sum()) for value in grid.value]
+    measures = pl.DataFrame(grid.measures, schema=schema("leaderboard", *SCORE), orient="row")
+    return measures.with_columns(pl.Series("unpaired", left_out, dtype=pl.Int64))

@@ -1,0 +1,334 @@
+"""Test whether a model loses less than a margin, and compute what a set of queries can show."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.comparison.significance import PairedT, paired_t
+from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
+from retrieval_report.contracts.arguments import is_number
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.registry import schema
+from retrieval_report.engines.check_scores import check_fraction, check_scores
+from retrieval_report.engines.paired import DIGITS, differences, paired_columns
+from retrieval_report.engines.score_grid import Bools, Floats, Grid, Pairs, asked_measures, measured
+from retrieval_report.metrics.parsing import divided_by_relevant
+
+NO_WORSE = schema("no_worse")
+TIE_ORDERS = ("expected", "worst")
+MOST_QUERIES = 10**9  # larger numbers are of no use
+Columns = dict[str, Any]
+
+
+def no_worse(
+    scores: object,
+    *,
+    baseline: str,
+    margin: float,
+    tie_order: str = "expected",
+    policies: str | Sequence[str] | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+) -> pl.DataFrame:
+    """Test for every model whether it is worse than the baseline by more than a margin.
+
+    That a difference is not significant does not show that there is none, because few queries never show anything.
+    Anyone who quantises or prunes wants to know: can I say that at most ``margin`` is lost? Two one-sided t-tests of
+    the paired differences answer: one may reject "the loss is the margin or more", the other "the loss is the margin or
+    less".
+
+    Parameters
+    ----------
+    scores
+        The result of :func:`evaluate`.
+    baseline
+        The model with which the others are compared.
+    margin
+        The largest loss of score that does not matter, above 0.
+    tie_order
+        "expected": means over all orders of the ties. "worst": the model in its worst order against the baseline in its
+        best, so that a pass holds for every order; the scores must have the policies best and worst. Under both, tests
+        hold for whatever cut lists and an unknown R leave open (see Notes).
+    policies
+        For ``tie_order="expected"``; default: all policies in the scores but best and worst.
+    alpha
+        The probability of a false verdict that each test allows, below 0.5.
+    power
+        The probability of finding a real effect, for ``detectable`` and ``queries_needed``.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per metric, cutoff and policy (in the order of the scores) and each other model by name:
+
+        ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("worst" for the worst order);
+        ``value``, ``baseline_value`` (means over the paired queries), ``difference`` (model − baseline),
+        ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha`` on each side; null where
+        nothing bounds a score);
+        ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is above),
+        ``equivalent_p`` (small: the difference lies within the margin on either side; the usual two one-sided tests);
+        ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or else "lists are cut"
+        (items that follow could change a score), "R is not known" (relevant items that no model retrieved could),
+        "nothing to compare" (no query has a relevant item) or "not decided", also if there are fewer than two queries;
+        ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null for policies
+        without one);
+        ``detectable`` (the smallest loss that a test with this number of queries and spread of differences finds with
+        probability ``power``), ``queries_needed`` (to exclude a loss of ``margin`` with probability ``power`` if there
+        is none; null above 10⁹), ``queries`` (paired) and ``unpaired``.
+
+    Raises
+    ------
+    RetrievalReportError
+        The scores break their contract, or there is an unknown baseline or policy, or an invalid margin.
+
+    Notes
+    -----
+    Schuirmann, *A Comparison of the Two One-Sided Tests Procedure and the Power Approach*, Journal of Pharmacokinetics
+    and Biopharmaceutics 15(6), 1987. Power is computed by the noncentral t distribution, one-sided at ``alpha``. If all
+    differences are equal, p is 0 or 1, and 1 on both sides if the loss equals the margin.
+
+    A score that is ``truncated``, or that R divides while R is ``pooled``, is an estimate. Where a query has one, the
+    lowest score (policy worst) of the model against the highest (policy best) of the baseline must pass the test for
+    "no worse", and its highest against the baseline's lowest the one for "worse", so that either verdict holds for all
+    that a deeper retrieval or more judgements could show. Without these policies in the scores, neither is given.
+
+    Examples
+    --------
+    Whole numbers instead of floats lose 0.001 of 0.6 on average; is that less than 0.005?
+
+    >>> import polars as pl
+    >>> exact = [.61, .58, .64, .55, .62, .60, .57, .63]
+    >>> coarse = [.608, .578, .641, .549, .618, .599, .571, .628]
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": f"q{number}", "metric": "ndcg", "cutoff": 10, "policy": "expected",
+    ...      "value": value, "std": 0.0, "items": 9, "n_relevant": 2}
+    ...     for model, column in (("int8", coarse), ("float32", exact)) for number, value in enumerate(column)])
+    >>> told = no_worse(scores, baseline="float32", margin=0.005)
+    >>> told.select(pl.col("difference").round(4), pl.col("bound_low").round(4), "verdict").row(0)
+    (-0.001, -0.0019, 'no worse')
+    >>> told.select(pl.col("no_worse_p").round(5), pl.col("detectable").round(4), "queries_needed").row(0)
+    (3e-05, 0.0013, 3)
+    >>> no_worse(scores, baseline="float32", margin=0.001)["verdict"][0]
+    'not decided'
+    """
+    check_choice("tie_order", tie_order, TIE_ORDERS)
+    margin = check_margin(margin)
+    alpha, power = check_fraction("alpha", alpha), check_fraction("power", power)
+    if alpha >= 0.5:
+        raise ParameterError(f"alpha: {alpha} is not below 0.5; above it, both verdicts could hold")
+    frame = check_scores(scores)
+    grid = Grid.of(frame)
+    pairs = grid.pairs(baseline)
+    nothing = frame["n_relevant"].max() == 0
+    frames = [pl.DataFrame(schema=NO_WORSE)]
+    for known in _asked(grid, tie_order, policies, baseline):
+        columns = _columns(known, pairs, margin, alpha, power, nothing=nothing)
+        columns["model"] = [grid.models[row] for row in pairs.first]
+        frames.append(measured(columns, known.measure, NO_WORSE, baseline=baseline))
+    return pl.concat(frames)
+
+
+def check_margin(margin: object) -> float:
+    """Return the margin as a float; raise a ParameterError unless it is a number above 0.
+
+    >>> check_margin(0)
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: margin: 0 is not a number above 0
+    """
+    if not is_number(margin) or not margin > 0:  # type: ignore[operator]
+        raise ParameterError(f"margin: {margin!r} is not a number above 0")
+    return float(margin)  # type: ignore[arg-type]
+
+
+class _Known(NamedTuple):
+    """What is known of the scores at one measure, as arrays of models and queries."""
+
+    measure: tuple[str, int | None, str]
+    value: Floats
+    std: Floats
+    scored: Bools  # whether there is a score
+    lowest: Floats  # of all that the score may be; NaN if nothing bounds it
+    highest: Floats
+    reasons: dict[str, Bools]  # where a score is not known, by the word for the reason
+
+
+def _asked(grid: Grid, tie_order: str, policies: str | Sequence[str] | None, baseline: str) -> list[_Known]:
+    """Return what is known at every measure; for the worst order, of the baseline's best and the others' worst."""
+    if tie_order == "expected":
+        return [_expected(grid, number) for number in asked_measures(grid, policies)]
+    if policies is not None:
+        raise ParameterError("policies: tie_order='worst' compares policy worst with policy best; leave policies out")
+    row, found = grid.models.index(baseline), []
+    for number, (metric, cutoff, policy) in enumerate(grid.measures):
+        if policy == "worst" and (metric, cutoff, "best") in grid.measures:
+            value = grid.value[number].copy()
+            value[row] = grid.under(number, "best")[row]
+            no_std = np.full_like(value, np.nan)
+            scored = ~np.isnan(value) | ~np.isnan(grid.under(number, "expected"))
+            open_scores = {CUT: scored & np.isnan(value)}
+            found.append(_Known((metric, cutoff, "worst"), value, no_std, scored, value, value, open_scores))
+    if not found:
+        raise ParameterError("tie_order: 'worst' needs policies 'best' and 'worst' in the scores")
+    return found
+
+
+def _expected(grid: Grid, number: int) -> _Known:
+    """Return scores with what bounds those that are estimates, because lists are cut or R is not known."""
+    measure, value = grid.measures[number], grid.value[number]
+    cut, pooled = grid.truncated[number], grid.pooled[number] & divided_by_relevant(measure[0])
+    lowest, highest = (np.where(cut | pooled, grid.under(number, policy), value) for policy in ("worst", "best"))
+    reasons = {CUT: cut, UNKNOWN_R: pooled}
+    return _Known(measure, value, grid.std[number], ~np.isnan(value), lowest, highest, reasons)
+
+
+def _columns(known: _Known, pairs: Pairs, margin: float, alpha: float, power: float, *, nothing: bool) -> Columns:
+    columns = paired_columns(known.value, known.std, pairs)
+    size = columns["queries"]
+    plain = paired_t(differences(known.value, pairs.first, pairs.second), 1 - 2 * alpha)
+    scored = known.scored[pairs.first] & known.scored[pairs.second]
+    least = _bound(known.lowest, known.highest, scored, pairs, alpha)
+    most = _bound(known.highest, known.lowest, scored, pairs, alpha)
+    above = one_sided(least.mean, least.std, size, -margin)
+    below = one_sided(-most.mean, most.std, size, margin)
+    reasons: dict[str, Bools] = {
+        word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
+        for word, where in known.reasons.items()
+    }
+    if nothing:
+        above, below = np.full_like(above, np.nan), np.full_like(below, np.nan)
+        reasons = {NOTHING: np.ones(size.shape, np.bool_)}
+    unit = {n: detectable_effect(1.0, n, alpha=alpha, power=power) for n in set(size.tolist())}
+    needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in plain.std]
+    return {
+        **columns,
+        "value": columns["value_a"],
+        "baseline_value": columns["value_b"],
+        "difference": plain.mean,
+        "bound_low": least.low,
+        "bound_high": most.high,
+        "margin": np.full(size.size, margin),
+        "no_worse_p": above,
+        "worse_p": below,
+        "equivalent_p": np.maximum(above, one_sided(-most.mean, most.std, size, -margin)),
+        "verdict": margin_rule(above, below, alpha, reasons),
+        "detectable": np.array([unit[n] for n in size.tolist()]) * plain.std,
+        "queries_needed": pl.Series(needed, dtype=pl.Int64),
+    }
+
+
+def _bound(models: Floats, baseline: Floats, scored: Bools, pairs: Pairs, alpha: float) -> PairedT:
+    """Test differences of bounds of the models and of the baseline; NaN for a pair with a score that has none."""
+    difference = differences(np.concatenate([models, baseline]), pairs.first, pairs.second + len(models))
+    unbounded = (scored & np.isnan(difference)).any(axis=1)
+    return PairedT(*(np.where(unbounded, np.nan, column) for column in paired_t(difference, 1 - 2 * alpha)))
+
+
+def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
+    """Return the p-value of the t-test that the true mean is above ``least``; NaN below two queries.
+
+    >>> one_sided(np.array([0.2]), np.array([0.4]), np.array([16]), 0.0).round(4).tolist()
+    [0.032]
+    """
+    from scipy import stats
+
+    error = std / np.sqrt(np.maximum(size, 1))
+    lead = mean - least
+    lead = np.where(np.abs(lead) <= 10.0**-DIGITS * np.maximum(np.abs(mean), abs(least)), 0.0, lead)
+    ratio = np.divide(lead, error, out=np.where(lead > 0, np.inf, -np.inf), where=error > 0)
+    p: Floats = stats.t.sf(ratio, np.maximum(size - 1, 1))
+    p[(size < 2) | np.isnan(std)] = np.nan
+    return p
+
+
+def detectable_effect(std: float, queries: int, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1) -> float:
+    """Return the smallest true mean difference that a paired t-test on some queries finds with a given probability.
+
+    Parameters
+    ----------
+    std
+        Standard deviation of the differences between queries.
+    queries
+        Number of queries.
+    alpha, power
+        The probability of a false finding, and of a true one.
+    sides
+        1 or 2, the number of sides of the test.
+
+    Returns
+    -------
+    float
+        In units of ``std``; NaN below two queries.
+
+    Examples
+    --------
+    >>> round(detectable_effect(0.1, 50), 4), round(detectable_effect(0.1, 50, sides=2), 4)
+    (0.0357, 0.0404)
+    """
+    from scipy import optimize
+
+    if queries < 2 or not std >= 0:
+        return math.nan
+    if power <= alpha:
+        return 0.0
+    top = 1.0
+    while _power(top, queries, alpha, sides) < power:
+        top *= 2
+    found = optimize.brentq(lambda effect: _power(effect, queries, alpha, sides) - power, 0.0, top, xtol=1e-12)
+    return std * float(found)
+
+
+def queries_needed(std: float, effect: float, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1) -> int | None:
+    """Return how many queries a paired t-test needs to find a true mean difference with a given probability.
+
+    Parameters
+    ----------
+    std
+        Standard deviation of the differences between queries.
+    effect
+        The difference that matters, above 0.
+    alpha, power, sides
+        As for :func:`detectable_effect`, whose inverse this is.
+
+    Returns
+    -------
+    int or None
+        At least 2; None if ``std`` is not known or more than 10⁹ are needed.
+
+    Examples
+    --------
+    >>> queries_needed(0.1, 0.02), queries_needed(0.1, 0.005)
+    (156, 2475)
+    """
+    check_margin(effect)
+    if not std >= 0:
+        return None
+    if std == 0:
+        return 2
+    high = 2
+    while _power(effect / std, high, alpha, sides) < power:
+        high *= 2
+        if high > 2 * MOST_QUERIES:
+            return None
+    numbers = range(high // 2 + 1, high)
+    return numbers.start + bisect_left(numbers, power, key=lambda n: _power(effect / std, n, alpha, sides))
+
+
+def _power(effect: float, queries: int, alpha: float, sides: int) -> float:
+    """Return the probability that a paired t-test finds an effect given in units of its standard deviation."""
+    from scipy import stats
+
+    freedom, shift = queries - 1, effect * math.sqrt(queries)
+    critical = float(stats.t.isf(alpha / sides, freedom))
+    if shift <= 0:
+        return alpha
+    found = float(stats.nct.sf(critical, freedom, shift))
+    # scipy gives NaN for the other tail if it is almost 0.
+    other = float(np.nan_to_num(stats.nct.cdf(-critical, freedom, shift))) if sides == 2 else 0.0
+    return found + other

@@ -1,0 +1,110 @@
+"""Bounds of the probability of a reversal from the mean, variance and range of every list alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from retrieval_report.engines.score_grid import Bools, Floats, Grid, Pairs
+
+BERRY_ESSEEN = 0.56  # Shevtsova 2010, for summands of different distributions
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Known ranges of every list at one metric and cutoff, (models, queries); infinite if not known."""
+
+    value: Floats
+    variance: Floats
+    fall: Floats  # how far the score can be below its mean
+    rise: Floats  # how far above it
+
+    @cached_property
+    def loose(self) -> Bools:
+        """Return which lists' scores tie order affects, or may affect."""
+        found: Bools = (self.variance > 0) & ((self.fall > 0) | (self.rise > 0))
+        return found
+
+
+def ranges(grid: Grid, measure: int) -> Ranges:
+    """Return the ranges for one measure; best and worst are used if available, else scores are at least 0."""
+    value = grid.value[measure]
+    known = ~np.isnan(value)
+    variance = np.where(np.isnan(grid.std[measure]), np.inf, grid.std[measure] ** 2)
+    limits = {}
+    for name, otherwise in (("worst", 0.0), ("best", np.inf)):
+        found = grid.under(measure, name)
+        limits[name] = np.where(np.isnan(found), otherwise, found)
+    filled = np.where(known, value, 0.0)
+    fall = np.where(known, np.maximum(filled - limits["worst"], 0.0), 0.0)
+    rise = np.where(known, np.maximum(limits["best"] - filled, 0.0), 0.0)
+    # If the range is a point, up to rounding, tie order has no effect.
+    still = np.maximum(fall, rise) <= 1e-12 * np.maximum(filled, limits["worst"])
+    fixed = still | (variance == 0) | ~known
+    return Ranges(value, np.where(fixed, 0.0, variance), np.where(fixed, 0.0, fall), np.where(fixed, 0.0, rise))
+
+
+def normal_chances(lead: Floats, deviation: Floats) -> Floats:
+    """Φ(−|lead| / deviation): 0 without deviation, NaN without lead (there is no order to reverse).
+
+    >>> normal_chances(np.array([0.02, -0.02, 0.02, 0.0]), np.array([0.01, 0.01, 0.0, 0.01])).round(4).tolist()
+    [0.0228, 0.0228, 0.0, nan]
+    """
+    from scipy.special import ndtr
+
+    far = np.full(lead.shape, np.inf)
+    np.divide(np.abs(lead), deviation, out=far, where=~(deviation <= 0))
+    chance: Floats = np.where(lead == 0, np.nan, ndtr(-far))
+    return chance
+
+
+def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floats]:
+    """Return bounds of the probability that random tie order removes the lead of each pair, from moments.
+
+    ``lead`` is that of the first model in the sum over the paired queries; no lead is left alone. From above:
+    Cantelli's, Hoeffding's and Bennett's inequality; from both sides the normal distribution with the remainder of
+    Berry and Esseen. All of them hold for any independent lists.
+    """
+    from scipy.special import ndtr
+
+    first, second = pairs.first, pairs.second
+    paired = ~np.isnan(known.value)
+    both = [_sums(each, paired)[first, second] + _sums(each, paired)[second, first]
+            for each in (known.variance, (known.fall + known.rise) ** 2,
+                         _times(known.variance, np.maximum(known.fall, known.rise)))]  # fmt: skip
+    variance, square, third = both
+    fall, rise = known.fall.max(axis=1, initial=0.0), known.rise.max(axis=1, initial=0.0)
+    reach = np.where(lead > 0, np.maximum(fall[first], rise[second]), np.maximum(fall[second], rise[first]))
+    far = np.abs(lead)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        cantelli = np.where(np.isinf(variance), 1.0, variance / (variance + far**2))
+        hoeffding = np.where(np.isinf(square), 1.0, np.exp(-2 * far**2 / square))
+        ratio = reach * far / variance
+        bennett = np.exp(-variance / reach**2 * ((1 + ratio) * np.log1p(ratio) - ratio))
+        bennett = np.where(np.isfinite(bennett) & (ratio > 1e-6), bennett, 1.0)
+        remainder = BERRY_ESSEEN * third / variance**1.5
+        normal = ndtr(-far / np.sqrt(variance))
+    remainder = np.where(np.isfinite(remainder) & np.isfinite(variance), remainder, 1.0)
+    normal = np.where(np.isfinite(normal), normal, 0.0)
+    above = np.minimum.reduce([cantelli, hoeffding, bennett, normal + remainder, np.ones_like(far)])
+    below = np.maximum(normal - remainder, 0.0)
+    some = variance > 0
+    return np.where(some, below, 0.0), np.where(some, above, 0.0)
+
+
+def _times(one: Floats, other: Floats) -> Floats:
+    """Return products in which 0 times anything is 0."""
+    product: Floats = np.where((one == 0) | (other == 0), 0.0, one)
+    with np.errstate(invalid="ignore"):
+        return np.where(product == 0, 0.0, one * np.where(product == 0, 1.0, other))
+
+
+def _sums(each: Floats, paired: Bools) -> Floats:
+    """Return at (a, b) the sum over the lists of model a whose query model b also has."""
+    endless = np.isinf(each)
+    total: Floats = np.where(endless, 0.0, each) @ paired.T.astype(np.float64)
+    if endless.any():
+        total[(endless.astype(np.float64) @ paired.T.astype(np.float64)) > 0] = np.inf
+    return total

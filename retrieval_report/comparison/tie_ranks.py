@@ -1,0 +1,216 @@
+"""Find which ranks a model may have under another tie order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.contracts.errors import KeyMismatchError
+from retrieval_report.contracts.registry import schema
+from retrieval_report.engines.check_scores import COUNTED, at_measure, check_draws, check_fraction, check_scores, hold
+from retrieval_report.engines.paired import DIGITS, best_first, complete_queries, settled_means
+from retrieval_report.engines.score_grid import Bools, Floats, Grid, asked_measures, measured
+from retrieval_report.metrics.parsing import measure_text
+
+RANKS = schema("tie_ranks")
+DRAWS = schema("shuffled")
+CHUNK = 256  # draws at a time; never adapted, or else the draws would depend on the number of models
+
+
+def tie_ranks(
+    scores: object,
+    *,
+    policies: str | Sequence[str] | None = None,
+    shuffled: object = None,
+    confidence: float = 0.95,
+    resamples: int = 9_999,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Compute which ranks each model takes under random tie order, for the queries as they are.
+
+    Another sample of queries is another question, which the tests answer; see :func:`leaderboard`.
+
+    Parameters
+    ----------
+    scores
+        The result of :func:`evaluate`. With the policies best and worst in it, no mean is drawn from outside its
+        bounds, and a model that has nothing else, such as one whose lists are cut, is ranked by them.
+    policies
+        By default all policies in the scores except best and worst.
+    shuffled
+        The result of :func:`shuffled_means` for the same input: ranks are then counted in those draws, where else each
+        mean is drawn from the normal distribution with its exact mean and standard deviation. They have no effect where
+        a model lacks the score of a query, because they are means over each model's own queries.
+    confidence
+        Share of the draws whose ranks the interval holds, with equal shares left out below and above.
+    resamples, seed
+        Number and seed of the draws.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per ``metric``, ``cutoff``, ``policy`` and ``model``, best model first: ``value`` (mean over the queries
+        for which all models have a score), ``rank`` (1 is best; means equal to 12 digits share the better rank),
+        ``rank_low`` and ``rank_high`` (the interval, best and worst rank), ``first_share`` (of the draws in which no
+        model is surely ahead of it) and ``method``: "normal" (moments), "draws" (``shuffled``), "exact" if no score
+        depends on tie order, or "bounds" if nothing else is known of the model. The last four are null if the policy or
+        the model has neither a standard deviation nor bounds, or if no query is shared.
+
+    Raises
+    ------
+    RetrievalReportError
+        The scores break their contract, or there is an unknown policy, or draws of other models.
+
+    Notes
+    -----
+    Percentile intervals of ranks. The mean of a model is normal with variance Σ std² / n², exact moments of a sum over
+    many queries; with few tied queries pass ``shuffled``. A model without a standard deviation may lie anywhere between
+    its bounds: it is ahead of another in the best rank of that one only if it surely is, and in its worst rank if it
+    may be.
+
+    Examples
+    --------
+    The ties of "a" make its score uncertain, but never by more than its lead over "c".
+
+    >>> import polars as pl
+    >>> values = {"a": ([.8, .6, .7, .9], .2), "b": ([.7, .7, .7, .8], 0.0), "c": ([.1, .2, .1, .2], 0.0)}
+    >>> scores = pl.DataFrame([
+    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
+    ...      "value": value, "std": std, "items": 9, "n_relevant": 2}
+    ...     for model, (column, std) in values.items() for number, value in enumerate(column)])
+    >>> ranks = tie_ranks(scores)
+    >>> ranks.select("model", "rank", "rank_low", "rank_high", pl.col("first_share").round(1), "method").rows()
+    [('a', 1, 1, 2, 0.6, 'normal'), ('b', 2, 1, 2, 0.4, 'normal'), ('c', 3, 3, 3, 0.0, 'normal')]
+    """
+    confidence = check_fraction("confidence", confidence)
+    check_draws(resamples, seed)
+    grid = Grid.of(check_scores(scores))
+    known = None if shuffled is None else hold(shuffled, DRAWS, "shuffled", "shuffled_means")
+    frames = [pl.DataFrame(schema=RANKS)]
+    for measure in asked_measures(grid, policies):
+        part = _Part.of(grid, measure)
+        draws = None
+        if known is not None and part.measure[2] == "expected" and part.alike:
+            draws = _given_draws(known, part, grid.models)
+        frames.append(_ranked(part, grid.models, draws, confidence, resamples, seed))
+    return pl.concat(frames)
+
+
+class _Part(NamedTuple):
+    """The means of one metric, cutoff and policy over the queries that all models share; NaN if there is none."""
+
+    measure: tuple[str, int | None, str]
+    mean: Floats
+    spread: Floats  # standard deviation under random tie order; NaN where unknown
+    lowest: Floats  # bounds over all tie orders; infinite where unknown
+    highest: Floats
+    alike: bool  # the models have scores for the same queries, so means over all of them are over these
+
+    @classmethod
+    def of(cls, grid: Grid, measure: int) -> _Part:
+        value = grid.value[measure]
+        shared = complete_queries(value)
+        known = ~np.isnan(value)
+        alike = bool(shared.any()) and np.array_equal(known.any(axis=0), shared)
+        size = shared.sum() or np.nan
+        usable = grid.measures[measure][2] in COUNTED
+        worst, best = (grid.under(measure, policy)[:, shared].sum(axis=1) / size for policy in ("worst", "best"))
+        return cls(
+            grid.measures[measure],
+            value[:, shared].sum(axis=1) / size,
+            np.sqrt((grid.std[measure][:, shared] ** 2).sum(axis=1)) / size,
+            np.where(usable & ~np.isnan(worst), worst, -np.inf),
+            np.where(usable & ~np.isnan(best), best, np.inf),
+            alike,
+        )
+
+    @property
+    def sure(self) -> Bools:
+        """Models whose mean has a known distribution."""
+        known: Bools = ~np.isnan(self.spread)
+        return known
+
+
+def _drawn_means(part: _Part, resamples: int, seed: int) -> Iterator[Floats]:
+    """Means of each model under random tie order, (draws, models), chunk by chunk, from their exact moments."""
+    generator = np.random.default_rng(seed)
+    for start in range(0, resamples, CHUNK):
+        size = min(CHUNK, resamples - start)
+        yield part.mean + part.spread * generator.standard_normal((size, part.mean.size))
+
+
+def _given_draws(known: pl.DataFrame, part: _Part, models: list[str]) -> Floats:
+    """The means of single random orders, (draws, models)."""
+    rows = known.filter(at_measure(*part.measure[:2]))
+    wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop("draw")
+    if set(wide.columns) != set(models) or not wide.height or sum(wide.null_count().row(0)):
+        measure = measure_text(*part.measure[:2])
+        raise KeyMismatchError(f"shuffled: lacks draws of some model at {measure}; it must come from the same input")
+    return wide.select(models).to_numpy()
+
+
+def _means(part: _Part, draws: Floats | None, resamples: int, seed: int) -> tuple[Iterator[Floats], str]:
+    """Drawn means, chunk by chunk, and how they were drawn; models that are not sure are not drawn."""
+    if not part.spread[part.sure].any():
+        return iter([part.mean[None]]), "exact"
+    if draws is not None:
+        return iter(np.array_split(draws, -(-len(draws) // CHUNK))), "draws"
+    return _drawn_means(part, resamples, seed), "normal"
+
+
+def _ranked(
+    part: _Part, models: list[str], draws: Floats | None, confidence: float, resamples: int, seed: int
+) -> pl.DataFrame:
+    """The rows of one metric, cutoff and policy."""
+    ranked = part.sure | np.isfinite(part.lowest) | np.isfinite(part.highest)
+    columns: dict[str, object] = {"rank_low": None, "rank_high": None, "first_share": None, "method": None}
+    if ranked.any():
+        chunks, method = _means(part, draws, resamples, seed)
+        bounds = _interval([_ranks(part, means) for means in chunks], confidence)
+        low, high, first = (np.where(ranked, column, np.nan) for column in bounds)
+        methods = np.select([part.sure, ranked], [method, "bounds"], "").tolist()
+        columns = {"rank_low": low, "rank_high": high, "first_share": first}
+        columns["method"] = pl.Series(methods, dtype=pl.String).replace("", None)
+    rank = _order(part.mean[None])[0][0] if not np.isnan(part.mean).any() else part.mean
+    columns |= {"model": models, "value": part.mean, "rank": rank}
+    return measured(columns, part.measure, RANKS)[best_first(part.mean)]
+
+
+def _order(means: Floats) -> tuple[Floats, Floats]:
+    """Best and worst rank of each model of each row; they differ where means are equal."""
+    from scipy import stats
+
+    fallen = -settled_means(means)
+    return stats.rankdata(fallen, "min", axis=1), stats.rankdata(fallen, "max", axis=1)
+
+
+def _ranks(part: _Part, means: Floats) -> tuple[Floats, Floats]:
+    """Best and worst rank of each model in each draw, no mean beyond its bounds, and some known by these alone."""
+    sure = part.sure
+    kept = np.clip(means, part.lowest, part.highest)
+    lowest, highest = (np.where(sure, kept, bound) for bound in (part.lowest, part.highest))
+    best, worst = np.ones_like(kept), np.ones_like(kept)
+    best[:, sure], worst[:, sure] = _order(kept[:, sure])
+    margin = 10.0**-DIGITS * max(1.0, float(np.abs(part.mean).max()))  # means that close are level
+    others = ~np.eye(sure.size, dtype=np.bool_)
+    for model in np.flatnonzero(~sure):
+        # Of two models that may overlap, each may be ahead of the other.
+        best += (lowest[:, [model]] - highest > margin) & others[model]
+        worst += (highest[:, [model]] - lowest >= -margin) & others[model]
+        best[:, model] += (kept[:, sure] - part.highest[model] > margin).sum(axis=1)
+        worst[:, model] += (kept[:, sure] - part.lowest[model] >= -margin).sum(axis=1)
+    return best, worst
+
+
+def _interval(ranks: list[tuple[Floats, Floats]], confidence: float) -> tuple[Floats, Floats, Floats]:
+    """Lowest and highest rank that the interval holds, and the share of draws with rank 1."""
+    low, high = (np.concatenate(part).astype(np.int32) for part in zip(*ranks, strict=True))
+    tail = (1 - confidence) / 2
+    return (
+        np.quantile(low, tail, axis=0, method="inverted_cdf"),
+        np.quantile(high, 1 - tail, axis=0, method="inverted_cdf"),
+        (low == 1).mean(axis=0),
+    )

@@ -1,0 +1,211 @@
+"""Parquet and Arrow files, or a frame, as one long table whose rows can be read by number."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError, ParameterError, one_line
+from retrieval_report.contracts.forks import refuse_fork
+from retrieval_report.reading.binary import MAX_ROWS, naming
+from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.crash_guard import try_first
+from retrieval_report.reading.finding import find_files, is_path
+from retrieval_report.reading.formats import detect_format
+from retrieval_report.reading.frames import matched_columns, renamed, to_polars
+from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns
+from retrieval_report.reading.sources import base_name, folder_model, open_source
+from retrieval_report.writing.temporary import Scratch
+
+PIECE_ROWS = 2_000_000  # rows per file when a large lazy frame is written in pieces
+
+
+def check_rows(found: int, expected: int, path: Path | None = None) -> None:
+    """Refuse rows that are not as many as there were: Polars can end early, without an error, in a shortened file."""
+    if found != expected:
+        what = "the rankings" if path is None else f"'{path}'"
+        raise DataError(f"{what}: {found} rows where {expected} were counted before; was a file changed meanwhile?")
+
+
+@dataclass(frozen=True)
+class File:
+    """One file, or a frame in memory: how to scan it, its columns under our names, and its number of rows."""
+
+    path: Path | None  # None: a frame in memory
+    scan: pl.LazyFrame
+    columns: Mapping[str, pl.Expr]
+    rows: int
+    model: str | None = None  # the model of all rows, where the file does not say
+    by_name: bool = False  # whether that is the file's name
+
+    def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
+        """Read rows ``begin`` … ``end`` − 1; the slice directly follows the scan, so only these are decoded."""
+        rows = self.scan.slice(begin, end - begin).select(**self.columns)
+        with naming(self.path):
+            found = (rows if wanted is None else rows.select(wanted)).collect()
+        check_rows(found.height, end - begin, self.path)
+        return found
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of all files, numbered in the order of the files."""
+
+    files: tuple[File, ...]
+    empty: pl.DataFrame  # no rows, but the right columns and types
+    given: pl.DataFrame  # no rows, but all columns of the frame as given, for messages
+
+    @property
+    def starts(self) -> list[int]:
+        """Return the number of the first row of every file, followed by the number of rows."""
+        return list(itertools.accumulate((file.rows for file in self.files), initial=0))
+
+    @property
+    def rows(self) -> int:
+        """Return the number of rows."""
+        return self.starts[-1]
+
+    def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
+        """Read rows ``begin`` … ``end`` − 1, in order."""
+        pieces = [self.empty if wanted is None else self.empty.select(wanted)]
+        for file, first in zip(self.files, self.starts, strict=False):
+            low, high = max(begin - first, 0), min(end - first, file.rows)
+            if low < high:
+                pieces.append(file.read(low, high, wanted))
+        return pl.concat(pieces)
+
+    def scan(self) -> pl.LazyFrame:
+        """Return all rows, in order, for the streaming engine."""
+        return pl.concat([file.scan.select(**file.columns) for file in self.files])
+
+    def collect(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
+        """Return the results of a query on the rows of every file, each row with its model."""
+        results = []
+        for file in self.files:
+            with naming(file.path):
+                results.append(query(file.scan.select(**{"model": pl.lit("model"), **file.columns})).collect())
+        return pl.concat(results)
+
+
+def is_streamed(rankings: object) -> bool:
+    """Return whether rankings are read part by part, as paths and lazy frames are."""
+    return isinstance(rankings, pl.LazyFrame) or is_path(rankings)
+
+
+def open_table(
+    rankings: object, scratch: Scratch, most: int, columns: Mapping[str, str] | None = None, model: str | None = None
+) -> Table:
+    """Open rankings or counts as one table; a lazy frame of more than ``most`` rows is written to files in ``scratch``.
+
+    Columns and model names are found as in ``read_rankings``. Several files must have equal types, because widening
+    them would require reading all values first.
+    """
+    refuse_fork()
+    if not is_path(rankings) and (columns is not None or model is not None):
+        raise ParameterError("columns, model: apply to files only; rename or add the columns of a frame")
+    if isinstance(rankings, pl.LazyFrame):
+        return _computed(rankings, scratch, most)
+    if not is_path(rankings):
+        return _held(to_polars(rankings, "rankings"))
+    if model is not None and not model:
+        raise ParameterError("model: expected a name that is not empty")
+    files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
+    heads = [(file, file.read(0, min(1, file.rows))) for file in files]
+    combine([Part(file.path or Path(), head, name=file.model if file.by_name else None) for file, head in heads])
+    (first, empty), *others = heads
+    for file, head in others:
+        for name, dtype in empty.schema.items():
+            if head.schema[name] != dtype:
+                raise ColumnError(
+                    f"column {name!r} is {dtype} in {first.path} but {head.schema[name]} in {file.path}; "
+                    "to be scored part by part, all files need the same types (read_rankings widens whole numbers)"
+                )
+    ordered = [replace(file, columns={name: file.columns[name] for name in empty.columns}) for file in files]
+    return Table(tuple(ordered), empty.clear(), empty.clear())
+
+
+def _held(frame: pl.DataFrame) -> Table:
+    """Return a table of a frame in memory, without the columns that have none of our names."""
+    empty = frame.clear()
+    known = {name: pl.col(name) for name in RANKINGS.columns if name in frame.columns}
+    return Table((File(None, frame.lazy(), known, frame.height),), empty.select(**known), empty)
+
+
+def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
+    """Compute a lazy frame once, in order, and keep it in memory if it is small, else in pieces on disk."""
+    try:
+        schema = frame.collect_schema()
+        given = pl.DataFrame(schema=schema)
+        matched = matched_columns(given, RANKINGS, "rankings")
+        known = {ours: _column(ours, theirs, schema[theirs]) for ours, theirs in matched.items()}
+        given = renamed(given, matched, RANKINGS)
+        empty = given.select(**{name: _column(name, name, given.schema[name]) for name in matched})
+        batches = frame.select(**known).collect_batches(maintain_order=True)
+        held, rows = [empty], 0
+        for batch in batches:
+            held.append(batch)
+            rows += batch.height
+            if rows > most:
+                return Table(tuple(_pieces(held, batches, scratch())), empty, given)
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"rankings: the frame cannot be computed: {one_line(error)}") from error
+    return replace(_held(pl.concat(held)), given=given)
+
+
+def _pieces(held: list[pl.DataFrame], batches: Iterator[pl.DataFrame], folder: Path) -> Iterator[File]:
+    """Write rows as they come into files of some million rows each."""
+    batch: pl.DataFrame | None = None
+    for number in itertools.count():
+        rows = sum(piece.height for piece in held)
+        while rows < PIECE_ROWS and (batch := next(batches, None)) is not None:
+            held.append(batch)
+            rows += batch.height
+        if rows == 0:
+            return
+        yield _piece(pl.concat(held), folder / f"rankings-{number:05}.parquet")
+        held.clear()
+
+
+def _piece(rows: pl.DataFrame, path: Path) -> File:
+    try:
+        rows.write_parquet(path, compression="lz4", statistics=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise OutputError(
+            f"the rows cannot be stored in the temporary folder '{path.parent}': {one_line(error)}"
+        ) from error
+    scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    return File(path, scan, {name: pl.col(name) for name in rows.columns}, rows.height)
+
+
+def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> File:
+    source = open_source(path)
+    form = detect_format(source)
+    if form not in ("parquet", "arrow") or isinstance(source.content, bytes):
+        raise FileError(
+            f"{path}: is {form}; only Parquet and Arrow files are read part by part: read it with read_rankings, "
+            "or convert it"
+        )
+    try_first(source, form, lambda names: match_columns(names, RANKINGS, columns, str(path)), MAX_ROWS)
+    scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
+    with naming(path):
+        frame = scan(source.content, glob=False, hive_partitioning=False)
+        schema = frame.collect_schema()
+        rows = frame.select(pl.len()).collect().item()
+    chosen = match_columns(schema.names(), RANKINGS, columns, str(path))
+    found = {ours: _column(ours, theirs, schema[theirs]) for ours, theirs in chosen.items()}
+    if "model" in chosen and model is None:
+        return File(path, frame, found, rows)
+    given = model if model is not None else folder_model(path)
+    name = base_name(path) if given is None else given
+    found.pop("model", None)
+    return File(path, frame, {"model": pl.lit(name), **found}, rows, name, given is None)
+
+
+def _column(ours: str, theirs: str, dtype: pl.DataType) -> pl.Expr:
+    """Return a column; categories become text, since codes of two files are not comparable."""
+    column = pl.col(theirs)
+    return column.cast(pl.String) if ours in ID_COLUMNS and dtype in (pl.Categorical, pl.Enum) else column

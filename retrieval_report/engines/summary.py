@@ -1,0 +1,315 @@
+"""Average each model's scores, with the uncertainty from ties and from queries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, TypedDict
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.checks import check_choice, check_unique, refuse
+from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.contracts.frames import SUMMARY, check_queries
+from retrieval_report.contracts.options import MOST_SHUFFLES
+from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.engines.check_scores import GROUP, MEAN, check_fraction, check_scores, hold
+from retrieval_report.engines.score_grid import Floats
+from retrieval_report.metrics.parsing import is_share
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.ids import in_kind_of
+
+WEIGHTS = schema("query_weights")
+NUMBERS = schema("summary", "value", "tie_std", "query_se", "ci_low", "ci_high")
+BATCH = 2_000_000  # resampled values held at a time
+LEAST_RESAMPLES = 100  # with fewer, BCa's correction may have no resample on one side of the mean
+
+
+class SummaryOptions(TypedDict, total=False):
+    """The options of ``summarise``."""
+
+    average: str
+    interval: str
+    confidence: float
+    resamples: int
+    seed: int
+
+
+def summarise(
+    scores: object,
+    *,
+    queries: object = None,
+    average: str = "micro",
+    interval: str = "t",
+    confidence: float = 0.95,
+    resamples: int = 9999,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Average the scores of each model, metric, cutoff and policy over the queries.
+
+    Two uncertainties are kept apart: ``tie_std`` is the exact standard deviation of the mean under random tie order
+    (an accident of measurement), ``query_se`` its standard error under sampling of queries. What a cut list leaves open
+    is neither: ``lowest`` and ``highest`` allow for it, ``tie_std`` is null, and ``truncated_share`` is the share of
+    queries affected.
+
+    Parameters
+    ----------
+    scores
+        The result of :func:`evaluate`.
+    queries
+        ``query`` with ``label`` (for ``macro``) or ``weight`` (for ``weighted``); the result of :func:`query_weights`
+        (weights by model, query and metric) is accepted too.
+    average
+        One of {"micro", "macro", "weighted"}: the plain mean over queries; the plain mean of the labels' means; or
+        Σ w·x / Σ w.
+    interval
+        One of {"t", "bca"}: Student's t over queries, which is symmetric, or the bias-corrected and accelerated
+        bootstrap, which follows skewed scores and stays within their range. For macro, labels are strata and queries
+        vary within them; for weighted, queries are resampled with their weights. For metrics whose scores lie between 0
+        and 1 (all except acg, dcg, wap and num_rel_ret) the interval is clipped there, which keeps its coverage.
+    confidence
+        Share of samples of queries whose interval holds the true mean.
+    resamples, seed
+        Number and seed of the bootstrap samples; the result depends neither on row order nor on other scores.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``model``, ``metric``, ``cutoff``, ``policy``, ``value`` (null if a score in the mean has no bound, or no query
+        has a weight), ``tie_std`` (null if a score in the mean has no standard deviation, like a truncated one),
+        ``lowest`` and ``highest`` (the means under the worst and the best tie order; truncated: over all completions;
+        null unless those policies are in the scores), ``query_se``, ``ci_low``, ``ci_high`` (null below two queries,
+        or two of a label), ``queries`` (in the mean), and how many of the model's queries have ``no_relevant`` item,
+        are ``missing`` (no rows) or ``unjudged``; ``truncated_share`` (share of the queries in the mean whose score
+        depends on what truncation of its list leaves open) and ``pooled`` (whether R of any of them counts only what
+        the models retrieved). Groups keep the order of the scores.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q", "q", "r", "r"], "item": ["a", "b", "a", "b"], "distance": [1, 1, 1, 2],
+    ...     "relevance": [1, 0, 1, 0]})
+    >>> scores = evaluate(rankings, metrics="rr", cutoffs=1, policies=("expected", "best", "worst"))
+    >>> summarise(scores).select("value", "tie_std", "lowest", "highest", "query_se", "queries").row(0)
+    (0.75, 0.25, 0.5, 1.0, 0.25, 2)
+    """
+    check_choice("average", average, ("micro", "macro", "weighted"))
+    check_choice("interval", interval, ("t", "bca"))
+    confidence = check_fraction("confidence", confidence)
+    resamples = check_whole("resamples", resamples, LEAST_RESAMPLES, MOST_SHUFFLES)
+    seed = check_whole("seed", seed, 0)
+    frame = _with_weights(check_scores(scores), queries, average)
+    order = frame.select(GROUP).unique(maintain_order=True).with_row_index("group")
+    frame = frame.join(order, on=GROUP, how="left", nulls_equal=True).sort("group", "query")
+    unbounded = pl.col("truncated") & pl.col("value").is_null()
+    inside = unbounded | pl.col("value").is_not_null()
+    counts = frame.group_by("group", maintain_order=True).agg(
+        queries=inside.sum(),
+        no_relevant=(pl.col("n_relevant") == 0).sum(),
+        missing=(pl.col("items") == 0).sum(),
+        unjudged=pl.col("n_relevant").is_null().sum(),
+        truncated_share=pl.col("truncated").filter(inside).mean(),
+        pooled=pl.col("pooled").filter(inside).any(),
+    )
+    exact = pl.when(~pl.col("truncated")).then("std")
+    frame = frame.filter(~unbounded.any().over("group")).with_columns(exact.alias("std"))
+    groups = frame.drop_nulls("value").group_by("group", maintain_order=True)
+    found = {group: _mean(rows, average, interval, confidence, resamples, seed) for (group,), rows in groups}
+    numbers = [found.get(group, (math.nan,) * len(NUMBERS)) for group in range(order.height)]
+    means = pl.DataFrame(numbers, schema=NUMBERS, orient="row").fill_nan(None)
+    return with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
+
+
+def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.DataFrame:
+    """Add the label or the weight that the average needs."""
+    if average == "micro":
+        return frame
+    column = "label" if average == "macro" else "weight"
+    if queries is None:
+        raise ColumnError(f"average={average!r}: needs queries with a column {column!r}")
+    given, keys = check_given(to_polars(queries, "queries"), column, average)
+    ids = frame.schema["query"]
+    if pl.Null not in (ids, given.schema["query"]):
+        given = given.with_columns(in_kind_of(frame["query"], given["query"], "scores", "queries"))
+    check_unique(given, keys, "queries")
+    given = given.select(*keys, column).with_columns(pl.col("query").cast(ids, strict=False))  # no score has the others
+    frame = frame.join(given.drop_nulls("query"), on=keys, how="left", maintain_order="left")
+    refuse(frame, pl.col(column).is_null(), column, f"scores without {column}", "; the queries frame lacks them")
+    return frame
+
+
+def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.DataFrame, list[str]]:
+    """The queries, or the weights by list, held to their contract, and the columns that tell their rows apart."""
+    keys = ["model", "query", "metric"]
+    if average != "weighted" or not {"model", "metric"} <= set(given.columns):
+        keys = ["query"]
+        given = check_queries(given)
+    if column not in given.columns:
+        raise ColumnError(f"queries: no column {column!r}, which average={average!r} needs")
+    if len(keys) > 1:
+        given = hold(given, WEIGHTS, "queries", "query_weights")
+        bad = pl.col("weight").is_null() | pl.col("weight").is_infinite() | (pl.col("weight") < 0)
+        refuse(given, bad, "weight", "not a finite number of at least 0")
+    return given, keys
+
+
+def _mean(
+    rows: pl.DataFrame, average: str, interval: str, confidence: float, resamples: int, seed: int
+) -> tuple[float, ...]:
+    """Mean, its two spreads and its interval, of one model, metric, cutoff and policy; rows are sorted by query."""
+    values, spread = rows["value"].to_numpy(), rows["std"].to_numpy()
+    unit = power_above(np.abs(values), spread)  # gains reach 1e308, whose sum and square no float holds
+    values, spread = np.ldexp(values, -unit), np.ldexp(spread, -unit)
+    strata, weight = [(values, spread)], None
+    if average == "macro":
+        labels = rows["label"].rank("dense").to_numpy()
+        strata = [(values[labels == label], spread[labels == label]) for label in np.unique(labels)]
+        mean = stratified_mean(strata)
+    else:
+        if average == "weighted":
+            weight = rows["weight"].cast(pl.Float64).to_numpy()
+            weight = np.ldexp(weight, -power_above(weight))
+        mean = weighted_mean(values, spread, np.ones(values.size) if weight is None else weight)
+    if interval == "t":
+        bounds = t_interval(mean, confidence)
+    else:
+        bounds = bca_interval([stratum for stratum, _ in strata], weight, confidence, resamples, seed)
+    numbers, ends = _raised(mean[:3], unit), _raised(bounds, unit)
+    return (*numbers, *(_within_share(numbers[0], *ends) if is_share(rows["metric"][0]) else ends))
+
+
+def _raised(numbers: Sequence[float], unit: int) -> list[float]:
+    with np.errstate(over="ignore"):  # a bound beyond the largest float is infinite
+        return [float(number) for number in np.ldexp(np.array(numbers), unit)]
+
+
+def _within_share(value: float, low: float, high: float) -> tuple[float, float]:
+    """Clip the interval of a mean of shares to 0 and 1, which does not change its coverage.
+
+    >>> _within_share(0.25, -0.25, 0.75), _within_share(0.75, 0.5, 1.5)
+    ((0.0, 0.75), (0.5, 1.0))
+    """
+    if not (0 <= value <= 1 and low <= high):  # not shares after all, or no interval
+        return low, high
+    return max(low, 0.0), min(high, 1.0)
+
+
+def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
+    """The summary of means, with those of the policies worst and best beside all of their model, metric and cutoff."""
+    result = result.drop("lowest", "highest", strict=False)
+    for name, policy in (("lowest", "worst"), ("highest", "best")):
+        bound = result.filter(policy=policy).select(*MEAN, pl.col("value").alias(name))
+        result = result.join(bound, on=MEAN, how="left", nulls_equal=True, maintain_order="left")
+    return in_contract(result, SUMMARY)
+
+
+class Mean(NamedTuple):
+    """A mean, its standard deviation over tie orders, its standard error over queries, degrees of freedom."""
+
+    value: float
+    tie_std: float
+    query_se: float
+    freedom: int
+
+
+class Interval(NamedTuple):
+    """A confidence interval; NaN where there are too few queries."""
+
+    low: float
+    high: float
+
+
+NOWHERE = Interval(math.nan, math.nan)
+
+
+def power_above(*numbers: Floats) -> int:
+    """Return the exponent of a power of two above all numbers, in whose units sums and squares stay finite.
+
+    >>> power_above(np.array([0.25, np.nan]), np.array([3.0]))
+    2
+    """
+    return math.frexp(max(float(np.nan_to_num(part).max(initial=0.0)) for part in numbers))[1]
+
+
+def weighted_mean(values: Floats, spread: Floats, weight: Floats) -> Mean:
+    """Return Σ w·x / Σ w; sums are exact, so the order of the queries does not matter."""
+    total, size = math.fsum(weight), int(np.count_nonzero(weight))
+    if total == 0:
+        return Mean(math.nan, math.nan, math.nan, 0)
+    value = math.fsum(weight * values) / total
+    tie_std = math.sqrt(math.fsum((weight * spread) ** 2)) / total
+    if size < 2:
+        return Mean(value, tie_std, math.nan, 0)
+    error = math.sqrt(math.fsum((weight * (values - value)) ** 2) * size / (size - 1)) / total
+    return Mean(value, tie_std, error, size - 1)
+
+
+def stratified_mean(strata: Sequence[tuple[Floats, Floats]]) -> Mean:
+    """Return the plain mean of the strata's means; strata are fixed, and only the queries in them vary."""
+    means = [weighted_mean(values, spread, np.ones(values.size)) for values, spread in strata]
+    value = math.fsum(mean.value for mean in means) / len(means)
+    tie_std = math.sqrt(math.fsum(mean.tie_std**2 for mean in means)) / len(means)
+    if any(mean.freedom == 0 for mean in means):
+        return Mean(value, tie_std, math.nan, 0)
+    error = math.sqrt(math.fsum(mean.query_se**2 for mean in means)) / len(means)
+    return Mean(value, tie_std, error, sum(mean.freedom for mean in means))
+
+
+def t_interval(mean: Mean, confidence: float) -> Interval:
+    """Return the interval by Student's t over the queries."""
+    from scipy.special import stdtrit  # what `scipy.stats.t.ppf` calls, without the half second of its import
+
+    if mean.freedom == 0:
+        return NOWHERE
+    reach = float(stdtrit(mean.freedom, 0.5 + confidence / 2)) * mean.query_se
+    return Interval(mean.value - reach, mean.value + reach)
+
+
+def bca_interval(
+    strata: Sequence[Floats], weight: Floats | None, confidence: float, resamples: int, seed: int
+) -> Interval:
+    """Return the bias-corrected and accelerated bootstrap interval (Efron 1987), resampling queries within strata.
+
+    One stratum may have weights, which are resampled with their queries; queries of weight 0 take no part.
+    """
+    if weight is not None:
+        strata, weight = [strata[0][weight > 0]], weight[weight > 0]
+    if min(stratum.size for stratum in strata) < 2:
+        return NOWHERE
+    # Relative to each stratum's smallest value, in units of the widest range, so that rounding cannot fake a spread.
+    least = [float(stratum.min()) for stratum in strata]
+    unit = max(float(np.ptp(stratum)) for stratum in strata)
+    origin = math.fsum(least) / len(least)
+    if unit == 0:
+        return Interval(origin, origin)
+    scaled = [(stratum - low) / unit for stratum, low in zip(strata, least, strict=True)]
+    low, high = _bootstrap(scaled, weight, confidence, resamples, seed)
+    return Interval(origin + unit * low, origin + unit * high)
+
+
+def _bootstrap(strata: list[Floats], weight: Floats | None, confidence: float, resamples: int, seed: int) -> Interval:
+    from scipy import stats
+
+    def mean_of_means(*samples: Floats, axis: int) -> Floats:
+        return np.asarray(sum(sample.mean(axis=axis) for sample in samples) / len(samples))
+
+    def ratio(values: Floats, weights: Floats, axis: int) -> Floats:
+        return np.asarray((values * weights).sum(axis=axis) / weights.sum(axis=axis))
+
+    result = stats.bootstrap(
+        strata if weight is None else [strata[0], weight],
+        mean_of_means if weight is None else ratio,
+        paired=weight is not None,
+        vectorized=True,
+        axis=-1,
+        n_resamples=resamples,
+        batch=max(1, BATCH // sum(stratum.size for stratum in strata)),
+        confidence_level=confidence,
+        method="BCa",
+        random_state=np.random.default_rng(seed),
+    )
+    return Interval(float(result.confidence_interval.low), float(result.confidence_interval.high))

@@ -1,0 +1,249 @@
+"""Moments of AP and WAP: Σ_i (1/i) · [item at i relevant] · (sum of the values of the relevant items at 1 … i).
+
+The value of a relevant item is 1 in AP and its grade in WAP. Over a tie, AP's mean and variance need sums over its
+slots that depend only on where the tie lies, not on its relevances (``ranks``); WAP adds how the grades are
+distributed over the relevant slots. docs/metrics.md has the derivation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from retrieval_report.kernels.ap_retrieved import Paired, hypergeometric_band, mean_and_spread
+from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
+from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, single_items
+from retrieval_report.kernels.ranks import NEAR, order_variance, place_sums
+from retrieval_report.kernels.sums import slot_weight
+from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
+
+
+class Tie(NamedTuple):
+    """A tie: where it starts, its items, its relevant items, and their values."""
+
+    t: int
+    size: int
+    relevant: int
+    mean: float
+    spread: float  # Σ (value − mean)²
+
+
+class Before(NamedTuple):
+    """Contribution of the ties before: relevant items, their values, and the mean and variance of the sum."""
+
+    relevant: int
+    values: float
+    high: float
+    low: float
+    variance: float
+
+
+@inlined
+def slot_sums(t: int, slots: int, harmonics: Weights) -> tuple[float, float]:
+    """Return Σ 1/i and Σ (i − t − 1)/i over a tie's slots, the latter as s − (t+1)·Σ 1/i if pairs are precise."""
+    harmonic, harmonic_low = pair_between(harmonics.total, harmonics.total_low, t, t + slots)
+    if t <= NEAR * slots:
+        taken, taken_low = pair_product(-(t + 1.0), 0.0, harmonic, harmonic_low)
+        return harmonic, pair_sum(slots, 0.0, taken, taken_low)[0]
+    climbed = 0.0
+    for u in range(1, slots):
+        climbed += u * harmonics.weight[t + 1 + u]
+    return harmonic, climbed
+
+
+@inlined
+def tail_sums(t: int, slots: int) -> tuple[float, float, float]:
+    """Return Σ w², Σ (2·w·T + T₂) and Σ (T² − T₂) over the slots; w = 1/i, T and T₂ sum w and w² after a slot."""
+    squares = mixed = crossed = 0.0
+    behind, behind_square = 0.0, 0.0
+    for i in range(t + slots, t, -1):
+        w = 1.0 / i
+        squares += w * w
+        mixed += 2.0 * w * behind + behind_square
+        crossed += behind * behind - behind_square
+        behind += w
+        behind_square += w * w
+    return squares, mixed, crossed
+
+
+@inlined
+def grade_variance(
+    tails: tuple[float, float, float], relevant: float, size: float, population: float, spread: float, second: float
+) -> float:
+    """Return the mean variance due to which relevant item has which grade, given where the relevant items are.
+
+    ``spread`` is Σ (grade − mean)² over the ``population`` relevant items of the whole tie; ``relevant`` of them lie
+    among the ``size`` slots considered, and ``second`` is E[(AP sum)²] if nothing precedes the tie.
+    """
+    one = relevant / size
+    two = one * (relevant - 1.0) / max(size - 1.0, 1.0)
+    three = two * (relevant - 2.0) / max(size - 2.0, 1.0)
+    squares, mixed, crossed = tails
+    inner = one * squares + two * mixed + three * crossed - second / population
+    return max(spread / (population - 1.0) * inner, 0.0)
+
+
+@inlined
+def order_mean(relevant: float, size: float, before: float, harmonic: float, climbed: float) -> float:
+    """Return the mean of AP's sum over the slots of a tie: ΔH and the climb describe the slots, the rest the tie."""
+    others = max(size - 1.0, 1.0)
+    return relevant * ((before + 1.0) * harmonic * others + (relevant - 1.0) * climbed) / (size * others)
+
+
+@inlined
+def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
+    """Count the items of a tie; those with a value above 0 are relevant."""
+    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
+    size, relevant, total = 0, 0, 0.0
+    lowest, highest = np.inf, 0.0
+    for c in range(c0, c1):
+        value = values[lists.grade[c]]
+        size += lists.items[c]
+        if value > 0.0:
+            relevant += lists.items[c]
+            total += lists.items[c] * value
+            lowest, highest = min(lowest, value), max(highest, value)
+    if relevant == 0 or lowest == highest:
+        return Tie(t, size, relevant, highest, 0.0)
+    mean, spread = total / relevant, 0.0
+    for c in range(c0, c1):
+        if values[lists.grade[c]] > 0.0:
+            spread += lists.items[c] * (values[lists.grade[c]] - mean) ** 2
+    return Tie(t, size, relevant, mean, spread)
+
+
+@inlined
+def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tuple[float, float]:
+    """Return mean and variance of the sum over the first ``slots`` slots; ``before`` sums the values before the tie."""
+    if tie.relevant == 0:
+        return 0.0, 0.0
+    harmonic, climbed = slot_sums(tie.t, slots, harmonics)
+    scaled = before / tie.mean
+    average = tie.mean * order_mean(tie.relevant, tie.size, scaled, harmonic, climbed)
+    if tie.relevant == tie.size and tie.spread == 0.0:
+        return average, 0.0
+    sums = place_sums(tie.t, slots, tie.size, harmonics)
+    variance = tie.mean * tie.mean * order_variance(sums, tie.relevant, tie.size, scaled)
+    if tie.spread > 0.0:
+        alone = order_mean(tie.relevant, tie.size, 0.0, harmonic, climbed)
+        second = order_variance(sums, tie.relevant, tie.size, 0.0) + alone**2
+        tails = tail_sums(tie.t, slots)
+        variance += grade_variance(tails, tie.relevant, tie.size, tie.relevant, tie.spread, second)
+    return average, variance
+
+
+@inlined
+def moments_between(before: Before, divided: bool | None) -> tuple[float, float]:
+    """Return mean and variance for a cutoff between two ties, per relevant item found if ``divided`` is not None."""
+    if divided is None:
+        return before.high + before.low, before.variance
+    found = max(before.relevant, 1)
+    return (before.high + before.low) / found, before.variance / found**2
+
+
+@allocating
+def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> tuple[float, float]:
+    """Return mean and variance of the sum divided by the relevant items found, of which a tie adds a random number x.
+
+    x is hypergeometric. Given x, the counted slots are themselves a uniform tie of ``slots`` items, x of them relevant.
+    """
+    sum_before = before.high + before.low
+    if tie.relevant == 0:
+        return moments_between(before, True)
+    least, chances = hypergeometric_band(tie.size, tie.relevant, slots)
+    harmonic, climbed = slot_sums(tie.t, slots, harmonics)
+    scaled = before.values / tie.mean
+    sums, tails = place_sums(tie.t, slots, slots, harmonics), (0.0, 0.0, 0.0)
+    if tie.spread > 0.0:
+        tails = tail_sums(tie.t, slots)
+    within, means = 0.0, np.zeros(chances.size)
+    for index in range(chances.size):
+        x = float(least + index)
+        found = before.relevant + x
+        if found > 0.0:
+            means[index] = (sum_before + tie.mean * order_mean(x, slots, scaled, harmonic, climbed)) / found
+            variance = before.variance + tie.mean * tie.mean * order_variance(sums, x, slots, scaled)
+            if tie.spread > 0.0 and x > 0.0:
+                second = order_variance(sums, x, slots, 0.0) + order_mean(x, slots, 0.0, harmonic, climbed) ** 2
+                variance += grade_variance(tails, x, slots, tie.relevant, tie.spread, second)
+            within += chances[index] * variance / found**2
+    value, between = mean_and_spread(chances, means)
+    return value, within + between
+
+
+@inlined
+def pass_tie(tie: Tie, harmonics: Weights, before: Before) -> Before:
+    """Return the contribution of all ties so far after a whole tie is added."""
+    part, variance = sum_moments(tie, tie.size, before.values, harmonics)
+    high, low = add(before.high, before.low, part)
+    values = before.values + tie.relevant * tie.mean
+    return Before(before.relevant + tie.relevant, values, high, low, before.variance + variance)
+
+
+@inlined
+def pass_singles(t: int, cell: int, items: int, lists: Lists, paired: Paired, before: Before) -> Before:
+    """Return the same after ``items`` untied items are added, the first of them at slot t + 1."""
+    relevant, total, high, low, variance = before
+    for index in range(items):
+        value = paired.values[lists.grade[cell + index]]
+        if value > 0.0:
+            relevant += 1
+            high, low = add(high, low, value * ((total / value + 1.0) * slot_weight(paired.harmonics, t + index)))
+            total += value
+    return Before(relevant, total, high, low, variance)
+
+
+@inlined
+def moments_inside(
+    tie: Tie, slots: int, before: Before, harmonics: Weights, divided: bool | None
+) -> tuple[float, float]:
+    """Return the same for a cutoff after some slots of a tie."""
+    if divided is None:
+        part, variance = sum_moments(tie, slots, before.values, harmonics)
+        return before.high + (part + before.low), before.variance + variance
+    return ratio_moments(tie, slots, before, harmonics)
+
+
+@inlined
+def list_moments(q: int, lists: Lists, depths: Integers, paired: Paired, divided: bool | None, out: Moments) -> None:
+    """Write the moments of one list; the compiler leaves out what only the other value of ``divided`` needs."""
+    mean, variance = out
+    cutoffs = depths.shape[1]
+    before = Before(0, 0.0, 0.0, 0.0, 0.0)
+    t = j = ZERO
+    number, end = lists.start[q], lists.start[q + 1]
+    while number < end and j < cutoffs:
+        stretch = single_items(number, end, depths[q, j] - t, lists)
+        before = pass_singles(t, lists.tie[number], stretch, lists, paired, before)
+        t += stretch
+        number += stretch
+        if t == depths[q, j]:
+            mean[q, j], variance[q, j] = moments_between(before, divided)
+            j += 1
+        elif number < end:
+            tie = see_tie(t, number, lists, paired.values)
+            while j < cutoffs and depths[q, j] < t + tie.size:
+                slots = depths[q, j] - t
+                mean[q, j], variance[q, j] = moments_inside(tie, slots, before, paired.harmonics, divided)
+                j += 1
+            if tie.relevant > 0 and j < cutoffs:
+                before = pass_tie(tie, paired.harmonics, before)
+            t += tie.size
+            number += 1
+    for rest in range(j, cutoffs):
+        mean[q, rest], variance[q, rest] = moments_between(before, divided)
+
+
+@kernel
+def pairwise_moments(first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments) -> None:
+    """Write the mean and variance of the sum at every depth."""
+    for q in range(first, last):
+        list_moments(q, lists, depths, paired, None, out)
+
+
+@kernel
+def retrieved_moments(first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments) -> None:
+    """Write the moments of the sum per relevant item found; a separate kernel, so that few users have to compile it."""
+    for q in range(first, last):
+        list_moments(q, lists, depths, paired, True, out)

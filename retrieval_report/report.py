@@ -1,0 +1,9 @@
+"""Make reports: first their contents (frames and sentences), then the files that hold them."""
+
+from __future__ import annotations
+
+from retrieval_report.study.contents import Report, report_contents
+from retrieval_report.study.read_back import compare_reports, read_report
+from retrieval_report.study.write import FORMATS, write_report
+
+__all__ = ["FORMATS", "Report", "compare_reports", "read_report", "report_contents", "write_report"]

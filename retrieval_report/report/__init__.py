@@ -1,9 +1,0 @@
-"""Make reports: first their contents (frames and sentences), then the files that hold them."""
-
-from __future__ import annotations
-
-from retrieval_report.report.contents import Report, report_contents
-from retrieval_report.report.reading import compare_reports, read_report
-from retrieval_report.report.writing import FORMATS, write_report
-
-__all__ = ["FORMATS", "Report", "compare_reports", "read_report", "report_contents", "write_report"]

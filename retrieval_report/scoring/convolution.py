@@ -1,0 +1,167 @@
+"""The probability that a sum of independent scores, each with few values, is below a bound.
+
+There are three methods, each with valid bounds: all sums (on a lattice, or merged if equal), the most probable
+sums with the rest left open, and a Fourier series between Vaaler's majorant and minorant of a step (J. D. Vaaler,
+*Some extremal functions in Fourier analysis*, Bull. AMS 12, 1985), which rounds no value at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.walks import multiply_characteristics
+from retrieval_report.scoring.score_paths import Walk
+
+Complex = NDArray[np.complex128]
+
+MOST_SUMS = 1 << 20  # sums formed at a time
+MOST_VALUES = 1 << 16  # values that a sum may have
+MOST_CELLS = 1 << 18  # cells of a lattice
+MOST_STEPS = 1 << 28  # additions on a lattice, a fifth of a second
+LATTICE = 1e-12  # how far a value may be from a lattice, relative to the largest
+MOST_LEFT_OPEN = 2e-3  # total probability of the sums that are not formed
+FLOAT = 1e-7  # effect that rounding and omitted improbable orders may have on a series
+
+
+class Spread(NamedTuple):
+    """Distinct values, ascending, and their probabilities; what they lack to 1 is left open."""
+
+    value: Floats
+    chance: Floats
+
+    @property
+    def left_open(self) -> float:
+        """Return the probability of the missing values."""
+        missing = 1.0 - float(self.chance.sum())
+        return missing if missing > 1e-9 else 0.0
+
+    def below(self, bounds: Floats) -> Floats:
+        """Return the probability of a value below each bound, among the known values."""
+        running = np.concatenate([[0.0], np.cumsum(self.chance)])
+        found: Floats = running[np.searchsorted(self.value, bounds)]
+        return found
+
+
+NOTHING = Spread(np.zeros(1), np.ones(1))
+
+
+def every_sum(parts: Sequence[Spread], near: float) -> Spread | None:
+    """Return all sums of the parts with their probabilities; None if there are too many.
+
+    Sums that differ by less than ``near`` are merged.
+
+    >>> coin = Spread(np.array([0.0, 1.0]), np.array([0.5, 0.5]))
+    >>> every_sum([coin] * 3, 1e-9)
+    Spread(value=array([0., 1., 2., 3.]), chance=array([0.125, 0.375, 0.375, 0.125]))
+    """
+    on_lattice = _lattice_sums(parts)
+    if on_lattice is None and np.prod([float(part.value.size) for part in parts]) <= MOST_SUMS:
+        return _merged_sums(parts, near, 0.0)
+    return on_lattice
+
+
+def likely_sums(parts: Sequence[Spread], near: float) -> Spread | None:
+    """Return the most probable sums; None if those that fit leave more than 0.002 open."""
+    return _merged_sums(parts, near, MOST_LEFT_OPEN)
+
+
+def merged(value: Floats, chance: Floats, near: float) -> Spread:
+    """Merge equal values in ascending values.
+
+    >>> merged(np.array([1.0, 0.0, 1.0]), np.array([0.25, 0.5, 0.25]), 1e-9)
+    Spread(value=array([0., 1.]), chance=array([0.5, 0.5]))
+    """
+    order = np.argsort(value, kind="stable")
+    value, chance = value[order], chance[order]
+    first = np.flatnonzero(np.concatenate([[True], np.diff(value) > near]))
+    return Spread(value[first], np.add.reduceat(chance, first))
+
+
+def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
+    """Return all sums if every value is a whole number of units above its part's lowest, else None."""
+    offsets = [part.value - part.value[0] for part in parts]
+    span = float(sum(own[-1] for own in offsets))
+    if span == 0:
+        return Spread(np.array([sum(float(part.value[0]) for part in parts)]), np.ones(1))
+    unit = _unit(np.concatenate(offsets), span / MOST_CELLS)
+    if unit is None:
+        return None
+    cells = [np.rint(own / unit).astype(np.int64) for own in offsets]
+    sizes = np.cumsum([own[-1] for own in cells]) + 1
+    if float(sizes @ np.array([own.size for own in cells])) > MOST_STEPS:
+        return None
+    chance: Floats = np.ones(1)
+    for part, own in zip(parts, cells, strict=True):
+        longer = np.zeros(chance.size + int(own[-1]))
+        for cell, share in zip(own.tolist(), part.chance.tolist(), strict=True):
+            longer[cell : cell + chance.size] += share * chance
+        chance = longer
+    base = sum(float(part.value[0]) for part in parts)
+    possible = np.flatnonzero(chance)
+    value: Floats = base + unit * possible.astype(np.float64)
+    return Spread(value, chance[possible])
+
+
+def _unit(offsets: Floats, least: float) -> float | None:
+    """Return the greatest common divisor of all offsets, or None if it is below ``least`` (Euclid's algorithm)."""
+    different = np.unique(offsets)
+    different = different[different > 0]
+    margin = LATTICE * float(different[-1])
+    unit = float(different[0])
+    while True:
+        rest = np.abs(different - unit * np.rint(different / unit))
+        rest = rest[rest > margin]
+        if not rest.size:
+            break
+        unit = float(rest.min())
+        if unit < least or unit < 1e4 * margin:
+            return None
+    return float(different[-1] / np.rint(different[-1] / unit)) if unit >= least else None
+
+
+def _merged_sums(parts: Sequence[Spread], near: float, open_share: float) -> Spread | None:
+    """Form sums part by part, merging equal ones; if there are too many, improbable ones are left out."""
+    whole = NOTHING
+    for part in sorted(parts, key=lambda part: part.value.size):
+        if whole.value.size * part.value.size > MOST_SUMS:
+            return None
+        value = np.add.outer(whole.value, part.value).ravel()
+        whole = merged(value, np.outer(whole.chance, part.chance).ravel(), near)
+        if whole.value.size > MOST_VALUES:
+            kept = np.sort(np.argpartition(whole.chance, -MOST_VALUES // 2)[-MOST_VALUES // 2 :])
+            whole = Spread(whole.value[kept], whole.chance[kept])
+            if whole.left_open > open_share:
+                return None
+    return whole
+
+
+def characteristic(walks: Sequence[Walk], period: float, terms: int) -> Complex:
+    """Return E exp(i·n·2π/period·sum) for the sum of independent walks, for n = 0 … terms."""
+    values = np.ones(terms + 1, np.complex128)
+    left = terms + 1
+    # The wide and short ones first, so that the product soon becomes negligible and then costs nothing.
+    for walk in sorted(walks, key=lambda walk: -walk.variance / walk.size):
+        left = multiply_characteristics(walk.steps, walk.last, 2 * np.pi / period, values, left)
+    return values
+
+
+def series_below(values: Complex, mean: float, bound: float, period: float) -> tuple[float, float, float]:
+    """Return a lower bound, an estimate and an upper bound of the probability that a sum is below a bound.
+
+    ``values`` are E exp(i·n·2π/period·sum) for n = 0, 1, …; sums are less than ``period`` away from the bound. There
+    1{sum < bound} = ½ + (bound − sum)/period + ψ((sum − bound)/period) with the sawtooth ψ, and Vaaler's trigonometric
+    polynomial is nowhere farther from ψ than Fejér's kernel over 2·terms + 2.
+    """
+    terms = values.size - 1
+    n = np.arange(1, terms + 1)
+    share = n / (terms + 1)
+    turned = values[1:] * np.exp(-2j * np.pi / period * n * bound)
+    weight = np.pi * share * (1 - share) / np.tan(np.pi * share) + share
+    middle = 0.5 + (bound - mean) / period - float((weight / (np.pi * n)) @ turned.imag)
+    reach = (1 + 2 * float((1 - share) @ turned.real)) / (2 * terms + 2) + FLOAT
+    return max(middle - reach, 0.0), float(np.clip(middle, 0.0, 1.0)), min(middle + reach, 1.0)

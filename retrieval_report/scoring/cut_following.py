@@ -1,0 +1,110 @@
+"""What may follow a truncated list, and which scores it could change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from retrieval_report.kernels.lists import Bools, Cells, Integers
+from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.terms import Ideal
+from retrieval_report.scoring import arrays
+from retrieval_report.scoring.cut_lists import difference
+from retrieval_report.scoring.layout import Prepared
+from retrieval_report.scoring.scorer import WHOLE, Given, Scorer
+
+MORE = 64  # items by which a list is lengthened to see whether a divisor grows with it
+
+
+@dataclass(frozen=True)
+class Following:
+    """What may follow each list, apart from irrelevant items."""
+
+    unseen: Cells  # items of known grade
+    free: Integers  # relevant items of unknown grade
+    unlimited: Bools  # whether any number of further relevant items may follow
+    loose: Bools  # whether any number of items may follow whose grade is above 0 but not relevant
+    loose_grade: Bools  # which of the known grades are such
+
+    @classmethod
+    def of(cls, prepared: Prepared) -> Following:
+        """Derive it from the lists; nothing that counts follows beyond a distance threshold."""
+        near = ~prepared.beyond.far
+        unseen = difference(prepared.known, prepared.retrieved)
+        items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
+        loose_grade = (prepared.grades > 0) & ~prepared.relevant_grade
+        return cls(
+            unseen._replace(items=items),
+            free=np.where(near, prepared.free, 0),
+            unlimited=near & prepared.beyond.pooled,
+            loose=near & bool(loose_grade.any() and not prepared.all_judged),
+            loose_grade=loose_grade,
+        )
+
+    def relevant(self, relevant_grade: Bools) -> Integers:
+        """Return the number of relevant items that may follow each list, if it is limited."""
+        return arrays.sums(self.unseen.items * relevant_grade[self.unseen.grade], self.unseen.start) + self.free
+
+    def counted(self, counts: Bools) -> Bools:
+        """Return which lists may be followed by an item that counts; ``counts`` says which known grades do."""
+        unseen = arrays.sums(self.unseen.items * counts[self.unseen.grade], self.unseen.start)
+        loose = self.loose & bool((counts & self.loose_grade).any())
+        return np.asarray((unseen > 0) | (self.free > 0) | self.unlimited | loose)
+
+
+def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
+    """Return which scores (lists, cutoffs) depend on what truncation leaves open."""
+    prepared, beyond, term = scorer.prepared, scorer.prepared.beyond, metric.term
+    if term.judged_only:  # it looks at the whole list
+        return np.broadcast_to(beyond.open[:, None], scorer.asked.shape)
+    deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
+    relevant = prepared.relevant_grade
+    if term.first_only:
+        last = np.where(beyond.within, prepared.ties.total_of_last(relevant), 0)
+        deeper = deeper & (prepared.retrieved.total(relevant) == last)[:, None]
+    gains = term.gains(prepared.grades, relevant)
+    counts = gains > gains[0]  # more than an irrelevant item
+    mixed = beyond.within & (prepared.ties.total_of_last(counts) > 0)
+    longer = (scorer.asked > prepared.length[:, None]) & bool(gains[0] > 0)
+    reached = deeper & ((follow.counted(counts) | mixed)[:, None] | longer)
+    others = _open_ideal(prepared, metric, follow)[:, None] | _divided_by_length(metric, scorer)
+    return reached | (others & beyond.open[:, None])
+
+
+def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
+    """Return which scores are open at every cutoff because R or the grades in the ideal are not known."""
+    unknown = np.zeros_like(follow.unlimited)
+    if metric.reads.relevant or metric.own_depth:
+        unknown = follow.unlimited
+    if any(ideal.over == "judged" for ideal in metric.reads.ideals):
+        unknown = unknown | follow.unlimited | follow.loose | ungraded(scorer.prepared, follow)
+    return np.broadcast_to((unknown & scorer.prepared.beyond.open)[:, None], scorer.asked.shape)
+
+
+def ungraded(prepared: Prepared, follow: Following) -> Bools:
+    """Return which lists have relevant items of unknown grade, if grades differ."""
+    return np.asarray((follow.free > 0) & (int(prepared.relevant_grade.sum()) > 1))
+
+
+def _open_ideal(prepared: Prepared, metric: Metric, follow: Following) -> Bools:
+    """Return which lists may be followed by items that change the ideal at every cutoff."""
+
+    def opened(ideal: Ideal) -> Bools:
+        if ideal.over == "list":
+            return follow.counted(prepared.grades > 0)
+        return follow.loose | ungraded(prepared, follow)
+
+    opens = np.zeros_like(follow.loose)
+    for ideal in metric.reads.ideals:
+        opens = opens | opened(ideal)
+    return opens
+
+
+def _divided_by_length(metric: Metric, scorer: Scorer) -> Bools:
+    """Return which scores change with the number of items that follow, relevant or not."""
+    if not metric.reads.length and not (metric.reads.cutoff and (scorer.asked == WHOLE).any()):
+        return np.zeros_like(scorer.asked, np.bool_)
+    length = 2 * scorer.length + MORE
+    longer = Given(np.where(scorer.asked == WHOLE, length, scorer.cutoff), length, scorer.relevant)
+    return np.broadcast_to(metric.divisor(longer) != metric.divisor(scorer), scorer.asked.shape)

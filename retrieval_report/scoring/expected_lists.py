@@ -1,0 +1,86 @@
+"""Determine which lists there are: every query for every model; and find missing, unjudged or unnamed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from retrieval_report.contracts.errors import KeyMismatchError
+from retrieval_report.contracts.options import Options
+from retrieval_report.scoring.known_items import KEYS
+
+
+def all_lists(
+    found: pl.DataFrame,
+    received: pl.DataFrame | None,
+    judgements: pl.DataFrame | None,
+    queries: pl.DataFrame | None,
+    models: Sequence[str],
+    options: Options,
+) -> pl.DataFrame:
+    """Return every (model, query), including queries of other models, of judgements and of the queries frame.
+
+    Lists in ``found`` have items; other lists in ``received`` have only rows that are not in a list. ``models`` may
+    name further models. Returns ``model``, ``query``, ``missing`` and, if the queries frame has it, ``n_relevant``.
+    """
+    present = found if received is None else pl.concat([found, received]).unique()
+    universe = present.select("query").unique()
+    if judgements is not None:
+        judged = judgements.select("query").unique()
+        refuse_unjudged(universe.join(judged, on="query", how="anti")["query"], universe.height, judged, options)
+        universe = pl.concat([universe, judged]).unique()
+    if queries is not None:
+        named = queries.select("query")
+        refuse_unnamed(universe.join(named, on="query", how="anti")["query"])
+        universe = named
+    names = pl.concat([present.select("model"), pl.DataFrame({"model": models}, {"model": pl.String})]).unique()
+    if found.height == names.height * universe.height:
+        lists = found.with_columns(missing=False)
+    else:
+        lists = every_list(names, universe, present)
+    refuse_missing(lists.filter("missing"), options)
+    if queries is None or "n_relevant" not in queries.columns:
+        return lists
+    numbers = queries.select("query", pl.col("n_relevant").cast(pl.Int64))
+    return lists.join(numbers, on="query", how="left", maintain_order="left")
+
+
+def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
+    """Return a list for every model and query, sorted, and whether it is missing among those present."""
+    names = models.join(queries, how="cross").sort(KEYS)
+    there = present.select(*KEYS, missing=pl.lit(False))
+    lists = names.join(there, on=KEYS, how="left", maintain_order="left")
+    return lists.with_columns(pl.col("missing").fill_null(True))
+
+
+def refuse_unnamed(queries: pl.Series, of: str = "rankings") -> None:
+    """Raise an error if there are queries that are not in the queries frame."""
+    if len(queries):
+        raise KeyMismatchError(
+            f"queries: {len(queries)} queries of the {of} are not in the queries frame, first {queries.min()!r}"
+        )
+
+
+def refuse_unjudged(queries: pl.Series, number: int, judged: pl.DataFrame, options: Options) -> None:
+    """Raise an error if some of a ``number`` of queries have no judgements, unless the options allow it."""
+    if len(queries) and options.unjudged_query == "error":
+        if len(queries) == number and judged.height:
+            raise KeyMismatchError(
+                f"none of the {number} queries has judgements: the rankings have queries like {queries.min()!r}, the "
+                f"judgements like {judged['query'].min()!r}; make their ids agree"
+            )
+        raise KeyMismatchError(
+            f"{len(queries)} of {number} queries have no judgements, first {queries.min()!r}; "
+            "unjudged_query='skip' leaves them out"
+        )
+
+
+def refuse_missing(lists: pl.DataFrame, options: Options) -> None:
+    """Raise an error if lists have no rows, unless the options allow it."""
+    if lists.height and options.missing_query == "error":
+        model, query = lists.select(KEYS).row(0)
+        raise KeyMismatchError(
+            f"{lists.height} (model, query) pairs have no rows, first query {query!r} of model {model!r}; "
+            "missing_query='zero' counts them as 0, 'skip' leaves them out"
+        )

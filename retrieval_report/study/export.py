@@ -1,0 +1,80 @@
+"""Write frames as CSV, Parquet and JSON with every digit, and a description of every column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+import polars as pl
+
+from retrieval_report.contracts.registry import describe
+from retrieval_report.study.contents import Report
+from retrieval_report.writing.files import FORMULA_INSIDE, FORMULA_START, csv_bytes, parquet_bytes
+
+ABOUT = "about.json"
+FRAME_FORMATS = ("parquet", "csv", "json")  # in the order of preference for reading
+# Text that looks like a neutralised formula.
+ALREADY_QUOTED = "^'+" + FORMULA_START.removeprefix("^")
+INSIDE_QUOTED = FORMULA_INSIDE.replace(";(", ";'(")
+
+
+def frame_files(report: Report, kind: str, *, raw: bool = False) -> dict[str, bytes]:
+    """Return every frame as ``<name>.<kind>``; with CSV also ``columns.csv``, which describes them.
+
+    JSON is an array of rows; NaN and infinities, which it lacks, are null. Frames without columns, such as the audit
+    of counts, are left out.
+    """
+    written = {name: frame for name, frame in report.frames.items() if frame.width}
+    if kind == "csv":
+        files = {name: csv_bytes(_protect(frame, raw), raw=raw) for name, frame in written.items()}
+        files["columns"] = csv_bytes(describe(written))
+    elif kind == "parquet":
+        files = {name: parquet_bytes(frame) for name, frame in written.items()}
+    else:
+        files = {name: frame.write_json().encode() for name, frame in written.items()}
+    return {f"{name}.{kind}": data for name, data in files.items()}
+
+
+def about_bytes(
+    report: Report, *, files: Mapping[str, bytes], formats: Sequence[str], raw: bool, timestamp: str | None
+) -> bytes:
+    """Return what is not a frame: verdict, parameters, versions, command, types of all columns, hashes of all files."""
+    about = {
+        "title": report.title,
+        "metric": report.metric,
+        "cutoff": report.cutoff,
+        "status": report.status,
+        "verdict": list(report.verdict),
+        "parameters": dict(report.parameters),
+        "versions": dict(report.versions),
+        "command": report.command,
+        "timestamp": timestamp,
+        "formats": [name for name in FRAME_FORMATS if name in formats],
+        "files": [*files, ABOUT],
+        "sha256": {name: sha256(data).hexdigest() for name, data in files.items()},
+        "raw": raw,
+        "columns": {
+            name: {column: str(dtype) for column, dtype in frame.schema.items()}
+            for name, frame in report.frames.items()
+        },
+    }
+    return (json.dumps(about, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode()
+
+
+def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl.DataFrame:
+    """Read one CSV file of a report back; the inverse of `frame_files`."""
+    frame = pl.read_csv(data, schema=dict(schema))
+    if raw:
+        return frame
+    text = pl.col(pl.String)
+    whole = pl.when(text.str.contains(ALREADY_QUOTED)).then(text.str.slice(1)).otherwise(text)
+    return frame.with_columns(whole.str.replace_all(INSIDE_QUOTED, ";${1}"))
+
+
+def _protect(frame: pl.DataFrame, raw: bool) -> pl.DataFrame:
+    """Add an apostrophe to text that already starts with one, so that reading can remove one."""
+    if raw:
+        return frame
+    text = pl.col(pl.String)
+    return frame.with_columns(pl.when(text.str.contains(ALREADY_QUOTED)).then("'" + text).otherwise(text).name.keep())

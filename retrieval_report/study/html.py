@@ -1,0 +1,163 @@
+"""Render the report as one self-contained HTML file that needs no network, no other file and no eval."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jinja2
+import polars as pl
+
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.engines.check_scores import at_measure
+from retrieval_report.metrics.formulas import FORMULAS
+from retrieval_report.metrics.parsing import parse_metric
+from retrieval_report.study.caveats import naive_ties, named_tests, winner_sentences
+from retrieval_report.study.contents import Report
+from retrieval_report.study.pictures import Picture
+from retrieval_report.study.tables import report_tables
+from retrieval_report.study.terminal import visible
+
+# Characters that could end the script element, start a comment, or end a line in older JavaScript.
+UNSAFE_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+# The interpreter evaluates expressions without `eval`, so that the page can forbid it.
+SNIPPET = "window.embedChart = vegaEmbed;"
+HINTS = 4  # hints that are shown; more are folded away
+
+
+def json_for_script(value: Any) -> str:
+    r"""Return a value as JSON that is safe inside a script element; NaN is an error.
+
+    >>> json_for_script({"name": "</script>"})
+    '{"name":"\\u003c/script\\u003e"}'
+    """
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(UNSAFE_IN_SCRIPT)
+
+
+def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str | None = None) -> str:
+    """Render the page.
+
+    Parameters
+    ----------
+    report
+        The report to show.
+    pictures
+        The charts, in order.
+    timestamp
+        Shown as it is, if given.
+    """
+    # Text marked as safe in the template is our own, Vega's, or escaped JSON; Jinja escapes everything else.
+    scripts = {"charts": vega_bundle() if pictures else "", "behaviour": _asset("report.js")}
+    style = _asset("report.css")
+    audit = report.audit.filter(at_measure(report.metric, report.cutoff)) if report.audit.height else report.audit
+    # Rare hints come before "ties", which nearly every model has.
+    common = pl.col("hint") == "ties"
+    ordered = report.hints.sort(common, pl.when(common).then(-pl.col("value")), maintain_order=True)
+    hints = list(ordered.iter_rows(named=True))
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            report=report,
+            pictures=pictures,
+            winners=winner_sentences(audit),
+            tables=report_tables(report),
+            hints=hints[:HINTS],
+            more_hints=hints[HINTS:],
+            methods=describe_metrics(report.parameters.get("metrics", ())),
+            ties=naive_ties(report.parameters.get("like"), report.parameters.get("naive_order", "row")),
+            tests=named_tests(report.comparison),
+            timestamp=timestamp,
+            policy=_security_policy(scripts.values(), style),
+            style=style,
+            scripts=scripts,
+        )
+    )
+
+
+def _security_policy(scripts: Iterable[str], style: str) -> str:
+    """Return a policy that allows exactly this page's scripts and style, and no requests."""
+    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts if script)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(str(part) for part in value)
+    return "–" if value is None else str(value)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: _asset(f"{name}.j2")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"visible": visible, "json": json_for_script, "plain": _plain}
+    return environment
+
+
+def _asset(name: str) -> str:
+    folder = resources.files("retrieval_report.study") / "templates"
+    return (folder / name).read_text(encoding="utf-8")
+
+
+@cache
+def vega_bundle() -> str:
+    """Return a script that defines ``window.embedChart`` and nothing else.
+
+    The bundle's own names stay inside a function, and no text in it ends the script element early.
+    """
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle(SNIPPET)
+    return f"(()=>{{{bundle}}})();".replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+@dataclass(frozen=True)
+class Method:
+    """One metric in words."""
+
+    metric: str
+    formula: str
+    divisor: str
+    parameters: str
+
+
+def describe_metrics(measures: Iterable[str]) -> list[Method]:
+    """Describe each metric of measures such as ``ap(denominator=min)@10`` once.
+
+    >>> describe_metrics(["ap(denominator=min)@10"])[0].divisor
+    'min(k, R)'
+    """
+    return [_describe(name) for name in dict.fromkeys(measure.rpartition("@")[0] for measure in measures)]
+
+
+def _describe(text: str) -> Method:
+    try:
+        metric, _ = parse_metric(text)
+    except ParameterError:
+        # A gain or discount that is a function has no text form that could be parsed.
+        name = text.partition("(")[0]
+        return Method(text, FORMULAS[name].total if name in FORMULAS else "", "as its parameters say", "")
+    formula = FORMULAS[metric.name]
+    values = {part.name: getattr(metric, part.name) for part in fields(metric)}
+    shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+    return Method(str(metric), formula.total, formula.divided_by(values.get(formula.parameter)), shown or "–")

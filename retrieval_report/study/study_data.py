@@ -1,0 +1,200 @@
+"""The data that a study shares with all narrower ones, their scores as needed, and the selection of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from retrieval_report.codes.search import Inputs
+from retrieval_report.comparison.corrections import MAX_T
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import ScoringOptions, options_with
+from retrieval_report.contracts.registry import schema
+from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
+from retrieval_report.engines.memo import Once
+from retrieval_report.metrics.parsing import Cutoffs, parse_metrics
+from retrieval_report.reading import read_judgements, read_queries, read_rankings
+from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.systems.evaluate_like import check_like, measures_like, score_like
+
+Measure = tuple[str, int | None]
+ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
+COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
+MOST_KEPT = 200  # answers of one study and all narrower ones
+
+
+class Draws(NamedTuple):
+    """The settings that decide the random orders."""
+
+    shuffles: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Data:
+    """The data that a study shares with all narrower ones."""
+
+    frames: Mapping[str, Any]  # rankings, judgements, queries
+    measures: Mapping[Measure, Measure]  # as asked, and as the scores name them: `like` may define them otherwise
+    asked: Mapping[str, Any]  # metrics and cutoffs, as for evaluate
+    options: Mapping[str, Any]
+    like: str | None
+    found: Once = field(default_factory=lambda: Once(MOST_KEPT))
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any], measures: object, like: str | None, options: Mapping[str, Any]) -> Data:
+        """Read the input and check the options; nothing is scored yet."""
+        if "policies" in options:
+            raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
+        scoring = {name: value for name, value in options.items() if name not in ("cutoffs", "columns", "name_by")}
+        reading = {name: options[name] for name in ("columns", "name_by") if name in options}
+        asked = {"metrics": measures, "cutoffs": options.get("cutoffs")}
+        options_with(scoring)
+        named = {
+            (str(metric), cutoff): (str(metric), cutoff) for metric, own in parse_metrics(**asked) for cutoff in own
+        }
+        if like is not None:
+            scoring.pop("progress", None)  # it has none to show
+            check_like(scoring)
+            known = measures_like(like, **asked)
+            named = {measure: (record.definition, cutoff) for measure, (record, cutoff) in known.items()}
+        return cls(_read(given, reading), named, asked, scoring, like)
+
+    @property
+    def judged(self) -> Judged:
+        """The rankings joined with judgements and queries, once."""
+        options = options_with(self.options, policies=self.policies)
+        return self.found.find("judged", lambda: judge(**self.frames, options=options))
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """Return all policies under which these rankings can be scored."""
+        return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else ALL_POLICIES
+
+
+def _read(given: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Return rankings, judgements and queries as frames; search results hold all three."""
+    rankings, judgements, queries = (given[name] for name in ("rankings", "judgements", "queries"))
+    if isinstance(rankings, Inputs):
+        judgements = rankings.judgements if judgements is None else judgements
+        queries = rankings.queries if queries is None else queries
+        rankings = rankings.rankings
+    return {
+        "rankings": read_rankings(rankings, **reading),
+        "judgements": None if judgements is None else read_judgements(judgements),
+        "queries": None if queries is None else read_queries(queries),
+    }
+
+
+@dataclass(frozen=True)
+class View:
+    """The selection of a study (None: everything), and the settings of further questions."""
+
+    average: str
+    draws: Draws
+    by: str | None
+    baseline: str | None
+    margin: float | None
+    costs: Any = field(compare=False)  # may be a frame, which has no hash: nothing is remembered by it
+    correction: str = MAX_T
+    letters: bool = False
+    measures: tuple[Measure, ...] | None = None
+    models: tuple[str, ...] | None = None
+    queries: tuple[object, ...] | None = None
+    policies: tuple[str, ...] | None = None
+    where: tuple[tuple[str, Any], ...] = field(default=(), compare=False)  # how the queries were chosen, in words
+
+
+class StudyOptions(ScoringOptions, total=False):
+    """The options of a study: those of ``evaluate`` except policies, cutoffs, and how rankings are read."""
+
+    cutoffs: Cutoffs
+    columns: Mapping[str, str] | None
+    name_by: str | None
+
+
+Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every single random order
+
+
+def scores_under(data: Data, policies: Sequence[str], measures: Sequence[Measure], draws: Draws) -> pl.DataFrame:
+    """Return scores of all models and queries as from `evaluate`, drawing random orders only if needed.
+
+    Parameters
+    ----------
+    data
+        What to score.
+    policies, measures
+        Some of those of the data; other results may be included, but no other random orders.
+    draws
+        Settings of the policy shuffled.
+    """
+    if "shuffled" not in policies:
+        return _exact(data, draws).filter(pl.col("policy").is_in(policies))
+    if _at_once(data, measures, draws):
+        found = _everything(data, draws)[0]
+    else:
+        metrics = list(dict.fromkeys(metric for metric, _ in measures))
+        exact = _exact(data, draws).filter(pl.col("metric").is_in(metrics))
+        found = _in_order(data, [exact, *(_drawn(data, metric, draws)[0] for metric in metrics)])
+    return found if set(data.policies) <= set(policies) else found.filter(pl.col("policy").is_in(policies))
+
+
+def drawn_means(data: Data, measures: Sequence[Measure], draws: Draws) -> pl.DataFrame:
+    """Return means over the queries under every single random order, as from `shuffled_means`."""
+    if _at_once(data, measures, draws):
+        return _everything(data, draws)[1]
+    metrics = list(dict.fromkeys(metric for metric, _ in measures))
+    parts = pl.concat(_drawn(data, metric, draws)[1] for metric in metrics)
+    return parts.sort("model", maintain_order=True)
+
+
+def _at_once(data: Data, measures: Sequence[Measure], draws: Draws) -> bool:
+    """Return whether to compute everything together, as is always done for another system's definitions."""
+    whole = set(measures) == set(data.measures) and not data.found.known("exact")
+    return whole or data.like is not None or data.found.known(("everything", draws))
+
+
+def _everything(data: Data, draws: Draws) -> Scored:
+    """Compute scores and random orders of all measures together."""
+
+    def make() -> Scored:
+        options = {**data.options, **draws._asdict()}
+        asked: dict[str, Any] = {**data.asked, "policies": data.policies, **options}
+        if data.like is None:
+            return evaluate_with_draws(data.judged, **asked)
+        return score_like(data.judged, data.like, judgements=None, queries=None, **asked)
+
+    return data.found.find(("everything", draws), make)
+
+
+def _exact(data: Data, draws: Draws) -> pl.DataFrame:
+    """Return scores under all policies that need no random orders."""
+    exact = [policy for policy in data.policies if policy != "shuffled"]
+    if data.like is not None or data.found.known(("everything", draws)):
+        return _everything(data, draws)[0].filter(pl.col("policy").is_in(exact))
+    return data.found.find("exact", lambda: evaluate(data.judged, **data.asked, policies=exact, **data.options))
+
+
+def _drawn(data: Data, metric: str, draws: Draws) -> Scored:
+    """Return scores and means under random orders for one metric at all its cutoffs."""
+
+    def make() -> Scored:
+        record, cutoffs = next(request for request in parse_metrics(**data.asked) if str(request[0]) == metric)
+        options = {**data.options, **draws._asdict()}
+        return evaluate_with_draws(data.judged, metrics=record, cutoffs=cutoffs, policies="shuffled", **options)
+
+    return data.found.find(("drawn", metric, draws), make)
+
+
+def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Combine scores as if they had been computed together."""
+    frame = pl.concat(parts)
+    wanted = schema("scores", "metric", "cutoff")
+    ranks = pl.DataFrame(list(data.measures), schema=wanted, orient="row").with_row_index("measure")
+    keyed = frame.join(ranks, on=list(wanted), how="left", nulls_equal=True, maintain_order="left")
+    policies = pl.col("policy").replace_strict(data.policies, range(len(data.policies)), return_dtype=pl.Int8)
+    keyed = keyed.with_columns(under=policies)
+    return keyed.sort("model", "query", "measure", "under", maintain_order=True).drop("measure", "under")

@@ -1,0 +1,267 @@
+"""Find what other systems would print for this data, how far that is from the exact score, and why.
+
+Two reasons are kept apart. A system may compute another quantity (divide AP by min(k, R), use linear gains, see only
+the relevant items of the list): that is *definition*, a choice one can state. And it may put tied items in one of
+many possible orders: that is *tie order*, an accident. With ``exact`` the exact value of the requested metric and
+``expected`` the exact value of the system's own definition,
+
+    prints = exact + definition_shift + off,    definition_shift = expected − exact,    off = prints − expected,
+
+and only ``off`` is measured in tie standard deviations. A system that shuffles ties or sorts them unstably prints one
+of many numbers: it has no ``prints`` and no ``off``, but ``prints_low`` and ``prints_high``, the smallest and largest
+number it could print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.engines.check_scores import MEAN
+from retrieval_report.engines.means import tie_means
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, measure_text, parse_metrics
+from retrieval_report.scoring.run import score_judged, score_lists
+from retrieval_report.systems.conventions import Convention, choose
+from retrieval_report.systems.emulation import Data, Quantity, Way, judge_items
+
+AUDIT = schema("audit")
+SAME = 1e-12  # scores this close are equal, because sums of a few hundred terms depend on their order
+
+# How far what is printed may be from the exact value of the system's own definition, by tie order.
+furthest_off = pl.max_horizontal((pl.col(name) - pl.col("expected")).abs() for name in ("prints_low", "prints_high"))
+
+
+def audit(
+    rankings: object,
+    *,
+    judgements: object = None,
+    queries: object = None,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
+    systems: str | Convention | Iterable[str | Convention] | None = None,
+    relevant_from: float | None = None,
+    no_relevant: str = "zero",
+    missing_query: str = "zero",
+    unjudged: str | None = None,
+    unjudged_query: str = "error",
+    null_distance: str = "error",
+    threads: int | None = None,
+) -> pl.DataFrame:
+    """Compute what other systems would print for this data, beside the exact value; they need not be installed.
+
+    Part of a difference is due to definition (denominator, gain, which relevances are seen, which queries are left
+    out), part to tie order: ``definition_shift`` and ``off`` separate them, and ``exact + definition_shift + off =
+    prints``. A system whose order is random, or left to an unstable sort, could print many numbers; it is shown with
+    the smallest and largest of them, ``prints_low`` and ``prints_high``.
+
+    Parameters
+    ----------
+    rankings, judgements, queries, metrics, cutoffs
+        As for :func:`evaluate`; counts frames have no order and are refused. A metric is compared with every metric
+        of the same name, whatever its parameters.
+    systems
+        Names, or your own records (:class:`Convention`); by default all of :func:`conventions`.
+    relevant_from, unjudged, unjudged_query, null_distance, threads
+        As for :func:`evaluate`, for all systems (except those with their own rule for ``relevant_from``).
+    no_relevant, missing_query
+        As for :func:`evaluate`, for ``exact``; systems follow their own rules.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per system, call, requested metric, cutoff it supports, and model, with
+
+        - ``system``, ``version``, ``call``, ``model``, ``metric`` (as asked), ``cutoff``;
+        - ``definition``: what the system computes, in this package's text form;
+        - ``prints``: the mean over queries that it prints; null if its order is open and decides the number, or if it
+          would raise an error;
+        - ``prints_low``, ``prints_high``: the smallest and largest number it could print: both equal to ``prints`` if
+          that is known, else the means under the worst and the best order (null: an error);
+        - ``exact``: the exact value of the requested metric;
+        - ``expected``, ``lowest``, ``highest``, ``tie_std``: exact mean over all tie orders, bounds and standard
+          deviation for the system's definition. Bounds hold for the distances received: rounding to float32 first, or
+          a threshold at the end of ties (scikit-learn's ``average_precision_score``), may print beyond them;
+        - ``off`` = prints − expected: effect of tie order (and float32); ``z`` = off / tie_std, null if tie order
+          decides nothing;
+        - ``definition_shift`` = expected − exact;
+        - ``winner``: the model with the highest printed value, ``exact_winner``: with the highest ``expected``
+          (several, joined by " = ", if they are equal), ``same_winner``: whether the two agree. Both use the system's
+          definition, so a difference is due to tie order alone. If an open order lets several models win, ``winner``
+          names all of them, joined by " or ", and ``same_winner`` is null;
+        - ``order``: its order inside ties, and ``note``: what else decides its numbers.
+
+        Means are plain means over queries. If the rankings have a ``distance``, systems that treat scores of 0 or less
+        specially are given positive scores.
+
+    Examples
+    --------
+    One item of relevance 1 is tied with another for the first rank, one more comes later. trec_eval puts b before a;
+    Recommenders keeps the order of the rows, and its AP divides by min(k, R) while ours divides by R.
+
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame({
+    ...     "query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2], "relevance": [1, 0, 1]})
+    >>> frame = audit(rankings, metrics="ap@1", systems=["pytrec_eval", "Recommenders"])
+    >>> frame.select("system", "call", "exact", "definition_shift", "off", "prints", "z")
+    shape: (3, 7)
+    ┌──────────────┬──────────────┬───────┬──────────────────┬───────┬────────┬──────┐
+    │ system       ┆ call         ┆ exact ┆ definition_shift ┆ off   ┆ prints ┆ z    │
+    │ ---          ┆ ---          ┆ ---   ┆ ---              ┆ ---   ┆ ---    ┆ ---  │
+    │ str          ┆ str          ┆ f64   ┆ f64              ┆ f64   ┆ f64    ┆ f64  │
+    ╞══════════════╪══════════════╪═══════╪══════════════════╪═══════╪════════╪══════╡
+    │ pytrec_eval  ┆ map, map_cut ┆ 0.25  ┆ 0.0              ┆ -0.25 ┆ 0.0    ┆ -1.0 │
+    │ Recommenders ┆ map_at_k     ┆ 0.25  ┆ 0.25             ┆ 0.5   ┆ 1.0    ┆ 1.0  │
+    │ Recommenders ┆ map          ┆ 0.25  ┆ 0.0              ┆ 0.25  ┆ 0.5    ┆ 1.0  │
+    └──────────────┴──────────────┴───────┴──────────────────┴───────┴────────┴──────┘
+    """
+    requests = parse_metrics(metrics, cutoffs)
+    entries = _entries(requests, choose(systems))
+    rules: dict[str, Any] = {
+        "relevant_from": relevant_from,
+        "unjudged": unjudged,
+        "unjudged_query": unjudged_query,
+        "null_distance": null_distance,
+        "truncated": "no",  # the systems treat the rows as the whole list
+        "threads": threads,
+    }
+    checked = Options(no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules)
+    judged = judge_items(rankings, judgements, queries, checked, "audit")
+    scores = (score_judged if judged is rankings else score_lists)(judged, requests, checked).frame()
+    frame = _printed(Data.of(judged, rules), entries)
+    exact = tie_means(scores).select(*MEAN, exact="value")
+    frame = frame.join(exact, on=MEAN, how="left", nulls_equal=True)
+    frame = _with_winners(_with_reasons(frame)).sort("measure", "model")
+    return in_contract(frame, AUDIT)
+
+
+class _Entry(NamedTuple):
+    """One metric of one system at one cutoff."""
+
+    measure: int
+    record: Convention
+    metric: str
+    cutoff: int | None
+
+    @property
+    def text(self) -> str:
+        """Return the system's own metric and cutoff, as accepted by ``evaluate``."""
+        return measure_text(self.record.definition, self.cutoff)
+
+
+def changes_rank(audit: pl.DataFrame) -> pl.Series:
+    """Return for each row of an audit whether tie order gives the model another rank.
+
+    Ranks are by what the system prints, against those by the exact means of its own definition; equal means share a
+    rank. Where a system's order is open, no rank is known to change.
+    """
+    entry = ("system", "version", "call", "metric", "cutoff")
+    printed, exact = (
+        means.round(12).rank("min", descending=True).over(*entry)
+        for means in (pl.col("expected") + pl.col("off"), pl.col("expected"))
+    )
+    known = (pl.col("off").null_count() == 0).over(*entry)
+    return audit.select(changed=((printed != exact) & known).fill_null(False))["changed"]
+
+
+def is_printed(measures: Iterable[tuple[str, int | None]]) -> bool:
+    """Whether any system prints one of the measures; an audit of others is refused.
+
+    >>> is_printed([("rbp(p=0.8)", 10), ("ap", 10)]), is_printed([("rbp(p=0.8)", 10)])
+    (True, False)
+    """
+    asked = [(metric.partition("(")[0], cutoff) for metric, cutoff in measures]
+    return any(record.metric == name and record.prints(cutoff) for record in choose(None) for name, cutoff in asked)
+
+
+def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:
+    found = [
+        (record, str(metric), cutoff)
+        for record in chosen
+        for metric, cutoffs in requests
+        for cutoff in cutoffs
+        if record.metric == metric.name and record.prints(cutoff)
+    ]
+    if not found:
+        names = ", ".join(str(metric) for metric, _ in requests)
+        raise ParameterError(f"audit: none of the systems prints {names} at these cutoffs; see conventions()")
+    return [_Entry(index, *entry) for index, entry in enumerate(found)]
+
+
+def _printed(data: Data, entries: Iterable[_Entry]) -> pl.DataFrame:
+    """Return every entry and model with its printed, expected and possible values."""
+    names = ["model", "definition", "cutoff"]
+    parts = []
+    for quantity, group in _grouped(entries, lambda entry: data.simple(Quantity.of(entry.record))):
+        texts = dict.fromkeys(entry.text for entry in group)
+        possible = data.possible(quantity, texts).rename({"metric": "definition"})
+        for way, same in _grouped(group, lambda entry: data.way(entry.record)):
+            limits = possible.select(*names, prints_low="expected", prints_high="expected")
+            if way == Way("random", 0, False):  # the worst and the best order are known already
+                limits = possible.select(*names, prints_low="lowest", prints_high="highest")
+            elif way != Way("exact", 0, False):
+                means = data.prints(quantity, dict.fromkeys(entry.text for entry in same), way)
+                limits = means.rename({"metric": "definition"})
+            shown = _described(same).join(limits, on=names[1:], how="left", nulls_equal=True)
+            parts.append(shown.join(possible, on=names, how="left", nulls_equal=True))
+    return _with_prints(pl.concat(parts))
+
+
+def _with_prints(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add the printed number if there is only one; null if lists are too short for the system."""
+    short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
+    frame = frame.with_columns(pl.when(~short).then(name).alias(name) for name in ("prints_low", "prints_high"))
+    known = pl.col("prints_high") - pl.col("prints_low") <= SAME
+    return frame.with_columns(prints=pl.when(known).then("prints_low"))
+
+
+def _grouped(entries: Iterable[_Entry], key: Callable[[_Entry], Any]) -> Iterator[tuple[Any, list[_Entry]]]:
+    groups: dict[Any, list[_Entry]] = {}
+    for entry in entries:
+        groups.setdefault(key(entry), []).append(entry)
+    yield from groups.items()
+
+
+def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
+    """Return the columns of every entry that do not depend on the data."""
+    named = schema("audit", "system", "version", "call", "metric", "cutoff", "definition", "order", "note")
+    columns = {"measure": pl.Int64, **named, "short_lists": pl.Boolean}
+    rows = []
+    for measure, record, metric, cutoff in entries:
+        own = (record.definition, record.words, record.differs, record.short_lists)
+        rows.append((measure, record.system, record.version, record.call, metric, cutoff, *own))
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add the effects of tie order and of definition, ignoring rounding errors."""
+    off, shift = pl.col("prints") - pl.col("expected"), pl.col("expected") - pl.col("exact")
+    frame = frame.with_columns(
+        pl.when(difference.abs() < SAME).then(0.0).otherwise(difference).alias(name)
+        for name, difference in (("off", off), ("definition_shift", shift))
+    )
+    return frame.with_columns(z=pl.when(pl.col("tie_std") > SAME).then(pl.col("off") / pl.col("tie_std")))
+
+
+def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add the winners as printed and as expected, by the system's definition; several if its order is open."""
+    is_open = (pl.col("prints").is_null() & pl.col("prints_low").is_not_null()).any().over("measure")
+    frame = _with_best(_with_best(frame, "exact", "expected", "expected"), "printed", "prints_low", "prints_high")
+    frame = frame.with_columns(
+        exact_winner=pl.col("exact_best").list.join(" = "),
+        winner=pl.col("printed_best").list.join(pl.when(is_open).then(pl.lit(" or ")).otherwise(pl.lit(" = "))),
+    )
+    decided = ~is_open | (pl.col("printed_best").list.len() == 1)
+    return frame.with_columns(same_winner=pl.when(decided).then(pl.col("winner") == pl.col("exact_winner")))
+
+
+def _with_best(frame: pl.DataFrame, name: str, low: str, high: str) -> pl.DataFrame:
+    """Add models whose upper bound is not below another's lower bound, as a list in the column ``…_best``."""
+    best = pl.col(low).max().over("measure")
+    reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0)).sort("model")
+    winners = reached.group_by("measure").agg(pl.col("model").alias(f"{name}_best"))
+    return frame.join(winners, on="measure", how="left")

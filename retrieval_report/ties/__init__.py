@@ -1,0 +1,1 @@
+"""What ties are there, what they leave open, and what splits or makes them."""

@@ -1,0 +1,137 @@
+"""Look at one ranked list: its rows as ties, and their order in one draw."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.options import RowOptions, options_with
+from retrieval_report.kernels import shuffling
+from retrieval_report.kernels.lists import Lists
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.arrays import singles
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.layout import rounded
+from retrieval_report.scoring.random_orders import list_keys
+from retrieval_report.scoring.ties import with_ties
+
+ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance")
+
+
+def ranking_ties(
+    rankings: object,
+    *,
+    model: str,
+    query: object,
+    judgements: object = None,
+    queries: object = None,
+    relevant_from: float | None = None,
+    **options: Unpack[RowOptions],
+) -> pl.DataFrame:
+    """Return one list of the rankings with its ties and the relevances by which it is scored.
+
+    Parameters
+    ----------
+    rankings
+        A rankings frame; a counts frame has no items and is refused.
+    model, query
+        The model and query of the list; rankings without a column ``model`` belong to "model".
+    judgements, queries, relevant_from, **options
+        As for :func:`evaluate`; options that do not decide which rows count have no effect.
+
+    Returns
+    -------
+    polars.DataFrame
+        The result of :func:`tie_groups`; no rows if the model has none for this query.
+
+    Examples
+    --------
+    >>> rankings = {"query": ["p", "q", "q"], "item": ["a", "a", "b"], "distance": [1, 2, 2]}
+    >>> judgements = {"query": ["p", "q"], "item": ["a", "b"], "relevance": [1, 1]}
+    >>> rows = ranking_ties(rankings, model="model", query="q", judgements=judgements)
+    >>> rows.select("item", "relevance", "tie", "tie_size", "tie_relevant").rows()
+    [('a', 0, 1, 2, 1), ('b', 1, 1, 2, 1)]
+    """
+    frame, given = lists_of_query(rankings, query, judgements, queries)
+    kept = {name: value for name, value in options.items() if name in ROW_OPTIONS}
+    checked = options_with(kept, relevant_from=relevant_from, policies="expected")
+    judged = judge(frame.filter(pl.col("model") == model), **given, options=checked)
+    rows = rounded(judged.scored_rows, checked)
+    if checked.distance_threshold is not None:
+        near = pl.col("distance") <= checked.distance_threshold
+        rows = rows.with_columns(relevance=pl.when(near).then("relevance").otherwise(0))
+    return with_ties(rows, checked.relevant_from)
+
+
+def lists_of_query(
+    rankings: object, query: object, judgements: object, queries: object
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The rankings of all models for one query, and what is known of it: all that may decide the score of a list.
+
+    A counts frame is refused.
+
+    >>> rankings = {"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 2]}
+    >>> frame, given = lists_of_query(rankings, "q", None, {"query": ["p", "q"]})
+    >>> frame["distance"].to_list(), given["queries"]["query"].to_list()
+    ([2], ['q'])
+    """
+    frame = to_polars(rankings, "rankings")
+    if "count" in frame.columns:
+        raise ParameterError("rankings: a counts frame has no items, so there is no list to show")
+    if "model" not in frame.columns:
+        frame = frame.with_columns(model=pl.lit("model"))
+    kind = frame.schema.get("query")
+    if kind is not None and isinstance(query, str) == kind.is_integer():
+        raise ParameterError(f"query: {query!r} is not an id of this kind; column 'query' of the rankings is {kind}")
+    frame = frame.filter(pl.col("query") == query)
+    others = {"judgements": judgements, "queries": queries}
+    return frame, {
+        name: None if part is None else to_polars(part, name).filter(pl.col("query") == query)
+        for name, part in others.items()
+    }
+
+
+def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame:
+    """Put a list into the order of one draw.
+
+    Parameters
+    ----------
+    rows
+        The result of :func:`ranking_ties`.
+    draw, seed
+        Number of the draw, from 0, and the seed, as in :func:`shuffled_means`, which shows what an evaluator would
+        print for this order.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same rows, first rank first, with ``row`` counting from 0.
+
+    Examples
+    --------
+    >>> from retrieval_report import shuffled_means
+    >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [0, 1, 0]}
+    >>> rows = ranking_ties(rankings, model="model", query="q")
+    >>> [drawn_order(rows, draw=draw)["item"].to_list() for draw in range(3)]
+    [['b', 'a', 'c'], ['a', 'b', 'c'], ['b', 'a', 'c']]
+    >>> shuffled_means(rankings, metrics="precision@1", shuffles=3)["value"].to_list()
+    [1.0, 0.0, 1.0]
+    """
+    check_whole("draw", draw, 0)
+    check_whole("seed", seed, 0)
+    if not rows.height:
+        return rows
+    if (lists := rows.select("model", "query").n_unique()) != 1:
+        raise DataError(f"rows: {lists} lists; pass the rows of one model and query")
+    rows = rows.sort("tie", "relevance", maintain_order=True)
+    size = rows.group_by("tie", maintain_order=True).len()["len"].cast(pl.Int64).to_numpy()
+    # every row is a grade of its own, so the grades drawn are rows
+    start, at, items = np.array([0, size.size]), np.arange(rows.height, dtype=np.int32), np.ones(rows.height, np.int64)
+    ties = Lists(start, np.concatenate([[0], np.cumsum(size)]), at.copy(), items)
+    drawn, limit = singles(np.array([0, rows.height]), at), np.array([rows.height])
+    shuffling.draw_orders(0, 1, ties, limit, shuffling.Draw(list_keys(rows.head(1), seed), draw), drawn)
+    return rows[drawn.grade].with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))

@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+from made_scores import bounded_scores, scores_of, within
+from retrieval_report import DataError, ParameterError, evaluate
+from retrieval_report.comparison.pairs import COMPARISON, compare
+
+generator = np.random.default_rng(77)
+BASE = generator.beta(2, 2, size=30)
+SHIFTS = {"a": 0.0, "b": 0.0, "c": 0.05, "d": 0.1}
+MODELS = {name: np.clip(BASE + generator.normal(shift, 0.1, 30), 0, 1) for name, shift in SHIFTS.items()}
+STDS = {name: generator.random(30) / 10 for name in MODELS}
+SCORES = pl.concat(
+    scores_of(MODELS, stds=STDS, metric=metric, policy=policy)
+    for metric in ("ap", "ndcg")
+    for policy in ("naive", "expected")
+)
+SIGNED = ("difference", "effect_size")
+
+
+def test_columns_and_types_are_those_documented() -> None:
+    assert dict(compare(SCORES).schema) == COMPARISON
+    assert dict(compare(SCORES.clear()).schema) == COMPARISON
+    assert dict(compare(SCORES.filter(model="a")).schema) == COMPARISON
+    assert compare.__doc__ is not None
+    assert [name for name in COMPARISON if f"``{name}``" not in compare.__doc__] == []
+
+
+def test_every_pair_of_each_metric_and_policy_has_a_row() -> None:
+    comparison = compare(SCORES)
+    assert comparison.select("metric", "policy").unique(maintain_order=True).rows() == [
+        ("ap", "naive"),
+        ("ap", "expected"),
+        ("ndcg", "naive"),
+        ("ndcg", "expected"),
+    ]
+    pairs = comparison.filter(metric="ap", policy="naive").select("model_a", "model_b").rows()
+    assert pairs == [("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d")]
+    assert comparison["family"].unique().to_list() == [6]
+
+
+def test_numbers_are_those_of_scipy() -> None:
+    row = compare(SCORES, confidence=0.9).filter(metric="ap", policy="expected", model_a="a", model_b="d")
+    found = row.row(0, named=True)
+    difference = MODELS["a"] - MODELS["d"]
+    expected = stats.ttest_rel(MODELS["a"], MODELS["d"])
+    interval = expected.confidence_interval(0.9)
+    assert found["value_a"] == pytest.approx(MODELS["a"].mean())
+    assert found["value_b"] == pytest.approx(MODELS["d"].mean())
+    assert found["difference"] == pytest.approx(difference.mean())
+    assert found["t_p"] == pytest.approx(expected.pvalue)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((interval.low, interval.high))
+    assert found["wilcoxon_p"] == pytest.approx(stats.wilcoxon(difference, correction=True).pvalue)
+    assert found["effect_size"] == pytest.approx(difference.mean() / difference.std(ddof=1))
+    assert found["wins"] == (difference > 0).sum()
+    assert found["losses"] == (difference < 0).sum()
+    assert found["permutation_method"] == "sampled"
+    assert found["permutation_p"] == pytest.approx(expected.pvalue, abs=0.002)
+    assert found["tie_std"] == pytest.approx(np.sqrt((STDS["a"] ** 2 + STDS["d"] ** 2).sum()) / 30)
+    assert found["p_tie"] == pytest.approx(stats.norm.sf(abs(found["difference"]) / found["tie_std"]))
+    assert (found["ties"], found["queries"], found["unpaired"], found["tied_queries"]) == (0, 30, 0, 30)
+
+
+@pytest.mark.parametrize("adjust", ["permutation", "t", "wilcoxon"])
+def test_corrections_are_over_the_pairs_of_a_metric_and_policy(adjust: str) -> None:
+    for part in compare(SCORES, adjust=adjust, correction="holm").partition_by("metric", "cutoff", "policy"):
+        p = part[f"{adjust}_p"].to_numpy()
+        assert part["bh_p"].to_numpy() == pytest.approx(stats.false_discovery_control(p))
+        largest = int(np.argmin(p))
+        assert part["family_p"][largest] == pytest.approx(min(1, 6 * p[largest]))
+
+
+def test_exchanging_the_models_turns_the_signs_and_nothing_else() -> None:
+    turned = SCORES.with_columns(pl.col("model").replace({"a": "d", "b": "c", "c": "b", "d": "a"}))
+    one, other = compare(SCORES), compare(turned)
+    names = {"a": "d", "b": "c", "c": "b", "d": "a"}
+    back = other.select(
+        pl.col("model_b").replace(names).alias("model_a"),
+        pl.col("model_a").replace(names).alias("model_b"),
+        "metric",
+        "cutoff",
+        "policy",
+        pl.col("value_b").alias("value_a"),
+        pl.col("value_a").alias("value_b"),
+        -pl.col("difference"),
+        (-pl.col("ci_high")).alias("ci_low"),
+        (-pl.col("ci_low")).alias("ci_high"),
+        *list(COMPARISON)[10:18],
+        -pl.col("effect_size"),
+        pl.col("losses").alias("wins"),
+        "ties",
+        pl.col("wins").alias("losses"),
+        *list(COMPARISON)[22:],
+    )
+    keys = ["metric", "policy", "model_a", "model_b"]
+    assert_frame_equal(back.sort(keys), one.sort(keys), rel_tol=1e-12, abs_tol=1e-15)
+
+
+def test_the_order_of_the_rows_leaves_no_trace() -> None:
+    shuffled = compare(SCORES.sample(fraction=1, shuffle=True, seed=3))
+    keys = ["metric", "policy", "model_a", "model_b"]
+    assert_frame_equal(shuffled.sort(keys), compare(SCORES).sort(keys), check_exact=True)
+
+
+def test_other_models_leave_no_trace_but_in_the_family() -> None:
+    names = [name for name in COMPARISON if name not in ("family_p", "bh_p", "family")]
+    pair = compare(SCORES.filter(pl.col("model").is_in(["a", "c"]))).select(names)
+    among = compare(SCORES).filter(model_a="a", model_b="c").select(names)
+    assert_frame_equal(pair, among, rel_tol=1e-12)
+
+
+def test_a_baseline_is_the_second_of_every_pair() -> None:
+    comparison = compare(SCORES, baseline="b", policies="expected")
+    assert comparison.filter(metric="ap").select("model_a", "model_b").rows() == [("a", "b"), ("c", "b"), ("d", "b")]
+    assert comparison["family"].unique().to_list() == [3]
+    all_pairs = compare(SCORES, policies="expected")
+    turned = all_pairs.filter(model_a="b", model_b="d")["difference"]
+    assert comparison.filter(model_a="d")["difference"].to_list() == pytest.approx((-turned).to_list())
+
+
+def test_policies_default_to_all_but_the_bounds() -> None:
+    scores = bounded_scores({"a": ([1], [1], [1], [1]), "b": ([0], [0], [0], [0])})
+    assert compare(scores)["policy"].to_list() == ["expected", "naive"]
+    assert compare(scores, policies=["best"])["policy"].to_list() == ["best"]
+    only_bounds = scores.filter(pl.col("policy").is_in(["best", "worst"]))
+    assert compare(only_bounds)["policy"].to_list() == ["worst", "best"]
+
+
+def test_p_tie_is_for_the_expected_policy_alone() -> None:
+    comparison = compare(SCORES)
+    naive = comparison.filter(policy="naive")
+    for name in ("tie_std", "tied_queries", "p_tie", "p_tie_method"):
+        assert naive[name].null_count() == naive.height
+        assert comparison.filter(policy="expected")[name].null_count() == 0
+
+
+def test_bounds_that_do_not_meet_make_p_tie_zero() -> None:
+    apart = bounded_scores({"a": ([0.5], [0.5], [0.4], [0.6]), "b": ([0.7], [0.7], [0.6], [0.8])})
+    assert compare(apart, policies="expected").select("p_tie", "p_tie_method").rows() == [(0.0, "exact")]
+    meeting = bounded_scores({"a": ([0.5], [0.5], [0.4], [0.65]), "b": ([0.7], [0.7], [0.6], [0.8])})
+    row = compare(meeting, policies="expected").row(0, named=True)
+    assert row["p_tie"] == pytest.approx(stats.norm.sf(np.sqrt(2)))
+    without = compare(apart.filter(pl.col("policy") != "best"), policies="expected")
+    assert without["p_tie_method"].to_list() == ["normal"]
+
+
+def test_no_tied_query_makes_p_tie_zero() -> None:
+    row = compare(scores_of({"a": [0.5, 0.7], "b": [0.4, 0.7]})).row(0, named=True)
+    assert (row["tie_std"], row["tied_queries"], row["p_tie"], row["p_tie_method"]) == (0.0, 0, 0.0, "exact")
+
+
+def test_identical_models_do_not_differ() -> None:
+    stds = {"a": [0.1] * 20, "b": [0.1] * 20}
+    row = compare(scores_of({"a": BASE[:20], "b": BASE[:20]}, stds=stds)).row(0, named=True)
+    assert (row["difference"], row["ci_low"], row["ci_high"], row["effect_size"]) == (0.0, 0.0, 0.0, 0.0)
+    assert (row["t_p"], row["wilcoxon_p"], row["permutation_p"], row["family_p"], row["bh_p"]) == (1.0,) * 5
+    assert (row["wins"], row["ties"], row["losses"]) == (0, 20, 0)
+    assert (row["p_tie"], row["p_tie_method"]) == (None, None)
+
+
+def test_scores_equal_up_to_rounding_are_ties() -> None:
+    row = compare(scores_of({"a": [0.1 + 0.2] * 15, "b": [0.3] * 15})).row(0, named=True)
+    assert (row["difference"], row["ties"], row["t_p"], row["permutation_p"]) == (0.0, 15, 1.0, 1.0)
+
+
+def test_equal_differences_have_no_effect_size() -> None:
+    row = compare(scores_of({"a": [0.9, 0.7, 0.5], "b": [0.8, 0.6, 0.4]})).row(0, named=True)
+    assert row["difference"] == pytest.approx(0.1)
+    assert row["ci_low"] == row["ci_high"] == row["difference"]
+    assert (row["t_p"], row["permutation_p"], row["effect_size"]) == (0.0, 0.25, None)
+
+
+def test_one_query() -> None:
+    row = compare(scores_of({"a": [0.9], "b": [0.8]})).row(0, named=True)
+    assert (row["t_p"], row["ci_low"], row["ci_high"], row["effect_size"]) == (None,) * 4
+    assert (row["wilcoxon_p"], row["permutation_p"], row["family_p"], row["wins"]) == (1.0, 1.0, 1.0, 1)
+
+
+def test_queries_without_a_partner_are_counted_and_left_out() -> None:
+    scores = scores_of({"a": [0.5, None, 0.9, 0.3], "b": [0.4, 0.2, None, 0.1]})
+    scores = scores.with_columns(pl.col("value").fill_null(float("nan")))  # NaN is no score either
+    row = compare(scores.filter(pl.col("query") != "q00003")).row(0, named=True)
+    assert (row["queries"], row["unpaired"], row["wins"]) == (1, 2, 1)
+    assert (row["value_a"], row["value_b"]) == (0.5, 0.4)
+
+
+def test_a_pair_without_a_common_query_is_no_part_of_the_family() -> None:
+    scores = scores_of({"a": [0.5, 0.4, None, None], "b": [None, None, 0.3, 0.2], "c": [0.2, 0.3, 0.4, 0.5]})
+    comparison = compare(scores)
+    assert comparison["family"].to_list() == [2, 2, 2]
+    row = comparison.row(0, named=True)
+    empty = [name for name, value in row.items() if value is None]
+    assert set(empty) >= {"value_a", "difference", "t_p", "wilcoxon_p", "permutation_p", "family_p", "tie_std", "p_tie"}
+    assert (row["queries"], row["unpaired"], row["permutation_method"]) == (0, 4, None)
+
+
+def test_long_pairs_with_few_differences_are_enumerated() -> None:
+    values = np.tile(BASE, 5)
+    other = values.copy()
+    other[:3] += 0.25
+    row = compare(scores_of({"a": values, "b": other})).row(0, named=True)
+    assert (row["permutation_method"], row["permutation_p"], row["ties"]) == ("exact", 0.25, 147)
+
+
+def test_many_pairs_get_enough_patterns_to_pass_a_correction() -> None:
+    values = {f"m{number:02}": np.full(20, number / 16) + BASE[:20] / 64 for number in range(15)}
+    comparison = compare(scores_of(values), correction="holm")
+    assert comparison.height == 105
+    assert comparison["permutation_p"].min() == pytest.approx(1 / 10500)
+    assert comparison["family_p"].min() == pytest.approx(0.01)
+    assert compare(scores_of(values), resamples=99)["permutation_p"].min() == pytest.approx(0.01)
+
+
+def test_intervals_and_tests_hold_their_rates_under_the_null_hypothesis() -> None:
+    trials, draw = 500, np.random.default_rng(11)
+    scores = []
+    for trial in range(trials):
+        base = draw.beta(1, 2, size=25)
+        pair = {"a": base * draw.random(25), "b": base * draw.random(25)}
+        scores.append(scores_of(pair, metric=f"trial {trial}"))
+    comparison = compare(pl.concat(scores), confidence=0.9, resamples=999)
+    covered = comparison.select(pl.lit(0.0).is_between("ci_low", "ci_high").mean()).item()
+    assert within(covered, 0.9, trials)
+    for name in ("t_p", "wilcoxon_p", "permutation_p"):
+        assert within(comparison.select((pl.col(name) <= 0.1).mean()).item(), 0.1, trials)
+
+
+def test_real_scores_compare_without_a_warning() -> None:
+    rankings = pl.DataFrame(
+        {
+            "model": ["a"] * 6 + ["b"] * 6,
+            "query": list("ppqqrr") * 2,
+            "item": list("xy") * 6,
+            "distance": [1, 2, 1, 1, 2, 1, 2, 1, 1, 1, 1, 1],
+            "relevance": [1, 0, 0, 1, 0, 0] * 2,
+        }
+    )
+    scores = evaluate(rankings, metrics=("ap", "rr"), cutoffs=(1, None), no_relevant="skip")
+    comparison = compare(scores)
+    assert comparison.height == 12
+    assert comparison["queries"].unique().to_list() == [2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"baseline": "A1"}, "baseline: 'A1' is not one of 'a', 'b', 'c', 'd'"),
+        ({"policies": "shuffled"}, "policies: 'shuffled' is not one of 'naive', 'expected'"),
+        ({"policies": []}, "policies: none given"),
+        ({"adjust": "holm"}, "adjust: 'holm' is not one of"),
+        ({"correction": "t"}, "correction: 't' is not one of 'max-t', 'holm', 'tukey', 'bh'"),
+        ({"confidence": 1}, "confidence: 1 is not a number between 0 and 1"),
+        ({"resamples": 0}, "resamples: 0 is not a whole number from 1 to 10000000"),
+        ({"seed": -1}, "seed: -1 is not a whole number from 0 on"),
+    ],
+)
+def test_arguments_out_of_range_are_named(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        compare(SCORES, **arguments)  # type: ignore[arg-type]
+
+
+def test_scores_there_twice_are_refused() -> None:
+    with pytest.raises(DataError, match="scores of the same model, query, metric, cutoff and policy"):
+        compare(pl.concat([SCORES, SCORES.head(1)]))
+
+
+@pytest.mark.parametrize("models", [2, 9, 10, 12])
+@pytest.mark.parametrize("baseline", [None, "m01"])
+def test_the_correction_is_the_same_for_any_number_of_models(models: int, baseline: str | None) -> None:
+    scores = scores_of({f"m{number:02}": BASE[:20] / 2 + number / 64 for number in range(models)})
+    found = compare(scores, baseline=baseline)
+    assert found.select("family_method", "family").unique().rows() == [("max-t", found.height)]
+
+
+def test_each_correction_is_the_one_it_is_called() -> None:
+    corrected = {name: compare(SCORES, correction=name).filter(policy="expected") for name in ("holm", "bh")}
+    for part in corrected["bh"].partition_by("metric", "cutoff"):
+        assert part["family_p"].to_list() == part["bh_p"].to_list()
+        assert part["family_p"].to_numpy() == pytest.approx(stats.false_discovery_control(part["permutation_p"]))
+    p = np.sort(corrected["holm"]["permutation_p"].to_numpy()[:6])
+    holm = np.minimum(np.maximum.accumulate(p * np.arange(6, 0, -1)), 1)
+    assert np.sort(corrected["holm"]["family_p"].to_numpy()[:6]) == pytest.approx(holm)
+
+
+@pytest.mark.parametrize("correction", ["holm", "bh", "tukey", "max-t"])
+def test_neighbours_and_the_best_alone_have_the_p_values_of_all_pairs(correction: str) -> None:
+    generator = np.random.default_rng(2)
+    scores = scores_of({f"m{number:02}": generator.random(30) + number / 9 for number in range(5)})
+    every, near = (compare(scores, correction=correction, most_apart=most) for most in (None, 1))
+    ranked = ["m04", "m03", "m01", "m02", "m00"]
+    wanted = {frozenset(pair) for pair in [*pairwise(ranked), *((ranked[0], other) for other in ranked[1:])]}
+    assert {frozenset(pair) for pair in near.select("model_a", "model_b").rows()} == wanted
+    keys = ["model_a", "model_b", "metric", "cutoff", "policy"]
+    same = every.join(near.select(keys), on=keys, how="semi", nulls_equal=True)
+    own = [] if correction in ("holm", "bh") else ["bh_p"]  # of the pairs looked at
+    by_name = (frame.drop(own).sort(keys) for frame in (same, near))
+    assert_frame_equal(*by_name)

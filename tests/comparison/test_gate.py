@@ -1,0 +1,381 @@
+"""The gate: what passes, what fails, what is not decided, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+import retrieval_report as rr
+from made_scores import bounded_scores, scores_of, within
+from retrieval_report.cli import cli
+from retrieval_report.comparison.gate import decide
+from retrieval_report.study.junit import junit_xml, markdown_summary
+
+QUERIES, ITEMS = 40, 12
+
+
+def ranking(shift: float = 0.0, seed: int = 0, decimals: int = 6, queries: int = QUERIES) -> pl.DataFrame:
+    """Lists whose relevant items, the first three, lie nearer; ``shift`` moves them away."""
+    generator = np.random.default_rng(seed)
+    distance = generator.random((QUERIES, ITEMS))
+    distance[:, :3] -= 0.3 - shift
+    return pl.DataFrame(
+        {
+            "query": [f"q{query:02}" for query in range(queries) for _ in range(ITEMS)],
+            "item": [f"d{item:02}" for _ in range(queries) for item in range(ITEMS)],
+            "distance": np.round(distance[:queries], decimals).ravel(),
+        }
+    )
+
+
+JUDGEMENTS = pl.DataFrame(
+    {
+        "query": [f"q{query:02}" for query in range(QUERIES) for _ in range(4)],
+        "item": [f"d{item:02}" for _ in range(QUERIES) for item in range(4)],
+        "relevance": [1, 1, 1, 0] * QUERIES,
+    }
+)
+
+
+def held(candidate: pl.DataFrame, baseline: pl.DataFrame | None = None, **settings: Any) -> rr.stats.Gate:
+    asked = {"measure": "ndcg@5", "margin": 0.02, "judgements": JUDGEMENTS, **settings}
+    return rr.gate(ranking() if baseline is None else baseline, candidate, **asked)
+
+
+def near(seed: int) -> pl.DataFrame:
+    """The baseline with a little noise."""
+    noise = np.random.default_rng(seed).normal(0, 0.002, QUERIES * ITEMS)
+    return ranking().with_columns(pl.col("distance") + pl.Series(noise))
+
+
+def test_the_same_run_passes_and_a_shifted_one_fails() -> None:
+    assert held(ranking()).exit_code == 0
+    assert held(near(1)).status == "passed"
+    worse = held(ranking(0.3))
+    assert (worse.status, worse.exit_code) == ("failed", 1)
+    assert worse.difference is not None
+    assert worse.difference < -0.02
+    unclear = held(ranking(seed=5), margin=0.001)
+    assert (unclear.status, unclear.exit_code) == ("not decided", 3)
+    assert f"about {unclear.queries_needed} queries would decide it" in unclear.line()
+    assert f"about {unclear.queries_needed} queries would decide it | 40 |" in markdown_summary(unclear)
+
+
+@pytest.mark.parametrize(("alpha", "level"), [(0.05, "90% interval"), (0.01, "98% interval")])
+def test_the_interval_is_that_of_two_one_sided_tests(alpha: float, level: str) -> None:
+    assert level in held(near(3), alpha=alpha).line()
+
+
+def test_the_numbers_are_those_of_no_worse() -> None:
+    found = held(ranking(0.02, seed=3))
+    runs = pl.concat(
+        frame.with_columns(model=pl.lit(name)) for name, frame in (("a", ranking()), ("b", ranking(0.02, seed=3)))
+    )
+    scores = rr.evaluate(runs, judgements=JUDGEMENTS, metrics="ndcg@5", policies="expected")
+    row = rr.stats.no_worse(scores, baseline="a", margin=0.02).row(0, named=True)
+    for name in ("difference", "bound_low", "no_worse_p", "worse_p", "detectable", "queries_needed", "queries"):
+        assert getattr(found, name) == row[name]
+
+
+def test_the_worst_tie_order_is_stricter() -> None:
+    tied = ranking(decimals=1)
+    assert held(tied, tied).status == "passed"
+    worst = held(tied, tied, tie_order="worst")
+    assert worst.status == "failed"
+    assert "in the worst tie order" in worst.line()
+    assert held(ranking(), tie_order="worst").status == "passed"  # without ties there is one order
+
+
+def test_distances_against_scores() -> None:
+    turned = ranking().select("query", "item", score=-pl.col("distance"))
+    found = held(turned)
+    assert (found.status, found.difference) == ("passed", 0.0)
+
+
+def test_whole_numbers_of_one_run_do_not_tie_beside_decimals_of_the_other() -> None:
+    """2⁶⁰ and 2⁶⁰ + 1 are one Float64; the item in second rank would be worth 0.75."""
+    lists = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]})
+    whole = lists.with_columns(distance=pl.Series([2**60, 2**60 + 1]))
+    scores = lists.with_columns(score=pl.Series([2**60 + 1, 2**60]))
+    asked: dict[str, Any] = {"measure": "rr@10", "margin": 0.01}
+    assert rr.gate(whole, scores, **asked).baseline_value == rr.gate(scores, whole, **asked).baseline_value == 0.5
+    with pytest.raises(rr.ColumnError, match=r"baseline: column 'distance' has Int64 values that Float64.* they would"):
+        rr.gate(whole, lists.with_columns(distance=pl.Series([0.5, 1.5])), **asked)
+
+
+def lacking(query: str) -> pl.DataFrame:
+    return ranking().filter(pl.col("query") != query)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "error", "words"),
+    [
+        (ranking(), ranking().clear(), rr.DataError, "candidate: no rows"),
+        (ranking().clear(), ranking(), rr.DataError, "baseline: no rows"),
+        (ranking(), lacking("q07"), rr.KeyMismatchError, "baseline: 1 of 40 queries are not in candidate, 'q07'"),
+        (lacking("q07"), ranking(), rr.KeyMismatchError, "candidate: 1 of 40 queries are not in baseline, 'q07'"),
+        (lacking("q07"), lacking("q07"), rr.RetrievalReportError, "q07"),
+        (
+            ranking(),
+            pl.concat([ranking().with_columns(model=pl.lit(name)) for name in "ab"]),
+            rr.DataError,
+            "candidate: 2 models, 'a', 'b'",
+        ),
+        (
+            ranking(),
+            ranking().with_columns(query=pl.col("query").str.tail(2).cast(pl.Int64)),
+            rr.KeyMismatchError,
+            "column 'query' is String in baseline and Int64 in candidate",
+        ),
+    ],
+)
+def test_what_is_refused(baseline: pl.DataFrame, candidate: pl.DataFrame, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        held(candidate, baseline)
+
+
+@pytest.mark.filterwarnings("ignore:.*none of the.*:retrieval_report.RetrievalReportWarning")
+def test_judgements_that_fit_nothing_certify_nothing() -> None:
+    strange = JUDGEMENTS.with_columns(item="x" + pl.col("item"))
+    with pytest.raises(rr.DataError, match="baseline: no query scores above 0"):
+        held(ranking(), judgements=strange)
+
+
+def test_a_part_of_the_queries_is_not_certified() -> None:
+    """In the worst order of a cut list nothing may bound a score: such queries are no fewer queries."""
+    scores = bounded_scores({name: ([0.5] * 3, [0.5] * 3, [0.4] * 3, [0.6] * 3) for name in ("baseline", "candidate")})
+    odd = (pl.col("query") == "q00001") & (pl.col("model") == "candidate")
+    cut = scores.with_columns(pl.when(~odd | (pl.col("policy") != "worst")).then("value").alias("value"))
+    asked: dict[str, Any] = {"names": ("a", "b"), "margin": 0.5}
+    assert decide(scores, **asked, tie_order="worst").status == "passed"
+    found = decide(cut, **asked, tie_order="worst")
+    assert (found.status, found.exit_code, found.no_worse_p) == ("lists are cut", 3, None)
+    skipped = scores.with_columns(pl.when(~odd).then("value").alias("value"))
+    with pytest.raises(rr.DataError, match="1 of 3 queries have no expected score of both runs"):
+        decide(skipped, **asked)
+
+
+def lists_of(depth: int, relevant: int, queries: int = 20) -> pl.DataFrame:
+    """Lists of so many items at distances 0, 1, 2 …, of which the first are relevant."""
+    ranks = list(range(depth))
+    return pl.DataFrame(
+        {
+            "query": [f"q{query:02}" for query in range(queries) for _ in ranks],
+            "item": [f"q{query:02}d{rank}" for query in range(queries) for rank in ranks],
+            "distance": ranks * queries,
+            "relevance": [int(rank < relevant) for rank in ranks] * queries,
+        }
+    )
+
+
+def test_cut_lists_are_not_certified_by_their_estimate() -> None:
+    """The candidate's ten items tie at the end of its list; whole, it puts forty others into that tie."""
+    rank = pl.col("distance")
+    whole = lists_of(50, 10).with_columns(distance=pl.when(rank.is_in([8, 9])).then(rank + 41).otherwise(rank))
+    tied = whole.with_columns(distance=pl.lit(0))
+    top = tied.filter(relevance=1)
+    truth = pl.DataFrame({"query": whole["query"].unique().sort(), "n_relevant": 10})
+    asked: dict[str, Any] = {"measure": "precision@10", "margin": 0.05, "queries": truth}
+    failed = rr.gate(whole, tied, truncated="no", **asked)
+    assert failed.status == "failed"
+    assert failed.difference == pytest.approx(0.2 - 0.8)
+    found = rr.gate(whole, top, truncated="within_tie", **asked)
+    assert (found.candidate_value, found.status, found.exit_code) == (1.0, "lists are cut", 3)
+    assert found.bound_low is not None
+    assert found.bound_low <= 0.2 - 0.8
+    assert found.line().startswith("lists are cut: precision@10 of candidate is 1.0000, of baseline 0.8000")
+    assert "items below the ends of the lists could change it" in found.line()
+    assert found.as_dict()["exit_code"] == 3
+    assert ET.fromstring(junit_xml(found)).find(".//failure").attrib["type"] == "lists are cut"  # type: ignore[union-attr]
+    assert markdown_summary(found).startswith("**lists are cut**")
+    assert "items below the ends" in markdown_summary(found)
+
+
+def test_bounds_of_cut_lists_may_decide() -> None:
+    whole, truth = lists_of(50, 8), pl.DataFrame({"query": [f"q{query:02}" for query in range(20)], "n_relevant": 8})
+    last_two = whole.filter(pl.col("distance") < 10).with_columns(pl.col("distance").clip(upper_bound=8))
+    asked: dict[str, Any] = {"measure": "precision@10", "margin": 0.05, "queries": truth, "truncated": "within_tie"}
+    assert rr.gate(whole, last_two, **asked).status == "passed"  # all relevant items lie before the last tie
+    turned = last_two.with_columns(distance=9 - pl.col("distance"))  # three nearer items are not relevant
+    assert rr.gate(whole, turned, **{**asked, "measure": "precision@3"}).status == "failed"
+
+
+def test_an_unknown_r_is_not_certified() -> None:
+    """Of three relevant items that both runs retrieve the candidate has more among its first three."""
+    far = lists_of(10, 3).with_columns(distance=(pl.col("distance") + 9) % 10)
+    asked: dict[str, Any] = {"margin": 0.05, "truncated": "within_tie"}
+    found = rr.gate(far, lists_of(10, 3), measure="recall@3", **asked)
+    assert found.difference is not None
+    assert found.difference > 0.3
+    assert (found.status, found.exit_code) == ("R is not known", 3)
+    assert "relevant items that neither run retrieved could change it; pass judgements" in found.line()
+    assert rr.gate(far, lists_of(10, 3), measure="precision@3", **asked).status == "passed"  # R divides nothing
+
+
+@pytest.mark.filterwarnings("ignore:no query has a relevant item:retrieval_report.RetrievalReportWarning")
+@pytest.mark.parametrize("no_relevant", ["one", "zero"])
+def test_data_without_a_relevant_item_decide_nothing(no_relevant: str) -> None:
+    nothing = lists_of(10, 0)
+    found = rr.gate(nothing, nothing, measure="recall@3", margin=0.05, truncated="no", no_relevant=no_relevant)
+    assert (found.status, found.exit_code) == ("nothing to compare", 3)
+    assert "no query has a relevant item" in found.line()
+
+
+def test_queries_that_neither_answers_count_where_asked() -> None:
+    short = lacking("q07")
+    assert held(short, short, missing_query="zero").queries == 40
+    assert held(short, short, missing_query="skip").queries == 39
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"measure": measure} for measure in ("ndgc@10", "ndcg@0", "ndcg@5,ap@5", "ndcg@5,ndcg@10")),
+        *({"margin": -1}, {"tie_order": "best"}, {"alpha": 0.7}),
+    ],
+)
+def test_wrong_arguments(wrong: dict[str, Any]) -> None:
+    with pytest.raises(rr.ParameterError):
+        held(ranking(), **wrong)
+
+
+def test_one_query_decides_nothing() -> None:
+    one = ranking(queries=1)
+    found = rr.gate(one, one, measure="rr", margin=0.1, judgements=JUDGEMENTS.filter(query="q00"))
+    assert (found.status, found.bound_low) == ("not decided", None)
+    assert "1 query, margin 0.1" in found.line()
+    assert "–" in markdown_summary(found)
+
+
+@pytest.mark.parametrize(
+    ("loss", "verdict", "share"), [(0.0, "worse", 0.0), (0.01, "no worse", 0.05), (0.01, "worse", 0.05)]
+)
+@pytest.mark.slow
+def test_the_error_of_identical_systems_is_nominal(loss: float, verdict: str, share: float) -> None:
+    """A system against itself with noise: never failed; at the margin itself either verdict as often as alpha says."""
+    trials, queries = 2_000, 30
+    noise = np.random.default_rng(0).normal(0, 0.02, (trials, queries)) + 0.5
+    values = {f"m{trial:04}": noise[trial] - loss for trial in range(trials)}
+    scores = scores_of({**values, "base": [0.5] * queries})
+    told = rr.stats.no_worse(scores, baseline="base", margin=0.01)
+    found = told.filter(verdict=verdict).height / trials
+    assert found <= 0.002 if share == 0 else within(found, share, trials)
+
+
+def test_junit_counts_what_did_not_pass_and_holds_any_name() -> None:
+    passed = held(ranking(), names=("old <&>", 'new "\x1b[31m"'))
+    suite = ET.fromstring(junit_xml(passed))
+    assert suite.attrib == {"tests": "1", "failures": "0"}
+    assert suite.find(".//failure") is None
+    failed = ET.fromstring(junit_xml(held(ranking(0.3))))
+    failure = failed.find(".//failure")
+    assert failure is not None
+    assert failure.attrib["type"] == "failed"
+    assert failure.attrib["message"].startswith("failed: ndcg@5 of candidate")
+    assert ET.fromstring(junit_xml(held(ranking(seed=5), margin=0.001))).attrib["failures"] == "1"
+
+
+def test_markdown_keeps_names_harmless() -> None:
+    text = markdown_summary(held(ranking(), names=("a|b", "<img>")))
+    assert "a|b" not in text
+    assert "<img>" not in text
+    assert text.startswith("**passed**")
+    assert "| p (no worse) | no worse below 0.05 | 0 |" in text
+    assert "| queries | compared | 40 |" in text
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name, frame in (("base", ranking()), ("same", near(2)), ("worse", ranking(0.3)), ("other", ranking(seed=5))):
+        frame.write_csv(tmp_path / f"{name}.csv")
+    JUDGEMENTS.write_csv(tmp_path / "qrels.csv")
+    return tmp_path
+
+
+def run(files: Path, candidate: str, *more: str, margin: str = "0.02") -> Result:
+    base = ["gate", str(files / "base.csv"), str(files / candidate), "--judgements", str(files / "qrels.csv")]
+    return CliRunner().invoke(cli, [*base, "--measure", "ndcg@5", "--margin", margin, *more])
+
+
+@pytest.mark.parametrize(
+    ("candidate", "margin", "code", "word"),
+    [
+        ("same.csv", "0.02", 0, "passed"),
+        ("worse.csv", "0.02", 1, "failed"),
+        ("none.csv", "0.02", 2, "none.csv"),
+        ("other.csv", "0.001", 3, "not decided"),
+        ("same.csv", "0", 2, "margin: 0.0 is not a number above 0"),
+    ],
+)
+def test_the_exit_code_is_the_answer(files: Path, candidate: str, margin: str, code: int, word: str) -> None:
+    result = run(files, candidate, margin=margin)
+    assert result.exit_code == code, result.output
+    if code == 2:
+        assert result.stdout == ""
+        assert word in result.stderr
+    else:
+        assert result.stdout.startswith(f"{word}: ndcg@5 of {Path(candidate).stem} is ")
+        assert len(result.stdout.splitlines()) == 1
+
+
+def test_whether_lists_were_cut_can_be_said(files: Path) -> None:
+    for name, frame in (("base", ranking()), ("same", near(2))):  # relevant items may follow the first two
+        frame.filter(pl.col("distance").rank("ordinal").over("query") <= 2).write_csv(files / f"{name}.csv")
+    found = {
+        word: run(files, "same.csv", "--tie-order", "worst", "--json", "--truncated", word)
+        for word in ("no", "between_ties")
+    }
+    assert found["no"].exit_code == 0, found["no"].output
+    assert found["between_ties"].exit_code in (1, 3), found["between_ties"].output
+    expected = run(files, "same.csv", "--json", "--truncated", "within_tie", "--junit", str(files / "junit.xml"))
+    assert expected.exit_code == json.loads(expected.stdout)["exit_code"] == 3
+    assert json.loads(expected.stdout)["status"] == "lists are cut"
+    assert 'type="lists are cut"' in (files / "junit.xml").read_text()
+
+
+def test_json_junit_and_markdown(files: Path) -> None:
+    junit, markdown = files / "junit.xml", files / "gate.md"
+    result = run(files, "worse.csv", "--json", "--junit", str(junit), "--markdown", str(markdown))
+    assert result.exit_code == 1
+    told = json.loads(result.stdout)
+    assert (told["status"], told["exit_code"], told["candidate"]) == ("failed", 1, "worse")
+    assert ET.parse(junit).getroot().attrib["failures"] == "1"
+    assert markdown.read_text().startswith("**failed**: ndcg@5 of worse against base")
+    assert "| p (worse) | worse below 0.05 | < 0.0001 |" in markdown.read_text()
+
+
+def test_runs_of_one_name_in_two_folders_are_told_apart(files: Path) -> None:
+    (files / "new").mkdir()
+    shutil.copy(files / "base.csv", files / "new/base.csv")
+    told = json.loads(run(files, "new/base.csv", "--json").stdout)
+    assert (told["baseline"], told["candidate"]) == (str(files / "base.csv"), str(files / "new/base.csv"))
+
+
+@pytest.mark.parametrize("flag", ["--junit", "--markdown"])
+def test_no_input_is_written_over(files: Path, flag: str) -> None:
+    before = (files / "base.csv").read_bytes()
+    result = run(files, "same.csv", flag, str(files / "base.csv"))
+    assert result.exit_code == 2
+    assert (files / "base.csv").read_bytes() == before
+    both = run(files, "same.csv", "--junit", str(files / "x"), "--markdown", str(files / "x"))
+    assert both.exit_code == 2
+    assert not (files / "x").exists()
+
+
+def test_bad_input_writes_nothing(files: Path) -> None:
+    assert run(files, "none.csv", "--junit", str(files / "junit.xml")).exit_code == 2
+    assert not (files / "junit.xml").exists()
+
+
+def test_help_names_the_exit_codes() -> None:
+    text = CliRunner().invoke(cli, ["gate", "--help"]).output
+    for line in ("0  passed", "1  failed", "2  bad input", "3  not decided: too few queries, cut lists"):
+        assert line in text

@@ -1,0 +1,155 @@
+"""Segments of the queries: the same tables, other winners, and the correction for many segments."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import numpy as np
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from made_scores import scores_of
+from retrieval_report.comparison.segments import segments_of
+from retrieval_report.comparison.significance import holm
+
+LANGUAGES = ["de", "en", "fr"]
+
+
+def made(seed: int = 0, queries: int = 60, models: int = 3) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Scores in which model m1 leads in German only."""
+    generator = np.random.default_rng(seed)
+    values = generator.random((models, queries)) * 0.1
+    values[0] += 0.1
+    values[1, ::3] += 0.3
+    scores = scores_of({f"m{row}": values[row] for row in range(models)})
+    names = [f"q{number:05}" for number in range(queries)]
+    given = pl.DataFrame({"query": names, "language": [LANGUAGES[number % 3] for number in range(queries)]})
+    return scores, given
+
+
+def test_tables_of_a_segment_are_those_of_its_queries() -> None:
+    scores, queries = made()
+    german = scores.join(queries.filter(language="de"), on="query", how="semi", maintain_order="left")
+    table = rr.stats.summarise_by(scores, queries, "language").filter(segment="de")
+    assert table.drop("segment").equals(rr.summarise(german))
+    alone = rr.compare(german, correction="holm")
+    part = rr.stats.compare_by(scores, queries, "language").filter(segment="de").drop("segment")
+    corrected = ["family_p", "bh_p", "family"]
+    assert part.drop(corrected).equals(alone.drop(corrected))
+
+
+def test_pairs_are_corrected_over_all_segments() -> None:
+    scores, queries = made()
+    both = pl.concat([scores, scores.with_columns(cutoff=pl.lit(5, pl.Int64))])
+    pairs = rr.stats.compare_by(both, queries, "language")
+    for (_,), part in pairs.group_by("cutoff"):
+        assert part.height == 9
+        assert set(part["family"]) == {9}
+        np.testing.assert_allclose(part["family_p"].to_numpy(), holm(part["permutation_p"].to_numpy()))
+    by_t = rr.stats.compare_by(scores, queries, "language", adjust="t")
+    np.testing.assert_allclose(by_t["family_p"].to_numpy(), holm(by_t["t_p"].to_numpy()))
+
+
+def test_a_segment_with_another_winner_is_found() -> None:
+    scores, queries = made()
+    found = rr.stats.segment_winners(scores, queries, "language")
+    winners = dict(found.select("segment", "winner").iter_rows())
+    assert winners == {"de": "m1", "en": "m0", "fr": "m0"}
+    overall = found["overall_winner"][0]
+    for segment, verdict in found.select("segment", "verdict").iter_rows():
+        assert verdict == ("same winner" if winners[segment] == overall else "other winner")
+    row = found.filter(segment="en").row(0, named=True)
+    english = scores.join(queries.filter(language="en"), on="query", how="semi")
+    means = dict(rr.summarise(english).select("model", "value").iter_rows())
+    assert row["value"] == pytest.approx(means["m0"])
+    assert row["overall_value"] == pytest.approx(means[row["overall_winner"]])
+
+
+@pytest.mark.slow
+def test_noise_makes_other_winners_no_more_often_than_alpha() -> None:
+    """All models alike: the best of a segment is chance, and the correction has to know how it was found."""
+    false, others, trials = 0, 0, 300
+    for seed in range(trials):
+        values = np.random.default_rng(seed).random((8, 60))
+        scores = scores_of({f"m{row}": values[row] for row in range(8)})
+        queries = pl.DataFrame({"query": [f"q{n:05}" for n in range(60)], "source": [n % 4 for n in range(60)]})
+        found = rr.stats.segment_winners(scores, queries, "source", resamples=199)
+        others += (found["verdict"] != "same winner").any()
+        false += (found["verdict"] == "other winner").any()
+    assert others > 0.9 * trials
+    assert false / trials <= 0.05 + 4 * (0.05 * 0.95 / trials) ** 0.5
+
+
+def test_segments_of_any_kind_of_column_keep_its_order() -> None:
+    scores = scores_of({"a": [0.1, 0.2, 0.3, 0.4]})
+    names = ["q00000", "q00001", "q00002", "q00003"]
+    for column, expected in (
+        ([10, 9, 10, None], ["9", "10", "(no value)"]),
+        ([True, False, True, True], ["false", "true"]),
+        ([date(2024, 12, 1), date(2023, 1, 1), None, None], ["2023-01-01", "2024-12-01", "(no value)"]),
+        (["b", "a", "b", "a"], ["a", "b"]),
+    ):
+        queries = pl.DataFrame({"query": names, "kind": column}, strict=False)
+        parts = segments_of(scores, queries, "kind")
+        assert [name for name, _ in parts] == expected
+        assert sum(part.height for _, part in parts) == 4
+    categories = pl.DataFrame({"query": names, "kind": pl.Series(["z", "a", "z", "a"], dtype=pl.Enum(["z", "a"]))})
+    assert [name for name, _ in segments_of(scores, categories, "kind")] == ["z", "a"]
+
+
+def test_queries_in_whole_numbers() -> None:
+    scores = scores_of({"a": [0.1, 0.2]}).with_columns(query=pl.Series([1, 2]))
+    queries = pl.DataFrame({"query": pl.Series([1, 2, 3], dtype=pl.UInt8), "kind": ["x", "y", "x"]})
+    assert [name for name, _ in segments_of(scores, queries, "kind")] == ["x", "y"]
+    with pytest.raises(rr.KeyMismatchError, match="'query' is Int64 in the scores and String"):
+        segments_of(scores, queries.with_columns(pl.col("query").cast(pl.String)), "kind")
+
+
+@pytest.mark.parametrize(
+    ("change", "by", "words"),
+    [
+        (lambda frame: frame, "lang", "no column 'lang'"),
+        (lambda frame: frame.drop("query"), "language", "no column 'query'"),
+        (lambda frame: frame.with_columns(length=pl.lit(0.5)), "length", "is Float64; cut it into classes"),
+        (lambda frame: frame.head(50), "language", "scores of queries that the queries frame lacks"),
+        (lambda frame: pl.concat([frame, frame.head(1)]), "language", "q00000"),
+    ],
+)
+def test_what_is_refused(change: object, by: str, words: str) -> None:
+    scores, queries = made()
+    with pytest.raises(rr.RetrievalReportError, match=words):
+        segments_of(scores, change(queries), by)  # type: ignore[operator]
+
+
+def test_one_query_of_a_segment_tells_nothing_for_certain() -> None:
+    scores = scores_of({"a": [0.9, 0.9, 0.1], "b": [0.2, 0.2, 0.8]})
+    queries = pl.DataFrame({"query": ["q00000", "q00001", "q00002"], "kind": ["x", "x", "y"]})
+    found = rr.stats.segment_winners(scores, queries, "kind")
+    assert found.select("segment", "winner", "verdict").rows() == [
+        ("x", "a", "same winner"), ("y", "b", "not significant")
+    ]  # fmt: skip
+    assert found["segments_p"].to_list() == [None, 1.0]
+
+
+def test_level_models_keep_the_overall_winner() -> None:
+    scores = scores_of({"b": [0.9, 0.9, 0.5], "a": [0.2, 0.2, 0.5]})
+    queries = pl.DataFrame({"query": ["q00000", "q00001", "q00002"], "kind": ["x", "x", "y"]})
+    found = rr.stats.segment_winners(scores, queries, "kind")
+    assert found["winner"].to_list() == ["b", "b"]
+    assert found["verdict"].to_list() == ["same winner"] * 2
+
+
+def test_macro_means_within_segments() -> None:
+    scores, queries = made()
+    queries = queries.with_columns(label=pl.int_range(pl.len()) % 2)
+    table = rr.stats.summarise_by(scores, queries, "language", average="macro")
+    german = scores.join(queries.filter(language="de"), on="query", how="semi", maintain_order="left")
+    alone = rr.summarise(german, queries=queries, average="macro")
+    assert table.filter(segment="de").drop("segment").equals(alone)
+
+
+def test_no_scores() -> None:
+    scores, queries = made()
+    for analyse in (rr.stats.summarise_by, rr.stats.compare_by, rr.stats.segment_winners):
+        assert analyse(scores.clear(), queries, "language").height == 0

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import retrieval_report as rr
+from made_scores import scores_of, within
+from retrieval_report.comparison.significance import EXACT, exact_sign_flips, sampled_sign_flips
+from retrieval_report.engines.score_grid import Floats
+
+FIRST, SECOND = np.array([0, 0, 1]), np.array([1, 2, 2])
+
+
+def every_pattern(difference: Floats) -> float:
+    """p by the definition, one pattern after the other."""
+    seen = abs(difference.sum())
+    sums = [abs(np.dot(signs, difference)) for signs in product((-1.0, 1.0), repeat=difference.size)]
+    return float(np.mean([one >= seen - 1e-9 for one in sums]))
+
+
+def sampled(values: Floats, resamples: int = 9999, seed: int = 0) -> Floats:
+    wanted = np.ones((1, FIRST.size), np.bool_)
+    found: Floats = sampled_sign_flips(values[None], wanted, FIRST, SECOND, resamples, seed)[0]
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 10])
+@pytest.mark.parametrize("digits", [1, 15])
+def test_exact_tries_every_pattern(size: int, digits: int) -> None:
+    difference = np.round(np.random.default_rng(size).normal(0.3, 0.5, size=size), digits)
+    holes = np.insert(difference, [0, size], [0.0, np.nan])
+    expected = every_pattern(difference)
+    assert exact_sign_flips(np.stack([holes, -holes])) == pytest.approx([expected, expected])
+
+
+THIRDS = {  # scores over 12 whose differences, rounded to 12 digits, have other sums than without rounding
+    "three sizes": ([2, 8, 11, 8, 4, 12, 8], [3, 11, 12, 6, 2, 2, 12]),
+    "above one": ([16, 16, 12, 4, 4, 16, 32, 20], [16, 20, 24, 8, 12, 12, 28, 4]),
+}
+
+
+@pytest.mark.parametrize("name", THIRDS)
+@pytest.mark.parametrize("scale", [1, 1000])
+def test_rounding_sets_no_equal_sums_apart(name: str, scale: int) -> None:
+    first, second = (np.array(values) for values in THIRDS[name])
+    exact = every_pattern((first - second).astype(float))
+    scores = scores_of({"a": first / 12 * scale, "b": second / 12 * scale}, metric="dcg")
+    assert rr.compare(scores)["permutation_p"].item() == exact
+    assert rr.compare(scores)["family_p"].item() == exact
+
+
+def test_exact_is_scipys_permutation_test() -> None:
+    difference = np.random.default_rng(8).normal(0.3, 0.5, size=12)
+    expected = stats.permutation_test(
+        (difference,), np.mean, permutation_type="samples", n_resamples=np.inf, vectorized=True
+    ).pvalue
+    assert exact_sign_flips(difference[None]) == pytest.approx([expected])
+
+
+def test_exact_leaves_long_pairs_and_pairs_without_queries_open() -> None:
+    rows = np.full((3, EXACT + 1), 0.5)
+    rows[1, 0], rows[2] = 0.0, np.nan
+    np.testing.assert_array_equal(exact_sign_flips(rows), [np.nan, 2.0 ** (1 - EXACT), np.nan])
+
+
+def test_sampled_agrees_with_all_patterns() -> None:
+    values = np.random.default_rng(5).random((3, 16))
+    values[1] += 0.15
+    patterns = 1.0 - 2.0 * ((np.arange(2**16)[:, None] >> np.arange(16)) & 1)
+    found = sampled(values)
+    for pair in range(3):
+        difference = values[FIRST[pair]] - values[SECOND[pair]]
+        exact = float((np.abs(patterns @ difference) >= abs(difference.sum()) - 1e-9).mean())
+        assert within(found[pair], exact, 9999)
+
+
+def test_sampled_counts_the_pattern_seen() -> None:
+    values = np.stack([np.ones(40), np.zeros(40), np.zeros(40)])
+    assert sampled(values, resamples=99) == pytest.approx([0.01, 0.01, 1.0])
+
+
+def test_rounding_does_not_part_equal_sums() -> None:
+    # All differences are 0.1 up to rounding, so many patterns have exactly the sum seen.
+    values = np.stack([np.arange(20) % 3 / 10 + 0.1, np.arange(20) % 3 / 10, np.zeros(20)])
+    values[1, ::2] += 0.2
+    assert sampled(values)[0] == 1.0
+
+
+def test_missing_queries_are_those_of_the_pair() -> None:
+    values = np.random.default_rng(6).random((3, 60))
+    values[0, 20:] += 0.1
+    values[1, :20] = np.nan
+    values[2, 50:] = np.nan
+    found = sampled(values)
+    for pair in range(3):
+        difference = values[FIRST[pair]] - values[SECOND[pair]]
+        assert found[pair] == pytest.approx(stats.ttest_1samp(difference, 0, nan_policy="omit").pvalue, abs=0.03)
+
+
+def test_one_pair_does_not_change_another() -> None:
+    values = np.random.default_rng(7).random((3, 30))
+    wanted = np.array([[False, True, False], [True, True, True]])
+    both = sampled_sign_flips(np.stack([values, values]), wanted, FIRST, SECOND, 999, 3)
+    np.testing.assert_array_equal(both[0], [np.nan, both[1, 1], np.nan])
+    np.testing.assert_array_equal(both[1], sampled(values, 999, 3))
+
+
+def test_seeds_differ_and_repeat() -> None:
+    values = np.random.default_rng(9).random((3, 30))
+    np.testing.assert_array_equal(sampled(values, seed=1), sampled(values, seed=1))
+    assert (sampled(values, seed=1) != sampled(values, seed=2)).any()
+
+
+def test_nothing_wanted() -> None:
+    nothing = np.zeros((1, 3), np.bool_)
+    assert np.isnan(sampled_sign_flips(np.ones((1, 3, 20)), nothing, FIRST, SECOND, 99, 0)).all()

@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import oracles
+from made_scores import scores_of, within
+from retrieval_report import NDCG, KeyMismatchError, ParameterError, evaluate, shuffled_means
+from retrieval_report.comparison import p_tie as reversals
+from retrieval_report.comparison.p_tie import AWAY, LOOKS, NARROW, OUTSIDE, SURE, _Sums, binomial_bounds
+from retrieval_report.comparison.pairs import compare
+from retrieval_report.comparison.tie_bounds import normal_chances
+from retrieval_report.comparison.verdicts import TIE_RISK
+from retrieval_report.scoring import score_paths
+
+SHUFFLES = 3000
+
+
+def tied_rankings(queries: int, seed: int, items: int = 12) -> pl.DataFrame:
+    """Two models that see the relevance through noise and round it to few distances."""
+    draw = np.random.default_rng(seed)
+    relevance = draw.integers(0, 2, size=(queries, items))
+    parts = []
+    for model, noise in (("rough", 2.5), ("rougher", 2.7)):
+        distance = np.round(2 - relevance + noise * draw.normal(size=relevance.shape)).astype(int)
+        parts.append(
+            pl.DataFrame(
+                {
+                    "model": model,
+                    "query": np.repeat(np.arange(queries), items),
+                    "item": np.tile(np.arange(items), queries),
+                    "distance": distance.ravel(),
+                    "relevance": relevance.ravel(),
+                }
+            )
+        )
+    return pl.concat(parts)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_bounds_hold_for_the_share_of_shuffles_that_show_the_other_order(seed: int) -> None:
+    rankings = tied_rankings(60, seed)
+    asked: dict[str, Any] = {"metrics": ("ap", "ndcg", "precision"), "cutoffs": 5}
+    scores = evaluate(rankings, policies="expected", **asked)
+    draws = shuffled_means(rankings, **asked, shuffles=SHUFFLES, seed=99)
+    wide = draws.pivot("model", index=["metric", "draw"], values="value")
+    alone, together = compare(scores, resamples=99), compare(scores, resamples=99, rankings=rankings)
+    for row in [*alone.iter_rows(named=True), *together.iter_rows(named=True)]:
+        here = wide.filter(metric=row["metric"])
+        ahead = (here["rough"] - here["rougher"]).to_numpy() * np.sign(row["difference"])
+        share = float((ahead < -1e-12).mean())
+        margin = 4 * np.sqrt(0.25 / SHUFFLES)
+        assert row["p_tie_low"] - margin <= share <= row["p_tie_high"] + margin
+        assert row["p_tie_low"] <= row["p_tie"] <= row["p_tie_high"]
+        if row["p_equal"] is not None:
+            assert within(float((np.abs(ahead) <= 1e-12).mean()), row["p_equal"], SHUFFLES)
+    assert set(alone["p_tie_method"]) == {"normal"}
+    assert together.filter(pl.col("p_tie_high") - pl.col("p_tie_low") > 0.01).height == 0
+    assert together.filter(pl.col("p_equal").is_between(0, 1, closed="none"))["metric"].to_list() == ["precision"]
+
+
+@pytest.mark.parametrize("count", [0, 1, 5, 999, 1000])
+def test_bounds_of_a_share_of_draws_are_scipys(count: int) -> None:
+    theirs = stats.binomtest(count, 1000).proportion_ci(1 - SURE, method="exact")
+    assert binomial_bounds(count, 1000) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
+
+
+@pytest.mark.parametrize("deviation", [0.3, 1.0, 2.7])
+def test_a_period_of_waves_bounds_what_normal_sums_have_beyond_it(deviation: float) -> None:
+    period, outside = _Sums(-100.0, 100.0, 0.0, deviation, reach=deviation / 100).period()
+    beyond = np.arange(1, 100) * period - AWAY * deviation
+    assert 2 * stats.norm.sf(beyond / deviation).sum() <= outside <= OUTSIDE
+
+
+METRICS = ("precision", "rr", "ap", "ap(denominator=retrieved)", "ndcg", "err", "recall")
+
+
+def outcomes(rankings: pl.DataFrame, metric: str, cutoff: int | None) -> dict[str, list[tuple[Fraction, Fraction]]]:
+    """Every sum over the queries that a model's orders can give, and its probability, in whole fractions."""
+    found: dict[str, list[tuple[Fraction, Fraction]]] = {}
+    for (model,), lists in rankings.group_by("model", maintain_order=True):
+        sums = [(Fraction(0), Fraction(1))]
+        for _, rows in lists.group_by("query", maintain_order=True):
+            ties = [tie["relevance"].to_list() for tie in rows.sort("distance").partition_by("distance")]
+            one = [(oracles.score(order, metric, cutoff), share) for order, share in oracles.orderings(ties)]
+            sums = [(value + more, share * part) for value, share in sums for more, part in one]
+        found[str(model)] = sums
+    return found
+
+
+def reversal(rankings: pl.DataFrame, metric: str, cutoff: int | None) -> float | None:
+    """By trying all orders of both models against each other."""
+    sums = outcomes(rankings, metric, cutoff)
+    first, second = sums["rough"], sums["rougher"]
+    lead = float(sum(value * share for value, share in first) - sum(value * share for value, share in second))
+    if abs(lead) < 1e-12:
+        return None
+    values, shares = (np.array([[float(part) for part in pair] for pair in side]).T for side in (first, second))
+    ahead = np.sign(lead) * np.subtract.outer(values[0], shares[0])
+    return float((np.outer(values[1], shares[1]) * (ahead < -1e-9)).sum())
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.slow
+def test_few_tied_queries_are_decided_by_all_orders(seed: int) -> None:
+    rankings = tied_rankings(2, seed, items=4)
+    asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": (2, None)}
+    scores = evaluate(rankings, policies="expected", **asked)
+    shuffled = rankings.sample(fraction=1.0, shuffle=True, seed=seed)
+    for row in compare(scores, rankings=shuffled).iter_rows(named=True):
+        truth = reversal(rankings, row["metric"], row["cutoff"])
+        if truth is None:
+            assert (row["p_tie"], row["p_tie_method"]) == (None, None)
+        elif row["p_tie_method"] == "exact":
+            assert row["p_tie_low"] == row["p_tie"] == row["p_tie_high"] == pytest.approx(truth, abs=1e-12), row
+        else:  # so improbable that nobody needs to know
+            assert row["p_tie_low"] <= truth <= row["p_tie_high"] <= 0.01
+    for row in compare(scores).iter_rows(named=True):
+        truth = reversal(rankings, row["metric"], row["cutoff"])
+        assert truth is None or row["p_tie_low"] - 1e-12 <= truth <= row["p_tie_high"] + 1e-12
+
+
+def test_orders_that_are_equal_reverse_nothing() -> None:
+    """Both models tie the same items alike, and one has a query that decides for it: a draw is no reversal."""
+    rows = [(model, "p", item, 0, int(item == 0)) for model in ("a", "b") for item in range(2)]
+    rows += [("a", "q", item, item, int(item == 0)) for item in range(2)]
+    rows += [("b", "q", item, -item, int(item == 0)) for item in range(2)]
+    rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    scores = evaluate(rankings, policies="expected", metrics="precision", cutoffs=1)
+    row = compare(scores, rankings=rankings).row(0, named=True)
+    assert (row["difference"], row["p_tie"], row["p_equal"], row["p_tie_method"]) == (0.5, 0.0, 0.25, "exact")
+
+
+def lists(model: str, queries: Iterable[str], ties: Sequence[Sequence[int]]) -> pl.DataFrame:
+    """The same list for many queries: the relevances of tie after tie."""
+    one = [(distance, grade) for distance, tie in enumerate(ties) for grade in tie]
+    named = [(f"{grade}/{[other for _, other in one[:at]].count(grade)}", distance, grade)
+             for at, (distance, grade) in enumerate(one)]  # fmt: skip
+    rows = [(model, query, *item) for query in queries for item in named]
+    return pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+
+
+def test_one_heavy_tie_among_many_light_ones_is_not_normal() -> None:
+    """A tie of ten decides; 29 queries tie their last two of 60, which hardly matters but makes 30 tied queries."""
+    light, heavy = [f"light{number:02}" for number in range(29)], ["heavy"]
+    sure = [[1], *[[0]] * 57]
+    rankings = pl.concat([
+        lists("a", light, [*sure, [1, 0]]), lists("b", light, [*sure, [1], [0]]),
+        lists("a", heavy, [[1] + [0] * 9]), lists("b", heavy, [[0], [1], *[[0]] * 8]),
+    ])  # fmt: skip
+    scores = evaluate(rankings, policies=("expected", "best", "worst"), metrics="ap", cutoffs=None, truncated="no")
+    alone = compare(scores).row(0, named=True)
+    exact = compare(scores, rankings=rankings).row(0, named=True)
+    assert alone["tied_queries"] == 30
+    # b leads where the tie puts its relevant item third or lower; first it is with probability 1/10, second it is level
+    # but for the light queries.
+    shares = [(1 / at, 0.1) for at in range(1, 11)]
+    lead = 0.5 - sum(value * share for value, share in shares)
+    assert exact["difference"] * -30 == pytest.approx(lead, abs=0.02)
+    for row in (alone, exact):
+        assert row["p_tie_low"] - 1e-9 <= 0.1 <= row["p_tie_high"] + 1e-9, row
+    assert exact["p_tie_high"] - exact["p_tie_low"] <= 0.01
+
+
+def test_a_lattice_keeps_equal_means_apart_from_reversals() -> None:
+    """P@1 of 199 queries that tie two items: a binomial number of hits against a sure one."""
+    queries = [f"q{number:03}" for number in range(199)]
+    rankings = pl.concat([
+        lists("coin", queries, [[1, 0]]),
+        lists("sure", queries[:100], [[1], [0]]), lists("sure", queries[100:], [[0], [1]]),
+    ])  # fmt: skip
+    scores = evaluate(rankings, policies="expected", metrics="precision", cutoffs=1)
+    row = compare(scores, rankings=rankings).row(0, named=True)
+    assert row["p_tie_method"] == "exact"
+    assert row["p_tie"] == pytest.approx(stats.binom.sf(100, 199, 0.5), abs=1e-12)
+    assert row["p_equal"] == pytest.approx(stats.binom.pmf(100, 199, 0.5), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["ap", "ndcg", "rr"])
+def test_bounds_hold_for_leads_smaller_than_any_grid(metric: str) -> None:
+    """Both models have the same ties; one of them has an item of one query a place higher, far down the list."""
+    queries = [f"q{number:02}" for number in range(40)]
+    ties = [[1] + [0] * 6, [0] * 3 + [1] * 2, *[[0]] * 40]
+    rankings = pl.concat([
+        lists("a", queries, [*ties, [1], [0]]), lists("b", queries[1:], [*ties, [1], [0]]),
+        lists("b", queries[:1], [*ties, [0], [1]]),
+    ])  # fmt: skip
+    scores = evaluate(rankings, policies="expected", metrics=metric, cutoffs=None)
+    row = compare(scores, rankings=rankings).row(0, named=True)
+    draws = shuffled_means(rankings, metrics=metric, cutoffs=None, shuffles=SHUFFLES, seed=5)
+    wide = draws.pivot("model", index="draw", values="value")
+    ahead = (wide["a"] - wide["b"]).to_numpy()
+    if metric == "rr":
+        assert row["difference"] == 0
+        assert within(float((np.abs(ahead) < 1e-12).mean()), row["p_equal"], SHUFFLES)
+        return
+    margin = 4 * np.sqrt(0.25 / SHUFFLES)
+    assert row["difference"] > 0
+    assert row["p_tie_low"] - margin <= float((ahead < -1e-12).mean()) <= row["p_tie_high"] + margin
+    assert row["p_tie_high"] - row["p_tie_low"] <= 0.05, row
+
+
+def test_a_deviation_that_nobody_knows_is_no_deviation_of_zero() -> None:
+    models = {"a": [0.5] * 3, "b": [0.4] * 3}
+    scores = scores_of(models, stds={"a": [None, 0.1, 0.1], "b": [0.0] * 3})
+    row = compare(scores).row(0, named=True)
+    assert (row["tie_std"], row["p_tie"], row["p_tie_low"], row["p_tie_high"]) == (None, None, 0.0, 1.0)
+    assert (row["p_tie_method"], row["tied_queries"]) == ("bounds", 3)
+    bounds = pl.concat([
+        scores, scores_of({"a": [0.1, 0.4, 0.4], "b": [0.4] * 3}, policy="worst"),
+        scores_of({"a": [0.9, 0.6, 0.6], "b": [0.4] * 3}, policy="best"),
+    ])  # fmt: skip
+    row = compare(bounds, policies="expected").row(0, named=True)
+    assert row["p_tie_high"] == pytest.approx(np.exp(-2 * 0.3**2 / (0.8**2 + 2 * 0.2**2)))
+
+
+def test_cut_lists_are_open_unless_their_bounds_decide() -> None:
+    def found(lowest: float) -> dict[str, Any]:
+        parts = [scores_of({"a": [0.8, 0.8], "b": [0.4, 0.4]}, stds={"a": [None, 0.0], "b": [0.0] * 2})]
+        for policy, value in (("worst", lowest), ("best", 1.0)):
+            parts.append(scores_of({"a": [value, 0.8], "b": [0.4, 0.4]}, policy=policy))
+        first = (pl.col("model") == "a") & (pl.col("query") == "q00000")
+        return compare(pl.concat(parts).with_columns(truncated=first), policies="expected").row(0, named=True)
+
+    row = found(lowest=0.5)
+    assert (row["p_tie"], row["p_tie_high"], row["p_tie_method"]) == (0.0, 0.0, "exact")
+    row = found(lowest=-0.1)
+    assert (row["p_tie"], row["p_tie_high"], row["p_tie_method"]) == (None, None, "truncated")
+    assert (row["truncated_queries"], row["pooled"]) == (1, False)
+
+
+def test_equal_means_are_equal_whatever_the_rounding() -> None:
+    third = 1 / 3
+    values = {"a": [third, third, third, 0.1 + 0.2], "b": [1.0, 0.0, 0.0, 0.3]}
+    row = compare(scores_of(values, stds={"a": [0.1] * 4, "b": [0.0] * 4})).row(0, named=True)
+    assert (row["difference"], row["p_tie"], row["p_tie_high"]) == (0.0, None, None)
+    still = compare(scores_of(values)).row(0, named=True)
+    assert (still["difference"], still["p_equal"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("options", [{"relevant_from": 2}, {"distance_threshold": 0.0}])
+def test_rankings_of_other_scores_are_refused(options: dict[str, Any]) -> None:
+    rankings = tied_rankings(8, 1, items=9).with_columns(pl.col("relevance") * (1 + pl.col("item") % 2))
+    asked: dict[str, Any] = {"metrics": "ap", "cutoffs": 5}
+    scores = evaluate(rankings, policies="expected", **asked, **options)
+    compare(scores, rankings=rankings, **options)
+    with pytest.raises(KeyMismatchError, match=r"rankings: they are not those of the scores: ap@5 of model 'roug"):
+        compare(scores, rankings=rankings)
+    with pytest.raises(ParameterError, match="relevant_from: without rankings"):
+        compare(scores, relevant_from=2)
+
+
+def chance_of_drawn(rankings: pl.DataFrame, monkeypatch: pytest.MonkeyPatch, seed: int) -> dict[str, Any]:
+    """The chance of a pair whose lists are too long for walks."""
+    with monkeypatch.context() as patched:
+        patched.setattr(score_paths, "MOST_STEPS", 40)
+        scores = evaluate(rankings, metrics="ap", cutoffs=None, policies="expected")
+        return compare(scores, rankings=rankings, seed=seed, resamples=9).row(0, named=True)
+
+
+@pytest.mark.parametrize("seed", [1, 5, 15, 16])
+def test_orders_are_drawn_until_the_bounds_are_narrow_or_decide(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chances of .094, .057, .091 and .063, known from walks; 1000 draws leave .12 open, in which 5 % may lie."""
+    rankings = tied_rankings(12, seed, items=30)
+    scores = evaluate(rankings, metrics="ap", cutoffs=None, policies="expected")
+    walked = compare(scores, rankings=rankings, resamples=9).row(0, named=True)
+    drawn = chance_of_drawn(rankings, monkeypatch, 3)
+    assert (drawn["p_tie_method"], walked["p_tie_method"]) == ("shuffles", "convolved")
+    assert drawn["p_tie_low"] <= walked["p_tie_low"] <= walked["p_tie_high"] <= drawn["p_tie_high"]
+    assert walked["p_tie_high"] - walked["p_tie_low"] <= 0.01
+    narrow = drawn["p_tie_high"] - drawn["p_tie_low"] <= NARROW
+    assert narrow or drawn["p_tie_low"] > 0.05 or drawn["p_tie_high"] <= 0.05, drawn
+    assert chance_of_drawn(rankings, monkeypatch, 3) == drawn
+    assert chance_of_drawn(rankings, monkeypatch, 4) != drawn
+
+
+def test_the_last_look_is_narrow_or_decides_whatever_it_shows() -> None:
+    draws = LOOKS[-1]
+    for count in range(0, draws // 5, 20):  # beyond, 5 % is far below
+        low, high = binomial_bounds(count, draws)
+        assert high - low <= NARROW or low > TIE_RISK or high <= TIE_RISK
+    assert low > 2 * TIE_RISK
+
+
+def test_draws_have_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    rankings = tied_rankings(12, 5, items=30)
+    monkeypatch.setattr(reversals, "MOST_DRAWN", 1)
+    drawn = chance_of_drawn(rankings, monkeypatch, 3)
+    assert drawn["p_tie_low"] < 0.05 < 0.05 + NARROW < drawn["p_tie_high"]
+
+
+def test_bounds_are_narrow_where_few_lists_decide_and_many_hardly_matter() -> None:
+    """Six coins against a sum that five tails equal, and twelve lists that move it by a millionth.
+
+    A Fourier series that covers the coins cannot tell a difference of a millionth from none: between its bounds lies
+    the whole probability that the coins are level.
+    """
+    coins, light = [f"c{number}" for number in range(6)], [f"l{number:02}" for number in range(12)]
+    start = [*[[1]] * 60, *[[0]] * 400]
+    nearly = []
+    for number, query in enumerate(light):
+        ties = [*start, [1] + [0] * (9 + number % 5), [1] * 3 + [0] * 7]
+        nearly += [
+            lists("a", [query], [*ties, [1], [0]]),
+            lists("b", [query], [*ties, *([[0], [1]] if number == 0 else [[1], [0]])]),
+        ]
+    heavy = [lists("a", coins, [[1, 0]]), lists("b", coins[:1], [[1], [0]]), lists("b", coins[1:], [[0], [1]])]
+
+    def chance(parts: list[pl.DataFrame]) -> dict[str, Any]:
+        rankings = pl.concat(parts)
+        scores = evaluate(rankings, policies="expected", metrics="ap", cutoffs=None, truncated="no")
+        return compare(scores, rankings=rankings, resamples=9).row(0, named=True)
+
+    one, both = chance(nearly), chance([*heavy, *nearly])
+    low, high = ((1 + 6 * one[name]) / 64 for name in ("p_tie_low", "p_tie_high"))  # no head, or one head and behind
+    assert high - low < 0.003
+    assert both["p_tie_low"] <= low <= high <= both["p_tie_high"]
+    assert both["p_tie_high"] - both["p_tie_low"] <= NARROW or both["p_tie_low"] > 0.05, both
+
+
+def test_a_metric_made_of_a_function_is_bounded_by_moments() -> None:
+    rankings = tied_rankings(6, 3, items=6)
+    metric = NDCG(gain=np.sqrt)
+    scores = evaluate(rankings, metrics=metric, cutoffs=None, policies="expected")
+    assert compare(scores, rankings=rankings)["p_tie_method"].to_list() == ["normal"]
+
+
+def test_normal_chances() -> None:
+    chance = normal_chances(np.array([0.1, -0.1, 0.1, 0.0, 0.1]), np.array([0.1, 0.1, 0.0, 0.1, np.nan]))
+    np.testing.assert_allclose(chance, [0.158655, 0.158655, 0.0, np.nan, np.nan], atol=1e-6)

@@ -1,0 +1,98 @@
+"""One rule for verdicts: its words stand in one file, charts and reports receive them, and thresholds are arguments."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from retrieval_report.comparison import verdicts
+from retrieval_report.comparison.flips import JUDGED_PAIRS
+
+ROOT = Path(rr.__file__).parent.parent
+RULES = "retrieval_report/comparison/verdicts.py"
+WORDS = {
+    *verdicts.VERDICTS,
+    *(verdicts.SINGLE_MODEL, verdicts.NO_SCORE, verdicts.SAME_WINNER, verdicts.OTHER_WINNER),
+    *(verdicts.NO_WORSE, verdicts.WORSE, verdicts.NOT_DECIDED),
+} - {verdicts.EQUAL, verdicts.WORSE}  # words of other things too
+SCORES: dict[str, Any] = {
+    "model": ["a"] * 6 + ["b"] * 6 + ["c"] * 6,
+    "query": [f"q{number}" for number in range(6)] * 3,
+    "value": [0.9, 0.8, 0.9, 0.7, 0.9, 0.8, 0.4, 0.5, 0.3, 0.2, 0.5, 0.4, 0.89, 0.81, 0.9, 0.69, 0.91, 0.8],
+    "std": [0.01] * 6 + [0.02] * 6 + [0.05] * 6,
+}
+
+
+def scores(**columns: Any) -> pl.DataFrame:
+    known = {"metric": "rr", "cutoff": 5, "policy": "expected", "items": 9, "n_relevant": 2}
+    frame = pl.DataFrame(SCORES).with_columns(**{name: pl.lit(value) for name, value in (known | columns).items()})
+    return frame.with_columns(pl.col("cutoff", "items", "n_relevant").cast(pl.Int64))
+
+
+def strings(path: Path) -> set[str]:
+    """Every string of the code that is not a docstring, nor a part of a longer one."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def code() -> list[Path]:
+    return [path for folder in ("retrieval_report", "app") for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def test_the_words_of_verdicts_have_one_home() -> None:
+    found = {str(path.relative_to(ROOT)): strings(path) & WORDS for path in code()}
+    assert {path: words for path, words in found.items() if words} == {RULES: WORDS}
+
+
+def test_only_the_analysis_holds_numbers_to_thresholds() -> None:
+    rules = {"ALPHA", "TIE_RISK", "with_verdicts", "segment_rule", "margin_rule"}
+    users = [
+        f"{path.relative_to(ROOT)}:{node.lineno}: {node.id}"
+        for path in code()
+        if path.parent.name != "analysis"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Name) and node.id in rules
+    ]
+    assert users == []
+
+
+def test_verdicts_of_a_comparison_are_those_of_flips() -> None:
+    every = pl.concat([scores(), scores(policy="naive", std=None).with_columns(pl.col("std").cast(pl.Float64))])
+    comparison = rr.compare(every)
+    judged = rr.stats.pair_verdicts(comparison)
+    assert dict(judged.schema) == JUDGED_PAIRS
+    assert judged.drop("disagree", "significant", "verdict").equals(comparison)
+    flips = rr.flips(rr.summarise(every), comparison=comparison)
+    both = judged.filter(policy="expected").join(flips, on=["model_a", "model_b"], suffix="_flips")
+    assert both.height == 3
+    assert both["verdict"].to_list() == both["verdict_flips"].to_list()
+    assert both["disagree"].to_list() == both["disagree_flips"].to_list()
+
+
+def test_thresholds_are_arguments_and_charts_receive_what_they_say() -> None:
+    comparison = rr.compare(scores(std=0.0))
+    pair = {"model_a": "a", "model_b": "b"}
+    usual = rr.stats.pair_verdicts(comparison).filter(**pair)
+    p = usual["family_p"].item()
+    strict = rr.stats.pair_verdicts(comparison, alpha=p / 2)
+    loose = rr.stats.pair_verdicts(comparison, alpha=min(2 * p, 0.99))
+    assert strict.filter(**pair)["verdict"].item() == verdicts.NOT_SIGNIFICANT
+    assert loose.filter(**pair)["verdict"].item() == verdicts.SAFE
+    where: dict[str, Any] = {"metric": "rr", "cutoff": 5}
+    titles = [rr.charts.comparison_matrix(frame, **where).to_dict()["title"]["text"][0] for frame in (strict, loose)]
+    assert titles[0].startswith("0 of 3 pairs differ significantly")
+    assert not titles[1].startswith("0 of 3")
+    assert rr.charts.comparison_matrix(comparison, **where).to_dict() == (
+        rr.charts.comparison_matrix(rr.stats.pair_verdicts(comparison), **where).to_dict()
+    )
+
+
+@pytest.mark.parametrize("name", ["tie_risk", "alpha"])
+def test_thresholds_are_fractions(name: str) -> None:
+    with pytest.raises(rr.ParameterError, match=f"^{name}: 1.5"):
+        rr.stats.pair_verdicts(rr.compare(scores()), **{name: 1.5})

@@ -1,0 +1,185 @@
+"""An interrupted run continues where it stopped, and writes the same bytes as an uninterrupted one."""
+
+from __future__ import annotations
+
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from retrieval_report.cli import cli, engines
+from retrieval_report.engines import disk_parts, score_parts
+from retrieval_report.scoring import run
+from stored_frames import made, written
+
+PARTS = 4
+RUN = """
+import sys
+import retrieval_report as rr
+rr.evaluate_to(sys.argv[1], sys.argv[2], rows_per_part=40, resume=sys.argv[3], truncated="no", metrics="ap")
+"""
+
+
+@pytest.fixture(params=["in place", "copied"])
+def source(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Rankings of several parts, which stand together or do not."""
+    monkeypatch.setattr(disk_parts, "LEAST_RANGE", 1)
+    (tmp_path / "in").mkdir()
+    frame = made()
+    shuffled = frame.sample(fraction=1, shuffle=True, seed=1)
+    return written(tmp_path / "in", [frame if request.param == "in place" else shuffled])
+
+
+def scored(out: Path, source: Path, kept: Path | None, **options: Any) -> bytes:
+    given: dict[str, Any] = {"rows_per_part": 100, "policies": ("naive", "best"), "truncated": "no", **options}
+    return rr.evaluate_to(out / "scores.parquet", source, resume=kept, **given).read_bytes()
+
+
+def numbers_scored(monkeypatch: pytest.MonkeyPatch, fails: int | None = None) -> list[int]:
+    """The parts scored from now on, by their number; the scoring of one is interrupted."""
+    seen: list[int] = []
+    score = run.score_run
+
+    def counted(*given: Any) -> Any:
+        seen.append(len(seen))
+        if len(seen) - 1 == fails:
+            raise KeyboardInterrupt
+        return score(*given)
+
+    monkeypatch.setattr(score_parts, "score_run", counted)
+    return seen
+
+
+@pytest.mark.parametrize("fails", [0, 1, PARTS - 1])
+def test_it_goes_on_after_the_last_part_that_was_finished(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch, fails: int
+) -> None:
+    expected, kept = scored(tmp_path, source, None), tmp_path / "kept"
+    with monkeypatch.context() as patch:
+        numbers_scored(patch, fails)
+        with pytest.raises(KeyboardInterrupt):
+            scored(tmp_path, source, kept)
+    assert len(list(kept.glob("part-*.npz"))) == fails
+    seen = numbers_scored(monkeypatch)
+    assert scored(tmp_path, source, kept) == expected
+    again = len(seen)
+    assert scored(tmp_path, source, kept) == expected
+    assert len(seen) == again > 0
+    assert again + fails == len(list(kept.glob("part-*.npz")))
+
+
+def test_a_warning_counts_the_lists_of_kept_parts_too(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = {"metrics": "ndcg@3", "queries": made().select("query").unique().with_columns(n_relevant=pl.lit(50))}
+    with pytest.warns(rr.RetrievalReportWarning, match="ndcg: for") as whole:
+        scored(tmp_path, source, None, **known)
+    with monkeypatch.context() as patch:
+        numbers_scored(patch, 1)
+        with pytest.raises(KeyboardInterrupt):
+            scored(tmp_path, source, tmp_path / "kept", **known)
+    for _ in range(2):  # one part was kept, and then all
+        with pytest.warns(rr.RetrievalReportWarning, match="ndcg: for") as resumed:
+            scored(tmp_path, source, tmp_path / "kept", **known)
+        assert [str(warning.message) for warning in resumed] == [str(warning.message) for warning in whole]
+
+
+def test_row_100_kills_at_any_moment_change_no_byte(tmp_path: Path, source: Path) -> None:
+    draw = random.Random(18)
+    files = [str(tmp_path / "scores.parquet"), str(source), str(tmp_path / "kept")]
+    whole = [str(tmp_path / "whole.parquet"), str(source), str(tmp_path / "others")]
+    subprocess.run([sys.executable, "-c", RUN, *whole], check=True)
+    for wanted in (0, 1, 3, 5):
+        process = subprocess.Popen([sys.executable, "-c", RUN, *files])
+        while process.poll() is None and len(list((tmp_path / "kept").glob("part-*.npz"))) < wanted:
+            time.sleep(0.001)
+        time.sleep(draw.uniform(0, 0.02))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    subprocess.run([sys.executable, "-c", RUN, *files], check=True)
+    assert (tmp_path / "scores.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    assert [path.name for path in (tmp_path / "kept").iterdir() if path.suffix not in (".npz", ".json", ".tmp")] == []
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "'part-0.parquet'": {},
+    "policies": {"policies": ("best",)},
+    "metrics": {"metrics": "rr"},
+    "rows of the parts": {"rows_per_part": 50},
+    "judgements": {"judgements": {"query": ["q"], "item": ["a"], "relevance": [1]}},
+    "seed": {"seed": 3},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_parts_of_another_run_are_refused_by_name(tmp_path: Path, source: Path, name: str) -> None:
+    kept = tmp_path / "kept"
+    scored(tmp_path, source, kept)
+    before = (tmp_path / "scores.parquet").read_bytes()
+    if name == "'part-0.parquet'":
+        path, name = source / "part-0.parquet", f"{name} (file 1)"
+        pl.read_parquet(path).with_columns(pl.col("distance") * 2).write_parquet(path)
+    with pytest.raises(rr.OutputError, match="cannot resume from") as caught:
+        scored(tmp_path, source, kept, **CHANGES.get(name, {}))
+    assert re.search(rf"(: |, ){re.escape(name)}(,| changed since)", str(caught.value))
+    assert (tmp_path / "scores.parquet").read_bytes() == before
+
+
+def test_what_is_no_folder_of_parts_or_no_file_is_refused(tmp_path: Path, source: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mine.txt").write_text("mine")
+    with pytest.raises(rr.OutputError, match="not a folder of finished parts"):
+        scored(tmp_path, source, other)
+    with pytest.raises(rr.ParameterError, match="is for rankings in files"):
+        rr.evaluate_to(tmp_path / "scores.parquet", made(), resume=other)
+
+
+def test_a_damaged_part_is_scored_again(tmp_path: Path, source: Path) -> None:
+    kept = tmp_path / "kept"
+    expected = scored(tmp_path, source, kept)
+    first, second, *_ = sorted(kept.glob("part-*.npz"))
+    first.write_bytes(first.read_bytes()[:100])
+    data = bytearray(second.read_bytes())
+    data[len(data) // 2] ^= 4
+    second.write_bytes(data)
+    assert scored(tmp_path, source, kept) == expected
+
+
+def test_warnings_of_finished_parts_are_given_again(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"query": ["p ", "p", "q", "q"], "item": list("abab"), "distance": [1, 2, 1, 2]})
+    rows.with_columns(relevance=1).write_parquet(tmp_path / "run.parquet")
+    given = []
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            rr.evaluate_to(tmp_path / "scores.parquet", tmp_path / "run.parquet", resume=tmp_path / "kept")
+        given.append([(str(warning.message), warning.category, warning.filename) for warning in caught])
+    assert given[0] == given[1] != []
+    assert given[0][0][1:] == (rr.RetrievalReportWarning, __file__)
+
+
+def test_the_command_line_removes_the_parts_once_the_results_are_written(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["evaluate", str(source), "--engine", "disk", "--out", str(tmp_path / "out"), "--resume", "--truncated=no"]
+    kept = tmp_path / "out" / "scores.parquet.parts"
+    with monkeypatch.context() as patch:
+        patch.setattr(engines, "write_files", lambda *_, **__: 1 / 0)
+        assert isinstance(CliRunner().invoke(cli, words).exception, ZeroDivisionError)
+    assert sorted(path.name for path in kept.iterdir()) == ["part-000000.npz", "run.json"]
+    ended = CliRunner().invoke(cli, words)
+    assert ended.exit_code == 0, ended.output
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["scores.parquet", "summary.csv"]
+    refused = CliRunner().invoke(cli, [*words[:2], "--resume"])
+    assert (refused.exit_code, "--resume needs --engine disk and --out" in refused.output) == (2, True)

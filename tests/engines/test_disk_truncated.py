@@ -1,0 +1,185 @@
+"""Cut lists and pooled R: files scored part by part give the bits that memory gives."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report import RetrievalReportWarning, count_ties, evaluate, evaluate_to, truncated_lists
+from retrieval_report.contracts.options import Options
+from retrieval_report.engines import disk_whole
+from retrieval_report.engines.disk_evidence import decide_table
+from retrieval_report.engines.disk_tables import open_table
+from retrieval_report.engines.disk_whole import find_known
+from retrieval_report.scoring.judged import frames_beside
+from stored_cuts import METRICS, behind_ties, complete, top
+
+POLICIES = ("naive", "expected", "worst", "best", "shuffled")
+
+
+def both(tmp_path: Path, rankings: pl.DataFrame, **options: Any) -> tuple[pl.DataFrame, list[str], list[str]]:
+    """Scores in memory, after they were found equal to those of two engines; and the warnings of each."""
+    rankings.write_parquet(tmp_path / "rankings.parquet")
+    asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": (1, 5, 12, None), "shuffles": 3, **options}
+    policies = [policy for policy in POLICIES if policy != "naive" or "count" not in rankings.columns]
+    said = []
+    frames = []
+    for out in (False, True):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", RetrievalReportWarning)
+            if out:
+                path = evaluate_to(
+                    tmp_path / "scores.parquet",
+                    tmp_path / "rankings.parquet",
+                    rows_per_part=rankings.height // 4,
+                    policies=policies,
+                    **asked,
+                )
+                frames.append(pl.read_parquet(path).sort("model", "query", maintain_order=True))
+            else:
+                frames.append(evaluate(rankings, policies=policies, **asked))
+        said.append([str(warning.message) for warning in caught])
+    assert_frame_equal(frames[0], frames[1], check_exact=True)
+    return frames[0], said[0], said[1]
+
+
+def assert_decided_alike(tmp_path: Path, rankings: pl.DataFrame, **options: Any) -> list[str]:
+    """Word and reason are those of memory."""
+    beside = frames_beside(options.pop("judgements", None), options.pop("queries", None))
+    given: dict[str, Any] = {name: frame for name, frame in beside.items() if frame is not None}
+    rankings.write_parquet(tmp_path / "rankings.parquet")
+    table = open_table(tmp_path / "rankings.parquet", lambda: tmp_path, 10)
+    found = decide_table(table, beside, Options(**options), sorted(rankings["model"].unique()))
+    known = truncated_lists(rankings, cutoffs=10, **given, **options)
+    assert [(model, *decision) for model, decision in found.items()] == known.select(
+        "model", "truncated", "reason"
+    ).rows()
+    return known["reason"].to_list()
+
+
+def renamed(rankings: pl.DataFrame) -> pl.DataFrame:
+    """Queries as items, each left out of its own list, and ids as whole numbers of two types."""
+    numbers = {"query": pl.Int32, "item": pl.UInt64}
+    ids = [pl.col(name).rank("dense").cast(dtype).alias(name) for name, dtype in numbers.items()]
+    return rankings.with_columns(ids).filter(pl.col("query") != pl.col("item"))
+
+
+def test_what_proves_that_lists_are_whole_or_not(tmp_path: Path) -> None:
+    whole, same = complete(3, 2), "every list holds the same items"
+    for rankings in (whole, renamed(whole)):
+        assert assert_decided_alike(tmp_path, rankings) == [same] * 2
+        first = pl.col("model") == "m0"
+        beside = pl.concat([rankings.filter(first), top(rankings.filter(~first), 10)])
+        reasons = assert_decided_alike(tmp_path, beside)
+        assert reasons[0] == same
+        assert reasons[1].startswith("another model retrieved items for query ")
+        stranger = beside.with_columns(item=pl.when(~first & (pl.col("item") == beside["item"][-1])).then(
+            pl.lit("x") if rankings is whole else 999).otherwise("item").cast(beside.schema["item"]))  # fmt: skip
+        assert same not in assert_decided_alike(tmp_path, stranger)
+        assert assert_decided_alike(tmp_path, beside.filter(~first)) == ["not known"]
+
+
+@pytest.mark.parametrize("cut", [top, behind_ties])
+@pytest.mark.parametrize("models", [1, 2])
+@pytest.mark.parametrize(
+    "beside", ["nothing", "judgements", *(pytest.param(name, marks=pytest.mark.slow) for name in ("n_relevant", "own"))]
+)
+@pytest.mark.parametrize("word", ["auto", "within_tie", "between_ties", "no"])
+def test_parts_give_the_bits_of_the_whole(tmp_path: Path, cut: Any, models: int, beside: str, word: str) -> None:
+    whole = complete(3, models)
+    rankings = cut(whole, 10)
+    options: dict[str, Any] = {"truncated": word}
+    if beside == "judgements":
+        rankings = rankings.drop("relevance")
+        options["judgements"] = whole.select("query", "item", "relevance").unique(maintain_order=True)
+    elif beside == "n_relevant":
+        number = whole.filter(model="m0").group_by("query").agg(n_relevant=(pl.col("relevance") > 0).sum())
+        options["queries"] = number
+    elif beside == "own":
+        options["relevant_items"] = "own"
+    scores, in_memory, by_parts = both(tmp_path, rankings, **options)
+    assert in_memory == by_parts
+    if word == "auto":
+        assert_decided_alike(tmp_path, rankings, **options)
+    assert scores["truncated"].any() == (word != "no")
+    assert scores["pooled"].any() == (word != "no" and beside in ("nothing", "own"))
+    assert scores.filter("truncated")["std"].null_count() == scores["truncated"].sum()
+
+
+def test_counts_cut_between_ties_do_too(tmp_path: Path) -> None:
+    rankings = behind_ties(complete(4, 1, 20), 12)
+    counts = count_ties(rankings).with_columns(truncated=pl.lit("between_ties"))
+    scores, _, _ = both(tmp_path, counts, metrics=("recall", "precision"))
+    assert scores.filter(cutoff=5)["truncated"].sum() == 0
+    assert scores.filter(pl.col("cutoff").is_null())["truncated"].all()
+
+
+def test_a_mapping_says_it_model_by_model(tmp_path: Path) -> None:
+    rankings = top(complete(5), 10)
+    scores, _, _ = both(tmp_path, rankings, truncated={"m0": "within_tie", "m1": "no"})
+    assert scores.filter(model="m0")["truncated"].any()
+    assert not scores.filter(model="m1")["truncated"].any()
+    assert not scores["pooled"].any()  # a model that ranks all items shows all that are relevant
+
+
+def test_pooled_relevant_items_are_those_of_all_models(tmp_path: Path) -> None:
+    rankings = top(complete(6), 10)
+    shown = rankings.filter(pl.col("relevance") > 0).group_by("query").agg(pl.col("item").n_unique())
+    scores, _, _ = both(tmp_path, rankings, metrics="recall")
+    pooled = scores.group_by("query").agg(pl.col("n_relevant").unique()).explode("n_relevant")
+    known = {query: number for query, number in pooled.iter_rows() if number}
+    assert known == dict(shown.iter_rows())
+
+
+def test_models_with_other_numbers_of_relevant_items_are_warned_of_once(tmp_path: Path) -> None:
+    counts = pl.DataFrame(
+        [
+            (model, f"q{query:02}", 1, 1, query % 3 + (model == "b") * (query % 5))
+            for model in "ab"
+            for query in range(40)
+        ],
+        schema=["model", "query", "distance", "relevance", "count"],
+        orient="row",
+    ).filter(pl.col("count") > 0)
+    options: dict[str, Any] = {"truncated": "no"}
+    _, in_memory, by_parts = both(tmp_path, counts, **options)
+    assert len([message for message in by_parts if "relevant items): counts have no items to pool" in message]) == 1
+    assert by_parts == in_memory
+    assert not [
+        message for message in both(tmp_path, counts, **options, relevant_items="own")[2] if "to pool" in message
+    ]
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.Float32])
+def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rankings = complete(3, 2).with_columns(
+        relevance=pl.when(pl.col("relevance") > 0).then(pl.col("query").rank("dense") % 5 + 1).otherwise(0).cast(dtype)
+    )
+    table = open_table(rankings, lambda: tmp_path, 10)
+    assert sorted(find_known(table, None, None, Options()).grades) == [1, 2, 3, 4, 5]
+    numbers = pl.DataFrame({"query": rankings["query"].unique(), "n_relevant": 40})
+    both(tmp_path, top(rankings, 8), truncated="within_tie", queries=numbers, relevant_from=2)
+    monkeypatch.setattr(disk_whole, "FEW_GRADES", 4)
+    assert sorted(find_known(table, None, None, Options(relevant_from=2)).grades) == [1, 2, 5]
+
+
+def test_a_file_without_rows_is_no_model_however_large_the_parts(tmp_path: Path) -> None:
+    """A model that retrieved nothing for any query is not known in memory, so parts must not know it either."""
+    rows = pl.DataFrame({"query": ["p", "q", "r"], "item": ["a"] * 3, "distance": [1] * 3, "relevance": [1, 0, 1]})
+    rows.write_parquet(tmp_path / "full.parquet")
+    rows.clear().write_parquet(tmp_path / "none.parquet")
+    for size in (2, 100):
+        out = evaluate_to(
+            tmp_path / "scores.out",
+            tmp_path / "*.parquet",
+            metrics="rr",
+            cutoffs=1,
+            policies="naive",
+            rows_per_part=size,
+        )
+        assert pl.read_parquet(out)["model"].to_list() == ["full"] * 3

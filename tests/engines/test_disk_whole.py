@@ -1,0 +1,319 @@
+"""`evaluate` and `count_ties` of paths and lazy frames: part by part, and yet what a frame in memory gives."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from retrieval_report import (
+    ColumnError,
+    DataError,
+    FileError,
+    OutputError,
+    ParameterError,
+    RetrievalReportWarning,
+    count_ties,
+    count_ties_to,
+    evaluate,
+    evaluate_to,
+    read_rankings,
+)
+from retrieval_report.engines import disk, disk_tables, score_parts
+from retrieval_report.scoring import scores as list_scores
+from stored_frames import FEW, POLICIES, made, written
+
+PARTS = 60  # rows: the frames below are some five parts
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(disk, "ROWS_PER_PART", PARTS)
+    monkeypatch.setattr(disk_tables, "PIECE_ROWS", 50)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+
+
+@pytest.fixture
+def no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing may be written."""
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", None)
+
+
+def leftovers(tmp_path: Path) -> list[Path]:
+    return list((tmp_path / "temporary").iterdir())
+
+
+def same(rankings: Any, whole: pl.DataFrame, **options: Any) -> None:
+    """Equal to the last bit, in the same order."""
+    options = {"policies": POLICIES, **FEW, **options}
+    assert_frame_equal(evaluate(rankings, **options), evaluate(whole, **options), check_exact=True)
+    if "judgements" not in options:
+        assert_frame_equal(count_ties(rankings), count_ties(whole), check_exact=True)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    (tmp_path / "in").mkdir()
+    return tmp_path / "in"
+
+
+@pytest.mark.parametrize("text", [True, False])
+@pytest.mark.parametrize("order", ["grouped", "scattered"])
+def test_one_file(tmp_path: Path, source: Path, text: bool, order: str) -> None:
+    frame = made(text=text)
+    frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if order == "scattered" else frame
+    assert frame.height > 4 * PARTS
+    file = written(source, [frame]) / "part-0.parquet"
+    for path in (file, str(file), [file], source, str(source / "*.parquet")):
+        same(path, frame)
+    assert leftovers(tmp_path) == []
+
+
+def test_a_folder_with_a_file_for_every_model(source: Path) -> None:
+    written(source, [frame.drop("model") for frame in made(models=3).partition_by("model")])
+    whole = read_rankings(source)
+    assert whole["model"].unique().sort().to_list() == ["part-0", "part-1", "part-2"]
+    same(source, whole)
+
+
+def test_shards_of_the_items(source: Path) -> None:
+    frame = made()
+    shards = [frame.filter(pl.col("item").cast(pl.Int64) % 3 == shard) for shard in range(3)]
+    written(source, shards)
+    same(source, pl.concat(shards))
+    same(sorted(source.iterdir()), pl.concat(shards), naive_order="item")
+    nameless = [shard.filter(model="m0").drop("model") for shard in shards]
+    written(source, nameless)
+    same(pl.scan_parquet(source / "*.parquet"), pl.concat(nameless))
+
+
+def test_judgements_and_queries(source: Path) -> None:
+    frame = made()
+    judgements = frame.select("query", "item", "relevance").unique(["query", "item"], maintain_order=True)
+    queries = pl.DataFrame({"query": [f"q{number}" for number in range(25)]})
+    written(source, [frame.drop("relevance")])
+    options = {"queries": queries, "unjudged_query": "skip"}
+    same(source, frame.drop("relevance"), judgements=judgements, **options)
+    same(frame.drop("relevance").lazy(), frame.drop("relevance"), judgements=judgements, **options)
+
+
+def test_counts(source: Path) -> None:
+    counts = pl.concat([count_ties(made()), count_ties(made())])
+    written(source, counts.iter_slices(70))
+    for rankings in (source, counts.lazy()):
+        same(rankings, counts, policies=("expected", "best"))
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_a_lazy_frame_is_computed_once(tmp_path: Path, text: bool) -> None:
+    frame = made(text=text).sample(fraction=1.0, shuffle=True, seed=2)
+    seen: list[int] = []
+
+    def count(rows: pl.DataFrame) -> pl.DataFrame:
+        seen.append(rows.height)
+        return rows
+
+    plan = frame.lazy().map_batches(count, schema=frame.schema, streamable=True).with_columns(more=pl.lit("unused"))
+    evaluate(plan, **FEW)
+    assert sum(seen) == frame.height
+    same(plan, frame)
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.usefixtures("no_folders")
+def test_nothing_is_written_for_what_is_small_or_stands_together(source: Path) -> None:
+    small = made(queries=3)
+    assert small.height < PARTS
+    same(small.lazy(), small)
+    same(written(source, small.iter_slices(7)), small)
+    grouped = made(models=1)
+    grouped.write_parquet(source.parent / "grouped.parquet")
+    same(source.parent / "grouped.parquet", grouped)
+
+
+def test_a_large_lazy_frame_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    with pytest.raises(OutputError, match="cannot make a temporary folder: No such file"):
+        evaluate(made().lazy(), **FEW)
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
+    with pytest.raises(OutputError, match=r"the rows cannot be stored in the temporary folder .*No space left"):
+        evaluate(made().lazy(), **FEW)
+    assert leftovers(tmp_path) == []
+
+
+BAD: list[tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = [
+    ("no rows", lambda frame: frame.clear()),
+    ("another name", lambda frame: frame.rename({"distance": "far"}).with_columns(note=pl.lit(1))),
+    ("a column less", lambda frame: frame.drop("item")),
+    ("no relevance", lambda frame: frame.rename({"relevance": "judged"})),
+    ("text for numbers", lambda frame: frame.with_columns(pl.col("distance").cast(pl.String))),
+    ("broken ids", lambda frame: frame.with_columns(query=pl.lit(0.5))),
+    ("two orders", lambda frame: frame.with_columns(score=pl.col("distance"))),
+]
+
+
+@pytest.mark.parametrize("change", [change for _, change in BAD], ids=[name for name, _ in BAD])
+@pytest.mark.parametrize("queries", [3, 23], ids=["small", "large"])
+def test_columns_are_refused_in_the_same_words(change: Callable[[pl.DataFrame], pl.DataFrame], queries: int) -> None:
+    frame = change(made(queries=queries))
+    for compute in (evaluate, count_ties):
+        results = []
+        for rankings in (frame, frame.lazy()):
+            try:
+                results.append(compute(rankings).to_dicts())
+            except ColumnError as error:
+                results.append([{"error": str(error)}])
+        assert results[0] == results[1]
+
+
+def test_bad_rows_are_found_in_any_part(source: Path) -> None:
+    frame = made().with_row_index("n").with_columns(
+        distance=pl.when(pl.col("n") != 200).then(pl.col("distance"))
+    ).drop("n")  # fmt: skip
+    message = r"column 'distance': 1 null, first in query '.*', item '.*' of model 'm\d'"
+    written(source, frame.iter_slices(100))
+    for compute in (partial(evaluate, truncated="no"), count_ties):
+        for rankings in (frame, frame.lazy(), source):
+            with pytest.raises(DataError, match=message) as caught:
+                compute(rankings)
+        assert "Counted within part" in caught.value.__notes__[0]
+
+
+def test_what_is_no_table(tmp_path: Path, source: Path) -> None:
+    for compute in (evaluate, count_ties):
+        with pytest.raises(FileError, match="absent"):
+            compute(tmp_path / "absent.parquet")
+        with pytest.raises(FileError, match="the folder has no file"):
+            compute(source)
+        with pytest.raises(DataError, match="the frame cannot be computed"):
+            compute(made().lazy().with_columns(distance=pl.col("nowhere")))
+        with pytest.raises(ColumnError, match="a list is not a frame"):
+            compute([])
+        with pytest.raises(ColumnError, match="a list is not a frame"):
+            compute(made().head(2).to_dicts())
+    made().write_csv(source / "rankings.csv")
+    with pytest.raises(FileError, match=r"is csv; only Parquet and Arrow files .* read_rankings"):
+        evaluate(source)
+
+
+def test_a_plan_that_fails_halfway(tmp_path: Path) -> None:
+    def fail(rows: pl.DataFrame) -> pl.DataFrame:
+        raise pl.exceptions.ComputeError("the sensor is broken")
+
+    plan = made().lazy().map_batches(fail, schema=made().schema)
+    with pytest.raises(DataError, match=r"cannot be computed: .*the sensor is broken"):
+        evaluate(plan)
+    assert leftovers(tmp_path) == []
+
+
+def test_arguments_are_checked_before_rows_are_read(source: Path) -> None:
+    for rankings in (made().lazy(), source / "absent.parquet"):
+        with pytest.raises(ParameterError, match="policies"):
+            evaluate(rankings, policies="naiv")
+        with pytest.raises(ParameterError, match="metrics"):
+            evaluate(rankings, metrics="ndgc")
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, MemoryError])
+def test_an_interrupted_run_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise stop
+
+    out = tmp_path / "disk.parquet"
+    out.write_text("older")
+    monkeypatch.setattr(score_parts, "score_run", interrupted)
+    monkeypatch.setattr(score_parts, "count_rows", interrupted)
+    complete: dict[str, Any] = {"truncated": "no"}
+    runs: list[Callable[[object], object]] = [partial(evaluate, **complete), count_ties]
+    runs += [partial(evaluate_to, out, **complete), partial(count_ties_to, out)]
+    for run in runs:
+        with pytest.raises(stop):
+            run(made().lazy())
+    assert leftovers(tmp_path) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk.parquet", "temporary"]
+    assert out.read_text() == "older"
+
+
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
+    """How many rows each part had."""
+    seen: dict[str, list[int]] = {"judge": [], "count_rows": []}
+
+    def watch(name: str) -> None:
+        whole = getattr(score_parts, name)
+
+        def watched(rows: pl.DataFrame, *others: object) -> object:
+            seen[name].append(rows.height)
+            return whole(rows, *others)
+
+        monkeypatch.setattr(score_parts, name, watched)
+
+    watch("judge")
+    watch("count_rows")
+    return seen
+
+
+@pytest.mark.parametrize("order", ["grouped", "scattered"])
+def test_no_more_than_a_part_is_in_memory(source: Path, sizes: dict[str, list[int]], order: str) -> None:
+    frame = made(queries=46)
+    frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if order == "scattered" else frame
+    evaluate(written(source, [frame]), **FEW)
+    count_ties(frame.lazy())
+    longest = frame.group_by("query").len()["len"].max()
+    assert isinstance(longest, int)
+    for own in sizes.values():
+        assert sum(own) >= frame.height
+        assert max(own) <= PARTS + 2 * longest  # a hash fills parts unevenly
+    assert leftovers(source.parent) == []
+
+
+@pytest.mark.parametrize("order", ["grouped", "scattered"])
+def test_short_lists_with_many_results_come_in_smaller_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: dict[str, list[int]], order: str
+) -> None:
+    queries = np.arange(300) if order == "grouped" else np.tile(np.arange(150), 2)
+    frame = pl.DataFrame({"query": queries, "item": np.arange(300), "distance": 1, "relevance": queries % 2})
+    options: dict[str, Any] = {"metrics": "precision", "cutoffs": range(1, 81), "policies": "expected"}
+    monkeypatch.setattr(list_scores, "PIECE", 100)  # of a part, some lists are written at a time
+    path = evaluate_to(tmp_path / "disk.parquet", frame, rows_per_part=PARTS, **options)
+    assert max(sizes["judge"]) < PARTS / 2
+    scores = pl.read_parquet(path).sort("query", maintain_order=True)
+    assert_frame_equal(scores, evaluate(frame, **options), check_exact=True)
+
+
+def test_a_warning_comes_once_and_points_at_the_caller(source: Path) -> None:
+    written(source, [made(models=1).with_columns(relevance=pl.lit(0))])
+    for compute, message in ((evaluate, "no query has a relevant item"), (count_ties, "differ only by")):
+        frame = made(models=1).with_columns(relevance=pl.lit(0))
+        if compute is count_ties:
+            frame = frame.with_columns(pl.concat_str(pl.lit(" "), "item").alias("item"))
+            frame = pl.concat([frame, made(models=1).with_columns(relevance=pl.lit(0))])
+        written(source, [frame])
+        with pytest.warns(RetrievalReportWarning, match=message) as caught:
+            compute(source)
+        assert len({str(warning.message) for warning in caught}) == len(caught)
+        assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_scores_of_unlike_types(source: Path) -> None:
+    frame = made().rename({"distance": "score"}).with_columns(
+        pl.col("score").cast(pl.Float32), pl.col("query").cast(pl.Categorical), weight=pl.lit(1, pl.Float32)
+    )  # fmt: skip
+    same(frame.lazy(), frame)
+    same(written(source, [frame]), frame)

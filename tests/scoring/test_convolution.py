@@ -1,0 +1,111 @@
+"""Sums of independent lists: all of them, the likely ones, and bounds by Fourier series."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from retrieval_report.engines.score_grid import Floats
+from retrieval_report.scoring import convolution
+from retrieval_report.scoring.convolution import Spread, characteristic, every_sum, likely_sums, merged, series_below
+from retrieval_report.scoring.score_paths import walk_of_values
+
+
+def made(sizes: list[int], seed: int, *, unit: float | None = None) -> list[Spread]:
+    random = np.random.default_rng(seed)
+    parts = []
+    for size in sizes:
+        share = random.random(size) ** 3
+        value: Floats = random.random(size)
+        if unit is not None:
+            value = unit * np.floor(12 * value)
+        parts.append(merged(value, share / share.sum(), 1e-12))
+    return parts
+
+
+def by_trying(parts: list[Spread], bound: float) -> float:
+    """Sum of the probabilities of all combinations below the bound."""
+    chosen = product(*(zip(part.value, part.chance, strict=True) for part in parts))
+    return sum(float(np.prod([share for _, share in one])) for one in chosen if sum(value for value, _ in one) < bound)
+
+
+@pytest.mark.parametrize("unit", [None, 0.1, 1 / 7])
+@pytest.mark.parametrize("sizes", [[1], [3], [2, 5], [4, 4, 4], [2, 3, 4, 5, 2]])
+def test_all_sums_are_formed(sizes: list[int], unit: float | None) -> None:
+    parts = made(sizes, len(sizes), unit=unit)
+    sums = every_sum(parts, 1e-12)
+    assert sums is not None
+    assert sums.left_open == 0
+    for bound in np.linspace(0.01, 3, 7) - 0.0123:
+        assert sums.below(np.array([bound]))[0] == pytest.approx(by_trying(parts, bound), abs=1e-12)
+
+
+def test_the_sum_of_nothing_is_zero() -> None:
+    sums = every_sum([], 0.0)
+    assert sums is not None
+    assert sums.below(np.array([-0.1, 0.1])).tolist() == [0.0, 1.0]
+
+
+def test_too_many_sums_are_not_formed_and_the_likely_ones_leave_the_rest_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert every_sum(made([40] * 8, 3), 1e-12) is None
+    assert likely_sums(made([40] * 8, 3), 1e-12) is None
+    rare = [Spread(np.sort(np.random.default_rng(seed).random(3)), np.array([0.999, 5e-4, 5e-4])) for seed in range(9)]
+    exact = every_sum(rare, 1e-12)
+    monkeypatch.setattr(convolution, "MOST_VALUES", 1000)
+    likely = likely_sums(rare, 1e-12)
+    assert exact is not None
+    assert likely is not None
+    assert 0 < likely.left_open < 0.002
+    bounds = np.linspace(0, 9, 50)
+    low, truth = likely.below(bounds), exact.below(bounds)
+    assert (low <= truth + 1e-12).all()
+    assert (truth <= low + likely.left_open + 1e-12).all()
+
+
+def series(parts: list[Spread], bound: float, terms: int) -> tuple[float, float, float]:
+    mean = sum(float(part.chance @ part.value) for part in parts)
+    ends = sum(part.value[0] for part in parts), sum(part.value[-1] for part in parts)
+    period = max(ends[1] - bound, bound - ends[0]) * 1.001
+    return series_below(characteristic([walk_of_values(*part) for part in parts], period, terms), mean, bound, period)
+
+
+@pytest.mark.parametrize("unit", [None, 0.1])
+@pytest.mark.parametrize("terms", [16, 500])
+@pytest.mark.parametrize("sizes", [[9] * 5, [40, 3, 3, 20], [50, 50], [2, 2]])
+def test_series_have_the_truth_between_their_bounds(sizes: list[int], terms: int, unit: float | None) -> None:
+    parts = made(sizes, 7, unit=unit)
+    exact = every_sum(parts, 1e-12)
+    assert exact is not None
+    # Bounds between sums and on them, where a step is as steep as it gets.
+    for bound in [*np.linspace(exact.value[0] - 0.1, exact.value[-1] + 0.1, 25), *exact.value[:20]]:
+        low, value, high = series(parts, float(bound), terms)
+        margin = 1e-9 * bound
+        assert low <= exact.below(np.array([bound + margin]))[0] + 1e-9
+        assert exact.below(np.array([bound - margin]))[0] <= high + 1e-9
+        assert low <= value <= high
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 5), min_size=1, max_size=5),
+    seed=st.integers(0, 10_000),
+    share=st.floats(0.05, 0.95),
+    unit=st.sampled_from([None, 0.25, 1 / 3]),
+)
+def test_series_hold_for_any_parts(sizes: list[int], seed: int, share: float, unit: float | None) -> None:
+    parts = made(sizes, seed, unit=unit)
+    exact = every_sum(parts, 1e-12)
+    assert exact is not None
+    bound = float(exact.value[0] + share * (exact.value[-1] - exact.value[0])) + 1e-6
+    truth = exact.below(np.array([bound]))[0]
+    low, _, high = series(parts, bound, 64)
+    assert low - 1e-9 <= truth <= high + 1e-9
+
+
+def test_series_are_narrow_where_many_parts_are_added() -> None:
+    low, _, high = series(made([30] * 60, 2), 30.0, 2000)
+    assert high - low < 0.01

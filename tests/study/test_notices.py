@@ -1,0 +1,244 @@
+"""What is said where a score is an estimate: lists may be cut, or R is not known."""
+
+from __future__ import annotations
+
+import html
+import re
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from retrieval_report import charts
+from retrieval_report.metrics.parsing import divided_by_relevant
+from retrieval_report.report import Report, report_contents, write_report
+from retrieval_report.study.caveats import notices
+from retrieval_report.study.html import render_html
+from retrieval_report.study.latex_markdown import latex_table, markdown_table
+from retrieval_report.study.pictures import pictures
+from retrieval_report.study.tables import report_tables
+from retrieval_report.study.terminal import summary_table
+
+OPTIONS: dict[str, Any] = {"metrics": ("precision", "recall"), "cutoffs": (1, 10), "shuffles": 5}
+
+
+def top_ten(models: int = 1, *, queries: int = 30, items: int = 2000) -> pl.DataFrame:
+    """The ten nearest items of random 64-bit codes to each query, as an index returns them, an accident in each tie."""
+    frames = []
+    for model in range(models):
+        random = np.random.default_rng(model)
+        labels, asked = random.integers(0, 5, items), random.integers(0, 5, queries)
+        centres = 0.5 + 0.4 * (random.random((5, 64)) - 0.5)
+        codes = random.random((items, 64)) < centres[labels]
+        distance = ((random.random((queries, 64)) < centres[asked])[:, None] != codes[None]).sum(axis=2)
+        nearest = np.argsort(distance, axis=1, kind="stable")[:, :10]
+        frames.append(
+            pl.DataFrame(
+                {
+                    "model": [f"codes-{model}"] * queries * 10,
+                    "query": np.repeat(np.arange(queries), 10),
+                    "item": nearest.ravel(),
+                    "distance": np.take_along_axis(distance, nearest, axis=1).ravel(),
+                    "relevance": (labels[nearest] == asked[:, None]).ravel().astype(int),
+                }
+            )
+        )
+    # Codes of different models rank the same items; what is relevant is the query's.
+    frame = pl.concat(frames)
+    return frame.with_columns(relevance=pl.col("relevance").first().over("query", "item"))
+
+
+@cache
+def cut_report(models: int = 1) -> Report:
+    return report_contents(top_ten(models), **OPTIONS, headline="precision@10")
+
+
+def rows_of(chart: Any, column: str) -> list[dict[str, Any]]:
+    """The rows of a chart's layer that have a column."""
+    return [row for rows in chart.to_dict()["datasets"].values() for row in rows if column in row]
+
+
+NOT_KNOWN = 'precision@10 is an estimate: lists may be cut. If they are whole, pass truncated="no".'
+
+
+def test_a_report_on_an_index_says_after_its_verdict_that_lists_may_be_cut() -> None:
+    report = cut_report()
+    assert report.notices == (NOT_KNOWN,)
+    page = render_html(report, [])
+    section = page[page.index('<section id="verdict"') : page.index('<section id="summary"')]
+    paragraphs = re.findall(r"<p[^>]*><bdi>(.*?)</bdi>", section)
+    assert paragraphs[0].startswith("codes-0 has an expected precision@10 of")
+    assert html.unescape(paragraphs[-1]) == NOT_KNOWN
+    assert "count_codes" not in section
+    assert repr(report).splitlines()[-1] == NOT_KNOWN
+    assert report._repr_html_().count("<p>") == len(report.verdict) + 1
+
+
+WORDS: list[tuple[str, dict[str, Any], str]] = [
+    ("precision@10", {}, 'lists may be cut. If they are whole, pass truncated="no".'),
+    ("precision@10", {"truncated": "within_tie"}, r"lists are cut. Retrieve about \d\d items per query."),
+    ("recall@10", {}, 'lists may be cut. Pass judgements, or truncated="no" if whole.'),
+    ("recall@10", {"truncated": "within_tie"}, "lists are cut. Pass judgements or n_relevant."),
+    ("recall@1", {}, 'R is not known. Pass judgements, or truncated="no" if whole.'),
+    ("precision@all", {"truncated": "within_tie"}, "lists are cut. Retrieve deeper."),
+]
+
+
+@pytest.mark.parametrize(("measure", "options", "words"), WORDS)
+def test_one_line_of_at_most_15_words_where_the_headline_is_an_estimate(
+    measure: str, options: dict[str, Any], words: str
+) -> None:
+    study = rr.Study(top_ten(), measure, shuffles=2, **options)
+    [line] = study.notices
+    assert re.fullmatch(rf"{study.measure} is an estimate: {words}", line)
+    assert len(line.split()) <= 15
+    assert study.verdict[-1] == line
+    assert study.verdict[0] != line
+
+
+def test_of_some_models_only_their_number_is_named() -> None:
+    truncated = {"codes-0": "within_tie", "codes-1": "no"}
+    study = rr.Study(top_ten(2), "precision@10", truncated=truncated, shuffles=2)
+    assert study.notices == ("precision@10 is an estimate for 1 of 2 models, whose lists are cut.",)
+
+
+@pytest.mark.parametrize("rankings", [top_ten(2), {"m": {"q": {"a": 2, "b": 1, "c": 1}}, "n": {"q": {"a": 1, "d": 0}}}])
+def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(rankings: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judgements = {"q": {"a": 1, "z": 1}} if isinstance(rankings, dict) else None
+        study = rr.Study(rankings, "precision@1, precision@10", judgements=judgements, shuffles=2)
+        for text in (*study.verdict, repr(study), study._repr_html_(), *study.contents().verdict):
+            for word in ("cut", "missing", "estimate", "truncated", "count_codes"):
+                assert word not in text
+    assert study.notices == ()
+    assert (study.summary.filter(cutoff=10)["truncated_share"] > 0).any()  # where it is shown, it is marked
+    assert " cut" in summary_table(study.summary.filter(cutoff=10))
+
+
+def test_nothing_calls_the_scores_of_cut_lists_exact() -> None:
+    for models in (1, 2):
+        report = cut_report(models)
+        said = " ".join(report.verdict)
+        assert "exact" not in said
+        assert "digits here" not in said
+        rows = report.summary.filter(pl.col("truncated_share") > 0)
+        assert rows.filter(cutoff=10).height == rows.height == 2 * models * 5
+        assert rows["tie_std"].null_count() == rows.height
+        assert set(re.findall(r"± +(\S+)", summary_table(report.summary.filter(cutoff=10)))) == {"tie", "cut"}
+        for line in markdown_table(report).splitlines()[2 : 2 + models]:
+            assert ["±" in cell for cell in line.strip("| ").split(" | ")[1:]] == [True, False, False, False]
+        table = report_tables(report)["summary"]
+        column = [column.header for column in table.columns].index("± tie std")
+        shown = {measure: row[column].text for measure, row in zip(table.measures, table.rows, strict=True)}
+        assert shown["precision@10"] == shown["recall@10"] == "cut"
+        assert shown["recall@1"] == "R?"
+        assert re.fullmatch(r"0\.\d{4}", shown["precision@1"])
+
+
+def test_papers_print_the_bounds_of_cut_lists_and_say_so() -> None:
+    report = cut_report()
+    row = report.summary.filter(metric="precision", cutoff=10, policy="expected").row(0, named=True)
+    bounds = f"{row['value']:.4f} [{row['lowest']:.4f}, {row['highest']:.4f}]"
+    assert row["lowest"] < row["value"] < row["highest"]
+    for text in (markdown_table(report), latex_table(report)):
+        assert bounds in text
+        assert "brackets hold its lowest and highest possible value" in text
+        assert "for the true R" in text
+
+
+def test_the_method_tells_what_every_list_was_taken_to_be() -> None:
+    table = report_tables(cut_report(2))["truncation"]
+    cells = [[cell.text for cell in row] for row in table.rows]
+    assert [row[:2] for row in cells] == [[f"codes-{n}", "are cut, maybe inside their last tie"] for n in (0, 1)]
+    assert {row[2] for row in cells} == {"another model retrieved items for query 0 that it lacks"}
+    depth = max(cut_report(2).truncation.filter(cutoff=10)["sufficient_depth"].to_list())
+    assert cut_report(2).notices == (
+        f"precision@10 is an estimate: lists are cut. Retrieve about {depth} items per query.",
+    )
+    [unknown] = report_tables(cut_report())["truncation"].rows
+    assert [cell.text for cell in unknown][1:3] == ["may be cut", "not known"]
+
+
+def test_whole_lists_have_no_notice(tmp_path: Path) -> None:
+    report = report_contents(top_ten(), **OPTIONS, truncated="no")
+    assert (report.notices, report.cut) == ((), False)
+    assert [cell.text for cell in report_tables(report)["truncation"].rows[0]][1:3] == ["hold all items", "as given"]
+    write_report(tmp_path, report)
+    assert rr.read_report(tmp_path).truncation.equals(report.truncation)
+    assert "cut" not in summary_table(report.summary)
+
+
+def test_the_summary_of_a_command_describes_its_first_measure() -> None:
+    rows = cut_report().summary
+    assert notices(rows) == ()  # precision@1
+    assert notices(rows.filter(cutoff=10)) == (NOT_KNOWN,)
+    assert notices(rows.clear()) == ()
+
+
+@pytest.mark.parametrize(
+    ("metric", "divided"),
+    [
+        *(
+            (name, True)
+            for name in ("recall", "f1", "ap", "ap(denominator=min)", "ndcg", "r_precision", "ap_at_r", "wap")
+        ),
+        *((name, False) for name in ("precision", "rr", "dcg", "ap(denominator=k)", "ndcg(ideal=list)", "err")),
+        ("ndcg(gain=<function gain at 0x7f>)", True),
+    ],
+)
+def test_r_is_doubted_only_where_it_divides(metric: str, divided: bool) -> None:
+    assert divided_by_relevant(metric) is divided
+
+
+def test_charts_draw_what_is_open_dashed_with_a_legend_of_its_own() -> None:
+    summary = cut_report(2).summary
+    here: dict[str, Any] = {"metric": "precision", "cutoff": 10}
+    drawn = [
+        charts.policies(summary, **here),
+        charts.policy_panels(summary, metric="precision"),
+        charts.scores_by_cutoff(summary, metric="precision", bands=["codes-0"]),
+        charts.intervals(cut_report(2).comparison, **here, summary=summary),
+    ]
+    for chart in drawn:
+        text = chart.to_json()
+        assert '"not exact: items may be missing"' in text
+        assert '"strokeDash"' in text
+    whole = report_contents(top_ten(2), **OPTIONS, truncated="no")
+    for picture in pictures(whole):
+        assert "items may be missing" not in str(picture.drawn)
+    ends = [(row["lowest"], row["highest"]) for row in rows_of(drawn[0], "range")]
+    expected = summary.filter(**here, policy="expected").sort("value", descending=True)
+    assert ends == expected.select("lowest", "highest").rows()
+
+
+def test_what_is_open_of_a_difference_is_drawn_from_end_to_end() -> None:
+    report = cut_report(2)
+    chart = charts.intervals(report.comparison, metric="precision", cutoff=10, summary=report.summary)
+    [row] = rows_of(chart, "open_low")
+    bounds = {
+        name: rows
+        for name, *rows in report.summary.filter(metric="precision", cutoff=10, policy="expected")
+        .select("model", "lowest", "highest")
+        .rows()
+    }
+    one, other = bounds[row["model_a"]], bounds[row["model_b"]]
+    assert (row["open_low"], row["open_high"]) == (one[0] - other[1], one[1] - other[0])
+    without = charts.intervals(report.comparison, metric="precision", cutoff=10).to_dict()
+    assert "open_low" not in str(without)
+
+
+@pytest.mark.parametrize("grades", [[1, 1], [1, 0]])
+def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: list[int]) -> None:
+    lists = {"model": ["a", "b"], "query": ["q"] * 2, "item": ["x", "y"], "distance": [1] * 2, "relevance": grades}
+    study = rr.Study(lists, "precision@3", truncated="between_ties")
+    assert study.status == "lists are cut"
+    said = "put one ahead" if grades == [1, 1] else "reverse this lead"
+    [sentence] = [sentence for sentence in study.sentences if said in sentence]
+    assert f"Items that are missing from the lists could {said}." in sentence
+    assert "last tie" not in " ".join(study.verdict)

@@ -1,0 +1,332 @@
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from made_reports import CUTOFFS, HOSTILE, METRICS, made_rankings, made_report
+from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.registry import column
+from retrieval_report.metrics.formulas import FORMULAS, divisors
+from retrieval_report.report import report_contents
+from retrieval_report.study.contents import FRAMES
+from retrieval_report.study.fingerprint import content_hash
+from retrieval_report.study.html import describe_metrics, render_html
+from retrieval_report.study.latex_markdown import latex_table, markdown_table
+from retrieval_report.study.verdict import verdict
+
+
+def test_frames_are_those_of_the_public_functions() -> None:
+    report, rankings = made_report(), made_rankings(("fine", "middle", "coarse"))
+    policies = ("expected", "naive", "shuffled", "best", "worst")
+    scores = rr.evaluate(rankings, metrics=METRICS, cutoffs=CUTOFFS, policies=policies, shuffles=20)
+    assert report.scores.equals(scores)
+    assert report.summary.equals(rr.summarise(scores))
+    assert report.flips.equals(rr.flips(report.summary, comparison=report.comparison))
+    assert report.audit.equals(rr.audit(rankings, metrics=METRICS, cutoffs=CUTOFFS))
+    assert report.profile.equals(rr.tie_profile(rankings, cutoffs=CUTOFFS))
+    assert set(report.frames) == set(FRAMES)
+
+
+def test_the_headline_is_the_first_measure_unless_chosen() -> None:
+    rankings = made_rankings(("a",), queries=1)
+    assert report_contents(rankings, metrics="precision", cutoffs=(1, 3, None)).measure == "precision@1"
+    assert report_contents(rankings, metrics="rr", cutoffs=None).measure == "rr@all"
+    assert report_contents(rankings, metrics=["rr", "ap"], cutoffs=(1, 2), headline="map@1").measure == "ap@1"
+    with pytest.raises(ParameterError, match=r"headline: 'ap@5' is not one of rr@1"):
+        report_contents(rankings, metrics="rr@1", headline="ap@5")
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ({"policies": "naive"}, "policies: a report has all of them"),
+    ({"average": "median"}, "average"),
+    ({"shuffles": 0}, "shuffles: 0 is not a whole number"),
+    ({"metrics": "ncdg"}, "did you mean 'ndcg'"),
+])  # fmt: skip
+def test_bad_parameters_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        report_contents(made_rankings(("a",)), **arguments)
+
+
+def test_counts_have_no_naive_policy_and_no_audit() -> None:
+    counts = rr.count_ties(made_rankings(("a", "b")))
+    report = report_contents(counts, metrics="ap", cutoffs=2)
+    assert report.audit.width == 0
+    assert "naive" not in report.summary["policy"]
+    assert not any("Naive" in sentence for sentence in report.verdict)
+
+
+@pytest.mark.parametrize("measure", ["acg@2", "err@2", "rbp@2", "wap@2", "ap_at_r", "num_rel_ret@2"])
+def test_measures_that_no_other_system_prints_have_a_report_without_audit(measure: str, tmp_path: Path) -> None:
+    study = rr.Study(made_rankings(("a", "b"), queries=3), measure, shuffles=2)
+    assert study.contents().audit.is_empty()
+    assert (study.report(tmp_path) / "report.html").exists()
+
+
+def test_one_model_has_a_verdict_too() -> None:
+    report = made_report(("alone",))
+    assert report.status == "single model"
+    assert report.verdict[0].startswith("alone has an expected precision@3 of 0.")
+    assert report.comparison.is_empty()
+
+
+def test_judgements_queries_and_options_reach_every_part() -> None:
+    rankings = made_rankings(("a", "b")).drop("relevance")
+    judgements = made_rankings(("a",)).select("query", "item", "relevance")
+    queries = rankings.select("query").unique(maintain_order=True).with_columns(label=pl.lit("x"))
+    report = report_contents(
+        rankings,
+        judgements=judgements,
+        queries=queries,
+        metrics="ap",
+        cutoffs=2,
+        average="macro",
+        decimals=1,
+        threads=1,
+    )
+    assert report.fingerprint["frame"].to_list() == ["rankings", "judgements", "queries"]
+    assert report.parameters["average"] == "macro"
+    assert "threads" not in report.parameters
+    assert report.command == (
+        'retrieval_report.write_report("report", rankings, judgements=judgements, queries=queries, '
+        "metrics=['ap@2'], average='macro', decimals=1)"
+    )
+
+
+def test_a_report_warns_once_of_what_all_its_parts_see() -> None:
+    blanks = made_rankings(("a", "b")).with_columns(pl.col("item").cast(pl.String))
+    twin = pl.col("item").replace({blanks["item"][1]: f"{blanks['item'][0]} "})
+    with pytest.warns(RetrievalReportWarning, match="differ only by") as told:
+        report_contents(blanks.with_columns(twin), metrics="ap", cutoffs=2)
+    assert len(told) == 1
+
+
+def test_the_command_repeats_the_report() -> None:
+    report = made_report()
+    given = {"rankings": made_rankings(("fine", "middle", "coarse"))}
+    call = report.command.replace('retrieval_report.write_report("report", ', "repeat(")
+    again = eval(call, {"repeat": report_contents, **given})
+    assert again.summary.equals(report.summary)
+    assert again.fingerprint.equals(report.fingerprint)
+
+
+def test_the_fingerprint_follows_content_and_not_the_format(tmp_path: Path) -> None:
+    frame = made_rankings(("a",))
+    frame.write_parquet(tmp_path / "a.parquet")
+    assert content_hash(pl.read_parquet(tmp_path / "a.parquet")) == content_hash(frame)
+    assert content_hash(frame.rechunk()) == content_hash(pl.concat([frame[:5], frame[5:]]))
+    assert content_hash(frame.reverse()) != content_hash(frame)
+    assert content_hash(frame) == hashlib.sha256(frame.write_csv().encode()).hexdigest()
+
+
+def test_shuffled_rows_change_naive_scores_and_hash_alone() -> None:
+    report = report_contents(made_rankings(("a", "b")).reverse(), metrics="ap", cutoffs=3)
+    usual = report_contents(made_rankings(("a", "b")), metrics="ap", cutoffs=3)
+    assert report.summary.filter(policy="expected").equals(usual.summary.filter(policy="expected"))
+    assert not report.fingerprint.equals(usual.fingerprint)
+
+
+def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataFrame:
+    """A summary of one measure from (model, policy, value, tie_std)."""
+    return pl.DataFrame(
+        [
+            {"model": model, "metric": "rr", "cutoff": None, "policy": policy, "value": value, "tie_std": std}
+            for model, policy, value, std in rows
+        ],
+        schema_overrides={"cutoff": pl.Int64},
+    ).with_columns(truncated_share=pl.lit(0.0))
+
+
+def flips_of(verdict: str, p_tie: float | None, disagree: str = "", method: str = "normal") -> pl.DataFrame:
+    row = {"model_a": "a", "model_b": "b", "metric": "rr", "cutoff": None, "disagree": disagree, "verdict": verdict}
+    numbers = {"p_tie": p_tie, "p_tie_method": method, "family_p": 0.25, "value_a": 0.75, "value_b": 0.5, "unpaired": 0}
+    chances = {"p_tie_low": p_tie, "p_tie_high": p_tie, "family": 78, "family_method": "max-t"}
+    return pl.DataFrame([row | numbers | chances], schema_overrides={"cutoff": pl.Int64})
+
+
+TESTED = r"\(corrected p = 0.2500, max-T over 78 pairs\)"
+TWO = [("a", "expected", 0.75, 0.01), ("b", "expected", 0.5, 0.02)]
+
+
+@pytest.mark.parametrize(("flips", "sentence"), [
+    (flips_of("safe", 0.0, method="exact"), "tie order, and is significant .* No order inside ties can reverse it."),
+    (flips_of("safe", 1e-9), rf"significant {TESTED}. .*below 0.0001 \(normal distribution, bounded\)."),
+    (flips_of("not significant", 0.01), rf"but is not significant {TESTED}.* probability 0.0100"),
+    (flips_of("depends on tie order", None, "naive"), r"depends on tie order \(naive scores favour the other model\)"),
+    (flips_of("safe", 1e-9, "naive"), "^The lead is safe from random tie order, and is significant"),
+])  # fmt: skip
+def test_the_verdict_says_whether_the_lead_is_safe(flips: pl.DataFrame, sentence: str) -> None:
+    status, sentences = verdict(summary_of(TWO), flips, metric="rr", cutoff=None)
+    assert status == flips["verdict"][0]
+    assert sentences[0] == "a has the highest expected rr@all: 0.7500, ahead of b (0.5000)."
+    assert re.search(sentence, sentences[1])
+
+
+def test_the_verdict_says_how_far_off_naive_scores_are_and_whom_they_name() -> None:
+    rows = [*TWO, ("a", "naive", 0.7, None), ("b", "naive", 0.8, None)]
+    _, sentences = verdict(summary_of(rows), flips_of("depends on tie order", 0.1), metric="rr", cutoff=None)
+    assert sentences[-1] == (
+        "Naive scores, with ties in the order received, are off by up to 0.3000: b shows 0.8000 where 0.5000 is "
+        "exact, 15.0 standard deviations of random tie order. They name another winner: b."
+    )
+
+
+def test_naive_scores_that_agree_to_all_digits_may_name_another_winner() -> None:
+    means = [("a", 0.50002, 0.50001), ("b", 0.50001, 0.50002)]
+    rows = [(name, *row) for name, mean, naive in means for row in (("expected", mean, 0.1), ("naive", naive, None))]
+    _, sentences = verdict(summary_of(rows), flips_of("depends on tie order", 0.5, "naive"), metric="rr", cutoff=None)
+    assert sentences[-1] == (
+        "Naive scores, with ties in the order received, agree with the exact rr@all to 4 digits here. "
+        "They name another winner: b."
+    )
+
+
+def test_a_printed_winner_that_shares_the_lead_is_no_other_winner() -> None:
+    means = [("a", 0.5, 0.1), ("b", 0.5, 0.9), ("c", 0.2, 0.2)]
+    rows = [
+        row for name, mean, printed in means for row in ((name, "expected", mean, 0.4), (name, "naive", printed, None))
+    ]
+    pair = flips_of("depends on tie order", 0.5)
+    _, sentences = verdict(summary_of(rows), pair, metric="rr", cutoff=None)
+    assert sentences[0].startswith("a and b share the highest expected rr@all: 0.5000.")
+    assert sentences[-1].endswith("1.0 standard deviations of random tie order.")
+    others = [(*row[:2], 0.95, None) if row[:2] == ("c", "naive") else row for row in rows]
+    assert verdict(summary_of(others), pair, metric="rr", cutoff=None)[1][-1].endswith("another winner: c.")
+
+
+@pytest.mark.parametrize(("first", "ending"), [
+    ("safe", "is significant .* Its lead over c is not safe, however."),
+    ("not significant", "is not significant .* Its lead over c is not safe either."),
+])  # fmt: skip
+def test_a_safe_lead_is_not_said_to_be_unsafe(first: str, ending: str) -> None:
+    rows = [*TWO, ("c", "expected", 0.4, 0.01)]
+    pairs = pl.concat(
+        [flips_of(first, 0.0), *(flips_of("not significant", 0.0).with_columns(model_a=pl.lit(one), model_b=pl.lit("c"))
+                                 for one in "ab")])  # fmt: skip
+    _, sentences = verdict(summary_of(rows), pairs, metric="rr", cutoff=None)
+    assert re.search(ending, sentences[1])
+
+
+def test_naive_scores_of_another_system_are_not_said_to_have_the_order_received() -> None:
+    data = {"coarse": {"q": {"a": 1, "b": 1}}, "fine": {"q": {"a": 2, "b": 1}}}
+    for asked, order in (
+        ({}, "in the order received"),
+        ({"naive_order": "item_descending"}, "in descending order of their item ids"),
+        ({"like": "trec_eval"}, "as trec_eval orders them"),
+    ):
+        study = rr.Study(data, "recall@1", judgements={"q": {"a": 1}}, truncated="no", **asked)  # type: ignore[arg-type]
+        assert f"with ties {order}, are off" in " ".join(study.sentences)
+        assert study.contents().verdict == study.sentences
+        assert f"takes ties {order}." in render_html(study.contents(), [])
+
+
+def test_equal_winners_share_the_verdict() -> None:
+    rows = [("a", "expected", 0.1 + 0.2, 0.0), ("b", "expected", 0.3, 0.0)]
+    status, sentences = verdict(summary_of(rows), flips_of("equal", 0.0), metric="rr", cutoff=None)
+    assert (status, sentences[0]) == ("equal", "a and b share the highest expected rr@all: 0.3000.")
+    status, sentences = verdict(summary_of(rows), flips_of("depends on tie order", 0.5), metric="rr", cutoff=None)
+    assert status == "depends on tie order"
+    assert "Tie order alone decides" in sentences[0]
+
+
+def test_the_verdict_answers_the_question_of_the_margin() -> None:
+    asked = pl.DataFrame({
+        "model": ["b", "c", "d", "e", "z"], "baseline": "a", "metric": "rr", "cutoff": [None] * 4 + [3],
+        "verdict": ["no worse", "worse", "worse", "not decided", "worse"], "margin": 0.005,
+    }, schema_overrides={"cutoff": pl.Int64})  # fmt: skip
+    _, sentences = verdict(summary_of(TWO), flips_of("safe", 0.0), asked, metric="rr", cutoff=None)
+    assert sentences[2] == (
+        "If a loss of up to 0.005 in rr@all does not matter, b is no worse than a; c and d are worse than a; "
+        "these queries do not decide whether e is worse than a."
+    )
+    _, unasked = verdict(summary_of(TWO), flips_of("safe", 0.0), pl.DataFrame(), metric="rr", cutoff=None)
+    assert unasked == (*sentences[:2], *sentences[3:])
+
+
+def test_a_measure_without_score_is_said_so() -> None:
+    outcome = verdict(summary_of(TWO), flips_of("safe", 0.0), metric="rr", cutoff=7)
+    assert outcome == ("no score", ("No model has a score for rr@7.",))
+
+
+def test_every_metric_of_the_catalogue_has_a_formula_and_every_choice_a_divisor() -> None:
+    from retrieval_report.metrics.parsing import CATALOGUE
+
+    assert set(FORMULAS) == set(CATALOGUE)
+    assert {name for name, formula in FORMULAS.items() if formula.parameter} == {"precision", "ap", "wap", "ndcg"}
+    for name in ("precision", "ap", "wap", "ndcg"):
+        for choice in divisors(name):
+            text = f"{name}({FORMULAS[name].parameter}={choice})@5"
+            assert describe_metrics([text])[0].divisor == FORMULAS[name].divided_by(choice)
+    assert all(method.divisor and method.formula for method in describe_metrics(f"{name}@1" for name in CATALOGUE))
+
+
+def test_a_metric_made_of_a_function_is_described_by_name() -> None:
+    def doubled(grades: object) -> object:
+        return grades
+
+    text = str(rr.NDCG(gain=doubled))
+    assert describe_metrics([f"{text}@5"])[0].metric == text
+
+
+def test_every_column_of_every_frame_has_a_meaning() -> None:
+    for name, frame in made_report().frames.items():
+        assert all(len(column(name, part).meaning) > 5 for part in frame.columns)
+
+
+def test_markdown_and_latex_mark_the_best_and_what_is_significant() -> None:
+    report = made_report()
+    lines = markdown_table(report).splitlines()
+    width = report.summary.select("metric", "cutoff").n_unique() + 1
+    assert [line.replace("\\|", "").count("|") for line in lines[:5]] == [width + 1] * 5
+    assert lines[2].startswith("| **")
+    text = latex_table(report)
+    assert text.count(r"\\") == 4
+    assert r"ap(denominator=retrieved)@3" in text
+
+
+def test_row_105_names_cannot_act_in_markdown_and_latex() -> None:
+    report = made_report(("a|b`c`_d_", "50% & $x_1$ {~^\\}", "\x1b[31m<b>"))
+    markdown, latex = markdown_table(report), latex_table(report)
+    assert r"a\|b\`c\`\_d\_" in markdown
+    assert "<b>" not in markdown
+    assert r"50\% \& \$x\_1\$ \{\textasciitilde{}\textasciicircum{}\textbackslash{}\}" in latex
+    assert "\x1b" not in markdown + latex
+
+
+def test_row_105_addresses_in_names_are_no_links_in_markdown() -> None:
+    markdown = markdown_table(made_report(("https://evil.example/x", "WWW.evil.example", "me@evil.example")))
+    assert not re.search(r"(?i)https?://\w|www\.|@\w+\.\w", markdown)
+    assert markdown.replace("\u2060", "").count("evil.example") == 3
+
+
+def test_row_106_hostile_names_leave_the_contents_finite_and_short() -> None:
+    report = made_report(HOSTILE)
+    assert all(len(sentence) < 1000 for sentence in report.verdict)
+    assert "\u202e" not in "".join(report.verdict)
+    assert all(math.isfinite(value) for value in report.summary["value"])
+
+
+def test_the_queries_that_decide_are_those_between_the_leaders_by_the_measure_of_the_verdict() -> None:
+    values = {"first": ([1, 0, 0], 1), "deep": ([0, 1, 1], 2), "middle": ([0, 0, 1], 3)}  # relevance by rank
+    rows = [
+        (model, query, item, distance, relevance)
+        for model, (relevances, offset) in values.items()
+        for query in "pq"
+        for item, (distance, relevance) in enumerate(zip((offset, 5, 5), relevances, strict=True))
+    ]
+    names = ["model", "query", "item", "distance", "relevance"]
+    rankings = pl.DataFrame([(*row[:2], f"{row[0]}{row[2]}", *row[3:]) for row in rows], schema=names, orient="row")
+    report = report_contents(rankings, metrics="precision", cutoffs=(3, 1))
+    leaders = report.leaderboard.filter(cutoff=3)["model"].head(2).to_list()
+    assert (report.cutoff, leaders[0]) == (3, "deep")
+    assert report.leaderboard.filter(cutoff=1)["model"][0] == "first"
+    assert report.deciding.select("model_a", "model_b").unique().rows() == [tuple(leaders)]
+    assert report.deciding["lowest"].null_count() == 0
+    assert set(report.deciding["policy"]) == {"expected"}

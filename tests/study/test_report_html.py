@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from html.parser import HTMLParser
+
+import altair as alt
+import polars as pl
+import pytest
+
+from made_reports import ACCIDENT, HOSTILE, made_rankings, made_report
+from retrieval_report.charts.responsive import Panel, Responsive
+from retrieval_report.report import report_contents
+from retrieval_report.study.html import json_for_script, render_html, vega_bundle
+from retrieval_report.study.pictures import Picture, pictures
+from retrieval_report.study.table_columns import ROWS
+from retrieval_report.study.tables import report_tables
+from retrieval_report.writing.numbers import number
+
+VOID = {"meta", "link", "input", "img", "br", "hr"}
+
+
+class Page(HTMLParser):
+    """Elements with their attributes and own text, as a browser would see them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str], list[str]]] = []
+        self.open: list[tuple[str, list[str]]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        text: list[str] = []
+        self.elements.append((tag, {name: value or "" for name, value in attributes}, text))
+        if tag not in VOID:
+            self.open.append((tag, text))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> ends nothing"
+        opened, _ = self.open.pop()
+        assert opened == tag
+
+    def handle_data(self, data: str) -> None:
+        for _, text in self.open:
+            text.append(data)
+
+    def all(self, tag: str) -> list[tuple[dict[str, str], str]]:
+        return [(attributes, "".join(text)) for name, attributes, text in self.elements if name == tag]
+
+
+def chart(**extra: str) -> Picture:
+    values = [{"model": name, "value": 1.0} for name in HOSTILE]
+    drawn = alt.Chart(alt.InlineData(values=values)).mark_bar().encode(x="value:Q", y="model:N")
+    parts = Responsive("Finding", "how to read it", "told", (Panel(drawn.to_dict() | extra, None),), 1)
+    return Picture("tiny", "A tiny chart", "of all names", parts)
+
+
+@cache
+def page(models: tuple[str, ...] = HOSTILE, title: str = HOSTILE[0]) -> tuple[str, Page]:
+    text = render_html(made_report(models, title), [chart()])
+    return text, Page(text)
+
+
+def test_row_104_hostile_names_come_out_as_text() -> None:
+    _text, parsed = page()
+    assert parsed.open == []
+    assert not any(name == "img" for name, _, _ in parsed.elements)
+    assert not any(attribute.startswith("on") for _, attributes, _ in parsed.elements for attribute in attributes)
+    names = [shown for attributes, shown in parsed.all("th") if attributes.get("scope") == "row"]
+    assert any(name.startswith("</script><img src=x") for name in names)
+    assert parsed.all("h1")[0][1].startswith("</script><img")
+    # One script of Vega, one of our own, and data.
+    scripts = [attributes.get("type", "") for attributes, _ in parsed.all("script")]
+    assert scripts == ["application/json", "", ""]
+
+
+def test_row_104_json_in_the_page_is_escaped_and_reads_as_it_was() -> None:
+    _, parsed = page()
+    data = next(text for attributes, text in parsed.all("script") if attributes.get("type"))
+    assert not re.search("[<>&\u2028\u2029]", data)
+    assert json.loads(data) == chart().drawn.panels[0].specification
+    assert json_for_script("\u2028\u2029&<>") == '"\\u2028\\u2029\\u0026\\u003c\\u003e"'
+
+
+def test_row_107_nan_in_a_chart_is_an_error_and_not_a_broken_page() -> None:
+    with pytest.raises(ValueError, match="Out of range float"):
+        json_for_script({"value": float("nan")})
+
+
+def test_row_106_long_and_right_to_left_names_are_cut_and_harmless() -> None:
+    text, parsed = page()
+    assert "\u202e" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    cells = [shown for tag in ("td", "th") for _, shown in parsed.all(tag)]
+    assert max(len(cell.strip()) for cell in cells) < 400
+    assert "\\u202eright to left \u05e2\u05d1\u05e8\u05d9\u05ea" in " ".join(cells)
+
+
+def test_the_page_allows_its_own_scripts_and_style_and_nothing_else() -> None:
+    _text, parsed = page()
+    policy = next(a["content"] for a, _ in parsed.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    for tag, rule in (("script", "script-src"), ("style", "style-src")):
+        contents = [shown for attributes, shown in parsed.all(tag) if not attributes.get("type")]
+        hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(c.encode()).digest()).decode()}'" for c in contents]
+        assert rules[rule].split() == hashes
+    assert not any("style" in attributes for _, attributes, _ in parsed.elements)
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    _, parsed = page()
+    for tag, attributes, _ in parsed.elements:
+        address = attributes.get("src", attributes.get("href", ""))
+        assert address == "" or address.startswith(("#", "data:")), (tag, address)
+    style = parsed.all("style")[0][1]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_every_link_within_the_page_and_every_label_has_a_target() -> None:
+    for models in (HOSTILE, ("alone",)):
+        _, parsed = page(models)
+        ids = [attributes["id"] for _, attributes, _ in parsed.elements if "id" in attributes]
+        assert len(ids) == len(set(ids))
+        for _, attributes, _ in parsed.elements:
+            named = [attributes.get(name, "") for name in ("aria-controls", "aria-labelledby", "data-target")]
+            targets = [target for target in named if target] + [attributes.get("href", "")[1:]]
+            assert all(target in ids for target in targets if target and not target.startswith("ata:"))
+
+
+def test_tables_can_be_read_aloud() -> None:
+    _, parsed = page(("fine", "coarse"))
+    assert len(parsed.all("table")) == len(parsed.all("caption"))
+    assert all(caption.strip() for _, caption in parsed.all("caption"))
+    assert all(attributes.get("scope") in ("row", "col") for attributes, _ in parsed.all("th"))
+    assert parsed.all("html")[0][0]["lang"] == "en"
+
+
+def test_the_verdict_comes_first_and_the_sections_follow() -> None:
+    _, parsed = page(("fine", "coarse"))
+    sections = [attributes["id"] for attributes, _ in parsed.all("section")]
+    assert sections == ["verdict", "summary", "charts", "comparison", "audit", "ties", "method", "repeat"]
+    verdict = parsed.all("section")[0][1]
+    for sentence in made_report(("fine", "coarse"), HOSTILE[0]).verdict:
+        assert sentence in verdict
+    method = parsed.all("section")[6][1]
+    assert "the relevant items among the top k" in method
+
+
+def test_vega_is_embedded_once_however_many_charts() -> None:
+    report = made_report()
+    one, three = (render_html(report, [chart()] * count) for count in (1, 3))
+    assert len(three) - len(one) < 40_000
+    assert render_html(report, []).count("embedChart = vegaEmbed") == 0
+    assert len(render_html(report, [])) < 200_000
+
+
+def test_the_bundle_keeps_its_names_to_itself_and_cannot_end_its_element() -> None:
+    bundle = vega_bundle()
+    assert bundle.startswith("(()=>{")
+    assert bundle.endswith("})();")
+    assert "</script" not in bundle.lower()
+    assert "<!--" not in bundle
+
+
+def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
+    report = made_report()
+    many = pl.concat([report.summary.with_columns(model=pl.col("model") + str(copy)) for copy in range(60)])
+    large = type(report)(**{**vars(report), "summary": many, "metric": "ndcg", "cutoff": None})
+    table = report_tables(large)["summary"]
+    assert len(table.rows) == ROWS
+    assert table.note.startswith(f"The first {ROWS} of ")
+
+
+def test_values_that_are_missing_sort_last_and_zero_has_no_sign() -> None:
+    assert number(-0.00001, 4, "+") == "0.0000"
+    report = report_contents(made_rankings(("a",), queries=1), metrics="precision@1")
+    cells = report_tables(report)["summary"].rows[0]
+    interval = next(c for c, column in zip(cells, report_tables(report)["summary"].columns, strict=True)
+                    if column.header == "95% interval")  # fmt: skip
+    assert (interval.text, interval.sort) == ("–", "")
+
+
+def test_queries_that_were_left_out_are_counted_in_the_table_of_means() -> None:
+    runs = {"m": {"q": {"a": 2, "b": 1}, "unjudged": {"a": 2, "b": 1}}}
+    report = report_contents(runs, judgements={"q": {"a": 1}}, metrics="rr", truncated="no", unjudged_query="skip")
+    columns = [column.header for column in report_tables(report)["summary"].columns]
+    assert columns[-2:] == ["Queries", "Not judged"]
+    assert [cell.text for cell in report_tables(report)["summary"].rows[0]][-2:] == ["1", "1"]
+
+
+@pytest.mark.parametrize("models", [("alone",), ("fine", "middle", "coarse"), HOSTILE])
+def test_every_picture_has_a_description_and_fits_into_json(models: tuple[str, ...]) -> None:
+    for picture in pictures(made_report(models)):
+        for panel in picture.drawn.panels:
+            json_for_script(panel.specification)
+            assert panel.specification["description"], picture.id
+        assert picture.drawn.title or picture.drawn.panels, picture.id
+        assert picture.title
+        assert picture.caption
+
+
+def test_the_audit_folds_what_tie_order_does_not_change() -> None:
+    report = made_report()
+    tables = report_tables(report)
+    here = report.audit.filter(pl.col("cutoff").eq_missing(report.cutoff), metric=report.metric)
+    settled = (
+        here.filter(off=0.0, same_winner=True).height + here.filter(pl.col("same_winner").is_null(), off=0.0).height
+    )
+    assert 0 < settled < here.height
+    assert [len(tables[name].rows) for name in ("audit", "audit-exact")] == [here.height - settled, settled]
+
+
+def test_the_audit_shows_ranges_where_nobody_can_say_what_is_printed() -> None:
+    report = report_contents(ACCIDENT, metrics="rr", cutoffs=3)
+    table = report_tables(report)["audit"]
+    headers = [column.header for column in table.columns]
+    rows = [dict(zip(headers, row, strict=True)) for row in table.rows]
+    opened = report.audit.filter(pl.col("prints").is_null() & pl.col("prints_low").is_not_null())
+    shown = [row for row in rows if row["Prints"].text == "0.0000 – 1.0000"]
+    assert opened.select("prints_low", "prints_high").unique().rows() == [(0.0, 1.0)]
+    assert len(shown) == opened.height > 0
+    assert {row["By tie order"].text for row in shown} == {"–"}
+    assert {(row["Same winner"].text, row["Same winner"].title) for row in shown} == {("open", "coarse or fine")}
+
+
+@pytest.mark.parametrize(
+    ("correction", "test"),
+    [
+        ("max-t", "max-T test (sign flips of studentised differences, stepped down) over 55 pairs"),
+        ("holm", "sign-flip test of each pair with Holm&#39;s correction over 55 pairs"),
+        ("tukey", "randomised Tukey HSD over 55 pairs"),
+    ],
+)
+def test_the_method_names_the_correction_that_was_used(correction: str, test: str) -> None:
+    rankings = made_rankings(tuple(f"model {number:02}" for number in range(11)))
+    report = report_contents(rankings, metrics="ap", cutoffs=3, shuffles=2, correction=correction)
+    assert set(report.comparison["family_method"]) == {correction}
+    assert f"queries: {test}." in " ".join(render_html(report, []).split())
+    assert report.parameters["correction"] == correction
+    assert (f"correction={correction!r}" in report.command) == (correction != "max-t")
+
+
+def test_pairs_of_many_models_start_with_those_that_depend_on_tie_order() -> None:
+    many = made_report(tuple(f"model {number:02}" for number in range(11)))
+    few, tables = report_tables(made_report()), report_tables(many)
+    assert "comparison-rest" not in few
+    verdicts = {name: {row[-1].text for row in tables[name].rows} for name in ("comparison", "comparison-rest")}
+    assert verdicts["comparison"] == {"depends on tie order"}
+    assert "depends on tie order" not in verdicts["comparison-rest"]
+    pairs = many.comparison.filter(policy="expected").height
+    assert sum(len(tables[name].rows) for name in verdicts) == pairs

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from retrieval_report.study.table_columns import column_of
+from retrieval_report.study.terminal import display_width, frame_table, summary_table, visible
+
+Values = dict[str, tuple[float | None, float | None]]
+
+ALL_POLICIES: Values = {
+    "naive": (0.75, None),
+    "expected": (0.7, 0.05),
+    "shuffled": (0.69, 0.04),
+    "worst": (0.5, None),
+    "best": (1.0, None),
+}
+
+
+def summary(models: dict[str, Values], *, cutoff: int | None = 10, **counts: int) -> pl.DataFrame:
+    rows: list[dict[str, Any]] = [
+        {"model": model, "metric": "ndcg", "cutoff": cutoff, "policy": policy, "value": value, "tie_std": std}
+        | {"queries": 20, "no_relevant": 0, "missing": 0, "unjudged": 0}
+        | counts
+        for model, values in models.items()
+        for policy, (value, std) in values.items()
+    ]
+    return pl.DataFrame(rows, schema_overrides={"cutoff": pl.Int64, "tie_std": pl.Float64, "value": pl.Float64})
+
+
+def test_all_policies_in_one_line_per_model() -> None:
+    lines = summary_table(summary({"lsh-16": ALL_POLICIES})).splitlines()
+    assert lines == [
+        "ndcg@10",
+        "model    naive  expected ± tie std  shuffled ± tie std  lowest – highest  queries",
+        "lsh-16  0.7500     0.7000 ± 0.0500     0.6900 ± 0.0400   0.5000 – 1.0000       20",
+    ]
+
+
+def test_one_block_per_metric_and_cutoff_in_the_order_of_the_frame() -> None:
+    frame = pl.concat([summary({"a": ALL_POLICIES}, cutoff=k) for k in (5, None, 1)])
+    titles = [block.splitlines()[0] for block in summary_table(frame).split("\n\n")]
+    assert titles == ["ndcg@5", "ndcg@all", "ndcg@1"]
+
+
+def test_models_are_ranked_by_expected_value_then_name_and_null_comes_last() -> None:
+    values = {"none": None, "b": 0.5, "a": 0.5, "top": 0.9}
+    frame = summary({model: {"expected": (value, 0.0)} for model, value in values.items()})
+    names = [line.split()[0] for line in summary_table(frame).splitlines()[2:]]
+    assert names == ["top", "a", "b", "none"]
+
+
+def test_without_expected_the_first_policy_ranks() -> None:
+    frame = summary({"low": {"naive": (0.1, None)}, "high": {"naive": (0.2, None)}})
+    assert [line.split() for line in summary_table(frame).splitlines()[1:]] == [
+        ["model", "naive", "queries"],
+        ["high", "0.2000", "20"],
+        ["low", "0.1000", "20"],
+    ]
+
+
+def test_one_bound_alone_has_its_own_column() -> None:
+    table = summary_table(summary({"a": {"best": (1.0, None)}}))
+    assert table.splitlines()[1].split() == ["model", "best", "queries"]
+
+
+def test_a_missing_standard_deviation_is_a_dash_in_line_with_the_others() -> None:
+    frame = summary({"a": {"expected": (0.9, 0.25)}, "b": {"expected": (0.8, None)}})
+    with_std, without = summary_table(frame).splitlines()[2:]
+    assert "0.8000 ±      –" in without
+    assert with_std.index("±") == without.index("±")
+
+
+def test_counts_are_shown_where_there_is_something_to_count() -> None:
+    table = summary_table(summary({"a": ALL_POLICIES}, missing=2, no_relevant=3))
+    assert table.splitlines()[1].endswith("queries  no relevant  missing")
+    assert table.splitlines()[2].split()[-3:] == ["20", "3", "2"]
+
+
+def test_row_105_names_cannot_act_on_the_terminal() -> None:
+    assert visible("\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800") == r"\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800"
+    table = summary_table(summary({"a\x1b[2J\n\u202eb": ALL_POLICIES}))
+    assert r"a\x1b[2J\n\u202eb" in table
+    assert len(table.splitlines()) == 3
+
+
+@pytest.mark.parametrize("name", ["x" * 1_000_000, "検索" * 1000, "e" + "\u0301" * 1000, "\x1b" * 1000])
+@pytest.mark.parametrize("middle", [False, True])
+def test_row_106_long_names_are_cut_for_display(name: str, middle: bool) -> None:
+    shown = visible(name, 40, middle=middle)
+    assert shown.count("…") == 1
+    assert middle or shown.endswith("…")
+    assert display_width(shown) <= 40
+    assert len(shown) <= 6 * 40 + 1
+
+
+def test_long_names_that_differ_at_their_end_stay_different() -> None:
+    names = [f"{'sentence-transformers/' * 4}{end}" for end in ("itq-32", "itq-64")]
+    frame = summary(dict.fromkeys(names, ALL_POLICIES))
+    first, second = (line.split()[0] for line in summary_table(frame).splitlines()[2:])
+    assert (first[:20], first[-6:], second[-6:]) == (names[0][:20], "itq-32", "itq-64")
+    assert display_width(first) == display_width(second) == 40
+
+
+@pytest.mark.parametrize("width", range(1, 12))
+def test_a_shortened_name_is_never_wider_than_asked(width: int) -> None:
+    for name in ("x" * 50, "検索" * 20, "e\u0301" * 30, "\x1b" * 20, "abc\u0301" * 9):
+        shown = visible(name, width, middle=True)
+        assert display_width(shown) <= width
+        assert not shown.split("…")[-1].startswith("\u0301")
+    assert visible("x" * width, width, middle=True) == "x" * width
+
+
+def test_wide_and_combining_characters_stay_in_line() -> None:
+    frame = summary({"検索": ALL_POLICIES, "e\u0301te\u0301": ALL_POLICIES, "plain": ALL_POLICIES})
+    lines = summary_table(frame).splitlines()[1:]
+    assert len({display_width(line) for line in lines}) == 1
+
+
+def test_an_empty_summary_is_an_empty_table() -> None:
+    assert summary_table(summary({"a": ALL_POLICIES}).clear()) == ""
+
+
+def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
+    chances = [0.0, 1e-9, 0.00009, 0.0001, 0.5, None]
+    frame = pl.DataFrame({"p_tie": chances, "difference": chances})
+    cells = [line.rsplit(maxsplit=1) for line in frame_table(frame, ["p_tie", "difference"]).splitlines()[1:]]
+    assert [chance.strip() for chance, _ in cells] == ["0", "< 0.0001", "< 0.0001", "0.0001", "0.5000", "–"]
+    assert [plain for _, plain in cells][:2] == ["0.0000", "1e-09"]
+
+
+def test_whole_costs_have_no_decimals_in_the_terminal_and_on_the_page() -> None:
+    amounts = [1024.0, 0.35, 1e7]
+    shown = frame_table(pl.DataFrame({"amount": amounts}), ["amount"]).split()[1:]
+    assert shown == ["1024", "0.3500", "10000000"]
+    assert [column_of("costs", "amount").fill({"amount": amount}).text for amount in amounts] == shown
+
+
+def test_a_heading_counts_queries_and_those_left_out() -> None:
+    frame = pl.DataFrame(
+        {"metric": "rr", "cutoff": [1, 2], "queries": [1, 2], "unpaired": [0, 3], "model": "a"},
+        schema_overrides={"metric": pl.String},
+    )
+    blocks = frame_table(frame, ["model"], by=("metric", "cutoff", "queries", "unpaired")).split("\n\n")
+    assert [block.split("\n")[0] for block in blocks] == [
+        "rr@1, 1 query",
+        "rr@2, 2 queries, 3 left out, without a score of every model",
+    ]

@@ -1,0 +1,195 @@
+"""Chance levels against closed forms, and hints on lists made to deserve them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
+from retrieval_report.study.samples import sample_folder
+from retrieval_report.ties.hints import CHANCE, HINTS, chance_level, tie_hints
+
+
+def make_lists(*, queries: int = 20, items: int = 40, distances: int = 10, seed: int = 0) -> pl.DataFrame:
+    """Lists whose near items are relevant more often; every list ranks other items."""
+    random = np.random.default_rng(seed)
+    distance = random.integers(0, distances, (queries, items))
+    relevance = random.random((queries, items)) < 0.6 - 0.5 * distance / distances
+    return pl.DataFrame(
+        {
+            "model": ["m"] * (queries * items),
+            "query": np.repeat(np.arange(queries), items),
+            "item": np.concatenate([random.permutation(10 * items)[:items] for _ in range(queries)]),
+            "distance": distance.ravel(),
+            "relevance": relevance.ravel().astype(int),
+        }
+    )
+
+
+def cut_at(rankings: pl.DataFrame, depth: int) -> pl.DataFrame:
+    ordered = rankings.sort("model", "query", "distance", maintain_order=True)
+    return ordered.filter(pl.int_range(pl.len()).over("model", "query") < depth)
+
+
+def cut_keeping_ties(rankings: pl.DataFrame, depth: int) -> pl.DataFrame:
+    last = pl.col("distance").sort().get(depth - 1).over("model", "query")
+    return rankings.filter(pl.col("distance") <= last)
+
+
+def named(hints: pl.DataFrame, *names: str) -> list[tuple[Any, ...]]:
+    assert hints.schema == pl.Schema(HINTS)
+    return hints.filter(pl.col("hint").is_in(names)).select("model", "hint", "value").rows()
+
+
+def test_random_order_scores_what_the_closed_forms_say() -> None:
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 6, "item": list("abcdef"), "distance": [3, 1, 4, 1, 5, 9], "relevance": [1, 0, 0, 0, 0, 0]}
+    )
+    chance = chance_level(rankings, metrics=("precision", "recall", "rr", "ap"), cutoffs=(2, None))
+    assert chance.schema == pl.Schema(CHANCE)
+    harmonic = sum(1 / measure for measure in range(1, 7)) / 6
+    squares = sum(1 / measure**2 for measure in range(1, 7)) / 6
+    values = {(metric, cutoff): row for _, metric, cutoff, *row in chance.iter_rows()}
+    assert values["precision", 2][1] == pytest.approx(1 / 6)
+    assert values["recall", 2][1] == pytest.approx(1 / 3)
+    assert values["rr", None][1:3] == pytest.approx([harmonic, math.sqrt(squares - harmonic**2)])
+    assert values["ap", None][1] == pytest.approx(harmonic)
+    assert values["rr", None][0] == pytest.approx(1 / 3)
+    assert values["rr", None][3] == pytest.approx((1 / 3 - harmonic) / values["rr", None][2])
+    assert values["recall", None][2:] == [0.0, None]
+
+
+def test_chance_is_the_same_for_every_order_and_for_counts() -> None:
+    rankings = make_lists()
+    chance = chance_level(rankings)
+    other = chance_level(rankings.with_columns(distance=pl.col("item") % 7))
+    for name in ("chance", "chance_std"):
+        assert other[name].to_list() == pytest.approx(chance[name].to_list(), rel=1e-12)
+    assert (other["value"] != chance["value"]).any()
+    assert chance_level(rr.count_ties(rankings)).equals(chance)
+
+
+def test_judgements_and_items_not_retrieved_count_in_chance() -> None:
+    rankings = pl.DataFrame({"query": ["q"] * 3, "item": list("abc"), "distance": [1.0, 2.0, None]})
+    judgements = pl.DataFrame({"query": ["q"] * 3, "item": list("acx"), "relevance": [1, 1, 1]})
+    options: dict[str, Any] = {"metrics": "recall", "cutoffs": 1, "null_distance": "not_retrieved"}
+    assert chance_level(rankings, judgements=judgements, **options)["chance"].item() == pytest.approx(1 / 6)
+
+
+def test_chance_takes_no_threshold() -> None:
+    with pytest.raises(ParameterError, match="distance_threshold"):
+        chance_level(make_lists(), distance_threshold=3.0)
+
+
+def test_lists_cut_at_one_depth_are_told_from_lists_that_keep_their_ties() -> None:
+    rankings = make_lists()
+    [(model, _, share)] = named(tie_hints(cut_at(rankings, 25)), "cut_through_tie")
+    assert model == "m"
+    assert 0.6 < share < 1
+    assert named(tie_hints(cut_keeping_ties(rankings, 25), truncated="between_ties"), "cut_through_tie") == []
+
+
+def test_the_estimated_share_of_cut_lists_is_near_the_true_one() -> None:
+    rankings = make_lists(queries=200, items=60, distances=25, seed=3)
+    [(_, _, share)] = named(tie_hints(cut_at(rankings, 30)), "cut_through_tie")
+    whole = cut_keeping_ties(rankings, 30).group_by("query").len()
+    assert share == pytest.approx((whole["len"] > 30).mean(), abs=0.05)
+
+
+def test_lists_that_hold_everything_are_not_cut() -> None:
+    everything = make_lists().with_columns(item=pl.int_range(pl.len()).over("query"))
+    assert named(tie_hints(everything), "cut_through_tie") == []
+    others = make_lists().with_columns(pl.col("item") + 1000, model=pl.lit("n"))
+    both = named(tie_hints(pl.concat([make_lists(), others])), "cut_through_tie")
+    assert [model for model, *_ in both] == ["m", "n"]
+
+
+def test_what_is_cut_comes_first_with_its_reason_and_only_if_it_is_so() -> None:
+    rankings = cut_at(make_lists(), 25)
+    hints = tie_hints(rankings)
+    assert hints["hint"][0] == "cut_through_tie"
+    assert "the lists may be cut (not known), about 7" in hints["message"][0]
+    assert "(as given)" in tie_hints(rankings, truncated="within_tie")["message"][0]
+    for word in ("no", "between_ties"):
+        assert named(tie_hints(rankings, truncated=word), "cut_through_tie") == []
+
+
+def test_lists_without_ties_may_end_anywhere() -> None:
+    rankings = make_lists().with_columns(distance=pl.int_range(pl.len()).over("query"))
+    assert tie_hints(cut_at(rankings, 25)).is_empty()
+
+
+def test_distances_taken_for_scores_put_every_model_below_chance() -> None:
+    other = make_lists(seed=1).with_columns(pl.col("item") + 1000, model=pl.lit("n"))
+    rankings = pl.concat([make_lists(), other])
+    assert named(tie_hints(rankings), "reversed", "below_chance") == []
+    upside_down = tie_hints(rankings.rename({"distance": "score"}))
+    [(model, _, z)] = named(upside_down, "reversed")
+    assert model is None
+    assert z < -3
+    assert "call the column 'distance'" in upside_down.filter(hint="reversed")["message"].item()
+
+
+def test_one_model_upside_down_among_others_is_named() -> None:
+    wrong = make_lists().with_columns(model=pl.lit("wrong"), distance=9 - pl.col("distance"))
+    hints = tie_hints(pl.concat([make_lists(), wrong]))
+    [(model, _, z)] = named(hints, "below_chance")
+    assert (model, z < -3) == ("wrong", True)
+    assert named(hints, "reversed") == []
+
+
+def rounded(bits: int) -> pl.Series:
+    """Random distances with so many bits of mantissa, as 16-bit types have them."""
+    mantissa, exponent = np.frexp(np.random.default_rng(0).uniform(0.05, 3.0, 800))
+    return pl.Series(np.ldexp(np.rint(np.ldexp(mantissa, bits)), exponent - bits))
+
+
+@pytest.mark.parametrize(("bits", "kind"), [(8, "bfloat16"), (11, "float16")])
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64])
+def test_half_precision_is_seen_in_the_bits(bits: int, kind: str, dtype: type[pl.DataType]) -> None:
+    hints = tie_hints(make_lists().with_columns(distance=rounded(bits).cast(dtype)))
+    assert kind in hints.filter(hint="half_precision")["message"].item()
+
+
+@pytest.mark.parametrize("values", [rounded(24), rounded(8).round(1), pl.Series(np.arange(800) % 64 / 64)])
+def test_other_numbers_are_not_taken_for_half_precision(values: pl.Series) -> None:
+    assert named(tie_hints(make_lists().with_columns(distance=values)), "half_precision") == []
+
+
+def test_float16_by_type_is_warned_of_once_and_hinted_at() -> None:
+    rankings = make_lists().with_columns(pl.col("distance").cast(pl.Float16))
+    with pytest.warns(RetrievalReportWarning, match="half precision makes ties"):
+        hints = tie_hints(rankings)
+    assert "float16" in hints.filter(hint="half_precision")["message"].item()
+
+
+def test_near_ties_are_hinted_at() -> None:
+    step = float(np.spacing(np.float32(9)))
+    rankings = make_lists().with_columns((pl.col("distance") + pl.col("item") % 2 * step).cast(pl.Float32))
+    [(_, _, share)] = named(tie_hints(rankings), "near_ties")
+    assert 0.3 < share < 1
+
+
+def test_ties_are_told_with_and_without_relevances() -> None:
+    rankings = make_lists()
+    [(_, _, mixed)] = named(tie_hints(rankings), "ties")
+    [(_, _, tied)] = named(tie_hints(rankings.drop("relevance")), "ties")
+    assert 0 < mixed < tied
+
+
+def test_no_rows_give_no_hints() -> None:
+    assert tie_hints(make_lists().clear()).is_empty()
+
+
+def test_the_samples_keep_their_ties_and_lie_above_chance() -> None:
+    folder = sample_folder()
+    rankings = rr.read_rankings(folder / "docs" / "runs")
+    judgements = rr.read_judgements(folder / "docs" / "qrels.txt")
+    hints = tie_hints(rankings, judgements=judgements)
+    assert set(hints["hint"]) == {"half_precision", "ties"}
+    assert hints.filter(hint="half_precision")["model"].to_list() == ["lsa-bfloat16"]

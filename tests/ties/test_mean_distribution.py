@@ -1,0 +1,97 @@
+"""The distribution of a mean, held against every tie order of every list, one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from retrieval_report import evaluate, shuffled_means, summarise
+from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
+
+LISTS = {  # relevances of the items of each tie, nearest tie first
+    "p": [[1, 0, 0], [0, 1]],
+    "q": [[0], [1, 1, 0, 0]],
+    "r": [[0, 1]],
+}
+RANKINGS = pl.DataFrame(
+    [
+        {"query": query, "item": f"{tie}-{item}", "distance": tie, "relevance": relevance}
+        for query, ties in LISTS.items()
+        for tie, relevances in enumerate(ties)
+        for item, relevance in enumerate(relevances)
+    ]
+)
+
+
+def precision(order: list[int]) -> Fraction:
+    return Fraction(sum(order[:2]), 2)
+
+
+def first_relevant(order: list[int]) -> Fraction:
+    return next((Fraction(1, rank) for rank, relevant in enumerate(order[:3], 1) if relevant), Fraction(0))
+
+
+def recall(order: list[int]) -> Fraction:
+    return Fraction(sum(order[:2]), sum(order))
+
+
+def every_mean(score: Any) -> dict[Fraction, Fraction]:
+    """Each mean with its probability, from all orders of all lists."""
+    scores = []
+    for ties in LISTS.values():
+        orders = product(*(permutations(tie) for tie in ties))
+        scores.append([score([relevance for tie in order for relevance in tie]) for order in orders])
+    weights = Counter(sum(chosen, Fraction(0)) / len(LISTS) for chosen in product(*scores))
+    return {mean: Fraction(count, weights.total()) for mean, count in sorted(weights.items())}
+
+
+@pytest.mark.parametrize(
+    ("measure", "score"), [("precision@2", precision), ("rr@3", first_relevant), ("recall@2", recall)]
+)
+def test_every_mean_has_the_share_of_the_orders_that_give_it(measure: str, score: Any) -> None:
+    summary = summarise(evaluate(RANKINGS, metrics=measure, truncated="no"))
+    found = mean_distribution(RANKINGS, summary, metric=measure)
+    wanted = every_mean(score)
+    assert found["value"].to_list() == pytest.approx([float(mean) for mean in wanted], abs=1e-12)
+    assert found["probability"].to_list() == pytest.approx([float(share) for share in wanted.values()], abs=1e-12)
+    assert dict(found.schema) == MEAN_DISTRIBUTION
+
+
+def test_the_moments_are_those_of_the_summary_and_draws_stay_inside() -> None:
+    summary = summarise(evaluate(RANKINGS, metrics="precision@2", truncated="no"))
+    found = mean_distribution(RANKINGS, summary, metric="precision", cutoff=2)
+    value, chance = found["value"].to_numpy(), found["probability"].to_numpy()
+    expected = summary.filter(policy="expected").row(0, named=True)
+    assert chance.sum() == pytest.approx(1.0, abs=1e-12)
+    assert value @ chance == pytest.approx(expected["value"], abs=1e-12)
+    assert np.sqrt(value**2 @ chance - (value @ chance) ** 2) == pytest.approx(expected["tie_std"], abs=1e-9)
+    draws = shuffled_means(RANKINGS, metrics="precision@2", shuffles=200)["value"].round(9)
+    assert set(draws) <= set(found["value"].round(9))
+
+
+def test_what_is_not_known_exactly_has_no_rows() -> None:
+    fixed = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("query"))
+    cases: list[tuple[pl.DataFrame, str, dict[str, Any]]] = [
+        (RANKINGS, "ndcg@2", {"truncated": "no"}),  # no closed form
+        (fixed, "precision@2", {"truncated": "no"}),  # tie order moves nothing
+        (RANKINGS, "precision@9", {"truncated": "within_tie"}),  # nobody knows what follows
+    ]
+    for rankings, measure, options in cases:
+        summary = summarise(evaluate(rankings, metrics=measure, **options))
+        assert mean_distribution(rankings, summary, metric=measure, **options).is_empty(), measure
+    with pytest.raises(ColumnError, match="summarise"):
+        mean_distribution(RANKINGS, RANKINGS, metric="precision@2")
+
+
+def test_means_with_weights_are_left_out() -> None:
+    queries = pl.DataFrame({"query": ["p", "q", "r"], "group": ["a", "a", "b"]})
+    scores = evaluate(RANKINGS, metrics="precision@2", queries=queries)
+    summary = summarise(scores).with_columns(value=pl.col("value") + 0.01)  # any mean but the plain one
+    assert mean_distribution(RANKINGS, summary, metric="precision@2").is_empty()

@@ -1,0 +1,217 @@
+"""One list: its ties, drawn orders, and the distribution of its score over all orders."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from polars.testing import assert_frame_equal
+
+import oracles
+from catalogue_texts import TEXTS
+from oracles import Grade
+from properties import OWN_DEPTH
+from retrieval_report import ParameterError, count_ties, evaluate, shuffled_means
+from retrieval_report.contracts.errors import DataError
+from retrieval_report.lists import tie_groups
+from retrieval_report.ties.distributions import DISTRIBUTION, DRAWS, score_distribution
+from retrieval_report.ties.orders import drawn_order, ranking_ties
+from strategies import ties
+
+ONE: dict[str, Any] = {"model": "m", "query": "q"}
+METRICS = [text for text in TEXTS if text not in OWN_DEPTH]
+
+
+def rankings_of(groups: list[list[Grade]], **names: str) -> pl.DataFrame:
+    """A list with these grades, tie by tie, and another of the same model that must not matter."""
+    rows = [(distance, grade) for distance, tie in enumerate(groups) for grade in tie]
+    one = pl.DataFrame(
+        {
+            "item": [f"i{measure}" for measure in range(len(rows))],
+            "distance": [distance for distance, _ in rows],
+            "relevance": [float(grade) for _, grade in rows],
+        }
+    ).with_columns(model=pl.lit(names.get("model", "m")), query=pl.lit(names.get("query", "q")))
+    other = one.with_columns(query=pl.lit("other"), distance=pl.lit(0, pl.Int64))
+    return pl.concat([other, one.reverse()])
+
+
+def distribution_of(groups: list[list[Grade]], metric: str, cutoff: int | None) -> dict[float, Fraction]:
+    """By trying every order, in whole fractions."""
+    found: defaultdict[float, Fraction] = defaultdict(Fraction)
+    for sequence, probability in oracles.orderings(groups):
+        found[round(float(oracles.score(sequence, metric, cutoff)), 9)] += probability
+    return dict(found)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@given(groups=ties(max_items=6))
+@settings(max_examples=12)
+def test_every_score_has_the_share_of_orders_that_give_it(metric: str, groups: list[list[Grade]]) -> None:
+    for cutoff in (2, None):
+        frame = score_distribution(rankings_of(groups), **ONE, metric=metric, cutoff=cutoff)
+        values, shares = zip(*sorted(distribution_of(groups, metric, cutoff).items()), strict=True)
+        found = frame.sort("value")
+        assert found["value"].to_list() == pytest.approx(values, abs=1e-9)
+        assert found["probability"].to_list() == pytest.approx([float(share) for share in shares])
+        assert set(frame["method"]) == {"exact"}
+
+
+def test_mean_spread_and_bounds_are_those_of_evaluate() -> None:
+    groups: list[list[Grade]] = [[0, 1, 2, 0], [1], [0, 0, 2, 1, 1]]
+    rankings = rankings_of(groups)
+    asked: dict[str, Any] = {"judgements": rankings.filter(query="q").select("query", "item", "relevance").tail(7)}
+    rankings = rankings.filter(query="q").drop("relevance")
+    frame = score_distribution(rankings, **ONE, **asked, metric="ndcg", cutoff=7)
+    scores = evaluate(rankings, **asked, metrics="ndcg@7", policies=("expected", "worst", "best"))
+    value = dict(scores.select("policy", "value").rows())
+    mean = float((frame["value"] * frame["probability"]).sum())
+    assert mean == pytest.approx(value["expected"], abs=1e-11)
+    value_of, share_of = frame["value"].to_numpy(), frame["probability"].to_numpy()
+    spread = float(np.sqrt(((value_of - mean) ** 2 * share_of).sum()))
+    assert spread == pytest.approx(scores["std"][0], abs=1e-11)
+    assert (frame["value"].min(), frame["value"].max()) == pytest.approx((value["worst"], value["best"]), abs=1e-11)
+    assert frame["probability"].sum() == pytest.approx(1)
+
+
+def test_options_and_what_was_not_retrieved_count_as_in_evaluate() -> None:
+    rankings = pl.DataFrame(
+        {
+            "query": ["q"] * 5,
+            "item": list("abcde"),
+            "score": [0.31, 0.33, 0.1, 0.32, None],
+            "relevance": [0, 1, 3, 2, 1],
+        }
+    )
+    asked: dict[str, Any] = {"decimals": 1, "relevant_from": 2, "null_distance": "not_retrieved"}
+    frame = score_distribution(rankings, model="model", query="q", metric="recall", cutoff=2, **asked)
+    assert frame.rows() == [
+        (0.0, pytest.approx(1 / 3), "exact", 2),
+        (0.5, pytest.approx(2 / 3), "exact", 2),
+    ]
+    scores = evaluate(rankings, metrics="recall@2", policies="expected", **asked)
+    assert scores["value"].to_list() == [pytest.approx(1 / 3)]
+
+
+def test_too_many_orders_are_drawn_as_shuffled_means_draws_them() -> None:
+    rankings = rankings_of([[0, 1] * 12])
+    frame = score_distribution(rankings, **ONE, metric="ap", cutoff=None, seed=5)
+    means = shuffled_means(rankings.filter(query="q"), metrics="ap", cutoffs=None, seed=5, shuffles=DRAWS)["value"]
+    assert set(frame["method"]) == {"draws"}
+    assert set(frame["orders"]) == {DRAWS}
+    assert frame["value"].to_list() == pytest.approx(sorted(set(means.round(12).to_list())), abs=1e-12)
+    assert (frame["value"] * frame["probability"]).sum() == pytest.approx(means.mean())
+    shallow = score_distribution(rankings, **ONE, metric="ap", cutoff=3)
+    assert (set(shallow["method"]), set(shallow["orders"])) == ({"exact"}, {8})
+
+
+def test_long_lists_stay_within_the_rows_that_may_be_scored() -> None:
+    frame = score_distribution(rankings_of([[1, *[0] * 900]]), **ONE, metric="ap", cutoff=None, draws=50)
+    assert set(frame["method"]) == {"draws"}  # 901 orders of 901 rows would be above the limit
+    exact = score_distribution(rankings_of([[1, *[0] * 300], [0] * 5]), **ONE, metric="rr", cutoff=None)
+    assert exact["value"].round(9).to_list() == [round(1 / measure, 9) for measure in range(301, 0, -1)]
+    assert np.allclose(exact["probability"], 1 / 301)
+
+
+@pytest.mark.parametrize("metric", ["ndcg", "rr", "ap_at_r"])
+def test_a_list_of_which_nothing_is_ranked_has_the_score_of_none(metric: str) -> None:
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 2, "item": ["a", "b"], "distance": [None, None], "relevance": [1, 0]},
+        schema_overrides={"distance": pl.Float64},
+    )
+    asked: dict[str, Any] = {"metric": metric, "cutoff": 2, "null_distance": "not_retrieved"}
+    scores = score_distribution(rankings, model="model", query="q", **asked)
+    assert scores.rows() == [(0.0, 1.0, "exact", 1)]
+
+
+def test_queries_without_a_score_have_no_distribution() -> None:
+    rankings = rankings_of([[0, 0]])
+    skipped = score_distribution(rankings, **ONE, metric="ap", no_relevant="skip")
+    unknown = score_distribution(rankings, model="m", query="nowhere", metric="ap")
+    for frame in (skipped, unknown):
+        assert frame.schema == pl.Schema(DISTRIBUTION)
+        assert frame.height == 0
+
+
+@given(groups=ties(max_items=7))
+@settings(max_examples=25)
+def test_a_drawn_order_scores_what_the_draw_prints(groups: list[list[Grade]]) -> None:
+    rankings = rankings_of([*groups, [1]], model="modèle")  # with nothing relevant a warning says so
+    rows = ranking_ties(rankings, model="modèle", query="q")
+    means = shuffled_means(rankings.filter(query="q"), metrics="dcg@4", shuffles=5, seed=3)["value"].to_list()
+    for draw, mean in enumerate(means):
+        order = drawn_order(rows, draw=draw, seed=3)
+        assert evaluate(order, metrics="dcg@4", policies="naive")["value"].to_list() == [pytest.approx(mean, rel=1e-14)]
+        assert order["tie"].is_sorted()
+        assert_frame_equal(order.drop("row").sort("item"), rows.drop("row").sort("item"))
+
+
+def test_every_item_gets_to_every_place_of_its_tie() -> None:
+    rows = ranking_ties(rankings_of([[1], [1, 1, 0]]), **ONE)
+    first = [drawn_order(rows, draw=draw)["item"][1] for draw in range(600)]
+    counts = [first.count(item) for item in ("i1", "i2", "i3")]
+    assert sum(counts) == 600
+    assert max(abs(count - 200) for count in counts) < 4 * (600 / 3 * 2 / 3) ** 0.5
+
+
+def test_whole_number_ids_are_drawn_as_by_shuffled_means() -> None:
+    rankings = pl.DataFrame(
+        {"query": [7] * 6, "item": range(6), "distance": [1] * 6, "relevance": [1, 0, 2, 0, 1, 0]},
+        schema_overrides={"query": pl.UInt16, "relevance": pl.UInt8},
+    )
+    rows = ranking_ties(rankings, model="model", query=7, queries={"query": [7, 8], "n_relevant": [5, 1]})
+    means = shuffled_means(rankings, metrics="rr", cutoffs=None, shuffles=20)["value"]
+    drawn = [evaluate(drawn_order(rows, draw=draw), metrics="rr", cutoffs=None, policies="naive") for draw in range(20)]
+    assert [scores["value"][0] for scores in drawn] == means.to_list()
+
+
+def test_a_list_is_what_tie_groups_says_of_it() -> None:
+    rankings = rankings_of([[0, 2], [1, 0, 0]])
+    rows = ranking_ties(rankings, **ONE, relevant_from=2)
+    everything = tie_groups(rankings, relevant_from=2).filter(query="q")
+    assert_frame_equal(rows.drop("row"), everything.drop("row"))
+    assert ranking_ties(rankings, model="m", query="nowhere").is_empty()
+
+
+def test_what_is_no_single_list_is_refused() -> None:
+    rankings = rankings_of([[0, 1]])
+    for query, ids in ((7, "text"), ("7", "numbers")):
+        known = rankings if ids == "text" else rankings.with_columns(query=pl.lit(7))
+        with pytest.raises(ParameterError, match=f"query: {query!r} is not an id of this kind; column 'query'"):
+            ranking_ties(known, model="m", query=query)
+    with pytest.raises(ParameterError, match="a counts frame has no items"):
+        ranking_ties(count_ties(rankings), **ONE)
+    with pytest.raises(DataError, match="rows: 2 lists; pass the rows of one model and query"):
+        drawn_order(tie_groups(rankings), draw=0)
+    with pytest.raises(ParameterError, match="draw"):
+        drawn_order(tie_groups(rankings.filter(query="q")), draw=-1)
+
+
+def test_what_other_models_show_to_be_relevant_counts_in_the_scores_of_one_list() -> None:
+    rows = {
+        "model": list("aaabbb"),
+        "query": ["q"] * 6,
+        "item": list("xyzuvw"),
+        "distance": [1, 1, 2, 1, 2, 3],
+        "relevance": [1, 0, 1, 1, 1, 0],
+    }
+    asked: dict[str, Any] = {"truncated": {"a": "within_tie", "b": "no"}}
+    expected = evaluate(rows, metrics="ap", cutoffs=None, policies="expected", **asked).filter(model="a")
+    found = score_distribution(rows, model="a", query="q", metric="ap", **asked)
+    assert found.height == 2
+    assert (found["value"] * found["probability"]).sum() == pytest.approx(expected["value"].item(), abs=1e-12)
+    own = score_distribution(rows, model="a", query="q", metric="ap", relevant_items="own")
+    assert own["value"].to_list() == pytest.approx([2 * value for value in found["value"].to_list()])
+
+
+def test_a_list_that_a_model_does_not_have_is_empty_with_judgements_too() -> None:
+    rankings = {"model": ["m", "n"], "query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1]}
+    judgements = {"query": ["p", "q"], "item": ["a", "a"], "relevance": [1, 0]}
+    rows = ranking_ties(rankings, model="m", query="q", judgements=judgements)
+    assert rows.is_empty()
+    assert rows.columns == ranking_ties(rankings, model="n", query="q", judgements=judgements).columns

@@ -1,0 +1,210 @@
+"""The tie profile, against a plain recount of the lists."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
+from retrieval_report.study.samples import sample_folder
+from retrieval_report.ties.profile import PROFILE, tie_profile
+
+CUTOFFS = (1, 2, 5, 30, None)
+
+
+def random_rankings(seed: int, dtype: type[pl.DataType] = pl.Int64) -> pl.DataFrame:
+    """Lists of two models that rank the same items, of which some are relevant."""
+    random = np.random.default_rng(seed)
+    grades = random.integers(0, 3, (12, 25)) * (random.random((12, 25)) < 0.5)
+    frames = []
+    for model, distances in (("coarse", 3), ("fine", 20)):
+        for query in range(12):
+            items = int(random.integers(1, 25))
+            frames.append(
+                pl.DataFrame(
+                    {
+                        "model": [model] * items,
+                        "query": [f"q{query}"] * items,
+                        "item": [f"d{item}" for item in range(items)],
+                        "distance": random.integers(0, distances, items),
+                        "relevance": grades[query, :items],
+                    }
+                )
+            )
+    return pl.concat(frames).with_columns(pl.col("distance").cast(dtype))
+
+
+def recount(rankings: pl.DataFrame, model: str, cutoff: int | None) -> dict[str, Any]:
+    """Every column of the profile, list by list and item by item."""
+    cut, mixed_cut, sizes, tied, mixed, taken, lengths, kinds, bits = [], [], [], 0, 0, 0, [], [], []
+    open_end = []
+    for _, group in rankings.filter(model=model).group_by("query"):
+        rows = sorted(group.select("distance", "relevance").rows())
+        size = Counter(distance for distance, _ in rows)
+        grades: dict[Any, set[Any]] = {distance: set() for distance in size}
+        for distance, relevance in rows:
+            grades[distance].add(relevance)
+        top = rows if cutoff is None else rows[:cutoff]
+        beyond = rows[len(top) :]
+        cut.append(bool(beyond) and beyond[0][0] == top[-1][0])
+        open_end.append(top[-1][0] == rows[-1][0])
+        if cut[-1]:
+            mixed_cut.append(len(grades[top[-1][0]]) > 1)
+        sizes += [size[distance] for distance in {distance for distance, _ in top}]
+        tied += sum(size[distance] > 1 for distance, _ in top)
+        mixed += sum(len(grades[distance]) > 1 for distance, _ in top)
+        taken += len(top)
+        lengths.append(len(rows))
+        kinds.append(len(size))
+        bits.append(-sum(count / len(rows) * math.log2(count / len(rows)) for count in size.values()))
+    return {
+        "queries": len(lengths),
+        "cut_share": sum(cut) / len(cut),
+        "mixed_share": sum(mixed_cut) / len(mixed_cut) if mixed_cut else None,
+        "ends_in_cut_tie": sum(open_end) / len(open_end),
+        "tie_median": median(sizes),
+        "tie_p90": float(np.quantile(sizes, 0.9)),
+        "tie_max": max(sizes),
+        "tied_items": tied / taken,
+        "mixed_items": mixed / taken,
+        "items": median(lengths),
+        "distances": median(kinds),
+        "bits": median(bits),
+        "near_ties": 0.0,
+    }
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.Float32])
+def test_every_column_is_that_of_a_plain_recount(dtype: type[pl.DataType]) -> None:
+    rankings = random_rankings(1, dtype)
+    profile = tie_profile(rankings, cutoffs=CUTOFFS, truncated="within_tie")
+    assert profile.schema == pl.Schema(PROFILE)
+    assert profile.select("model", "cutoff").rows() == [(m, k) for m in ("coarse", "fine") for k in CUTOFFS]
+    for row in profile.iter_rows(named=True):
+        for name, value in recount(rankings, row["model"], row["cutoff"]).items():
+            assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (row, name)
+
+
+def test_a_threshold_makes_far_items_not_relevant_in_each_model_by_itself() -> None:
+    rankings = random_rankings(3)
+    far = rankings.with_columns(relevance=pl.when(pl.col("distance") <= 1).then("relevance").otherwise(0))
+    profile = tie_profile(rankings, cutoffs=CUTOFFS, distance_threshold=1, truncated="within_tie")
+    assert far.group_by("query", "item").agg(pl.col("relevance").n_unique() > 1)["relevance"].any()
+    for row in profile.iter_rows(named=True):
+        for name, value in recount(far, row["model"], row["cutoff"]).items():
+            assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (row, name)
+    assert profile["mixed_items"].sum() < tie_profile(rankings, cutoffs=CUTOFFS)["mixed_items"].sum()
+    assert rr.tie_hints(rankings, distance_threshold=1).columns == rr.tie_hints(rankings).columns
+    report = rr.report.report_contents(rankings, distance_threshold=1, truncated="no")
+    assert report.profile["mixed_items"].is_not_null().all()
+
+
+def test_counts_and_scores_have_the_profile_of_the_distances() -> None:
+    rankings = random_rankings(2)
+    profile = tie_profile(rankings, cutoffs=CUTOFFS, truncated="no")
+    assert tie_profile(rr.count_ties(rankings), cutoffs=CUTOFFS, truncated="no").equals(profile)
+    scores = rankings.select(pl.exclude("distance"), score=-pl.col("distance"))
+    assert tie_profile(scores.lazy(), cutoffs=CUTOFFS, truncated="no").equals(profile)
+
+
+def test_a_list_without_ties_resolves_all_its_items_and_one_tie_none() -> None:
+    rankings = pl.DataFrame({"query": ["q"] * 8, "item": range(8), "distance": range(8), "relevance": [1] * 8})
+    assert tie_profile(rankings, cutoffs=3).select("bits", "cut_share").row(0) == (3.0, 0.0)
+    tied = rankings.with_columns(distance=pl.lit(0))
+    assert tie_profile(tied, cutoffs=3).select("bits", "cut_share", "mixed_share").row(0) == (0.0, 1.0, 0.0)
+
+
+def test_without_relevances_only_what_needs_them_is_null() -> None:
+    rankings = random_rankings(3)
+    blind, seen = tie_profile(rankings.drop("relevance")), tie_profile(rankings)
+    unknown = ("mixed_share", "mixed_items")
+    assert blind.drop(unknown).equals(seen.drop(unknown))
+    assert blind.select(pl.col(unknown).is_null().all()).row(0) == (True, True)
+
+
+def test_judgements_decide_what_is_mixed_and_which_queries_count() -> None:
+    rankings = pl.DataFrame({"query": ["q", "q", "r", "r"], "item": ["a", "b"] * 2, "distance": [1.0] * 4})
+    judgements = pl.DataFrame({"query": ["q"], "item": ["a"], "relevance": [1]})
+    with pytest.raises(KeyMismatchError):
+        tie_profile(rankings, judgements=judgements)
+    profile = tie_profile(rankings, cutoffs=1, judgements=judgements, unjudged_query="skip")
+    assert profile.select("queries", "cut_share", "mixed_share").row(0) == (1, 1.0, 1.0)
+
+
+def test_masked_rows_and_rounding_change_the_ties() -> None:
+    rankings = pl.DataFrame(
+        {
+            "query": ["q"] * 3,
+            "item": list("abc"),
+            "distance": [0.11, 0.12, 0.12],
+            "relevance": [1, 0, 0],
+            "mask": [True, True, False],
+        }
+    )
+    assert tie_profile(rankings, cutoffs=None)["tie_max"].item() == 1
+    assert tie_profile(rankings, cutoffs=None, decimals=1)["tie_max"].item() == 2
+
+
+@pytest.mark.parametrize(("dtype", "expected"), [(pl.Float32, 1 / 3), (pl.Float64, 0.0)])
+def test_gaps_of_a_few_ulp_are_near_ties_in_the_type_of_the_column(dtype: type[pl.DataType], expected: float) -> None:
+    step = float(np.spacing(np.float32(1.5)))
+    distances = pl.Series([0.5, 1.0, 1.0 + 2 * step, 1.5], dtype=dtype)
+    rankings = pl.DataFrame({"query": ["q"] * 4, "item": range(4), "distance": distances, "relevance": [1, 0, 0, 0]})
+    assert tie_profile(rankings, cutoffs=None)["near_ties"].item() == expected
+    negated = rankings.select(pl.exclude("distance"), score=-pl.col("distance"))
+    assert tie_profile(negated, cutoffs=None)["near_ties"].item() == expected
+
+
+def test_no_rows_have_no_profile() -> None:
+    assert tie_profile(random_rankings(4).clear()).schema == pl.Schema(PROFILE)
+
+
+def test_a_cutoff_must_be_a_whole_number() -> None:
+    with pytest.raises(ParameterError, match="cutoffs: 0"):
+        tie_profile(random_rankings(5), cutoffs=0)
+
+
+def test_the_digits_tie_as_their_readme_says() -> None:
+    folder = sample_folder() / "digits"
+    rankings = pl.read_parquet(folder / "rankings.parquet").filter(pl.col("model").is_in(["cosine-bfloat16", "itq-16"]))
+    profile = tie_profile(rankings, cutoffs=None, queries=pl.read_parquet(folder / "queries.parquet"))
+    shares = profile.select("model", "tie_max", pl.col("tied_items", "mixed_items").round(3)).rows()
+    assert shares == [("cosine-bfloat16", 18, 0.938, 0.466), ("itq-16", 187, 0.999, 0.805)]
+
+
+def test_neighbouring_places_are_tied_where_the_cutoff_cuts() -> None:
+    rankings = random_rankings(6)
+    groups = rr.lists.tie_groups(rankings)
+    profile = tie_profile(rankings, cutoffs=3)
+    for model, share in profile.select("model", "cut_share").iter_rows():
+        cut = 0
+        for _, group in groups.filter(model=model).group_by("query", maintain_order=True):
+            ties = [first == second for first, second in pairwise(group["tie"].to_list())]
+            cut += len(ties) > 2 and ties[2]
+        assert share == pytest.approx(cut / 12)
+
+
+@pytest.mark.parametrize(
+    ("word", "shares"), [("no", [0, 0, 0]), ("between_ties", [0, 0, 0]), ("within_tie", [0, 1, 1])]
+)
+def test_ties_cut_by_the_end_are_counted_apart_from_those_cut_by_k(word: str, shares: list[float]) -> None:
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 3, 3], "relevance": [1, 0, 1, 0]}
+    )
+    profile = tie_profile(rankings, cutoffs=(2, 3, 4), truncated=word)
+    assert profile["ends_in_cut_tie"].to_list() == shares
+    assert profile["cut_share"].to_list() == [0, 1, 0]
+
+
+def test_only_the_lists_of_models_that_are_cut_can_end_in_a_cut_tie() -> None:
+    rankings = random_rankings(4)
+    profile = tie_profile(rankings, cutoffs=30, truncated={"coarse": "within_tie", "fine": "no"})
+    assert profile.select("model", "ends_in_cut_tie").rows() == [("coarse", 1.0), ("fine", 0.0)]

@@ -1,0 +1,173 @@
+"""Similarity of rankings: against every order of the ties in fractions, SciPy, and published numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import retrieval_report as rr
+from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.study.samples import sample_folder
+
+Ties = list[list[str]]
+P = Fraction(4, 5)
+
+
+def orders(ties: Ties) -> Iterator[list[str]]:
+    for parts in itertools.product(*(itertools.permutations(tie) for tie in ties)):
+        yield [item for part in parts for item in part]
+
+
+def rbo(a: Sequence[str], b: Sequence[str], p: Fraction = P) -> Fraction:
+    """Webber, Moffat and Zobel's extrapolated overlap of two lists without ties, as their equation 32 has it."""
+    short, long = sorted((a, b), key=len)
+    s, n = len(short), len(long)
+    common = [len(set(short[:d]) & set(long[:d])) for d in range(1, n + 1)]
+    total = sum((Fraction(common[d - 1], d) * p**d for d in range(1, n + 1)), Fraction(0))
+    total += sum((Fraction(common[s - 1] * (d - s), s * d) * p**d for d in range(s + 1, n + 1)), Fraction(0))
+    return (1 - p) / p * total + (Fraction(common[-1] - common[s - 1], n) + Fraction(common[s - 1], s)) * p**n
+
+
+def tau_ap(truth: Sequence[str], other: Sequence[str]) -> Fraction:
+    measure = {item: number for number, item in enumerate(truth)}
+    n = len(other)
+    right = [sum(measure[item] < measure[own] for item in other[:rank]) for rank, own in enumerate(other)]
+    return Fraction(2, n - 1) * sum((Fraction(right[i], i) for i in range(1, n)), Fraction(0)) - 1
+
+
+def frame(ties: Ties, **more: Any) -> pl.DataFrame:
+    rows = [(item, index) for index, tie in enumerate(ties) for item in tie]
+    schema = {"item": pl.String, "distance": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(query=pl.lit("q"), **more)
+
+
+def one(a: Ties, b: Ties, **options: Any) -> dict[str, Any]:
+    return rr.lists.ranking_similarity(frame(a), frame(b), **options).queries.row(0, named=True)
+
+
+@st.composite
+def tied(draw: st.DrawFn, items: str = "abcdefg", most: int = 5) -> Ties:
+    chosen = draw(st.permutations(items))[: draw(st.integers(1, most))]
+    cuts = draw(st.lists(st.booleans(), min_size=len(chosen), max_size=len(chosen)))
+    ties: Ties = []
+    for item, new in zip(chosen, cuts, strict=True):
+        if new or not ties:
+            ties.append([])
+        ties[-1].append(item)
+    return ties
+
+
+@settings(max_examples=80)
+@given(a=tied(), b=tied())
+def test_least_and_most_overlap_are_those_of_all_orders(a: Ties, b: Ties) -> None:
+    found = one(a, b, p=0.8)
+    every = [rbo(left, right) for left in orders(a) for right in orders(b)]
+    assert found["rbo_low"] == pytest.approx(float(min(every)), rel=1e-12, abs=1e-15)
+    assert found["rbo_high"] == pytest.approx(float(max(every)), rel=1e-12, abs=1e-15)
+    if sum(map(len, a)) == sum(map(len, b)):  # nothing is extrapolated from a part of the lists
+        assert found["rbo_a"] == pytest.approx(float(sum(every) / len(every)), rel=1e-12, abs=1e-15)
+    same = any(left == right for left in orders(a) for right in orders(b))
+    items = {item for tie in a for item in tie} == {item for tie in b for item in tie}
+    wanted = "none" if list(map(set, a)) == list(map(set, b)) else "ties" if same else "order" if items else "items"
+    assert found["change"] == wanted
+
+
+@settings(max_examples=60)
+@given(a=tied("abcde"), b=tied("abcde"))
+def test_taus_are_those_of_the_shared_items(a: Ties, b: Ties) -> None:
+    found = one(a, b)
+    shared = {item for tie in a for item in tie} & {item for tie in b for item in tie}
+    a, b = ([kept for tie in ties if (kept := [item for item in tie if item in shared])] for ties in (a, b))
+    assume(len(shared) > 1)
+    every = [tau_ap(left, right) for left in orders(a) for right in orders(b)]
+    assert found["tau_ap"] == pytest.approx(float(sum(every) / len(every)), rel=1e-12, abs=1e-14)
+    assert found["tau_ap_low"] == pytest.approx(float(min(every)), rel=1e-12, abs=1e-14)
+    assert found["tau_ap_high"] == pytest.approx(float(max(every)), rel=1e-12, abs=1e-14)
+    ranks = [{item: index for index, tie in enumerate(ties) for item in tie} for ties in (a, b)]
+    theirs = stats.kendalltau(*([rank[item] for item in sorted(shared)] for rank in ranks)).statistic
+    assert (found["tau_b"] is None) == math.isnan(theirs)
+    if not math.isnan(theirs):
+        assert found["tau_b"] == pytest.approx(theirs, rel=1e-12, abs=1e-15)
+
+
+def test_the_variants_are_those_that_their_authors_publish() -> None:
+    """The example in the README of Corsi and Urbano's own program, github.com/julian-urbano/sigir2024-rbo."""
+    x = [["red"], ["blue", "green"], ["yellow"], ["pink"]]
+    y = [["blue", "red"], ["white"], ["yellow", "black", "purple"], ["green"]]
+    found = one(x, y, p=0.95)
+    assert found["rbo_a"] == pytest.approx(0.6922853, abs=1e-7)
+    assert found["rbo_w"] == pytest.approx(0.7068257, abs=1e-7)
+    assert found["rbo_b"] == pytest.approx(0.7207131, abs=1e-7)
+    assert one(y, x, p=0.95)["rbo_b"] == found["rbo_b"]
+    assert one(y, y)["rbo_b"] == pytest.approx(1.0, rel=1e-12)
+    assert one(y, y)["rbo_a"] < 0.99
+
+
+@pytest.mark.slow
+def test_lists_longer_than_a_block_and_scores_instead_of_distances() -> None:
+    generator = np.random.default_rng(1)
+    rows = pl.DataFrame({"query": "q", "item": np.arange(3000), "score": generator.integers(0, 40, 3000)})
+    other = rows.with_columns(score=pl.col("score") + pl.Series(generator.integers(0, 9, 3000)))
+    [found] = rr.lists.ranking_similarity(rows, other).queries.rows(named=True)
+    theirs = stats.kendalltau(rows["score"].to_numpy(), other["score"].to_numpy()).statistic
+    assert found["tau_b"] == pytest.approx(theirs, rel=1e-12)
+    turned = rows.select("query", "item", distance=-pl.col("score"))
+    assert (
+        rr.lists.ranking_similarity(turned, other)
+        .queries.drop("query")
+        .equals(rr.lists.ranking_similarity(rows, other).queries.drop("query"))
+    )
+
+
+def test_queries_that_one_side_lacks_have_nothing_in_common_and_means_are_plain() -> None:
+    a = pl.concat([frame([["a", "b"]]), frame([["a"], ["b"]]).with_columns(query=pl.lit("r"))])
+    b = pl.concat([frame([["b"], ["a"]]), frame([["a"], ["b"]]).with_columns(query=pl.lit("s"))])
+    queries, mean = rr.lists.ranking_similarity(a, b)
+    assert queries["change"].to_list() == ["ties", "items", "items"]
+    assert queries.filter(query="r").select("items_a", "items_b", "tau_b", "rbo_high").row(0) == (2, 0, None, 0.0)
+    row = mean.row(0, named=True)
+    assert (row["queries"], row["ties"], row["items"], row["none"]) == (
+        3,
+        pytest.approx(1 / 3),
+        pytest.approx(2 / 3),
+        0,
+    )
+    assert row["rbo_high"] == pytest.approx(queries["rbo_high"].mean())
+    assert rr.lists.ranking_similarity(a.clear(), b.clear()).mean["queries"].item() == 0
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    a = frame([["a", "b"]])
+    with pytest.raises(ParameterError, match="a: holds 2 models; pass the rankings of one"):
+        rr.lists.ranking_similarity(a.with_columns(model=pl.Series(["m", "n"])), a)
+    with pytest.raises(KeyMismatchError, match="column 'item' is String in a and Int64 in b"):
+        rr.lists.ranking_similarity(a, a.with_columns(item=pl.Series([1, 2])))
+    with pytest.raises(DataError, match="b: 2 rows repeat another's query, item"):
+        rr.lists.ranking_similarity(a, pl.concat([a.head(1), a.head(1)]))
+    for p in (0, 1, "0.9", math.nan):
+        with pytest.raises(ParameterError, match="is not a number between 0 and 1"):
+            rr.lists.ranking_similarity(a, a, p=p)  # type: ignore[arg-type]
+
+
+def test_an_index_that_only_breaks_ties_changes_ties_only() -> None:
+    """Hash codes of the sample digits against the same distances with ties broken by id, and against longer codes."""
+    runs = pl.read_parquet(sample_folder() / "digits" / "rankings.parquet")
+    codes, longer = (runs.filter(model=name).drop("model", "relevance") for name in ("itq-16", "itq-32"))
+    some = codes["query"].unique(maintain_order=True).head(20)
+    codes, longer = (part.filter(pl.col("query").is_in(some.implode())) for part in (codes, longer))
+    broken = codes.sort("query", "distance", "item").with_columns(distance=pl.int_range(pl.len()).over("query"))
+    queries, mean = rr.lists.ranking_similarity(codes, broken)
+    assert set(queries["change"]) == {"ties"}
+    assert mean["rbo_high"].item() == pytest.approx(1.0, rel=1e-12)
+    assert mean["rbo_low"].item() < mean["rbo_a"].item() < mean["rbo_b"].item() < 1
+    assert set(rr.lists.ranking_similarity(codes, longer).queries["change"]) <= {"order", "items"}
