@@ -1,4 +1,6 @@
-"""Whether the wheel in dist/ holds the package's files, and no other: ``python .ci/wheel_files.py``."""
+"""Whether the wheel in dist/ holds the package's files, and no other: ``python
+.ci/wheel_files.py``.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ FOLDERS = {  # in the repository → in the wheel, as pyproject.toml says
 
 def wanted() -> set[str]:
     """The files under version control that belong in the wheel, under the names they have there."""
-    listed = subprocess.run(["git", "ls-files", *FOLDERS], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", *FOLDERS], capture_output=True, text=True, check=True
+    ).stdout
     return {
         inside + name.removeprefix(folder)
         for name in listed.splitlines()

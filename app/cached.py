@@ -1,7 +1,9 @@
-"""Cached data and studies for the pages; only their results are kept from one run of the page to the next.
+"""Cached data and studies for the pages; only their results are kept from one run of the page to
+the next.
 
-Everything is cached by the digest of the data and by the settings that decide it, never by Streamlit's hash of a
-frame, which considers only a few rows. Cached values are shared by all sessions, bounded in number, and never changed.
+Everything is cached by the digest of the data and by the settings that decide it, never by
+Streamlit's hash of a frame, which considers only a few rows. Cached values are shared by all
+sessions, bounded in number, and never changed.
 """
 
 from __future__ import annotations
@@ -17,7 +19,18 @@ import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from records import CUTOFFS, MEASURES, METRICS, Choice, Data, Files, Questions, Rules, Upload, Winners
+from records import (
+    CUTOFFS,
+    MEASURES,
+    METRICS,
+    Choice,
+    Data,
+    Files,
+    Questions,
+    Rules,
+    Upload,
+    Winners,
+)
 from retrieval_report.comparison import verdicts
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.metrics.parsing import measure_text
@@ -46,7 +59,8 @@ class Scored(NamedTuple):
 
 
 def remember(entries: int) -> Callable[[Function], Function]:
-    """Cache the last results of a function by its arguments, with data and uploads identified by their digests.
+    """Cache the last results of a function by its arguments, with data and uploads identified by
+    their digests.
 
     Many functions raise the same warnings; `remarks` has those that a page shows.
     """
@@ -74,13 +88,29 @@ def read_files(files: Files) -> Data:
 @remember(4)
 def _read(files: Files, digest: str) -> Data:
     with noticed() as notes, tried_first():
-        rankings = rr.read_rankings(list(files.rankings), columns=files.columns, name_by=files.name_by)
+        rankings = rr.read_rankings(
+            list(files.rankings), columns=files.columns, name_by=files.name_by
+        )
         judgements = None if files.judgements is None else rr.read_judgements(files.judgements)
         queries = None if files.queries is None else rr.read_queries(files.queries)
-        items = None if files.items is None else read_texts(Upload(files.items, Path(files.items).read_bytes()))
+        items = (
+            None
+            if files.items is None
+            else read_texts(Upload(files.items, Path(files.items).read_bytes()))
+        )
     metric, cutoff = files.measure
     start = (metric, cutoff, files.rules, files.draws, files.average)
-    return Data(files.name, digest, rankings, judgements, queries, tuple(notes), *start, items, files.correction)
+    return Data(
+        files.name,
+        digest,
+        rankings,
+        judgements,
+        queries,
+        tuple(notes),
+        *start,
+        items,
+        files.correction,
+    )
 
 
 column_names = remember(64)(columns_of)  # of an uploaded file
@@ -98,10 +128,14 @@ def _scored(data: Data, measures: tuple[str, ...], rules: Rules) -> Scored:
 
 
 def _measures(choice: Choice | None = None) -> tuple[str, ...]:
-    """Return the usual measures, so that switching between them costs nothing, and the chosen metric."""
+    """Return the usual measures, so that switching between them costs nothing, and the chosen
+    metric.
+    """
     metrics = METRICS if choice is None else dict.fromkeys((*METRICS, choice.metric))
     cutoffs = CUTOFFS if choice is None or set(choice.cutoffs) <= set(CUTOFFS) else choice.cutoffs
-    return tuple(dict.fromkeys(measure_text(metric, cutoff) for metric in metrics for cutoff in cutoffs))
+    return tuple(
+        dict.fromkeys(measure_text(metric, cutoff) for metric in metrics for cutoff in cutoffs)
+    )
 
 
 def _scored_for(data: Data, choice: Choice) -> Scored:
@@ -109,11 +143,15 @@ def _scored_for(data: Data, choice: Choice) -> Scored:
 
 
 def study_of(data: Data, choice: Choice) -> rr.Study:
-    """Return the study of the data with the chosen measure as headline, and random orders if chosen."""
+    """Return the study of the data with the chosen measure as headline, and random orders if
+    chosen.
+    """
     asked = {"average": choice.average, "correction": choice.correction, **choice.draws._asdict()}
     whole = _scored_for(data, choice).study.using(**asked)
     study = whole if choice.models == data.models else whole.models(*choice.models)
-    study = study.at(*dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in whole.measures))))
+    study = study.at(
+        *dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in whole.measures)))
+    )
     if "shuffled" in choice.policies:
         return study
     return study.under(*(policy for policy in study.policies if policy != "shuffled"))
@@ -135,7 +173,9 @@ def check(data: Data) -> None:
         _scored(data, _measures(), data.rules)
     except RetrievalReportError:
         # The user can allow what these options allow.
-        lenient = data.rules._replace(unjudged="non_relevant", unjudged_query="skip", null_distance="not_retrieved")
+        lenient = data.rules._replace(
+            unjudged="non_relevant", unjudged_query="skip", null_distance="not_retrieved"
+        )
         _scored(data, _measures(), lenient)
 
 
@@ -164,7 +204,9 @@ def winners(study: rr.Study) -> Winners:
 def ranked_models(study: rr.Study) -> list[str]:
     """Return the models, the best by the headline measure first."""
     means = study.at(study.measure).under("expected").summary
-    return means.sort("value", "model", descending=[True, False], nulls_last=True)["model"].to_list()
+    return means.sort("value", "model", descending=[True, False], nulls_last=True)[
+        "model"
+    ].to_list()
 
 
 def ask(data: Data, **questions: Any) -> None:
@@ -179,7 +221,8 @@ def asked(data: Data) -> Questions:
 
 
 def report(data: Data, choice: Choice) -> bytes:
-    """Return the HTML report on the chosen models, with the chosen measure as headline, and the usual ones.
+    """Return the HTML report on the chosen models, with the chosen measure as headline, and the
+    usual ones.
 
     It includes the costs, and the baseline and margin, that were entered on other pages.
     """

@@ -1,4 +1,6 @@
-"""Show the report's charts on the page, in the colours of the page, each with a button that saves it as a picture."""
+"""Show the report's charts on the page, in the colours of the page, each with a button that saves
+it as a picture.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,15 @@ import streamlit as st
 from cached import remember
 from records import Choice, Data
 from retrieval_report.charts import responsive, styled
-from retrieval_report.comparison.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, NOTHING, SAFE, UNTESTED
+from retrieval_report.comparison.verdicts import (
+    CUT,
+    DEPENDS,
+    EQUAL,
+    NOT_SIGNIFICANT,
+    NOTHING,
+    SAFE,
+    UNTESTED,
+)
 from text import plain
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
@@ -41,14 +51,21 @@ SCALE = 2  # pixels of a PNG per pixel of the page
 
 
 class Drawing(NamedTuple):
-    """A chart that is not made yet, and everything that decides it: its function's name, the data, and so on."""
+    """A chart that is not made yet, and everything that decides it: its function's name, the data,
+    and so on.
+    """
 
     build: Callable[[], Any]
     key: tuple[Hashable, ...]
 
 
 def chart_of(
-    data: Data, choice: Choice, chart: Callable[..., Any], *frames: object, key: tuple[Hashable, ...] = (), **how: Any
+    data: Data,
+    choice: Choice,
+    chart: Callable[..., Any],
+    *frames: object,
+    key: tuple[Hashable, ...] = (),
+    **how: Any,
 ) -> Drawing:
     """Return the drawing of a chart of this data and choice; ``key`` holds what else decides it."""
     return Drawing(lambda: chart(*frames, **how), (chart.__name__, data.digest, choice, *key))
@@ -65,9 +82,11 @@ def draw_ahead(drawing: Drawing, theme: str) -> None:
 
 
 def show_chart(drawing: Drawing, **shown: Any) -> Any:
-    """Show a chart of `retrieval_report.charts` as wide as the page, with its finding as text above, and as a file.
+    """Show a chart of `retrieval_report.charts` as wide as the page, with its finding as text
+    above, and as a file.
 
-    Screen readers get its ``description``. Panels are side by side or, on a narrow screen, one below the other.
+    Screen readers get its ``description``. Panels are side by side or, on a narrow screen, one
+    below the other.
 
     Parameters
     ----------
@@ -82,7 +101,8 @@ def show_chart(drawing: Drawing, **shown: Any) -> Any:
     if drawn["subtitle"]:
         st.caption(plain(drawn["subtitle"]))
     panels: list[dict[str, Any]] = [
-        {"spec": spec, "theme": None, "width": "stretch" if most is None else most} for spec, most in drawn["panels"]
+        {"spec": spec, "theme": None, "width": "stretch" if most is None else most}
+        for spec, most in drawn["panels"]
     ]
     event = None
     if len(panels) == 1:
@@ -90,7 +110,9 @@ def show_chart(drawing: Drawing, **shown: Any) -> Any:
     else:
         across = 2 if len(panels) == 4 else min(ACROSS, drawn["columns"])
         for start in range(0, len(panels), across):
-            for column, panel in zip(st.columns(across), panels[start : start + across], strict=False):
+            for column, panel in zip(
+                st.columns(across), panels[start : start + across], strict=False
+            ):
                 column.vega_lite_chart(**panel, **shown)
     if panels:  # a sentence is on the page as text
         _offer(drawing)
@@ -104,7 +126,9 @@ def _offer(drawing: Drawing) -> None:
     with st.popover("Save this chart"):
         for kind, mime in FORMATS.items():
             made, key = partial(_made, drawing, kind), f"{mark} {kind}"
-            st.download_button(kind.upper(), made, f"{name}.{kind}", mime, key=key, on_click="ignore")
+            st.download_button(
+                kind.upper(), made, f"{name}.{kind}", mime, key=key, on_click="ignore"
+            )
 
 
 def _made(drawing: Drawing, kind: str) -> bytes:
@@ -118,12 +142,16 @@ def picture(chart: Any, kind: str) -> bytes:
     """
     file: Any = io.StringIO() if kind == "svg" else io.BytesIO()
     sized = {"scale_factor": SCALE} if kind == "png" else {}
-    styled(chart, text=TEXT["light"]).properties(background="white").save(file, format=kind, **sized)
+    styled(chart, text=TEXT["light"]).properties(background="white").save(
+        file, format=kind, **sized
+    )
     content = file.getvalue()
     return content.encode() if isinstance(content, str) else bytes(content)
 
 
 @remember(256)
 def _specification(key: tuple[Hashable, ...], _build: Callable[[], Any]) -> str:
-    """Return the chart as JSON, cached because Altair takes longer to write it than a page takes to draw."""
+    """Return the chart as JSON, cached because Altair takes longer to write it than a page takes to
+    draw.
+    """
     return json.dumps(responsive(_build(), text=TEXT[str(key[-1])])._asdict(), allow_nan=False)

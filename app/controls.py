@@ -37,9 +37,13 @@ def sidebar(data: Data) -> Choice:
         )
         with st.expander("Rules"):
             known, name = OPTIONS["average"], _named("average", data.average, "micro")
-            average = choose_one(known.title, data.averages, name=name, default=data.average, help=known.meaning)
+            average = choose_one(
+                known.title, data.averages, name=name, default=data.average, help=known.meaning
+            )
             known, name = OPTIONS["correction"], _named("correction", data.correction, MAX_T)
-            correction = choose_one(known.title, known.choices, name=name, default=data.correction, help=known.meaning)
+            correction = choose_one(
+                known.title, known.choices, name=name, default=data.correction, help=known.meaning
+            )
             rules = _rules(data)
             draws = _draws(data.draws)
     return Choice(
@@ -70,7 +74,9 @@ def _metric(data: Data) -> tuple[str, bool]:
 
 def _cutoff(data: Data) -> int | None:
     """Return a cutoff chosen from the menu or typed."""
-    usual = ["all" if number is None else str(number) for number in curve(data.cutoff, own_depth=False)]
+    usual = [
+        "all" if number is None else str(number) for number in curve(data.cutoff, own_depth=False)
+    ]
     default = "all" if data.cutoff is None else str(data.cutoff)
     if st.session_state.pop(RESET, False):
         st.session_state["cutoff"] = default
@@ -91,19 +97,30 @@ def _cutoff(data: Data) -> int | None:
 
 
 def _is_cutoff(text: str) -> bool:
-    return text == "all" or (text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= MOST_CUTOFF)
+    return text == "all" or (
+        text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= MOST_CUTOFF
+    )
 
 
 def _named(name: str, own: Any, usual: Any) -> str:
-    """Return the name of a control; settings given with data get a name that other data do not share."""
+    """Return the name of a control; settings given with data get a name that other data do not
+    share.
+    """
     return name if own == usual else f"given_{name}"
 
 
 def _draws(own: Draws) -> Draws:
     usual = Draws()
     names = [_named(name, *values) for name, *values in zip(Draws._fields, own, usual, strict=True)]
-    shuffles = choose_number(OPTIONS["shuffles"].title, name=names[0], low=1, high=10_000, default=own.shuffles)
-    return Draws(shuffles, choose_number(OPTIONS["seed"].title, name=names[1], low=0, high=MOST_SEED, default=own.seed))
+    shuffles = choose_number(
+        OPTIONS["shuffles"].title, name=names[0], low=1, high=10_000, default=own.shuffles
+    )
+    return Draws(
+        shuffles,
+        choose_number(
+            OPTIONS["seed"].title, name=names[1], low=0, high=MOST_SEED, default=own.seed
+        ),
+    )
 
 
 def _rules(data: Data) -> Rules:
@@ -119,16 +136,23 @@ def _rules(data: Data) -> Rules:
             chosen[name] = None if found == USUAL else found
         else:
             low = 0.0 if name == "relevant_from" else None
-            chosen[name] = choose_number(known.title, low=low, default=own, step=1.0, format="%g", **asked)
+            chosen[name] = choose_number(
+                known.title, low=low, default=own, step=1.0, format="%g", **asked
+            )
     return Rules(**chosen)
 
 
 def remedy(message: RetrievalReportError | str) -> str:
-    """Return an error or warning as Markdown, with the control that decides it, if any, instead of the argument."""
+    """Return an error or warning as Markdown, with the control that decides it, if any, instead of
+    the argument.
+    """
     said = str(message)
     labels = [OPTIONS[name].title for name in Rules._fields if f"{name}=" in said]
     if not labels:
         return plain(said)
     *parts, last = said.split("; ")
     kept = "; ".join(parts) if parts and "=" in last else said
-    return f"{plain(kept[:1].upper() + kept[1:])}.\n\nYou decide this in the sidebar: *{labels[0]}*, under *Rules*."
+    return (
+        f"{plain(kept[:1].upper() + kept[1:])}.\n\nYou decide this in the sidebar: "
+        f"*{labels[0]}*, under *Rules*."
+    )

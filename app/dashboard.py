@@ -1,4 +1,6 @@
-"""The script that Streamlit runs for every visit and every change, to draw data, choices and page."""
+"""The script that Streamlit runs for every visit and every change, to draw data, choices and
+page.
+"""
 
 from __future__ import annotations
 
@@ -53,11 +55,15 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
 
 
 def _score(data: Data, choice: Choice, *, folded: bool) -> None:
-    """Compute what takes long, in steps that are announced, and show warnings; cached results appear immediately."""
+    """Compute what takes long, in steps that are announced, and show warnings; cached results
+    appear immediately.
+    """
     with st.spinner(f"Scoring {data.rankings.height} rows …", show_time=True):
         notes = remarks(data, choice)
     if "shuffled" in choice.policies:
-        with st.spinner(f"Drawing {choice.draws.shuffles} random orders of the ties …", show_time=True):
+        with st.spinner(
+            f"Drawing {choice.draws.shuffles} random orders of the ties …", show_time=True
+        ):
             draw_orders(data, choice)
     # In full where they are looked for; a line elsewhere, since they are the same on every page.
     count = "1 warning" if len(notes) == 1 else f"{len(notes)} warnings"
@@ -74,11 +80,15 @@ def main() -> None:
         data = choose_data()
         choice = sidebar(data)
         there = [name for name in PAGES if util.find_spec(f"views.{name}")]
-        pages = [st.Page(page(name, data, choice), title=PAGES[name], url_path=name) for name in there]
+        pages = [
+            st.Page(page(name, data, choice), title=PAGES[name], url_path=name) for name in there
+        ]
         # The page at the root has no path of its own, but links may name the overview.
         overview = page("overview", data, choice)
         root = st.Page(overview, title=PAGES["overview"], url_path="root", default=True)
-        pages[0] = st.Page(overview, title=PAGES["overview"], url_path="overview", visibility="hidden")
+        pages[0] = st.Page(
+            overview, title=PAGES["overview"], url_path="overview", visibility="hidden"
+        )
         chosen = st.navigation([root, *pages])
         for sentence in refusals():
             st.warning(sentence)

@@ -1,4 +1,6 @@
-"""Choose the data of the dashboard: a sample, the files it was started with, or uploads of this session."""
+"""Choose the data of the dashboard: a sample, the files it was started with, or uploads of this
+session.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,10 @@ from url_controls import choose_one, given, refuse
 
 UPLOADED = "uploaded data"
 NEXT = "data to open next"
-OWN = ("files", "upload")  # the user's data, called by their names; samples have a short name and a title
+OWN = (
+    "files",
+    "upload",
+)  # the user's data, called by their names; samples have a short name and a title
 
 
 def choose_data() -> Data:
@@ -37,16 +42,26 @@ def choose_data() -> Data:
     shown = {key: short(choices[key] if key in OWN else key) for key in choices}
     for value in given("open"):
         if value not in shown.values():
-            refuse("open", value, "there is no such data here; uploads are only available in their own session")
+            refuse(
+                "open",
+                value,
+                "there is no such data here; uploads are only available in their own session",
+            )
     if NEXT in st.session_state:
         st.session_state["open"] = st.session_state.pop(NEXT)
     with st.sidebar:
-        chosen = choose_one("Data", list(choices), name="open", default=first, show=shown.__getitem__)
+        chosen = choose_one(
+            "Data", list(choices), name="open", default=first, show=shown.__getitem__
+        )
         st.caption(plain(choices[chosen]))
     if chosen == "upload" and uploaded is not None:
         return uploaded
     with st.spinner("Reading …", show_time=True):
-        return _read(started) if chosen == "files" and started is not None else read_files(_sample(chosen))
+        return (
+            _read(started)
+            if chosen == "files" and started is not None
+            else read_files(_sample(chosen))
+        )
 
 
 def first_files() -> Files:
@@ -55,7 +70,9 @@ def first_files() -> Files:
 
 
 def _read(files: Files) -> Data:
-    """Read the files given at the start, or show an error above the sample if they cannot be read."""
+    """Read the files given at the start, or show an error above the sample if they cannot be
+    read.
+    """
     try:
         return read_files(files)
     except RetrievalReportError as error:
@@ -76,13 +93,17 @@ def _started_with() -> Files | None:
         return None
     known: dict[str, Any] = {name: value for name, value in json.loads(given).items() if value}
     known |= {"rules": Rules(**known.get("rules", {})), "draws": Draws(**known.get("draws", {}))}
-    return Files(**{"name": first_names([Path(path).name for path in known["rankings"]], NAMED), **known})
+    return Files(
+        **{"name": first_names([Path(path).name for path in known["rankings"]], NAMED), **known}
+    )
 
 
 @cache
 def _sample(name: str) -> Files:
     sample = next(sample for sample in SAMPLES if sample.name == name)
     folder = sample_folder()
-    judgements, queries = (part and str(folder / part) for part in (sample.judgements, sample.queries))
+    judgements, queries = (
+        part and str(folder / part) for part in (sample.judgements, sample.queries)
+    )
     rankings, rules = [str(folder / sample.rankings)], Rules(truncated=sample.truncated)
     return Files(sample.title, rankings, judgements, queries, rules=rules)

@@ -20,7 +20,9 @@ Id = str | int
 
 
 class Drawn(NamedTuple):
-    """One list in the order of one draw, and the score that an evaluator would print for this order."""
+    """One list in the order of one draw, and the score that an evaluator would print for this
+    order.
+    """
 
     rows: pl.DataFrame
     score: float | None
@@ -38,13 +40,17 @@ def drawn(data: Data, choice: Choice, model: str, query: Id, draw: int) -> Drawn
     rows = drawn_order(ranked(data, choice, model, query), draw=draw, seed=choice.draws.seed)
     if rows.is_empty():
         return Drawn(rows, None)
-    # Scored as received except for the order: rows that a rule leaves out of the list still count in R.
-    # The lists of other models may determine what is relevant.
+    # Scored as received except for the order: rows that a rule leaves out of the list still count
+    # in R. The lists of other models may determine what is relevant.
     received, given = lists_of_query(**data.frames, query=query)
     places = rows.select("item", "row", model=pl.lit(model))
     listed = received.drop("row", strict=False).join(places, on=["model", "item"], how="left")
     listed = listed.with_columns(pl.col("row").fill_null(rows.height))
-    asked: dict[str, Any] = {"metrics": choice.metric, "cutoffs": [choice.cutoff], "policies": "naive"}
+    asked: dict[str, Any] = {
+        "metrics": choice.metric,
+        "cutoffs": [choice.cutoff],
+        "policies": "naive",
+    }
     scores = rr.evaluate(listed, **given, **asked, **choice.rules._asdict()).filter(model=model)
     return Drawn(rows, scores["value"][0])
 
@@ -57,7 +63,9 @@ def distribution(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFr
 
 
 def of_models(function: Callable[..., pl.DataFrame]) -> Callable[..., pl.DataFrame]:
-    """Cache a frame for all models, whichever are chosen, and return the rows of the chosen ones."""
+    """Cache a frame for all models, whichever are chosen, and return the rows of the chosen
+    ones.
+    """
     whole = remember(32)(function)
 
     @wraps(function)
@@ -76,7 +84,11 @@ def cuts(data: Data, choice: Choice) -> pl.DataFrame:
 
 @of_models
 def _rounded(data: Data, choice: Choice, decimals: int, average: str) -> pl.DataFrame:
-    asked: dict[str, Any] = {"metrics": choice.metric, "cutoffs": [choice.cutoff], "policies": "expected"}
+    asked: dict[str, Any] = {
+        "metrics": choice.metric,
+        "cutoffs": [choice.cutoff],
+        "policies": "expected",
+    }
     scores = rr.evaluate(**data.frames, decimals=decimals, **asked, **choice.rules._asdict())
     return rr.summarise(scores, queries=data.queries, average=average)
 
@@ -90,7 +102,9 @@ def rounding(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
 @of_models
 def rounded_ties(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
     """Return the result of `tie_profile` for rounded distances and the chosen cutoff."""
-    return tie_profile(**data.frames, cutoffs=[choice.cutoff], decimals=decimals, **choice.rules.of_rows)
+    return tie_profile(
+        **data.frames, cutoffs=[choice.cutoff], decimals=decimals, **choice.rules.of_rows
+    )
 
 
 def whole_distances(data: Data) -> bool:

@@ -1,4 +1,6 @@
-"""The dashboard's server: `retrieval-report dashboard`, `streamlit run app/main.py`, or `python app/main.py`."""
+"""The dashboard's server: `retrieval-report dashboard`, `streamlit run app/main.py`, or `python
+app/main.py`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from retrieval_report.study.server import SETTINGS
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Start background work. It takes seconds to load, so it starts here, where Ctrl-C already works."""
+    """Start background work. It takes seconds to load, so it starts here, where Ctrl-C already
+    works.
+    """
     from prefetch import start
 
     start()

@@ -1,6 +1,8 @@
-"""Compute in advance: the first page while the server starts, and other measures while a page is read.
+"""Compute in advance: the first page while the server starts, and other measures while a page is
+read.
 
-benchmarks/dashboard.md shows the benefit: a first view takes a tenth of a second instead of one to four seconds.
+benchmarks/dashboard.md shows the benefit: a first view takes a tenth of a second instead of one to
+four seconds.
 """
 
 from __future__ import annotations
@@ -25,7 +27,13 @@ from views import overview
 from warning_log import noticed
 
 # Loaded before the server answers, because a page that waits for them would take twice as long.
-PARTS = ("altair", "pandas", "retrieval_report.scoring.run", "retrieval_report.kernels.shuffling", "scipy.stats")
+PARTS = (
+    "altair",
+    "pandas",
+    "retrieval_report.scoring.run",
+    "retrieval_report.kernels.shuffling",
+    "scipy.stats",
+)
 FEW_SHUFFLES = 200  # up to this many are drawn for metrics that are not chosen yet
 REST = 1.0  # seconds during which a browser has the cores to itself, to draw the page
 
@@ -59,7 +67,9 @@ def _compute(data: Data, choice: Choice, theme: str) -> None:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Suspend computing in advance while a page is drawn, because both would compete for the same cores."""
+    """Suspend computing in advance while a page is drawn, because both would compete for the same
+    cores.
+    """
     global _drawn
     with _changed:
         _drawn += 1
@@ -84,7 +94,9 @@ def prefetch(data: Data, choice: Choice, theme: str) -> None:
 def _follow(data: Data, choice: Choice, theme: str) -> None:
     others = [replace(choice, metric=metric) for metric in METRICS if metric != choice.metric]
     others += [
-        replace(choice, cutoff=number) for number in CUTOFFS if number != choice.cutoff and number in choice.cutoffs
+        replace(choice, cutoff=number)
+        for number in CUTOFFS
+        if number != choice.cutoff and number in choice.cutoffs
     ]
     time.sleep(REST)
     for other in others:

@@ -12,7 +12,12 @@ import polars as pl
 from retrieval_report.comparison.corrections import MAX_T
 from retrieval_report.contracts.truncated import AUTO
 from retrieval_report.metrics.formulas import parameter_text
-from retrieval_report.metrics.parsing import DEFAULT_MEASURES, measure_text, parse_measure, parse_metric
+from retrieval_report.metrics.parsing import (
+    DEFAULT_MEASURES,
+    measure_text,
+    parse_measure,
+    parse_metric,
+)
 from retrieval_report.study.answers import ROW_OPTIONS
 
 POLICIES = ("expected", "naive", "shuffled", "worst", "best")
@@ -34,7 +39,9 @@ LARGE = 2_000_000  # with more rows, random orders are drawn only on request
 
 
 class Rules(NamedTuple):
-    """The settings that decide the scores of all policies, named as in `evaluate`, in the order of the sidebar."""
+    """The settings that decide the scores of all policies, named as in `evaluate`, in the order of
+    the sidebar.
+    """
 
     no_relevant: str = "zero"
     missing_query: str = "zero"
@@ -104,7 +111,9 @@ class Data:
 
     @cached_property
     def size(self) -> str:
-        """Return how many models and queries there are, and how many queries were never judged, as text."""
+        """Return how many models and queries there are, and how many queries were never judged, as
+        text.
+        """
         queries = self.rankings["query"].unique().cast(pl.String)
         text = f"{len(self.models)} {'model' if len(self.models) == 1 else 'models'}"
         text += f" · {len(queries)} {'query' if len(queries) == 1 else 'queries'}"
@@ -115,7 +124,9 @@ class Data:
 
     @property
     def counted(self) -> bool:
-        """Return whether rows are counts, which have no order and so neither naive scores nor an audit."""
+        """Return whether rows are counts, which have no order and so neither naive scores nor an
+        audit.
+        """
         return "count" in self.rankings.columns
 
     @property
@@ -171,8 +182,14 @@ class Upload(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return the name without folders and control characters, shortened, for messages and as model name."""
-        name = "".join(letter for letter in self.name.replace("\\", "/").rpartition("/")[2] if letter.isprintable())
+        """Return the name without folders and control characters, shortened, for messages and as
+        model name.
+        """
+        name = "".join(
+            letter
+            for letter in self.name.replace("\\", "/").rpartition("/")[2]
+            if letter.isprintable()
+        )
         return name[-LABEL:].strip(" .") or "upload"
 
 
@@ -236,21 +253,34 @@ class Choice:
 
     @property
     def of_list(self) -> Choice:
-        """Return the choice without what does not change the score of a list, by which single lists are cached."""
+        """Return the choice without what does not change the score of a list, by which single lists
+        are cached.
+        """
         return replace(self, cutoffs=(), models=(), policies=(), average="micro", correction=MAX_T)
 
 
 def first_choice(data: Data) -> Choice:
     """Return the initial choices of the sidebar."""
-    usual = {name: parameter_text(data.metric, name)[0][0] for name in PARAMETERS.get(data.metric, ())}
+    usual = {
+        name: parameter_text(data.metric, name)[0][0] for name in PARAMETERS.get(data.metric, ())
+    }
     metric, own_depth = parsed(data.metric, usual)
     cutoff = None if own_depth else data.cutoff
     asked = (data.average, data.rules, data.draws, data.correction)
-    return Choice(metric, cutoff, curve(cutoff, own_depth=own_depth), data.models, shown_at_first(data), *asked)
+    return Choice(
+        metric,
+        cutoff,
+        curve(cutoff, own_depth=own_depth),
+        data.models,
+        shown_at_first(data),
+        *asked,
+    )
 
 
 def shown_at_first(data: Data) -> tuple[str, ...]:
-    """Return the initial policies, without shuffled, whose scores only repeat the expected ones with noise."""
+    """Return the initial policies, without shuffled, whose scores only repeat the expected ones
+    with noise.
+    """
     return tuple(policy for policy in data.policies if policy != "shuffled")
 
 

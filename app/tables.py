@@ -19,7 +19,15 @@ from text import plain
 
 SUMMARY = (
     *("rank", "model", "expected", "tie_std", "naive", "shuffled", "lowest", "highest", "query_se"),
-    *("tie_ranks", "query_ranks", "truncated_share", "queries", "no_relevant", "missing", "unjudged"),
+    *(
+        "tie_ranks",
+        "query_ranks",
+        "truncated_share",
+        "queries",
+        "no_relevant",
+        "missing",
+        "unjudged",
+    ),
 )
 FLIPS = (
     *("verdict", "model_a", "model_b", "expected_a", "expected_b", "naive_a", "naive_b"),
@@ -45,19 +53,31 @@ def frame_table(
     key: str | None = None,
     on_select: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
-    """Show a frame; if its kind is named, only these columns, with titles, except those that are all null.
+    """Show a frame; if its kind is named, only these columns, with titles, except those that are
+    all null.
 
     Shares are percentages, probabilities are texts, as in the report.
     ``widths`` holds widths of text columns in pixels.
-    With ``on_select`` and a ``key``, one row can be chosen; the function takes it, with all columns of the frame.
+    With ``on_select`` and a ``key``, one row can be chosen; the function takes it, with all columns
+    of the frame.
     """
     whole = frame
     if of:
-        frame = frame.select(name for name in show if name in frame.columns and frame[name].null_count() < frame.height)
+        frame = frame.select(
+            name
+            for name in show
+            if name in frame.columns and frame[name].null_count() < frame.height
+        )
     formats = {name: known.format for name in frame.columns if of and (known := column(of, name))}
     config = {name: _config(of, frame[name], widths.get(name)) for name in frame.columns}
     frame = frame.with_columns(_shown(frame[name], formats.get(name, "")) for name in frame.columns)
-    shown: dict[str, Any] = {"hide_index": True, "column_config": config, "alt": alt, "key": key, "placeholder": "–"}
+    shown: dict[str, Any] = {
+        "hide_index": True,
+        "column_config": config,
+        "alt": alt,
+        "key": key,
+        "placeholder": "–",
+    }
     if on_select is not None:
 
         def take() -> None:
@@ -111,15 +131,24 @@ def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> N
     rows = rows.with_columns(pl.when(pl.col("truncated_share") > 0).then("truncated_share"))
     if board is not None:
         spans = [rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
-        rows = rows.join(board.select("model", "rank", *spans), on="model", how="left", maintain_order="left")
+        rows = rows.join(
+            board.select("model", "rank", *spans), on="model", how="left", maintain_order="left"
+        )
     frame_table(rows, of="board", show=SUMMARY, alt="Scores of the models, best first.")
 
 
 def flips_table(flips: pl.DataFrame) -> None:
     """Show pairs of models, those whose order is not safe first."""
     rows = ahead_first(flips, pl.col("value_b") > pl.col("value_a"))
-    rows = rows.sort(doubt, pl.col("p_tie_high").fill_null(0), descending=[False, True], maintain_order=True)
-    frame_table(with_chances(rows), of="flips", show=FLIPS, alt="Pairs of models, those of unsafe order first.")
+    rows = rows.sort(
+        doubt, pl.col("p_tie_high").fill_null(0), descending=[False, True], maintain_order=True
+    )
+    frame_table(
+        with_chances(rows),
+        of="flips",
+        show=FLIPS,
+        alt="Pairs of models, those of unsafe order first.",
+    )
 
 
 def facts_table(data: Data) -> None:
@@ -128,11 +157,17 @@ def facts_table(data: Data) -> None:
         {
             "frame": "counts" if name == "rankings" and data.counted else name,
             "rows": frame.height,
-            **{name: frame[part].n_unique() for part, name in PARTS.items() if part in frame.columns},
+            **{
+                name: frame[part].n_unique()
+                for part, name in PARTS.items()
+                if part in frame.columns
+            },
             "columns": ", ".join(frame.columns),
         }
         for name, frame in data.frames.items()
         if frame is not None
     ]
     shown = ("frame", "rows", "models", "queries", "items", "columns")
-    frame_table(pl.DataFrame(rows, infer_schema_length=None), of="facts", show=shown, alt="The data.")
+    frame_table(
+        pl.DataFrame(rows, infer_schema_length=None), of="facts", show=shown, alt="The data."
+    )

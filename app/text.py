@@ -1,4 +1,6 @@
-"""Escape names and messages, so that text from files never acts as Markdown, HTML, mathematics or an icon."""
+"""Escape names and messages, so that text from files never acts as Markdown, HTML, mathematics or
+an icon.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ def plain(text: object, width: int | None = None) -> str:
 
 
 def short(text: object) -> str:
-    """Return harmless, shortened text for widgets that show it literally, such as the options of a menu.
+    """Return harmless, shortened text for widgets that show it literally, such as the options of a
+    menu.
 
     Text that is changed gets a fingerprint, so that different texts never look the same.
 
@@ -43,4 +46,8 @@ def short(text: object) -> str:
     """
     name = str(text)
     shown = visible(name, WIDTH).strip()
-    return shown if shown == name != "" else f"{shown or '(no name)'} #{sha256(name.encode()).hexdigest()[:6]}"
+    return (
+        shown
+        if shown == name != ""
+        else f"{shown or '(no name)'} #{sha256(name.encode()).hexdigest()[:6]}"
+    )

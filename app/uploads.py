@@ -1,4 +1,6 @@
-"""Read uploaded bytes in memory, up to a limit; a file's name is a label, never a path that is opened."""
+"""Read uploaded bytes in memory, up to a limit; a file's name is a label, never a path that is
+opened.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,15 @@ from warning_log import noticed
 
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
-MOST_VALUES = {"ndjson": 6_000_000, "run": 20_000_000, "qrels": 20_000_000, "csv": 20_000_000, "tsv": 20_000_000}
-"""Most lines plus separators of one text file, by format: while it is read, a value takes some 40 bytes, in NDJSON up
-to 150, so that no upload takes more than about 1 GB."""
+MOST_VALUES = {
+    "ndjson": 6_000_000,
+    "run": 20_000_000,
+    "qrels": 20_000_000,
+    "csv": 20_000_000,
+    "tsv": 20_000_000,
+}
+"""Most lines plus separators of one text file, by format: while it is read, a value takes some 40
+bytes, in NDJSON up to 150, so that no upload takes more than about 1 GB."""
 MOST_MEMORY = 2**30
 """Largest size of the columns of one Parquet or Arrow file, in bytes."""
 MOST_ROWS = 50_000_000
@@ -45,7 +53,9 @@ def opened(upload: Upload) -> Source:
     most = MOST_VALUES.get(form)
     marks = {"run": (b" ", b"\t"), "qrels": (b" ", b"\t"), "tsv": (b"\t",)}.get(form, (b",",))
     if most is not None and sum(map(content.count, (b"\n", *marks))) > most:
-        raise FileError(f"{upload.label}: more than {most} values; Parquet may hold up to {MOST_ROWS} rows")
+        raise FileError(
+            f"{upload.label}: more than {most} values; Parquet may hold up to {MOST_ROWS} rows"
+        )
     return source
 
 
@@ -74,32 +84,49 @@ def read_tables(
     columns: Mapping[str, str] | None = None,
     items: Upload | None = None,
 ) -> Data:
-    """Read tables in the same way as `read_rankings`, `read_judgements` and `read_queries` read files.
+    """Read tables in the same way as `read_rankings`, `read_judgements` and `read_queries` read
+    files.
 
     Raises
     ------
     RetrievalReportError
         The errors of those functions; the message holds the upload's name.
     """
-    uploads = [*rankings, *(upload for upload in (judgements, queries, items) if upload is not None)]
+    uploads = [
+        *rankings,
+        *(upload for upload in (judgements, queries, items) if upload is not None),
+    ]
     _refuse_repeated(rankings)
     with noticed() as notes, tried_first(MOST_MEMORY):
-        ranked = frame_from((opened(upload) for upload in rankings), RANKINGS, columns=columns, max_rows=MOST_ROWS)
-        judged = None if judgements is None else frame_from([opened(judgements)], JUDGEMENTS, max_rows=MOST_ROWS)
-        asked = None if queries is None else frame_from([opened(queries)], QUERIES, max_rows=MOST_ROWS)
+        ranked = frame_from(
+            (opened(upload) for upload in rankings), RANKINGS, columns=columns, max_rows=MOST_ROWS
+        )
+        judged = (
+            None
+            if judgements is None
+            else frame_from([opened(judgements)], JUDGEMENTS, max_rows=MOST_ROWS)
+        )
+        asked = (
+            None if queries is None else frame_from([opened(queries)], QUERIES, max_rows=MOST_ROWS)
+        )
         texts = None if items is None else read_texts(items)
         notes += [note for upload in rankings for note in _left_out(upload, columns)]
-    digest = _digest([upload.content for upload in uploads], repr((columns, [upload.label for upload in uploads])))
+    digest = _digest(
+        [upload.content for upload in uploads],
+        repr((columns, [upload.label for upload in uploads])),
+    )
     return Data(_title(rankings), digest, ranked, judged, asked, tuple(notes), items=texts)
 
 
 def read_texts(upload: Upload) -> pl.DataFrame:
-    """Return items with their texts or pictures, read by the reader of queries with another name for the ids.
+    """Return items with their texts or pictures, read by the reader of queries with another name
+    for the ids.
 
     Raises
     ------
     RetrievalReportError
-        Neither is there, or a picture is no ``data:`` address: others would be fetched from the network.
+        Neither is there, or a picture is no ``data:`` address: others would be fetched from the
+        network.
     """
     found = frame_from([opened(upload)], QUERIES, columns={"query": "item"}, max_rows=MOST_ROWS)
     shown = [name for name in ("text", "image") if name in found.columns]
@@ -107,14 +134,21 @@ def read_texts(upload: Upload) -> pl.DataFrame:
         raise FileError(f"{upload.label}: no column 'text' or 'image' beside 'item'")
     texts = found.select(pl.col("query").alias("item"), *shown).cast(pl.String)
     if "image" in shown and not texts["image"].drop_nulls().str.starts_with("data:image/").all():
-        raise FileError(f"{upload.label}: column 'image': pictures are addresses that begin with data:image/")
+        raise FileError(
+            f"{upload.label}: column 'image': pictures are addresses that begin with data:image/"
+        )
     return texts
 
 
 def read_codes(
-    queries: Sequence[Upload], items: Sequence[Upload], *, distance: str = "hamming", relevance: str = "any"
+    queries: Sequence[Upload],
+    items: Sequence[Upload],
+    *,
+    distance: str = "hamming",
+    relevance: str = "any",
 ) -> Data:
-    """Count codes: one file of queries against all files of items, or equally many of each, one model per pair.
+    """Count codes: one file of queries against all files of items, or equally many of each, one
+    model per pair.
 
     Raises
     ------
@@ -123,15 +157,20 @@ def read_codes(
     """
     if not queries or not items or (len(queries) > 1 and len(queries) != len(items)):
         raise ParameterError(
-            f"codes: {len(queries)} files of queries and {len(items)} of items; one file of queries goes with any "
+            f"codes: {len(queries)} files of queries and {len(items)} of items; one file of "
+            "queries goes with any "
             "number of files of items, several with as many"
         )
     shards = [items] if len(queries) == 1 else [[item] for item in items]
     with noticed() as notes:
-        counts = [_counted(*pair, distance, relevance) for pair in zip(queries, shards, strict=True)]
+        counts = [
+            _counted(*pair, distance, relevance) for pair in zip(queries, shards, strict=True)
+        ]
     names = [str(frame["model"][0]) for frame in counts if frame.height]
     if len(set(names)) < len(names):
-        raise FileError(f"codes: two files would be the same model; the names are {', '.join(names)}")
+        raise FileError(
+            f"codes: two files would be the same model; the names are {', '.join(names)}"
+        )
     contents = [upload.content for upload in (*queries, *items)]
     settings = repr((distance, relevance, names, len(queries)))
     return Data(_title(queries), _digest(contents, settings), pl.concat(counts), notes=tuple(notes))
@@ -159,7 +198,9 @@ def _refuse_repeated(uploads: Sequence[Upload]) -> None:
     labels = [upload.label for upload in uploads]
     twice = sorted(repeated(labels))
     if twice:
-        raise FileError(f"{twice[0]}: uploaded more than once; two files of one name would be the same model")
+        raise FileError(
+            f"{twice[0]}: uploaded more than once; two files of one name would be the same model"
+        )
 
 
 def _left_out(upload: Upload, columns: Mapping[str, str] | None) -> list[str]:

@@ -1,8 +1,8 @@
 """Controls whose value is part of the address, so that a link restores the view.
 
-Streamlit keeps widget and address in step (``bind="query-params"``): a default leaves the address clean, the back
-button works, and unusable values are removed silently. This module adds a message, and drops values that do not (or no
-longer) exist in this data before they reach a widget.
+Streamlit keeps widget and address in step (``bind="query-params"``): a default leaves the address
+clean, the back button works, and unusable values are removed silently. This module adds a message,
+and drops values that do not (or no longer) exist in this data before they reach a widget.
 """
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ MOST_LISTED = 8
 
 
 def refuse(name: str, value: str, reason: str) -> None:
-    """Remember that a value in the address was not used, for `refusals`; the first reason for a name counts."""
+    """Remember that a value in the address was not used, for `refusals`; the first reason for a
+    name counts.
+    """
     found = st.session_state.setdefault(REFUSED, {})
-    found.setdefault(name, f"{plain(name)}: “{plain(value, SHOWN)}” in the address is not used: {plain(reason)}")
+    found.setdefault(
+        name, f"{plain(name)}: “{plain(value, SHOWN)}” in the address is not used: {plain(reason)}"
+    )
 
 
 def refusals() -> list[str]:
@@ -62,7 +66,8 @@ def choose_one(
     label
         Markdown; names from data go through `plain`.
     options
-        At least one; the menu and the address contain their text from ``show``. Repeated texts are numbered.
+        At least one; the menu and the address contain their text from ``show``. Repeated texts are
+        numbered.
     name
         The name in the address and in the session state, unique in the application.
     default
@@ -78,15 +83,25 @@ def choose_one(
     _check(name, list(texts.values()))
     index = options.index(default) if default in texts else 0
     chosen = st.selectbox(
-        label, options, index=index, format_func=texts.__getitem__, key=name, help=help, bind="query-params"
+        label,
+        options,
+        index=index,
+        format_func=texts.__getitem__,
+        key=name,
+        help=help,
+        bind="query-params",
     )
     return options[index] if chosen is None else chosen
 
 
 def choose_pair(models: Sequence[str], first: str, second: str) -> tuple[str, str]:
-    """Offer two menus of models side by side, and return the chosen ones; a note says if they are the same."""
+    """Offer two menus of models side by side, and return the chosen ones; a note says if they are
+    the same.
+    """
     menus = []
-    for column, label, name, default in zip(st.columns(2), ("Model A", "Model B"), "ab", (first, second), strict=True):
+    for column, label, name, default in zip(
+        st.columns(2), ("Model A", "Model B"), "ab", (first, second), strict=True
+    ):
         with column:
             menus.append(choose_one(label, models, name=name, default=default))
     if menus[0] == menus[1]:
@@ -103,7 +118,9 @@ def choose_many(
     placeholder: str,
     help: str | None = None,
 ) -> tuple[T, ...]:
-    """Offer several options, and return the chosen ones in order. The arguments are those of `choose_one`."""
+    """Offer several options, and return the chosen ones in order. The arguments are those of
+    `choose_one`.
+    """
     texts = numbered(options, short)
     if name in st.session_state:
         kept = [option for option in st.session_state[name] if option in texts]
@@ -134,24 +151,43 @@ def choose_number(
     format: str | None = None,
     help: str | None = None,
 ) -> Any:
-    """Offer a number between bounds, whole if ``step`` is; None if ``default`` is None and nothing is entered."""
+    """Offer a number between bounds, whole if ``step`` is; None if ``default`` is None and nothing
+    is entered.
+    """
     for value in given(name):
         if not _is_number(value, low, high, whole=isinstance(step, int)):
             kind = "whole number" if isinstance(step, int) else "number"
-            most = "" if low is None else f" from {low} on" if high is None else f" from {low} to {high}"
+            most = (
+                ""
+                if low is None
+                else f" from {low} on"
+                if high is None
+                else f" from {low} to {high}"
+            )
             refuse(name, value, f"it takes a {kind}{most}")
             if _is_endless(value):
                 st.query_params.pop(name, None)
                 st.session_state.setdefault(UNBOUND, set()).add(name)
-    bounds: dict[str, Any] = {"min_value": low, "max_value": high, "value": default, "step": step, "format": format}
-    # Streamlit converts the initial value in the address to an integer, and infinity would end the session.
+    bounds: dict[str, Any] = {
+        "min_value": low,
+        "max_value": high,
+        "value": default,
+        "step": step,
+        "format": format,
+    }
+    # Streamlit converts the initial value in the address to an integer, and infinity would end the
+    # session.
     bind: Any = None if name in st.session_state.get(UNBOUND, ()) else "query-params"
     return st.number_input(label, **bounds, key=name, help=help, bind=bind, placeholder="none")
 
 
 def _check(name: str, known: Sequence[str]) -> None:
     """Refuse, with a message, values that the widget would ignore silently."""
-    reason = f"known are {', '.join(known)}" if len(known) <= MOST_LISTED else "there is no such choice here"
+    reason = (
+        f"known are {', '.join(known)}"
+        if len(known) <= MOST_LISTED
+        else "there is no such choice here"
+    )
     for value in given(name):
         if value not in known:
             refuse(name, value, reason)

@@ -18,7 +18,8 @@ _usual = warnings.showwarning
 def noticed() -> Iterator[list[str]]:
     """Collect the library's warnings in this thread.
 
-    `warnings.catch_warnings` acts on the whole process, and would also catch the warnings of other sessions.
+    `warnings.catch_warnings` acts on the whole process, and would also catch the warnings of other
+    sessions.
     """
     notes: list[str] = []
     before, _heard.notes = getattr(_heard, "notes", None), notes

@@ -1,12 +1,14 @@
-"""Measure how often each test finds a difference where there is none: its real error beside the nominal one.
+"""Measure how often each test finds a difference where there is none: its real error beside the
+nominal one.
 
 Run from the project's folder, with RETRIEVAL_REPORT_REAL set (some three CPU minutes):
-``python benchmarks/calibration.py --out docs/choosing-a-test.md``. The tables replace the text between the two
-markers of the file.
+``python benchmarks/calibration.py --out docs/choosing-a-test.md``. The tables replace the text
+between the two markers of the file.
 
-It reads the topic × run scores of TREC ad hoc 5–8 that Urbano, Lima and Hanjalic published with *Statistical
-Significance Testing in Information Retrieval* (SIGIR 2019; julian-urbano/sigir2019-statistical on GitHub, CC BY-SA
-4.0), from the folder ``adhoc`` in the one named by RETRIEVAL_REPORT_REAL; they are not part of this repository.
+It reads the topic × run scores of TREC ad hoc 5–8 that Urbano, Lima and Hanjalic published with
+*Statistical Significance Testing in Information Retrieval* (SIGIR 2019;
+julian-urbano/sigir2019-statistical on GitHub, CC BY-SA 4.0), from the folder ``adhoc`` in the one
+named by RETRIEVAL_REPORT_REAL; they are not part of this repository.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ from retrieval_report.engines.score_grid import Pairs
 Floats = NDArray[np.float64]
 ALPHA, MARGIN, GAP = 0.05, 0.01, 0.1
 TRIALS, FAMILIES, RESAMPLES, FEW = 4_000, 400, 1_999, 999
-START, END = "<!-- calibration: made by benchmarks/calibration.py -->", "<!-- end of calibration -->"
+START, END = (
+    "<!-- calibration: made by benchmarks/calibration.py -->",
+    "<!-- end of calibration -->",
+)
 TRACKS = ("adhoc5", "adhoc6", "adhoc7", "adhoc8")
 
 
@@ -46,7 +51,8 @@ def tracks(measure: str) -> list[Floats]:
     if not root:
         raise SystemExit("RETRIEVAL_REPORT_REAL is not set; it names a folder with adhoc/")
     return [
-        np.loadtxt(Path(root) / "adhoc" / f"{track}_{measure}.csv", delimiter=",", skiprows=1).T for track in TRACKS
+        np.loadtxt(Path(root) / "adhoc" / f"{track}_{measure}.csv", delimiter=",", skiprows=1).T
+        for track in TRACKS
     ]
 
 
@@ -63,7 +69,9 @@ def pairs_by_signs(generator: np.random.Generator, measure: str, topics: int) ->
 
 
 def pairs_by_halves(generator: np.random.Generator, measure: str, topics: int) -> Floats:
-    """Return differences between two halves of one run's topics, paired at random, (trials, topics)."""
+    """Return differences between two halves of one run's topics, paired at random, (trials,
+    topics).
+    """
     rows = []
     data = tracks(measure)
     for _ in range(TRIALS):
@@ -124,8 +132,15 @@ def pair_table(generator: np.random.Generator) -> Iterator[str]:
     for null, (make, topics) in PAIR_NULLS.items():
         for measure in ("ap", "p10"):
             difference = make(generator, measure, topics)
-            shares = [(np.nan_to_num(test(difference), nan=1.0) < ALPHA).mean() for test in PAIR_TESTS.values()]
-            yield f"| {null.strip()} | {measure} | {topics} | " + " | ".join(f"{s:.1%}" for s in shares) + " |"
+            shares = [
+                (np.nan_to_num(test(difference), nan=1.0) < ALPHA).mean()
+                for test in PAIR_TESTS.values()
+            ]
+            yield (
+                f"| {null.strip()} | {measure} | {topics} | "
+                + " | ".join(f"{s:.1%}" for s in shares)
+                + " |"
+            )
 
 
 Made = tuple[Floats, Floats]  # scores of the models, and their true means
@@ -137,7 +152,9 @@ def exchanged(generator: np.random.Generator, scores: Floats) -> Made:
 
 
 def flipped(generator: np.random.Generator, scores: Floats) -> Made:
-    """Flip the deviations of every topic together, so that means are equal but each model keeps its spread."""
+    """Flip the deviations of every topic together, so that means are equal but each model keeps its
+    spread.
+    """
     deviations = scores - scores.mean(axis=1, keepdims=True)
     signs = generator.choice([-1.0, 1.0], scores.shape[1])
     return (deviations - deviations.mean(axis=0)) * signs, np.zeros(len(scores))
@@ -185,12 +202,16 @@ def single(scores: Floats, seed: int) -> Floats:
 
 
 def holm_t(scores: Floats, seed: int) -> Floats:
-    """Return the p of all pairs corrected by Holm, from the t-test, whose p has no smallest value."""
+    """Return the p of all pairs corrected by Holm, from the t-test, whose p has no smallest
+    value.
+    """
     return holm(single(scores, seed))
 
 
 def wilcoxon_bh(scores: Floats, seed: int) -> Floats:
-    """Return the p of all pairs by Wilcoxon's test, with Benjamini and Hochberg's correction (Otero et al., 2025)."""
+    """Return the p of all pairs by Wilcoxon's test, with Benjamini and Hochberg's correction (Otero
+    et al., 2025).
+    """
     return benjamini_hochberg(np.nan_to_num(wilcoxon(_differences(scores)), nan=1.0))
 
 
@@ -204,7 +225,9 @@ FAMILY_TESTS: dict[str, Callable[[Floats, int], Floats]] = {
 
 
 def is_false(scores: Floats, means: Floats, significant: NDArray[np.bool_]) -> bool:
-    """Return whether any pair found different is equal, or the other way round: then some true rank is not covered."""
+    """Return whether any pair found different is equal, or the other way round: then some true rank
+    is not covered.
+    """
     pairs = Pairs.every(len(scores))
     seen = scores.mean(axis=1)
     seen_ahead = np.sign(np.round(seen[pairs.first] - seen[pairs.second], 12))
@@ -213,11 +236,16 @@ def is_false(scores: Floats, means: Floats, significant: NDArray[np.bool_]) -> b
 
 
 def covered(scores: Floats, means: Floats, significant: NDArray[np.bool_]) -> bool:
-    """Return whether the ranks that the tests leave open hold all true ranks; models of equal mean share theirs."""
+    """Return whether the ranks that the tests leave open hold all true ranks; models of equal mean
+    share theirs.
+    """
     pairs, models = Pairs.every(len(scores)), len(scores)
     seen = scores.mean(axis=1)
     ahead = seen[pairs.first] > seen[pairs.second]
-    winner, loser = np.where(ahead, pairs.first, pairs.second), np.where(ahead, pairs.second, pairs.first)
+    winner, loser = (
+        np.where(ahead, pairs.first, pairs.second),
+        np.where(ahead, pairs.second, pairs.first),
+    )
     low = 1 + np.bincount(loser[significant], minlength=models)
     high = models - np.bincount(winner[significant], minlength=models)
     true_low = 1 + (means[:, None] < means - 1e-12).sum(axis=1)
@@ -226,7 +254,9 @@ def covered(scores: Floats, means: Floats, significant: NDArray[np.bool_]) -> bo
 
 
 def family_tables(generator: np.random.Generator) -> tuple[str, str]:
-    """Return tables of the probability of any false finding, and of covering all true ranks at once."""
+    """Return tables of the probability of any false finding, and of covering all true ranks at
+    once.
+    """
     head = [
         f"| data | measure | models | {' | '.join(FAMILY_TESTS)} |",
         f"| --- | --- | ---: |{' ---: |' * len(FAMILY_TESTS)}",
@@ -235,10 +265,16 @@ def family_tables(generator: np.random.Generator) -> tuple[str, str]:
     for null, make in NULLS.items():
         for measure in ("ap", "p10"):
             for models in (5, 13, 40):
-                data, false, held = tracks(measure), dict.fromkeys(FAMILY_TESTS, 0), dict.fromkeys(FAMILY_TESTS, 0)
+                data, false, held = (
+                    tracks(measure),
+                    dict.fromkeys(FAMILY_TESTS, 0),
+                    dict.fromkeys(FAMILY_TESTS, 0),
+                )
                 for trial in range(FAMILIES):
                     runs = data[trial % len(data)]
-                    made, means = make(generator, runs[generator.choice(len(runs), models, replace=False)])
+                    made, means = make(
+                        generator, runs[generator.choice(len(runs), models, replace=False)]
+                    )
                     for name, test in FAMILY_TESTS.items():
                         significant = test(made, trial) < ALPHA
                         false[name] += is_false(made, means, significant)
@@ -262,12 +298,18 @@ def power_table(generator: np.random.Generator) -> Iterator[str]:
                 drawn = scores[generator.choice(len(scores), models, replace=False)]
                 for name in names:
                     found[name].append((FAMILY_TESTS[name](drawn, trial) < ALPHA).mean())
-            yield f"| {measure} | {models} | " + " | ".join(f"{np.mean(found[name]):.0%}" for name in names) + " |"
+            yield (
+                f"| {measure} | {models} | "
+                + " | ".join(f"{np.mean(found[name]):.0%}" for name in names)
+                + " |"
+            )
 
 
 def main() -> None:
     """Print the tables, or insert them into a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, help="file whose text between the markers is replaced")
     asked = parser.parse_args()
     start = time.process_time()
@@ -276,7 +318,10 @@ def main() -> None:
     parts = [
         f"Two models, {TRIALS} trials each (a share of 5.0% has a standard error of 0.3%):",
         "\n".join(pair_rows),
-        f"Any false finding among all pairs, {FAMILIES} trials each (5.0% has a standard error of 1.1%):",
+        (
+            f"Any false finding among all pairs, {FAMILIES} trials each (5.0% has a standard error of "
+            "1.1%):"
+        ),
         errors,
         "All true ranks within the ranks that the tests leave open, in the same trials:",
         coverage,

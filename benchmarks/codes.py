@@ -1,4 +1,5 @@
-"""Measure how fast codes become counts, beside NumPy without a matrix and the sort that counting replaces.
+"""Measure how fast codes become counts, beside NumPy without a matrix and the sort that counting
+replaces.
 
 Run from the project's folder: ``python benchmarks/codes.py --out benchmarks/codes.md``.
 """
@@ -41,21 +42,28 @@ def codes(generator: np.random.Generator, rows: int, bits: int) -> Any:
     return generator.integers(0, 2, (rows, bits), dtype=np.int8) * 2 - 1
 
 
-def clustered(generator: np.random.Generator, labels: dict[str, Any], kinds: int) -> tuple[Any, Any]:
-    """Return 64-bit codes near a code of their class: each bit is flipped with a probability of one in eight."""
+def clustered(
+    generator: np.random.Generator, labels: dict[str, Any], kinds: int
+) -> tuple[Any, Any]:
+    """Return 64-bit codes near a code of their class: each bit is flipped with a probability of one
+    in eight.
+    """
     centres = codes(generator, kinds, 64)
 
     def near(classes: Any) -> Any:
-        return centres[classes] * np.where(generator.random((len(classes), 64), np.float32) < 0.125, -1, 1).astype(
-            np.int8
-        )
+        return centres[classes] * np.where(
+            generator.random((len(classes), 64), np.float32) < 0.125, -1, 1
+        ).astype(np.int8)
 
     return near(labels["query_labels"]), near(labels["item_labels"])
 
 
 def counting(name: str, queries: Any, items: Any, labels: dict[str, Any], **options: Any) -> Work:
     return Work(
-        name, "count_codes", len(queries) * len(items), lambda: count_codes(queries, items, **labels, **options)
+        name,
+        "count_codes",
+        len(queries) * len(items),
+        lambda: count_codes(queries, items, **labels, **options),
     )
 
 
@@ -68,7 +76,9 @@ def with_numpy(name: str, queries: Any, items: Any, labels: dict[str, Any]) -> W
         counts = []
         for query, label in zip(own, labels["query_labels"], strict=True):
             distance = (
-                np.bitwise_count(other ^ query).sum(axis=1) if bits > 64 else np.bitwise_count(other[:, 0] ^ query[0])
+                np.bitwise_count(other ^ query).sum(axis=1)
+                if bits > 64
+                else np.bitwise_count(other[:, 0] ^ query[0])
             )
             relevant = labels["item_labels"] == label
             counts.append(np.bincount(distance * np.int64(2) + relevant, minlength=2 * bits + 2))
@@ -101,7 +111,9 @@ def all_work(items_count: int) -> list[Work]:
     items = codes(generator, items_count, 64)
     queries, labels = codes(generator, 3000, 64), labelled(3000, 10)
     work.append(counting("64 bits, 10 classes", queries, items, labels))
-    work.append(counting("64 bits, 10 classes, clustered", *clustered(generator, labels, 10), labels))
+    work.append(
+        counting("64 bits, 10 classes, clustered", *clustered(generator, labels, 10), labels)
+    )
     same = np.broadcast_to(items[:1], items.shape)
     work.append(counting("64 bits, 10 classes, all codes equal", queries, same, labels))
     few = {"query_labels": labels["query_labels"][:20], "item_labels": labels["item_labels"]}
@@ -109,7 +121,11 @@ def all_work(items_count: int) -> list[Work]:
     work.append(with_sort("64 bits, 10 classes", queries[:10], items))
     hot = {"query_labels": classes((3000, 24), 2), "item_labels": classes((items_count, 24), 2)}
     work.append(counting("64 bits, multi-hot over 24, any shared", queries, items, hot))
-    work.append(counting("64 bits, multi-hot over 24, number shared", queries, items, hot, relevance="shared"))
+    work.append(
+        counting(
+            "64 bits, multi-hot over 24, number shared", queries, items, hot, relevance="shared"
+        )
+    )
     small, labels = codes(generator, 10_000, 16), labelled(10_000, 10)
     work.append(counting("16 bits, 10 classes", small, items[:, :16], labels))
     work.append(counting("16 bits, 1000 classes", small, items[:, :16], labelled(10_000, 1000)))
@@ -118,12 +134,22 @@ def all_work(items_count: int) -> list[Work]:
         size = min(items_count, 100_000_000 // bits)
         part = {"query_labels": labels["query_labels"], "item_labels": labels["item_labels"][:size]}
         work.append(
-            counting(f"{bits} bits, 10 classes", codes(generator, 2000, bits), codes(generator, size, bits), part)
+            counting(
+                f"{bits} bits, 10 classes",
+                codes(generator, 2000, bits),
+                codes(generator, size, bits),
+                part,
+            )
         )
     size = min(items_count, 200_000)
-    part = {"query_labels": labels["query_labels"][:100], "item_labels": labels["item_labels"][:size]}
+    part = {
+        "query_labels": labels["query_labels"][:100],
+        "item_labels": labels["item_labels"][:size],
+    }
     for distance, low, high, dtype in (("l1", 0, 256, np.uint8), ("dot", -8, 8, np.int8)):
-        own, other = (generator.integers(low, high, (rows, 128)).astype(dtype) for rows in (100, size))
+        own, other = (
+            generator.integers(low, high, (rows, 128)).astype(dtype) for rows in (100, size)
+        )
         work.append(
             counting(
                 f"{distance} of 128 {dtype.__name__} of {low} … {high - 1}, 10 classes",
@@ -140,14 +166,21 @@ def check() -> None:
     """Check that both ways to count agree before they are timed."""
     generator = np.random.default_rng(1)
     queries, items = codes(generator, 20, 64), codes(generator, 5000, 64)
-    labels = {"query_labels": generator.integers(0, 3, 20), "item_labels": generator.integers(0, 3, 5000)}
+    labels = {
+        "query_labels": generator.integers(0, 3, 20),
+        "item_labels": generator.integers(0, 3, 5000),
+    }
     counted: Any = with_numpy("", queries, items, labels).run()
-    flat = [(q, v // 2, v % 2, row[v]) for q, row in enumerate(counted) for v in np.flatnonzero(row)]
+    flat = [
+        (q, v // 2, v % 2, row[v]) for q, row in enumerate(counted) for v in np.flatnonzero(row)
+    ]
     assert count_codes(queries, items, **labels).drop("model").rows() == flat
 
 
 def measure(work: list[Work], runs: int) -> dict[int, list[tuple[float, float]]]:
-    """Return wall-clock and CPU seconds of every run; all work takes turns, so that load affects all equally."""
+    """Return wall-clock and CPU seconds of every run; all work takes turns, so that load affects
+    all equally.
+    """
     times: dict[int, list[tuple[float, float]]] = {number: [] for number in range(len(work))}
     for run in range(runs + 1):
         for number, item in enumerate(work):
@@ -162,14 +195,20 @@ def measure(work: list[Work], runs: int) -> dict[int, list[tuple[float, float]]]
 
 def table(work: list[Work], times: dict[int, list[tuple[float, float]]]) -> str:
     lines = [
-        "| work | way | pairs | 10⁹ pairs/s, median | slowest … fastest | 10⁹ pairs per processor second |",
+        (
+            "| work | way | pairs | 10⁹ pairs/s, median | slowest … fastest | 10⁹ pairs per processor "
+            "second |"
+        ),
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for number, item in enumerate(work):
         rates = [item.pairs / clock / 1e9 for clock, _ in times[number]]
         busy = statistics.median(item.pairs / processor / 1e9 for _, processor in times[number])
         middle, spread = statistics.median(rates), f"{min(rates):.3g} … {max(rates):.3g}"
-        lines.append(f"| {item.name} | {item.ways} | {item.pairs:.1e} | {middle:.3g} | {spread} | {busy:.3g} |")
+        lines.append(
+            f"| {item.name} | {item.ways} | {item.pairs:.1e} | {middle:.3g} | {spread} | "
+            f"{busy:.3g} |"
+        )
     return "\n".join(lines)
 
 
@@ -177,16 +216,27 @@ def machine() -> str:
     model = platform.processor() or platform.machine()
     if Path("/proc/cpuinfo").exists():
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), model)
+        model = next(
+            (line.split(":")[1].strip() for line in lines if line.startswith("model name")), model
+        )
     versions = ", ".join(f"{name} {version(name)}" for name in ("numba", "numpy", "polars"))
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    return f"{model}, {os.cpu_count()} processors{load}; Python {platform.python_version()}, {versions}"
+    return (
+        f"{model}, {os.cpu_count()} processors{load}; Python {platform.python_version()}, "
+        f"{versions}"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=RUNS, help="timed runs of each work (default: %(default)s)")
-    parser.add_argument("--items", type=int, default=ITEMS, help="items to search (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--runs", type=int, default=RUNS, help="timed runs of each work (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--items", type=int, default=ITEMS, help="items to search (default: %(default)s)"
+    )
     parser.add_argument("--only", default="", help="measure the work whose name holds this text")
     parser.add_argument("--out", type=Path, help="write the table to this Markdown file too")
     arguments = parser.parse_args()
@@ -195,7 +245,8 @@ def main() -> None:
     text = table(work, measure(work, arguments.runs))
     command = shlex.join(["python", *sys.argv])
     page = (
-        f"# Codes to counts\n\n{text}\n\nValidation, packing and the resulting frame are included; medians of "
+        f"# Codes to counts\n\n{text}\n\nValidation, packing and the resulting frame are included; "
+        "medians of "
         f"{arguments.runs} runs that took turns. {machine()}. Command: `{command}`\n"
     )
     print(page)

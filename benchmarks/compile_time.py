@@ -1,6 +1,8 @@
-"""Measure how long the first call in a fresh installation compiles, by metric, in processes with an empty cache.
+"""Measure how long the first call in a fresh installation compiles, by metric, in processes with an
+empty cache.
 
-Run from the project's folder: ``python benchmarks/compile_time.py --out benchmarks/compile_time.md``.
+Run from the project's folder: ``python benchmarks/compile_time.py --out
+benchmarks/compile_time.md``.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ ASKED = {
     "precision, expected": "metrics='precision', policies='expected'",
     "ndcg, expected": "metrics='ndcg', policies='expected'",
     "ap, expected": "metrics='ap', policies='expected'",
-    "ap(denominator=retrieved), expected": "metrics='ap(denominator=retrieved)', policies='expected'",
+    "ap(denominator=retrieved), expected": "metrics='ap(denominator=retrieved)', "
+    "policies='expected'",
     "rr, expected": "metrics='rr', policies='expected'",
     "err, expected": "metrics='err', policies='expected'",
     "ndcg(ideal=cutoff), expected": "metrics='ndcg(ideal=cutoff)', policies='expected'",
@@ -42,13 +45,19 @@ def seconds(asked: str, cache: str) -> float:
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     script = SCRIPT.format(asked=asked)
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-W", "ignore", "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return float(done.stdout)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", default="", help="measure the calls whose name holds this text")
     parser.add_argument("--out", type=Path, help="write the table to this Markdown file too")
     arguments = parser.parse_args()
@@ -56,10 +65,14 @@ def main() -> None:
     for name, asked in ASKED.items():
         if arguments.only in name:
             with tempfile.TemporaryDirectory() as cache:
-                lines.append(f"| {name} | {seconds(asked, cache):.1f} | {seconds(asked, cache):.2f} |")
+                lines.append(
+                    f"| {name} | {seconds(asked, cache):.1f} | {seconds(asked, cache):.2f} |"
+                )
     table = "\n".join(lines)
     about = f"{platform.machine()}, {os.cpu_count()} processors; Python {platform.python_version()}"
-    about += "".join(f", {package} {version(package)}" for package in ("numba", "llvmlite", "polars"))
+    about += "".join(
+        f", {package} {version(package)}" for package in ("numba", "llvmlite", "polars")
+    )
     command = shlex.join(["python", *sys.argv])
     page = f"# Compiling\n\n{table}\n\nWithout the import. {about}. Command: `{command}`\n"
     print(page)

@@ -1,10 +1,11 @@
-"""Measure what computing in advance saves in the dashboard: seconds until a page is drawn, with and without it.
+"""Measure what computing in advance saves in the dashboard: seconds until a page is drawn, with and
+without it.
 
     python benchmarks/dashboard.py
 
-Pages run in Streamlit's own test runner, without a server and without a browser, on both samples. Kernels are compiled
-before anything is measured. "Known" is the cost of a page whose numbers and charts the threads of app/prefetch.py have
-already computed.
+Pages run in Streamlit's own test runner, without a server and without a browser, on both samples.
+Kernels are compiled before anything is measured. "Known" is the cost of a page whose numbers and
+charts the threads of app/prefetch.py have already computed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""End commands at any moment, and take away what they read: ``python benchmarks/faults.py --each 20``.
+"""End commands at any moment, and take away what they read: ``python benchmarks/faults.py --each
+20``.
 
-They are ended by kill −9, SIGTERM, SIGINT and a full disk; the folder cannot be written; a file vanishes, grows or
-shrinks while it is read. Each command writes over older results. Afterwards the folder has to hold the old files or
-the new ones, never both kinds and none cut off, once what was decided is finished; a signal that can be caught may
-leave no temporary folder, and nothing may end in a traceback or a crash.
+They are ended by kill −9, SIGTERM, SIGINT and a full disk; the folder cannot be written; a file
+vanishes, grows or shrinks while it is read. Each command writes over older results. Afterwards the
+folder has to hold the old files or the new ones, never both kinds and none cut off, once what was
+decided is finished; a signal that can be caught may leave no temporary folder, and nothing may end
+in a traceback or a crash.
 """
 
 from __future__ import annotations
@@ -33,13 +35,39 @@ SETTINGS = ["--metrics", "ap,ndcg", "--cutoffs", "5,all", "--truncated", "no"]
 COMMANDS = {
     "memory": ["evaluate", "{given}/both.parquet", "--out", "{out}", *SETTINGS],
     "disk": ["evaluate", "{given}/both.parquet", "--engine", "disk", "--out", "{out}", *SETTINGS],
-    "resume": ["evaluate", "{given}/both.parquet", "--engine", "disk", "--resume", "--out", "{out}", *SETTINGS],
-    "report": ["report", "{given}/both.parquet", "--out", "{out}", "--formats", "csv,parquet,json,markdown", *SETTINGS],
+    "resume": [
+        "evaluate",
+        "{given}/both.parquet",
+        "--engine",
+        "disk",
+        "--resume",
+        "--out",
+        "{out}",
+        *SETTINGS,
+    ],
+    "report": [
+        "report",
+        "{given}/both.parquet",
+        "--out",
+        "{out}",
+        "--formats",
+        "csv,parquet,json,markdown",
+        *SETTINGS,
+    ],
     "compare": ["compare", "{given}/both.parquet", "--out", "{out}", *SETTINGS],
     "leaderboard": ["leaderboard", "{given}/both.parquet", "--out", "{out}", *SETTINGS],
     "codes": ["codes", "{given}/queries.npz", "{given}/items.npz", "--out", "{out}", *SETTINGS[:4]],
     "gate": [
-        *("gate", "{given}/a.parquet", "{given}/b.parquet", "--measure", "ap@5", "--margin", "0.1", "--json"),
+        *(
+            "gate",
+            "{given}/a.parquet",
+            "{given}/b.parquet",
+            "--measure",
+            "ap@5",
+            "--margin",
+            "0.1",
+            "--json",
+        ),
         *("--junit", "{out}/gate.xml", "--markdown", "{out}/gate.md"),
     ],
 }
@@ -55,10 +83,14 @@ WAYS = (*SIGNALS, "full", "read-only", *CHANGES)
 def made(folder: Path, seed: int) -> Path:
     """Two models, 400 queries of 30 items, together and alone; and codes."""
     folder.mkdir()
-    rows = pl.DataFrame({"model": ["a", "b"]}).join(pl.DataFrame({"query": range(400)}), how="cross")
+    rows = pl.DataFrame({"model": ["a", "b"]}).join(
+        pl.DataFrame({"query": range(400)}), how="cross"
+    )
     rows = rows.join(pl.DataFrame({"item": range(30)}), how="cross")
     hashed = pl.struct("model", "query", "item").hash(seed)
-    rows = rows.with_columns(distance=hashed % 7, relevance=pl.struct("query", "item").hash(seed) % 5 == 0)
+    rows = rows.with_columns(
+        distance=hashed % 7, relevance=pl.struct("query", "item").hash(seed) % 5 == 0
+    )
     rows.write_parquet(folder / "both.parquet")
     for model in ("a", "b"):
         rows.filter(model=model).write_parquet(folder / f"{model}.parquet")
@@ -77,7 +109,11 @@ def words(command: str, given: Path, out: Path) -> list[str]:
 
 def hashes(folder: Path) -> Hashes:
     """The files of a folder, but for temporary ones."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir() if path.is_file()}
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.is_file()
+    }
 
 
 def left(folder: Path) -> list[Path]:
@@ -95,14 +131,18 @@ def judge(out: Path, old: Hashes, new: Hashes) -> str:
 
 
 def disturbed(command: list[str], how: str, moment: float, given: Path, out: Path) -> str:
-    """Run a command, and disturb it at a moment; "full" stands for files that cannot grow beyond some bytes."""
+    """Run a command, and disturb it at a moment; "full" stands for files that cannot grow beyond
+    some bytes.
+    """
     limit: Callable[[], None] | None = None
     if how == "full":
         most = int(10 ** (1 + 5 * moment))
         limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))  # noqa: E731
     if how == "read-only":
         unchangeable(out, "+")
-    process = subprocess.Popen(command, preexec_fn=limit, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, preexec_fn=limit, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
     if how in SIGNALS or how in CHANGES:
         try:
             process.wait(moment)
@@ -121,7 +161,9 @@ def disturbed(command: list[str], how: str, moment: float, given: Path, out: Pat
 
 
 def unchangeable(folder: Path, sign: str) -> None:
-    """Let a folder take no new files, or let it again; permissions do not stop root, so that it takes an attribute."""
+    """Let a folder take no new files, or let it again; permissions do not stop root, so that it
+    takes an attribute.
+    """
     if os.getuid():
         folder.chmod(0o555 if sign == "+" else 0o755)
     else:
@@ -136,7 +178,9 @@ def run(command: list[str]) -> float:
     return time.monotonic() - begin
 
 
-def tried(command: str, each: int, folder: Path, draw: random.Random) -> Iterator[tuple[str, Counter[str]]]:
+def tried(
+    command: str, each: int, folder: Path, draw: random.Random
+) -> Iterator[tuple[str, Counter[str]]]:
     """Disturb one command many times in every way; what became of the results, way by way."""
     given = [folder / f"data{seed}" for seed in (1, 2)]
     read = COMMANDS[command][1].format(given="")[1:]

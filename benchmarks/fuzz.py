@@ -1,7 +1,8 @@
-"""Fuzz the readers and the texts of metrics: ``python benchmarks/fuzz.py --metrics 600000 --files 400000``.
+"""Fuzz the readers and the texts of metrics: ``python benchmarks/fuzz.py --metrics 600000 --files
+400000``.
 
-Everything is read in a child process; if it crashes, or raises anything but an error of the package, that is a fault,
-and the number that reproduces the input is printed.
+Everything is read in a child process; if it crashes, or raises anything but an error of the
+package, that is a fault, and the number that reproduces the input is printed.
 """
 
 from __future__ import annotations
@@ -53,7 +54,11 @@ def run(what: str, first: int, inputs: int, seconds: float) -> Counter[str]:
         *faults, counts = ended.stdout.splitlines() or [""]
         print("\n".join(faults), end="\n" if faults else "", flush=True)
         became.update(
-            {key: int(count) for key, _, count in (pair.partition("=") for pair in counts.split("\t")) if key}
+            {
+                key: int(count)
+                for key, _, count in (pair.partition("=") for pair in counts.split("\t"))
+                if key
+            }
         )
         number = upto
         if ended.returncode:
@@ -69,7 +74,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--metrics", type=int, default=20_000)
     parser.add_argument("--files", type=int, default=20_000)
-    parser.add_argument("--first", type=int, default=0, help="number of the first input of each of the two")
+    parser.add_argument(
+        "--first", type=int, default=0, help="number of the first input of each of the two"
+    )
     parser.add_argument("--seconds", type=float, default=1e9, help="for each of the two")
     parser.add_argument("--child", nargs=3)
     asked = parser.parse_args()

@@ -1,8 +1,9 @@
-"""Measure how the time of `evaluate` grows with rows, tie size, cutoffs, models and threads, as a table and a plot.
+"""Measure how the time of `evaluate` grows with rows, tie size, cutoffs, models and threads, as a
+table and a plot.
 
-Run from the project's folder: ``python benchmarks/growth.py --out benchmarks`` (some 5 GB of memory; ``--most 1e7``
-leaves the largest frame out). Of several runs the fastest counts, since it is the least disturbed; frames of more than
-10⁷ rows are scored once.
+Run from the project's folder: ``python benchmarks/growth.py --out benchmarks`` (some 5 GB of
+memory; ``--most 1e7`` leaves the largest frame out). Of several runs the fastest counts, since it
+is the least disturbed; frames of more than 10⁷ rows are scored once.
 """
 
 from __future__ import annotations
@@ -32,16 +33,25 @@ Integers = NDArray[np.int64]
 
 
 def frame(rows: int, *, items: int = 1000, tie: int = 15, models: int = 1) -> pl.DataFrame:
-    """Return lists of ``items`` rows in order of distance, with ties of about ``tie`` items and grades 0–3."""
+    """Return lists of ``items`` rows in order of distance, with ties of about ``tie`` items and
+    grades 0–3.
+    """
     generator = np.random.default_rng(0)
-    graded = generator.choice(np.array([0] * 7 + [1, 2, 3], np.uint8), rows // models + items)  # same for all models
-    step = max(ROWS, items) // items * items  # whole lists; the largest frame is made piece by piece
+    graded = generator.choice(
+        np.array([0] * 7 + [1, 2, 3], np.uint8), rows // models + items
+    )  # same for all models
+    step = (
+        max(ROWS, items) // items * items
+    )  # whole lists; the largest frame is made piece by piece
     return pl.concat(
-        piece(np.arange(row, min(row + step, rows)), graded, items, tie, models) for row in range(0, rows, step)
+        piece(np.arange(row, min(row + step, rows)), graded, items, tie, models)
+        for row in range(0, rows, step)
     )
 
 
-def piece(row: Integers, graded: NDArray[np.uint8], items: int, tie: int, models: int) -> pl.DataFrame:
+def piece(
+    row: Integers, graded: NDArray[np.uint8], items: int, tie: int, models: int
+) -> pl.DataFrame:
     lists, measure = row // items, row % items
     columns: dict[str, Any] = {
         "query": (lists // models).astype(np.uint32),
@@ -85,7 +95,9 @@ def plot(table: pl.DataFrame) -> Any:
     table = table.rename({"cpu": "CPU seconds"})
     charts = []
     for (grows,), own in table.group_by("grows", maintain_order=True):
-        long = own.unpivot(["seconds", "CPU seconds"], index="value", variable_name="time", value_name="taken")
+        long = own.unpivot(
+            ["seconds", "CPU seconds"], index="value", variable_name="time", value_name="taken"
+        )
         axis = alt.Axis(values=own["value"].to_list(), format="~s", labelOverlap=True, grid=False)
         charts.append(
             alt.Chart(alt.InlineData(values=long.to_dicts()), title=grows, width=200, height=150)
@@ -107,11 +119,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     rows = [
-        {"grows": grows, "value": value, "rows": data.height, **fastest(data, options, arguments.runs)}
+        {
+            "grows": grows,
+            "value": value,
+            "rows": data.height,
+            **fastest(data, options, arguments.runs),
+        }
         for grows, value, data, options in works(arguments.most)
     ]
     table = pl.DataFrame(rows)
-    lines = ["# How the time grows", "", "| grows | to | rows | seconds | CPU seconds | 10⁶ rows/s |"]
+    lines = [
+        "# How the time grows",
+        "",
+        "| grows | to | rows | seconds | CPU seconds | 10⁶ rows/s |",
+    ]
     lines.append("| --- | --- | --- | --- | --- | --- |")
     for row in rows:
         rate = row["rows"] / row["seconds"] / 1e6
@@ -120,9 +141,12 @@ def main() -> None:
     machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     command = f"`python benchmarks/growth.py --most {arguments.most:g} --out benchmarks`"
     lines += ["", "![seconds against each](growth.svg)", ""]
-    lines.append(f"Fastest of {arguments.runs} runs (10⁸ rows: one run); {machine}. Command: {command}")
     lines.append(
-        "Where the load is above the number of cores, others had a share: the CPU seconds then show the growth."
+        f"Fastest of {arguments.runs} runs (10⁸ rows: one run); {machine}. Command: {command}"
+    )
+    lines.append(
+        "Where the load is above the number of cores, others had a share: the CPU seconds then "
+        "show the growth."
     )
     print("\n".join(lines))
     if arguments.out:

@@ -1,7 +1,9 @@
-"""Measure the CPU seconds of metrics on lists that are already laid out, here and in another checkout.
+"""Measure the CPU seconds of metrics on lists that are already laid out, here and in another
+checkout.
 
 Run from the project's folder, with another version beside it:
-``git worktree add ../before ff8f114; python benchmarks/kernels.py --beside ../before --out benchmarks/kernels.md``.
+``git worktree add ../before ff8f114; python benchmarks/kernels.py --beside ../before --out
+benchmarks/kernels.md``.
 """
 
 from __future__ import annotations
@@ -21,11 +23,16 @@ import numpy as np
 import polars as pl
 
 LISTS, ITEMS, RUNS = 200, 1000, 3
-FEW, MANY = (5, 10, 20, 100, None), tuple(np.unique(np.geomspace(1, ITEMS, 50).astype(int)).tolist())
+FEW, MANY = (
+    (5, 10, 20, 100, None),
+    tuple(np.unique(np.geomspace(1, ITEMS, 50).astype(int)).tolist()),
+)
 
 
 def rankings(tie: int, relevant: float, grades: int = 4) -> pl.DataFrame:
-    """Return lists with ties of ``tie`` items; 0: ties of one item, with every fifth of two to nine."""
+    """Return lists with ties of ``tie`` items; 0: ties of one item, with every fifth of two to
+    nine.
+    """
     generator = np.random.default_rng(0)
     rows = LISTS * ITEMS
     if tie:
@@ -35,7 +42,9 @@ def rankings(tie: int, relevant: float, grades: int = 4) -> pl.DataFrame:
         distance = np.repeat(np.arange(rows), sizes)[:rows]
     grade = np.where(generator.random(rows) < relevant, generator.integers(1, grades + 1, rows), 0)
     query = np.repeat(np.arange(LISTS), ITEMS)
-    return pl.DataFrame({"query": query, "item": np.arange(rows), "distance": distance, "relevance": grade})
+    return pl.DataFrame(
+        {"query": query, "item": np.arange(rows), "distance": distance, "relevance": grade}
+    )
 
 
 def work() -> Iterator[tuple[str, pl.DataFrame, dict[str, Any]]]:
@@ -44,13 +53,29 @@ def work() -> Iterator[tuple[str, pl.DataFrame, dict[str, Any]]]:
         for relevant in (0.04, 0.3):
             frame = rankings(tie, relevant)
             for metric in ("precision", "ndcg", "ap", "rr"):
-                yield f"{metric}, {text}, {relevant:.0%} relevant", frame, {"metrics": metric, "cutoffs": FEW}
+                yield (
+                    f"{metric}, {text}, {relevant:.0%} relevant",
+                    frame,
+                    {"metrics": metric, "cutoffs": FEW},
+                )
     for tie in (1, 10, 50, 100, 200):
-        yield f"err with std, 5 grades, ties of {tie}", rankings(tie, 0.3), {"metrics": "err", "cutoffs": FEW}
-    yield "err with std, 5 grades, ties of 50, 50 cutoffs", rankings(50, 0.3), {"metrics": "err", "cutoffs": MANY}
+        yield (
+            f"err with std, 5 grades, ties of {tie}",
+            rankings(tie, 0.3),
+            {"metrics": "err", "cutoffs": FEW},
+        )
+    yield (
+        "err with std, 5 grades, ties of 50, 50 cutoffs",
+        rankings(50, 0.3),
+        {"metrics": "err", "cutoffs": MANY},
+    )
     drawn = {"cutoffs": FEW, "policies": "shuffled", "shuffles": 100}
     yield "100 shuffles, default metrics, ties of 20", rankings(20, 0.3), drawn
-    yield "100 shuffles, default metrics to 100", rankings(20, 0.3), {**drawn, "cutoffs": (1, 5, 10, 20, 100)}
+    yield (
+        "100 shuffles, default metrics to 100",
+        rankings(20, 0.3),
+        {**drawn, "cutoffs": (1, 5, 10, 20, 100)},
+    )
 
 
 def least(function: Callable[[], Any]) -> float:
@@ -64,7 +89,9 @@ def least(function: Callable[[], Any]) -> float:
 
 
 def measure(only: str) -> dict[str, float]:
-    """Return CPU nanoseconds per row for every piece of work, without reading and grouping the rows."""
+    """Return CPU nanoseconds per row for every piece of work, without reading and grouping the
+    rows.
+    """
     from retrieval_report.contracts.options import Options
     from retrieval_report.metrics.parsing import parse_metrics
     from retrieval_report.scoring.judged import judge
@@ -77,7 +104,9 @@ def measure(only: str) -> dict[str, float]:
             continue
         policies, shuffles = asked.get("policies", "expected"), asked.get("shuffles", 100)
         options = Options(policies=(policies,), shuffles=shuffles)
-        requests = parse_metrics(asked.get("metrics", ("precision", "recall", "ap", "rr", "ndcg")), asked["cutoffs"])
+        requests = parse_metrics(
+            asked.get("metrics", ("precision", "recall", "ap", "rr", "ndcg")), asked["cutoffs"]
+        )
         prepared = lay_out(judge(frame, None, None, options), options)
         score_prepared(prepared, requests, options)
         seconds = least(lambda p=prepared, r=requests, o=options: score_prepared(p, r, o))  # type: ignore[misc]
@@ -94,8 +123,12 @@ def elsewhere(folder: Path, only: str) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--beside", type=Path, required=False, help="folder of another checkout to measure too")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--beside", type=Path, required=False, help="folder of another checkout to measure too"
+    )
     parser.add_argument("--only", default="", help="measure the work whose name holds this text")
     parser.add_argument("--json", action="store_true", help="print the numbers alone")
     parser.add_argument("--out", type=Path, help="write the table to this Markdown file too")
@@ -105,13 +138,27 @@ def main() -> None:
         print(json.dumps(here))
         return
     before = elsewhere(arguments.beside, arguments.only) if arguments.beside else {}
-    lines = ["| work | beside, ns per row | here, ns per row | times as fast |", "| --- | --- | --- | --- |"]
+    lines = [
+        "| work | beside, ns per row | here, ns per row | times as fast |",
+        "| --- | --- | --- | --- |",
+    ]
     for name, own in here.items():
         other = before.get(name)
-        shown = f"– | {own:.1f} | –" if other is None else f"{other:.1f} | {own:.1f} | {other / own:.1f}"
+        shown = (
+            f"– | {own:.1f} | –"
+            if other is None
+            else f"{other:.1f} | {own:.1f} | {other / own:.1f}"
+        )
         lines.append(f"| {name} | {shown} |")
-    about = f"CPU time on lists that are already laid out; the fastest of {RUNS} runs, {LISTS} lists of {ITEMS}."
-    page = "# Kernels\n\n" + "\n".join(lines) + f"\n\n{about} Command: `{shlex.join(['python', *sys.argv])}`\n"
+    about = (
+        f"CPU time on lists that are already laid out; the fastest of {RUNS} runs, {LISTS} "
+        f"lists of {ITEMS}."
+    )
+    page = (
+        "# Kernels\n\n"
+        + "\n".join(lines)
+        + f"\n\n{about} Command: `{shlex.join(['python', *sys.argv])}`\n"
+    )
     print(page)
     if arguments.out:
         arguments.out.write_text(page, encoding="utf-8")

@@ -1,9 +1,11 @@
-"""Change the code in one place at a time, and see whether a test fails: ``python benchmarks/mutants.py --sample 100``.
+"""Change the code in one place at a time, and see whether a test fails: ``python
+benchmarks/mutants.py --sample 100``.
 
-The quick tests run once with coverage, which says what tests reach each line (``build/mutants``). A mutant is then made
-in memory, in a forked process, and asked about by the tests that reach its line. Kernels are tested interpreted, all
-else with compiled kernels. ``mutants.md`` has the results. Reasons why a survivor is none, written there, are kept.
-Run with ``--trace`` after kernels have changed: a mutant whose tests had to compile them would count as too slow.
+The quick tests run once with coverage, which says what tests reach each line (``build/mutants``). A
+mutant is then made in memory, in a forked process, and asked about by the tests that reach its
+line. Kernels are tested interpreted, all else with compiled kernels. ``mutants.md`` has the
+results. Reasons why a survivor is none, written there, are kept. Run with ``--trace`` after kernels
+have changed: a mutant whose tests had to compile them would count as too slow.
 """
 
 from __future__ import annotations
@@ -35,16 +37,28 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE, KEPT, RESULTS = ROOT / "retrieval_report", ROOT / "build" / "mutants", Path(__file__).with_suffix(".md")
+PACKAGE, KEPT, RESULTS = (
+    ROOT / "retrieval_report",
+    ROOT / "build" / "mutants",
+    Path(__file__).with_suffix(".md"),
+)
 REACH = KEPT / "reach.coverage"
 FOLDERS = ("kernels", "scoring", "analysis")
-COMPILER = ("compile.py", "cache.py")  # in the folder of kernels, but not run where nothing is compiled
+COMPILER = (
+    "compile.py",
+    "cache.py",
+)  # in the folder of kernels, but not run where nothing is compiled
 # What may be asked besides doctests.
 ASKED = (
     *(f"tests/{name}" for name in ("analysis", "scoring", "metrics", "kernels", "codes", "study")),
-    *("tests/conformance/test_golden.py", "tests/study/test_report_contents.py", "tests/study/test_terminal.py"),
+    *(
+        "tests/conformance/test_golden.py",
+        "tests/study/test_report_contents.py",
+        "tests/study/test_terminal.py",
+    ),
 )
-# Coverage cannot look into compiled kernels, and with it interpreted ones take too long: their tests are named here.
+# Coverage cannot look into compiled kernels, and with it interpreted ones take too long: their
+# tests are named here.
 OF_METRICS = [
     "kernels/test_single_items.py",
     "scoring/test_ties.py",
@@ -73,15 +87,37 @@ OF_KERNELS = {
     "tables": ["kernels/test_ranks.py", "metrics/test_weights.py"],
     "walks": ["scoring/test_walks.py"],
 }
-OPTIONS = ["-qq", "-p", "no:cacheprovider", "-p", "no:randomly", "--hypothesis-seed=1", "-m", "not slow and not spark"]
-OPTIONS += ["-W", "ignore:overflow encountered:RuntimeWarning"]  # of the wrap-around that random keys are made with
+OPTIONS = [
+    "-qq",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:randomly",
+    "--hypothesis-seed=1",
+    "-m",
+    "not slow and not spark",
+]
+OPTIONS += [
+    "-W",
+    "ignore:overflow encountered:RuntimeWarning",
+]  # of the wrap-around that random keys are made with
 LONGEST = 4.0  # seconds of a processor; a test that takes longer is not asked
 MOST = 120  # tests that are asked about one mutant; those of its own folder and name come first
 MEMORY = 12 * 2**30  # of address space; a mutant must not fill the machine
 SURVIVED, KILLED, OPEN = "survived", "killed", "open"
-PAIRS = [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Add, ast.Sub), (ast.Mult, ast.Div)]
+PAIRS = [
+    (ast.Lt, ast.LtE),
+    (ast.Gt, ast.GtE),
+    (ast.Eq, ast.NotEq),
+    (ast.Add, ast.Sub),
+    (ast.Mult, ast.Div),
+]
 PAIRS += [(ast.And, ast.Or), (ast.Is, ast.IsNot), (ast.In, ast.NotIn)]
-SWAPS: dict[type, type] = {**dict(PAIRS), **{new: old for old, new in PAIRS}, ast.FloorDiv: ast.Mult}
+SWAPS: dict[type, type] = {
+    **dict(PAIRS),
+    **{new: old for old, new in PAIRS},
+    ast.FloorDiv: ast.Mult,
+}
 
 
 class Mutant(NamedTuple):
@@ -118,7 +154,9 @@ def mutants(path: Path) -> Iterator[Mutant]:
         if new is not None:
             source = replaced(text, node, new)
             old, line = (whole.splitlines()[node.lineno - 1].strip() for whole in (text, source))
-            yield Mutant(path, function, range(statement.lineno, node.lineno + 1), old, line, source)
+            yield Mutant(
+                path, function, range(statement.lineno, node.lineno + 1), old, line, source
+            )
 
 
 def changed(node: Any) -> str | None:
@@ -138,7 +176,9 @@ def replaced(text: str, node: ast.expr, new: str) -> str:
     """The text with one node of one line written anew."""
     lines = text.splitlines(keepends=True)
     raw = lines[node.lineno - 1].encode()
-    lines[node.lineno - 1] = (raw[: node.col_offset] + new.encode() + raw[node.end_col_offset :]).decode()
+    lines[node.lineno - 1] = (
+        raw[: node.col_offset] + new.encode() + raw[node.end_col_offset :]
+    ).decode()
     return "".join(lines)
 
 
@@ -169,13 +209,21 @@ def trace(tests: list[str]) -> None:
     KEPT.mkdir(parents=True, exist_ok=True)
     rules = KEPT / "coverage.ini"
     rules.write_text(f"[run]\nsource = {PACKAGE}\ndata_file = {REACH}\n")
-    words = ["--cov", f"--cov-config={rules}", "--cov-context=test", "--cov-report=", "--cov-fail-under=0"]
+    words = [
+        "--cov",
+        f"--cov-config={rules}",
+        "--cov-context=test",
+        "--cov-report=",
+        "--cov-fail-under=0",
+    ]
     words += ["--cov-append"] if tests else []
     pytest.main([*words, *OPTIONS, *(tests or ASKED)], plugins=[Limited()])
 
 
 class Trying:
-    """Tries mutants instead of running tests; forked processes collect them, for importing some starts threads."""
+    """Tries mutants instead of running tests; forked processes collect them, for importing some
+    starts threads.
+    """
 
     def __init__(self, tried: list[Mutant], interpreted: bool, options: argparse.Namespace) -> None:
         self.tried, self.interpreted, self.budget = tried, interpreted, options.budget
@@ -184,7 +232,9 @@ class Trying:
         self.reach = coverage.CoverageData(str(REACH))
         self.reach.read()
         self.kept = KEPT / ("interpreted.json" if interpreted else "compiled.json")
-        self.seconds: dict[str, float] = json.loads(self.kept.read_text()) if self.kept.exists() else {}
+        self.seconds: dict[str, float] = (
+            json.loads(self.kept.read_text()) if self.kept.exists() else {}
+        )
         self.kills: Counter[tuple[Path, str]] = Counter()
 
     @pytest.hookimpl(tryfirst=True)
@@ -192,7 +242,9 @@ class Trying:
         """Let hypothesis neither keep failures nor make them smaller."""
         from hypothesis import Phase, settings  # pytest wants to import its plugin itself
 
-        settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate], database=None, deadline=None)
+        settings.register_profile(
+            "mutants", phases=[Phase.explicit, Phase.generate], database=None, deadline=None
+        )
         settings.load_profile("mutants")
 
     @pytest.hookimpl(tryfirst=True)
@@ -203,27 +255,44 @@ class Trying:
             tests = self.asked(mutant, session)
             said, ended = in_child(functools.partial(self.killer, mutant, tests, session))
             self.kills[mutant.path, said] += bool(said)
-            fate = f"{KILLED} by {said or ended}" if said or ended else SURVIVED if tests else f"{SURVIVED}, none asked"
+            fate = (
+                f"{KILLED} by {said or ended}"
+                if said or ended
+                else SURVIVED
+                if tests
+                else f"{SURVIVED}, none asked"
+            )
             self.fates[mutant.name] = fate
-            where = f"line {mutant.lines[-1]}, {len(tests)} tests, {time.perf_counter() - start:.1f} s"
+            where = (
+                f"line {mutant.lines[-1]}, {len(tests)} tests, {time.perf_counter() - start:.1f} s"
+            )
             print(f"{fate}: {mutant.name} ({where})", file=sys.__stderr__, flush=True)
             self.kept.write_text(json.dumps(self.seconds, indent=1))
         return True
 
     def asked(self, mutant: Mutant, session: pytest.Session) -> list[str]:
-        """The tests that reach a mutant: those that killed others in its file first, then the quick ones."""
+        """The tests that reach a mutant: those that killed others in its file first, then the quick
+        ones.
+        """
         tests = self.named(mutant, session) if self.interpreted else self.reaching(mutant)
         own = (mutant.path.stem, f"tests/{mutant.path.parent.name}/")
-        near = sorted(tests, key=lambda test: (*(word not in test for word in own), test not in self.seconds, test))
+        near = sorted(
+            tests,
+            key=lambda test: (*(word not in test for word in own), test not in self.seconds, test),
+        )
         tests = {*near[:MOST], *doctests(mutant.path)}
         self.learn(tests, session)
         quick = [test for test in tests if self.seconds[test] >= 0]
-        return sorted(quick, key=lambda test: (-self.kills[mutant.path, test], self.seconds[test], test))
+        return sorted(
+            quick, key=lambda test: (-self.kills[mutant.path, test], self.seconds[test], test)
+        )
 
     def named(self, mutant: Mutant, session: pytest.Session) -> set[str]:
         """The tests that are named for a kernel."""
         files = [f"tests/{name}" for name in OF_KERNELS.get(mutant.path.stem, OF_METRICS)]
-        said, _ = in_child(lambda tell: tell("\n".join(item.nodeid for item in session.perform_collect(files))))
+        said, _ = in_child(
+            lambda tell: tell("\n".join(item.nodeid for item in session.perform_collect(files)))
+        )
         return set(said.splitlines())
 
     def reaching(self, mutant: Mutant) -> set[str]:
@@ -236,18 +305,32 @@ class Trying:
     def contexts_of(self, beginnings: Iterable[str]) -> set[str]:
         """The tests whose names begin so."""
         begin = tuple(beginnings)
-        return {context.partition("|")[0] for context in self.reach.measured_contexts() if context.startswith(begin)}
+        return {
+            context.partition("|")[0]
+            for context in self.reach.measured_contexts()
+            if context.startswith(begin)
+        }
 
     def learn(self, tests: set[str], session: pytest.Session) -> None:
-        """Note how long tests take where nothing is changed; -1 for those that take too long or fail."""
+        """Note how long tests take where nothing is changed; -1 for those that take too long or
+        fail.
+        """
         while unknown := sorted(tests - self.seconds.keys()):
             said, ended = in_child(functools.partial(time_each, unknown, session))
             told = [float(line) for line in said.splitlines()]
             told += [-1] if ended else []
             self.seconds |= zip(unknown, told, strict=False)
 
-    def killer(self, mutant: Mutant, tests: list[str], session: pytest.Session, tell: Callable[[str], object]) -> None:
-        """Say which test fails first; the child dies of an alarm where one takes far longer than it did."""
+    def killer(
+        self,
+        mutant: Mutant,
+        tests: list[str],
+        session: pytest.Session,
+        tell: Callable[[str], object],
+    ) -> None:
+        """Say which test fails first; the child dies of an alarm where one takes far longer than it
+        did.
+        """
         items = collected(tests, session)
         mutate(mutant)
         end = time.process_time() + self.budget
@@ -264,7 +347,9 @@ def doctests(path: Path) -> set[str]:
     """The doctests of a file."""
     file = path.relative_to(ROOT)
     module = importlib.import_module(".".join(file.with_suffix("").parts))
-    return {f"{file}::{test.name}" for test in doctest.DocTestFinder().find(module) if test.examples}
+    return {
+        f"{file}::{test.name}" for test in doctest.DocTestFinder().find(module) if test.examples
+    }
 
 
 def collected(tests: list[str], session: pytest.Session) -> list[pytest.Item]:
@@ -308,12 +393,16 @@ def in_child(work: Callable[[Callable[[str], object]], object]) -> tuple[str, st
 
 
 def mutate(mutant: Mutant) -> None:
-    """Give the functions of a file the code of the mutant, and let them forget what they computed."""
+    """Give the functions of a file the code of the mutant, and let them forget what they
+    computed.
+    """
     new = {place(code): code for code in codes(compile(mutant.source, str(mutant.path), "exec"))}
     for thing in gc.get_objects():
         if isinstance(thing, FunctionType) and thing.__code__.co_filename == str(mutant.path):
             thing.__code__ = new[place(thing.__code__)]
-        elif isinstance(thing, functools._lru_cache_wrapper) and thing.__module__.startswith("retrieval_report"):
+        elif isinstance(thing, functools._lru_cache_wrapper) and thing.__module__.startswith(
+            "retrieval_report"
+        ):
             thing.cache_clear()
 
 
@@ -335,7 +424,9 @@ def sampled(name: str, options: argparse.Namespace) -> None:
     paths = [path for path in sorted((PACKAGE / name).glob("*.py")) if path.name not in COMPILER]
     found = {mutant.name: mutant for path in paths for mutant in mutants(path)}
     # A change of the code elsewhere leaves most of the sample as it was.
-    chosen = sorted(found, key=lambda mutant: sha256(f"{options.seed} {mutant}".encode()).digest())[: options.sample]
+    chosen = sorted(found, key=lambda mutant: sha256(f"{options.seed} {mutant}".encode()).digest())[
+        : options.sample
+    ]
     kept = KEPT / f"{name} {options.seed} {options.sample}.json"
     fates = json.loads(kept.read_text()) if options.again else {}
     tried = [found[mutant] for mutant in chosen if not fates.get(mutant, "").startswith(KILLED)]
@@ -349,19 +440,33 @@ def sampled(name: str, options: argparse.Namespace) -> None:
 def write(name: str, options: argparse.Namespace, there_are: int, fates: dict[str, str]) -> None:
     """Write what became of a folder's mutants, in place of what stood there; reasons are kept."""
     head, *sections = RESULTS.read_text(encoding="utf-8").rstrip().split("\n\n## ")
-    rows = [line.strip("| ").rpartition(" | ") for section in sections for line in section.splitlines()]
+    rows = [
+        line.strip("| ").rpartition(" | ") for section in sections for line in section.splitlines()
+    ]
     reasons = {mutant: reason for mutant, _, reason in rows}
-    left = {mutant: reasons.get(mutant, OPEN) for mutant, fate in sorted(fates.items()) if fate.startswith(SURVIVED)}
+    left = {
+        mutant: reasons.get(mutant, OPEN)
+        for mutant, fate in sorted(fates.items())
+        if fate.startswith(SURVIVED)
+    }
     unexplained = list(left.values()).count(OPEN)
-    command = f"`python benchmarks/mutants.py --folders {name} --seed {options.seed} --sample {options.sample}`"
+    command = (
+        f"`python benchmarks/mutants.py --folders {name} --seed {options.seed} --sample "
+        f"{options.sample}`"
+    )
     lines = [
         f"{name}\n\n{command}: {len(fates)} of {there_are:,} mutants were tried,",
-        f"{len(fates) - len(left)} were killed, {len(left) - unexplained} are explained, {unexplained} are open.\n",
+        (
+            f"{len(fates) - len(left)} were killed, {len(left) - unexplained} are explained, "
+            f"{unexplained} are open.\n"
+        ),
         "| function | line | changed to | why no test fails |\n| --- | --- | --- | --- |",
         *(f"| {mutant} | {reason} |" for mutant, reason in left.items()),
     ]
     others = [section for section in sections if not section.startswith(name)]
-    RESULTS.write_text("\n\n## ".join([head, *sorted([*others, "\n".join(lines)])]) + "\n", encoding="utf-8")
+    RESULTS.write_text(
+        "\n\n## ".join([head, *sorted([*others, "\n".join(lines)])]) + "\n", encoding="utf-8"
+    )
 
 
 def main() -> None:
@@ -370,9 +475,17 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=100, help="mutants of each folder")
     parser.add_argument("--seed", type=int, default=18)
     parser.add_argument("--budget", type=float, default=15, help="seconds of tests for each mutant")
-    parser.add_argument("--minutes", type=float, default=60, help="for each folder; the rest of the sample is left")
-    parser.add_argument("--again", action="store_true", help="leave out what was killed in the same sample before")
-    parser.add_argument("--trace", nargs="*", help="find anew what lines these tests reach, or all that may be asked")
+    parser.add_argument(
+        "--minutes", type=float, default=60, help="for each folder; the rest of the sample is left"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="leave out what was killed in the same sample before"
+    )
+    parser.add_argument(
+        "--trace",
+        nargs="*",
+        help="find anew what lines these tests reach, or all that may be asked",
+    )
     parser.add_argument("--folders", default=",".join(FOLDERS))
     options = parser.parse_args()
     os.chdir(ROOT)
@@ -384,7 +497,9 @@ def main() -> None:
 
 
 def spawned(work: Callable[..., None], *arguments: object) -> None:
-    """Run a function in a process of its own, in which neither tests nor kernels have been imported yet."""
+    """Run a function in a process of its own, in which neither tests nor kernels have been imported
+    yet.
+    """
     process = get_context("spawn").Process(target=work, args=arguments)
     process.start()
     process.join()

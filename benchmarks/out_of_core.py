@@ -4,11 +4,12 @@
     python benchmarks/out_of_core.py 2e7 1e8 --layout scattered
     python benchmarks/out_of_core.py 2e7 2e8 --call evaluate count_ties_to group_by sorted_group_by
 
-It makes Parquet files chunk by chunk in a temporary folder ($TMPDIR), runs each call in a separate process, and prints
-that process's highest resident set. Layouts: ``grouped`` (rows of a query are contiguous, whole-number distances
-0..64), ``scattered`` (rows in random order over all files, float64 distances, hardly a tie). Calls: ``evaluate_to`` and
-``count_ties_to`` of the files; ``evaluate`` of a lazy scan of them, which is copied to disk first; and, for the same
-counts, Polars' streaming ``group_by``, as it comes and with the promise that the rows are sorted by query.
+It makes Parquet files chunk by chunk in a temporary folder ($TMPDIR), runs each call in a separate
+process, and prints that process's highest resident set. Layouts: ``grouped`` (rows of a query are
+contiguous, whole-number distances 0..64), ``scattered`` (rows in random order over all files,
+float64 distances, hardly a tie). Calls: ``evaluate_to`` and ``count_ties_to`` of the files;
+``evaluate`` of a lazy scan of them, which is copied to disk first; and, for the same counts,
+Polars' streaming ``group_by``, as it comes and with the promise that the rows are sorted by query.
 """
 
 from __future__ import annotations
@@ -63,46 +64,75 @@ def run(call: str, source: Path, out: Path, policies: tuple[str, ...], rows_per_
     files = sorted(source.iterdir())
     scan = pl.scan_parquet(files, glob=False)
     if call == "evaluate_to":
-        rr.evaluate_to(out / "scores.parquet", files, model="m", policies=policies, rows_per_part=rows_per_part)
+        rr.evaluate_to(
+            out / "scores.parquet", files, model="m", policies=policies, rows_per_part=rows_per_part
+        )
     elif call == "evaluate":
         rr.evaluate(scan, policies=policies)
     elif call == "count_ties_to":
         rr.count_ties_to(out / "counts.parquet", files, model="m", rows_per_part=rows_per_part)
     else:
         told = scan.set_sorted("query") if call == "sorted_group_by" else scan
-        told.group_by("query", "distance", "relevance").agg(pl.len()).sink_parquet(out / "counts.parquet")
+        told.group_by("query", "distance", "relevance").agg(pl.len()).sink_parquet(
+            out / "counts.parquet"
+        )
 
 
 def child(arguments: argparse.Namespace) -> None:
     """Print seconds, CPU seconds and peak memory as JSON."""
     start = time.perf_counter()
-    run(*arguments.call, arguments.files, arguments.child, tuple(arguments.policies), arguments.rows_per_part)
+    run(
+        *arguments.call,
+        arguments.files,
+        arguments.child,
+        tuple(arguments.policies),
+        arguments.rows_per_part,
+    )
     seconds = time.perf_counter() - start
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    print(json.dumps({"seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss / 1024}))
+    print(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "cpu": usage.ru_utime + usage.ru_stime,
+                "peak": usage.ru_maxrss / 1024,
+            }
+        )
+    )
 
 
 def measure(call: str, files: Path, rows: int, arguments: argparse.Namespace) -> str:
     size = sum(file.stat().st_size for file in files.iterdir()) / 2**20
     with tempfile.TemporaryDirectory() as out:
         command = [sys.executable, __file__, "--child", out, "--files", str(files), "--call", call]
-        command += ["--rows-per-part", str(arguments.rows_per_part), "--policies", *arguments.policies]
+        command += [
+            "--rows-per-part",
+            str(arguments.rows_per_part),
+            "--policies",
+            *arguments.policies,
+        ]
         child = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     result = json.loads(child.stdout)
     return (
-        f"| `{call}` | {arguments.layout} | {rows:.0e} | {size:,.0f} | {result['seconds']:.1f} | {result['cpu']:.1f} "
-        f"| {rows / result['seconds'] / 1e6:.1f} | {rows / result['cpu'] / 1e6:.1f} | {result['peak']:,.0f} |"
+        f"| `{call}` | {arguments.layout} | {rows:.0e} | {size:,.0f} | {result['seconds']:.1f} | "
+        f"{result['cpu']:.1f} "
+        f"| {rows / result['seconds'] / 1e6:.1f} | {rows / result['cpu'] / 1e6:.1f} | "
+        f"{result['peak']:,.0f} |"
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("rows", nargs="*", type=float, default=[2e7, 2e8])
     parser.add_argument("--layout", choices=("grouped", "scattered"), default="grouped")
     parser.add_argument("--call", nargs="+", choices=CALLS, default=["evaluate_to"])
     parser.add_argument("--policies", nargs="+", default=["expected"])
     parser.add_argument("--rows-per-part", type=int, default=2_000_000)
-    parser.add_argument("--files", type=Path, help="a folder of files made earlier, of the rows given")
+    parser.add_argument(
+        "--files", type=Path, help="a folder of files made earlier, of the rows given"
+    )
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:

@@ -1,9 +1,11 @@
-"""Compare `evaluate` with other evaluators on the same data, in turns in one process, after checking results.
+"""Compare `evaluate` with other evaluators on the same data, in turns in one process, after
+checking results.
 
-First comes the work that most people have: TREC files of text ids and nearly unique scores, and the same in memory.
+First comes the work that most people have: TREC files of text ids and nearly unique scores, and the
+same in memory.
 
-Run from the project's folder: ``python benchmarks/peers.py --out benchmarks/peers.md`` (peers that are not installed
-are left out and named; ``pip install -e '.[peers]'`` installs them).
+Run from the project's folder: ``python benchmarks/peers.py --out benchmarks/peers.md`` (peers that
+are not installed are left out and named; ``pip install -e '.[peers]'`` installs them).
 """
 
 from __future__ import annotations
@@ -57,10 +59,14 @@ class Entry:
 def rankings(
     queries: int, items: int, *, distances: str = "int", order: str = "grouped", ids: str = "int"
 ) -> pl.DataFrame:
-    """Return random lists: distances 0..64 or unique floats, grades 0..3, rows grouped by query or in random order."""
+    """Return random lists: distances 0..64 or unique floats, grades 0..3, rows grouped by query or
+    in random order.
+    """
     generator = np.random.default_rng(0)
     rows = queries * items
-    distance = generator.binomial(64, 0.5, rows) if distances == "int" else generator.normal(size=rows)
+    distance = (
+        generator.binomial(64, 0.5, rows) if distances == "int" else generator.normal(size=rows)
+    )
     frame = pl.DataFrame(
         {
             "query": np.repeat(np.arange(queries), items),
@@ -73,7 +79,8 @@ def rankings(
         frame = frame.sort("query", "distance")
     if ids == "text":
         frame = frame.with_columns(
-            pl.format("query-{}", "query").alias("query"), pl.format("item-{}", "item").alias("item")
+            pl.format("query-{}", "query").alias("query"),
+            pl.format("item-{}", "item").alias("item"),
         )
     return frame.sample(fraction=1, shuffle=True, seed=1) if order == "random" else frame
 
@@ -97,7 +104,13 @@ def own_entries(scale: float) -> list[Entry]:
         ours("many queries of 10 items", many),
         ours("one query", long),
         ours("naive, grouped", grouped, policies="naive"),
-        ours("100 shuffles, cutoff 10, grouped", grouped, policies="shuffled", cutoffs=10, shuffles=100),
+        ours(
+            "100 shuffles, cutoff 10, grouped",
+            grouped,
+            policies="shuffled",
+            cutoffs=10,
+            shuffles=100,
+        ),
     ]
 
 
@@ -111,8 +124,13 @@ def write_trec(folder: Path, queries: int) -> tuple[Path, Path]:
             scores = np.sort(generator.gamma(2, 8, 1000))[::-1]
             for rank, (item, score) in enumerate(zip(items[:1000], scores, strict=True), 1):
                 lines.write(f"q{query:04} Q0 clueweb-doc-{item:07} {rank} {score:.6f} bm25\n")
-            for item in [*generator.choice(items[:1000], JUDGED - JUDGED // 3, replace=False), *items[1000:]]:
-                judged.write(f"q{query:04} 0 clueweb-doc-{item:07} {generator.choice([0, 0, 0, 1, 1, 2])}\n")
+            for item in [
+                *generator.choice(items[:1000], JUDGED - JUDGED // 3, replace=False),
+                *items[1000:],
+            ]:
+                judged.write(
+                    f"q{query:04} 0 clueweb-doc-{item:07} {generator.choice([0, 0, 0, 1, 1, 2])}\n"
+                )
     return run, qrels
 
 
@@ -121,9 +139,13 @@ def from_files(run: Path, qrels: Path) -> pl.DataFrame:
     return rr.summarise(scores)
 
 
-def trec_scores(rankings: pl.DataFrame, judgements: pl.DataFrame, policy: str = "expected") -> pl.DataFrame:
+def trec_scores(
+    rankings: pl.DataFrame, judgements: pl.DataFrame, policy: str = "expected"
+) -> pl.DataFrame:
     asked: dict[str, Any] = {"metrics": TREC_METRICS, "cutoffs": TREC_CUTOFFS, "policies": policy}
-    return rr.evaluate(rankings, judgements=judgements, truncated="no", naive_order="item_descending", **asked)
+    return rr.evaluate(
+        rankings, judgements=judgements, truncated="no", naive_order="item_descending", **asked
+    )
 
 
 def trec_entries(run: Path, qrels: Path) -> list[Entry]:
@@ -136,8 +158,18 @@ def trec_entries(run: Path, qrels: Path) -> list[Entry]:
     if importlib.util.find_spec("pytrec_eval"):
         given = parsed(run, qrels)
         entries += [
-            Entry(FILES, "pytrec_eval (naive)", rankings.height, lambda: pytrec_scores(*parsed(run, qrels))),
-            Entry(MEMORY, "pytrec_eval (naive), dictionaries", rankings.height, lambda: pytrec_scores(*given)),
+            Entry(
+                FILES,
+                "pytrec_eval (naive)",
+                rankings.height,
+                lambda: pytrec_scores(*parsed(run, qrels)),
+            ),
+            Entry(
+                MEMORY,
+                "pytrec_eval (naive), dictionaries",
+                rankings.height,
+                lambda: pytrec_scores(*given),
+            ),
         ]
     return entries
 
@@ -166,9 +198,14 @@ def check_trec(run: Path, qrels: Path) -> str:
     }
     printed = list(pytrec_scores(*parsed(run, qrels)).values())
     names = {"precision": "P_10", "recall": "recall_10", "ap": "map_cut_10"}
-    worst = max(abs(means[name, 10] - statistics.fmean(of[theirs] for of in printed)) for name, theirs in names.items())
+    worst = max(
+        abs(means[name, 10] - statistics.fmean(of[theirs] for of in printed))
+        for name, theirs in names.items()
+    )
     if worst > 1e-5:
-        raise SystemExit(f"naive means differ from pytrec_eval's by {worst:g}: no times are printed")
+        raise SystemExit(
+            f"naive means differ from pytrec_eval's by {worst:g}: no times are printed"
+        )
     return f"naive means at 10 agree with pytrec_eval's to {worst:.1e}"
 
 
@@ -180,13 +217,22 @@ def other_entries(run: Path, folder: Path, files: int) -> list[Entry]:
         file.write_bytes(b"".join(lines).replace(b" bm25\n", b" bm25-%d\n" % number))
     runs, judgements = audited(20, 50)
     return [
-        Entry(f"reading {files} TREC files", OWN, files * len(lines), lambda: rr.read_rankings(many)),
-        Entry("audit of 20 runs × 50 × 1000", OWN, runs.height, lambda: rr.audit(runs, judgements=judgements)),
+        Entry(
+            f"reading {files} TREC files", OWN, files * len(lines), lambda: rr.read_rankings(many)
+        ),
+        Entry(
+            "audit of 20 runs × 50 × 1000",
+            OWN,
+            runs.height,
+            lambda: rr.audit(runs, judgements=judgements),
+        ),
     ]
 
 
 def audited(models: int, queries: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return runs of 1000 items per query, half of them with ties, and judgements of 5 % of the items."""
+    """Return runs of 1000 items per query, half of them with ties, and judgements of 5 % of the
+    items.
+    """
     generator = np.random.default_rng(0)
     runs = pl.concat(
         pl.DataFrame(
@@ -205,24 +251,42 @@ def audited(models: int, queries: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def peer_entries(frame: pl.DataFrame) -> list[Entry]:
-    """Return the same work by other evaluators, from a long frame, including the conversion to their form."""
+    """Return the same work by other evaluators, from a long frame, including the conversion to
+    their form.
+    """
     entries = [ours("against peers", frame)]
     if importlib.util.find_spec("pytrec_eval"):
-        entries.append(Entry("against peers", "pytrec_eval (naive)", frame.height, lambda: pytrec(frame)))
+        entries.append(
+            Entry("against peers", "pytrec_eval (naive)", frame.height, lambda: pytrec(frame))
+        )
     if importlib.util.find_spec("ranx"):
         entries.append(Entry("against peers", "ranx (naive)", frame.height, lambda: ranx(frame)))
     if importlib.util.find_spec("sklearn"):
         entries.append(
-            Entry("against peers", "scikit-learn ndcg_score (NDCG alone)", frame.height, lambda: sklearn(frame))
+            Entry(
+                "against peers",
+                "scikit-learn ndcg_score (NDCG alone)",
+                frame.height,
+                lambda: sklearn(frame),
+            )
         )
     if importlib.util.find_spec("trm"):
-        entries.append(Entry("against peers", "tie-aware-retrieval-metrics (binary)", frame.height, lambda: trm(frame)))
+        entries.append(
+            Entry(
+                "against peers",
+                "tie-aware-retrieval-metrics (binary)",
+                frame.height,
+                lambda: trm(frame),
+            )
+        )
     return entries
 
 
 def nested(frame: pl.DataFrame, column: str, sign: int = 1) -> dict[str, dict[str, Any]]:
     result: dict[str, dict[str, Any]] = {}
-    for query, item, value in frame.select(pl.col("query", "item").cast(pl.String), column).iter_rows():
+    for query, item, value in frame.select(
+        pl.col("query", "item").cast(pl.String), column
+    ).iter_rows():
         result.setdefault(query, {})[item] = sign * value
     return result
 
@@ -246,7 +310,11 @@ def pytrec(frame: pl.DataFrame) -> Any:
 def ranx(frame: pl.DataFrame) -> Any:
     from ranx import Qrels, Run, evaluate
 
-    names = [f"{name}@{k}" for name in ("precision", "recall", "f1", "map", "mrr", "ndcg") for k in (1, 5, 10, 100)]
+    names = [
+        f"{name}@{k}"
+        for name in ("precision", "recall", "f1", "map", "mrr", "ndcg")
+        for k in (1, 5, 10, 100)
+    ]
     run = Run(nested(frame.with_columns(pl.col("distance").cast(pl.Float64)), "distance", -1))
     return evaluate(Qrels(nested(frame, "relevance")), run, names)
 
@@ -263,10 +331,15 @@ def sklearn(frame: pl.DataFrame) -> Any:
 def trm(frame: pl.DataFrame) -> Any:
     import trm as peer
 
-    lists = frame.group_by("query", maintain_order=True).agg(-pl.col("distance"), pl.col("relevance") > 0)
+    lists = frame.group_by("query", maintain_order=True).agg(
+        -pl.col("distance"), pl.col("relevance") > 0
+    )
     metrics = ["precision", "recall", "f1", "map", "mrr", "ndcg"]
     return peer.evaluate(
-        lists["distance"].to_list(), lists["relevance"].to_list(), metrics=metrics, k_list=[1, 5, 10, 100]
+        lists["distance"].to_list(),
+        lists["relevance"].to_list(),
+        metrics=metrics,
+        k_list=[1, 5, 10, 100],
     )
 
 
@@ -275,7 +348,9 @@ def check(frame: pl.DataFrame) -> str:
     if not importlib.util.find_spec("sklearn"):
         return "scikit-learn is not installed: nothing was compared"
     scores = rr.evaluate(frame, metrics="ndcg", cutoffs=CUTOFFS, policies="expected")
-    means = [rr.summarise(scores.filter(pl.col("cutoff").eq_missing(k)))["value"].item() for k in CUTOFFS]
+    means = [
+        rr.summarise(scores.filter(pl.col("cutoff").eq_missing(k)))["value"].item() for k in CUTOFFS
+    ]
     worst = max(abs(one - other) for one, other in zip(means, sklearn(frame), strict=True))
     if worst > 1e-9:
         raise SystemExit(f"NDCG differs from scikit-learn by {worst:g}: no times are printed")
@@ -302,7 +377,10 @@ def measure(entries: list[Entry], runs: int) -> list[tuple[Entry, list[Time]]]:
 
 
 def cpu_table(measured: list[tuple[Entry, list[Time]]]) -> list[str]:
-    lines = ["| work | way | rows | CPU seconds, median | least … most |", "| --- | --- | --- | --- | --- |"]
+    lines = [
+        "| work | way | rows | CPU seconds, median | least … most |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for entry, times in measured:
         seconds = sorted(one.cpu for one in times)
         lines.append(
@@ -313,13 +391,21 @@ def cpu_table(measured: list[tuple[Entry, list[Time]]]) -> list[str]:
 
 
 def cpu_ratios(measured: list[tuple[Entry, list[Time]]]) -> str:
-    medians = {(entry.work, entry.way): statistics.median(one.cpu for one in times) for entry, times in measured}
+    medians = {
+        (entry.work, entry.way): statistics.median(one.cpu for one in times)
+        for entry, times in measured
+    }
     others = [(work, way) for work, way in medians if way != OWN]
-    return "; ".join(f"{work}: {medians[work, way] / medians[work, OWN]:.1f} times {way}" for work, way in others)
+    return "; ".join(
+        f"{work}: {medians[work, way] / medians[work, OWN]:.1f} times {way}" for work, way in others
+    )
 
 
 def table(measured: list[tuple[Entry, list[Time]]]) -> list[str]:
-    lines = ["| work | way | rows | 10⁶ rows/s, median | slowest … fastest |", "| --- | --- | --- | --- | --- |"]
+    lines = [
+        "| work | way | rows | 10⁶ rows/s, median | slowest … fastest |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for entry, times in measured:
         rates = sorted(entry.rows / one.wall / 1e6 for one in times)
         lines.append(
@@ -330,10 +416,14 @@ def table(measured: list[tuple[Entry, list[Time]]]) -> list[str]:
 
 
 def ratios(measured: list[tuple[Entry, list[Time]]]) -> str:
-    medians = {entry.way: entry.rows / statistics.median(one.wall for one in times) for entry, times in measured}
+    medians = {
+        entry.way: entry.rows / statistics.median(one.wall for one in times)
+        for entry, times in measured
+    }
     own = medians.pop(OWN)
     return "; ".join(
-        f"{own / rate:.0f} times {way}" for way, rate in sorted(medians.items(), key=lambda pair: -pair[1])
+        f"{own / rate:.0f} times {way}"
+        for way, rate in sorted(medians.items(), key=lambda pair: -pair[1])
     )
 
 
@@ -349,16 +439,27 @@ def report(scale: float, runs: int) -> list[str]:
     agreed = check(small)
     own, peers = measure(own_entries(scale), runs), measure(peer_entries(small), few)
     asked = (
-        f"Metrics {', '.join(METRICS)} at cutoffs 1, 5, 10, 100 and all, policy `expected` with standard deviations, "
+        f"Metrics {', '.join(METRICS)} at cutoffs 1, 5, 10, 100 and all, policy `expected` with "
+        "standard deviations, "
         "full validation included, from a frame in memory."
     )
     trec_asked = (
-        f"Text ids, nearly unique scores, 1000 items and {JUDGED} judgements a query; {', '.join(TREC_METRICS)} at "
+        f"Text ids, nearly unique scores, 1000 items and {JUDGED} judgements a query; "
+        f"{', '.join(TREC_METRICS)} at "
         f"{', '.join(map(str, TREC_CUTOFFS))}. CPU seconds are those of all processors together."
     )
     head = ["# Scores per second", "", "## Work as most people have it", "", trec_asked, ""]
     ratio = f"Ratios of medians: {cpu_ratios(trec)}. Before: {trec_agreed}."
-    long = ["## Long lists, many lists, many ties", "", asked, "", *table(own), "", *table(peers), ""]
+    long = [
+        "## Long lists, many lists, many ties",
+        "",
+        asked,
+        "",
+        *table(own),
+        "",
+        *table(peers),
+        "",
+    ]
     versions = ", ".join(f"{name} {version(name)}" for name in ("polars", "numpy", "numba"))
     how = (
         f"Medians of {runs} runs (peers from a frame {few}), taking turns. {os.cpu_count()} cores, "
@@ -371,7 +472,9 @@ def report(scale: float, runs: int) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scale", type=float, default=1.0, help="1 is 10 million rows, and 1 million from files")
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="1 is 10 million rows, and 1 million from files"
+    )
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()

@@ -1,8 +1,10 @@
-"""Twenty readers of one dashboard, who click at random: ``python benchmarks/sessions.py --sessions 20 --minutes 5``.
+"""Twenty readers of one dashboard, who click at random: ``python benchmarks/sessions.py --sessions
+20 --minutes 5``.
 
-Every reader opens a session of the server that ``retrieval-report dashboard`` starts, uploads data of its own, and then
-changes pages and controls. Only names of its own models may reach it, no page may end in an exception, and the memory
-of the server has to stay flat once everybody has opened the data.
+Every reader opens a session of the server that ``retrieval-report dashboard`` starts, uploads data
+of its own, and then changes pages and controls. Only names of its own models may reach it, no page
+may end in an exception, and the memory of the server has to stay flat once everybody has opened the
+data.
 """
 
 from __future__ import annotations
@@ -39,7 +41,11 @@ def rankings(number: int) -> bytes:
     rows = rows.join(pl.DataFrame({"item": range(20)}), how="cross")
     hashed = pl.struct("model", "query", "item").hash(number)
     relevant = pl.struct("query", "item").hash(number) % 4 == 0
-    return rows.with_columns(distance=hashed % 5, relevance=relevant.cast(pl.Int8)).write_csv().encode()
+    return (
+        rows.with_columns(distance=hashed % 5, relevance=relevant.cast(pl.Int8))
+        .write_csv()
+        .encode()
+    )
 
 
 class Reader:
@@ -94,10 +100,14 @@ class Reader:
             data = await asyncio.wait_for(self.socket.recv(), PATIENCE)
             message = ForwardMsg.FromString(data)
             found = message.WhichOneof("type")
-            if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:  # another run comes at once
+            if (
+                message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
+            ):  # another run comes at once
                 found = ""
             self.seen["own names"] += bool(NAMES.search(data))
-            self.seen["NAMES OF OTHERS"] += any(int(name) != self.number for name in NAMES.findall(data))
+            self.seen["NAMES OF OTHERS"] += any(
+                int(name) != self.number for name in NAMES.findall(data)
+            )
             self.take(found, message)
 
     def take(self, kind: str, message: Any) -> None:
@@ -123,7 +133,11 @@ class Reader:
         """Go to the page of the data, upload a file and open it."""
         self.page = self.pages[-1]
         await self.rerun()
-        uploaders = [own for what, own in self.elements.values() if what == "file_uploader" and "one" in own.label]
+        uploaders = [
+            own
+            for what, own in self.elements.values()
+            if what == "file_uploader" and "one" in own.label
+        ]
         data = rankings(self.number)
         request = BackMsg()
         request.file_urls_request.request_id = str(uuid.uuid4())
@@ -132,10 +146,19 @@ class Reader:
         await self.socket.send(request.SerializeToString())
         await self.until("file_urls_response")
         await asyncio.to_thread(put, f"http://{self.address}{self.urls.upload_url}", data)
-        info = {"name": "lists.csv", "size": len(data), "file_id": self.urls.file_id, "file_urls": self.urls}
+        info = {
+            "name": "lists.csv",
+            "size": len(data),
+            "file_id": self.urls.file_id,
+            "file_urls": self.urls,
+        }
         self.states[uploaders[0].id] = {"file_uploader_state_value": {"uploaded_file_info": [info]}}
         await self.rerun()
-        button = next(own for what, own in self.elements.values() if what == "button" and "Open these" in own.label)
+        button = next(
+            own
+            for what, own in self.elements.values()
+            if what == "button" and "Open these" in own.label
+        )
         await self.rerun(button.id)
         if not self.seen["own names"]:
             raise RuntimeError(f"the upload was not opened: {self.said}")
@@ -162,7 +185,11 @@ def put(url: str, data: bytes) -> None:
     mark = uuid.uuid4().hex
     head = f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="lists.csv"\r\n\r\n'
     body = head.encode() + data + f"\r\n--{mark}--\r\n".encode()
-    headers = {"Content-Type": f"multipart/form-data; boundary={mark}", "X-Xsrftoken": token, "Cookie": cookie}
+    headers = {
+        "Content-Type": f"multipart/form-data; boundary={mark}",
+        "X-Xsrftoken": token,
+        "Cookie": cookie,
+    }
     urllib.request.urlopen(urllib.request.Request(url, body, headers, method="PUT"))  # noqa: S310 - this machine
 
 
@@ -193,7 +220,11 @@ async def read(process: int, port: int, sessions: int, minutes: float) -> None:
     watching.cancel()
     seen = sum((reader.seen for reader in readers), Counter[str]())
     quarter = max(len(sizes) // 4, 1)
-    means = [sum(part) // len(part) for part in (sizes[n * quarter : (n + 1) * quarter] for n in range(4)) if part]
+    means = [
+        sum(part) // len(part)
+        for part in (sizes[n * quarter : (n + 1) * quarter] for n in range(4))
+        if part
+    ]
     print(f"{sessions} sessions, {minutes} minutes: {dict(seen)}")
     print(f"memory in MB by quarters of the time: {means}, at most {max(sizes)}", flush=True)
 
@@ -211,8 +242,14 @@ def main() -> None:
     process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
     try:
         wait_for(port)
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="utf-8").split()
-        asyncio.run(read(int((children or [str(process.pid)])[0]), port, asked.sessions, asked.minutes))
+        children = (
+            Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            .read_text(encoding="utf-8")
+            .split()
+        )
+        asyncio.run(
+            read(int((children or [str(process.pid)])[0]), port, asked.sessions, asked.minutes)
+        )
     finally:
         process.terminate()
         process.wait()

@@ -1,12 +1,14 @@
-"""Measure time, exchanged data and memory of both plans on Spark, of ``evaluate_to`` and of Polars' streaming engine.
+"""Measure time, exchanged data and memory of both plans on Spark, of ``evaluate_to`` and of Polars'
+streaming engine.
 
     python benchmarks/spark.py 2e7 --out benchmarks/spark.md
     python benchmarks/spark.py 2e8 --memory 4g
 
-Every run is a separate process that writes its scores to Parquet; sums of their bits are compared. A process and all
-its children are sampled twice a second, so CPU seconds include Java and the Python workers, from start to end; the
-bytes exchanged and spilled come from Spark's event log. Data: lists of 1000 items in whole-query
-files, distances of ``ties`` 0..64 and of ``unique`` random floats. A first job of a few rows shows what starting costs.
+Every run is a separate process that writes its scores to Parquet; sums of their bits are compared.
+A process and all its children are sampled twice a second, so CPU seconds include Java and the
+Python workers, from start to end; the bytes exchanged and spilled come from Spark's event log.
+Data: lists of 1000 items in whole-query files, distances of ``ties`` 0..64 and of ``unique`` random
+floats. A first job of a few rows shows what starting costs.
 """
 
 from __future__ import annotations
@@ -54,9 +56,18 @@ def make(folder: Path, rows: int, distances: str) -> None:
     random = np.random.default_rng(0)
     for number, begin in enumerate(range(0, rows, FILE_ROWS)):
         row = np.arange(begin, min(begin + FILE_ROWS, rows))
-        distance = random.integers(0, 65, row.size, np.int32) if distances == "ties" else random.random(row.size)
+        distance = (
+            random.integers(0, 65, row.size, np.int32)
+            if distances == "ties"
+            else random.random(row.size)
+        )
         grade = random.choice(4, row.size, p=(0.9, 0.05, 0.03, 0.02)).astype(np.int32)
-        columns = {"query": row // ITEMS, "item": row % ITEMS, "distance": distance, "relevance": grade}
+        columns = {
+            "query": row // ITEMS,
+            "item": row % ITEMS,
+            "distance": distance,
+            "relevance": grade,
+        }
         frame = pl.DataFrame(columns).with_columns(pl.lit("m").alias("model"))
         frame.write_parquet(folder / f"part-{number:05}.parquet", compression="lz4")
 
@@ -73,7 +84,11 @@ def score(engine: str, folder: Path, memory: str) -> float:
         import retrieval_report as rr
 
         start = time.perf_counter()
-        cells = pl.scan_parquet(folder / "in").group_by("model", "query", "distance", "relevance").agg(count=pl.len())
+        cells = (
+            pl.scan_parquet(folder / "in")
+            .group_by("model", "query", "distance", "relevance")
+            .agg(count=pl.len())
+        )
         scores = rr.evaluate(cells.collect(engine="streaming"), policies="expected")
         scores.write_parquet(folder / "streaming.parquet")
         return time.perf_counter() - start
@@ -100,14 +115,18 @@ def score(engine: str, folder: Path, memory: str) -> float:
     session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     start = time.perf_counter()
     rows = session.read.parquet(str(folder / "in"))
-    spark.evaluate(rows, policies="expected", plan=engine).write.parquet(str(folder / f"{engine}.parquet"))
+    spark.evaluate(rows, policies="expected", plan=engine).write.parquet(
+        str(folder / f"{engine}.parquet")
+    )
     seconds = time.perf_counter() - start
     session.stop()
     return seconds
 
 
 class Watch(threading.Thread):
-    """CPU seconds of a process and its descendants, and the peak memory of those of each program."""
+    """CPU seconds of a process and its descendants, and the peak memory of those of each
+    program.
+    """
 
     def __init__(self, process: int) -> None:
         super().__init__()
@@ -127,8 +146,12 @@ class Watch(threading.Thread):
                 self.cpu[process] = (int(fields[11]) + int(fields[12])) / TICKS
                 # Forked workers share most of their memory, and a shared page counts once.
                 lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-                program = "java" if "java" in Path(f"/proc/{process}/comm").read_text() else "python"
-                memory[program] += next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+                program = (
+                    "java" if "java" in Path(f"/proc/{process}/comm").read_text() else "python"
+                )
+                memory[program] += (
+                    next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+                )
         self.peak = {program: max(self.peak[program], memory[program]) for program in memory}
 
 
@@ -155,8 +178,19 @@ def exchanged(folder: Path) -> tuple[float, float]:
 
 
 def measure(engine: str, folder: Path, memory: str) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--child", str(folder), "--engine", engine, "--memory", memory]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
+    command = [
+        sys.executable,
+        __file__,
+        "--child",
+        str(folder),
+        "--engine",
+        engine,
+        "--memory",
+        memory,
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as child:
         watch = Watch(child.pid)
         watch.start()
         output, _ = child.communicate()
@@ -169,17 +203,32 @@ def measure(engine: str, folder: Path, memory: str) -> dict[str, Any]:
         log.unlink()
     with suppress(OSError):
         (folder / "events").rmdir()
-    return {"seconds": float(output.split()[-1]), "cpu": sum(watch.cpu.values()), "moved": moved, "peak": watch.peak}
+    return {
+        "seconds": float(output.split()[-1]),
+        "cpu": sum(watch.cpu.values()),
+        "moved": moved,
+        "peak": watch.peak,
+    }
 
 
 def compare(folder: Path, engines: list[str]) -> None:
-    """Check that all engines wrote the same bits, by sums, so that they need not be sorted in memory."""
+    """Check that all engines wrote the same bits, by sums, so that they need not be sorted in
+    memory.
+    """
     found = []
     for engine in engines:
         path = folder / f"{engine}.parquet"
         scan = pl.scan_parquet(path / "*.parquet" if path.is_dir() else path)
-        bits = [pl.col(name).reinterpret(signed=False).cast(pl.Int128).sum() for name in ("value", "std")]
-        found.append(scan.group_by("metric", "cutoff").agg(pl.len(), *bits).sort("metric", "cutoff").collect())
+        bits = [
+            pl.col(name).reinterpret(signed=False).cast(pl.Int128).sum()
+            for name in ("value", "std")
+        ]
+        found.append(
+            scan.group_by("metric", "cutoff")
+            .agg(pl.len(), *bits)
+            .sort("metric", "cutoff")
+            .collect()
+        )
     for other in found[1:]:
         assert_frame_equal(other, found[0])
 
@@ -193,7 +242,13 @@ def rows_of(rows: int, distances: str, arguments: argparse.Namespace) -> Iterato
             found = measure(engine, folder, arguments.memory)
             moved = ["–" if number is None else f"{number:,.0f}" for number in found["moved"]]
             label = {**ALONE, **SPARK}[engine]
-            cells = [distances, f"{rows:.0e}", label, f"{found['seconds']:.1f}", f"{found['cpu']:.1f}"]
+            cells = [
+                distances,
+                f"{rows:.0e}",
+                label,
+                f"{found['seconds']:.1f}",
+                f"{found['cpu']:.1f}",
+            ]
             peaks = [f"{found['peak'][program]:,.0f}" for program in ("java", "python")]
             cells += [f"{found['cpu'] / rows * 1e6:.3f}", *moved, *peaks]
             yield f"| {' | '.join(cells)} |"
@@ -211,8 +266,10 @@ def report(arguments: argparse.Namespace) -> Iterator[str]:
     versions = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "polars", "numpy"))
     yield ""
     yield (
-        f"Policy `expected`, default metrics, lists of {ITEMS} items, `local[2]`, {arguments.memory} for Java; sums of "
-        "the bits of all scores agree (that they are equal one by one is tested, not checked here). "
+        f"Policy `expected`, default metrics, lists of {ITEMS} items, `local[2]`, "
+        f"{arguments.memory} for Java; sums of "
+        "the bits of all scores agree (that they are equal one by one is tested, not checked "
+        "here). "
         f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} at the end (a shared "
         f"machine: trust CPU seconds), Python {platform.python_version()}, {versions}. "
         f"Command: `python {' '.join(arguments.command)}`"
@@ -220,9 +277,13 @@ def report(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("rows", nargs="*", type=float, default=[2e7, 2e8])
-    parser.add_argument("--distances", nargs="+", choices=("ties", "unique"), default=["ties", "unique"])
+    parser.add_argument(
+        "--distances", nargs="+", choices=("ties", "unique"), default=["ties", "unique"]
+    )
     parser.add_argument("--engines", nargs="+", choices=[*ALONE, *SPARK], default=[*ALONE, *SPARK])
     parser.add_argument("--memory", default="2g", help="for Java")
     parser.add_argument("--folder", help="for temporary files, default: $TMPDIR")

@@ -1,8 +1,10 @@
-"""Check the links of the built site: what they name inside it must exist; addresses outside must be well formed.
+"""Check the links of the built site: what they name inside it must exist; addresses outside must be
+well formed.
 
     python docs/check_links.py build/docs
 
-Nothing is asked of the network. What a page would *load* from elsewhere (scripts, styles, fonts, pictures) is an error.
+Nothing is asked of the network. What a page would *load* from elsewhere (scripts, styles, fonts,
+pictures) is an error.
 """
 
 from __future__ import annotations
@@ -22,7 +24,15 @@ LOADS = {
     "audio": "src",
     "embed": "src",
 }
-LOADING_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "prefetch", "manifest", "shortcut"}
+LOADING_LINKS = {
+    "stylesheet",
+    "icon",
+    "preload",
+    "modulepreload",
+    "prefetch",
+    "manifest",
+    "shortcut",
+}
 IN_STYLES = re.compile(r"(?:url\(|@import)\s*['\"]?((?:https?:)?//[^'\")\s]+)", re.IGNORECASE)
 IN_SCRIPTS = re.compile(r"(?:import|from|import\(|fetch\(|src\s*=)\s*['\"](https?://[^'\"]+)")
 HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?\.[a-z]{2,}(:[0-9]+)?", re.IGNORECASE)
@@ -44,7 +54,11 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note the names, links and loads of one tag."""
         found = {name: value or "" for name, value in attrs}
-        self.ids.update(value for name, value in found.items() if name == "id" or (tag == "a" and name == "name"))
+        self.ids.update(
+            value
+            for name, value in found.items()
+            if name == "id" or (tag == "a" and name == "name")
+        )
         self._inside = tag in ("script", "style")
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
@@ -64,18 +78,27 @@ class Page(HTMLParser):
 
 
 def problems(folder: Path) -> list[str]:
-    """Every broken link and everything loaded from elsewhere, as lines of text; none if all is well."""
-    files = [file for file in sorted(folder.rglob("*.html")) if "_static" not in file.parts]  # there: templates
+    """Every broken link and everything loaded from elsewhere, as lines of text; none if all is
+    well.
+    """
+    files = [
+        file for file in sorted(folder.rglob("*.html")) if "_static" not in file.parts
+    ]  # there: templates
     pages = {file.resolve(): Page(file.read_text(encoding="utf-8")) for file in files}
     found = []
     for file, page in pages.items():
         name = file.relative_to(folder.resolve())
         found += [f"{name}: loads {url}" for url in _loaded(page)]
         found += [
-            f"{name}: {text}" for url in dict.fromkeys([*page.links, *page.loads]) if (text := _wrong(url, file, pages))
+            f"{name}: {text}"
+            for url in dict.fromkeys([*page.links, *page.loads])
+            if (text := _wrong(url, file, pages))
         ]
     for file in sorted(folder.rglob("*.css")):
-        found += [f"{file.relative_to(folder)}: loads {url}" for url in IN_STYLES.findall(file.read_text("utf-8"))]
+        found += [
+            f"{file.relative_to(folder)}: loads {url}"
+            for url in IN_STYLES.findall(file.read_text("utf-8"))
+        ]
     return found
 
 
@@ -83,7 +106,10 @@ def _loaded(page: Page) -> list[str]:
     """What the page takes from the network when it is opened."""
     outside = [url for url in page.loads if urlsplit(url).netloc]
     return outside + [
-        url for text in page.texts for pattern in (IN_STYLES, IN_SCRIPTS) for url in pattern.findall(text)
+        url
+        for text in page.texts
+        for pattern in (IN_STYLES, IN_SCRIPTS)
+        for url in pattern.findall(text)
     ]
 
 
@@ -91,7 +117,9 @@ def _wrong(url: str, file: Path, pages: dict[Path, Page]) -> str | None:
     """What is wrong with one link, if anything."""
     parts = urlsplit(url)
     if parts.scheme in ("http", "https"):
-        return None if HOST.fullmatch(parts.netloc) and " " not in url else f"malformed address {url}"
+        return (
+            None if HOST.fullmatch(parts.netloc) and " " not in url else f"malformed address {url}"
+        )
     if parts.scheme in ("mailto", "data"):
         return None
     if parts.scheme or parts.netloc:

@@ -1,4 +1,6 @@
-"""How Sphinx builds the site; `make docs` runs it. Nothing here, and nothing it builds, needs the network."""
+"""How Sphinx builds the site; `make docs` runs it. Nothing here, and nothing it builds, needs the
+network.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,11 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE / "_ext")]
-# Pages run as notebooks in processes of their own, which have to find this checkout and its samples too.
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
+# Pages run as notebooks in processes of their own, which have to find this checkout and its samples
+# too.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")])
+)
 
 from retrieval_report import __version__  # noqa: E402
 
@@ -31,8 +36,12 @@ extensions = [
 exclude_patterns = ["_ext", "README.md"]
 templates_path = ["_templates"]
 nitpicky = True
-# Types in docstrings are prose ("array-like", "pl.DataFrame"); functions and methods that are named have to exist.
-nitpick_ignore_regex = [("py:(class|obj|data)", ".*"), ("py:.*", "(polars|pl|np|numpy|alt|altair)[.].*")]
+# Types in docstrings are prose ("array-like", "pl.DataFrame"); functions and methods that are named
+# have to exist.
+nitpick_ignore_regex = [
+    ("py:(class|obj|data)", ".*"),
+    ("py:.*", "(polars|pl|np|numpy|alt|altair)[.].*"),
+]
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

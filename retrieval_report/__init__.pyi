@@ -1,4 +1,6 @@
-"""The public names and the modules that define them: the one list, for type checkers, editors and ``__init__.py``."""
+"""The public names and the modules that define them: the one list, for type checkers, editors and
+``__init__.py``.
+"""
 
 from retrieval_report import (
     charts as charts,

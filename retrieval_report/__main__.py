@@ -8,7 +8,9 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Run the command line; an interrupt while its modules are imported ends it without a traceback."""
+    """Run the command line; an interrupt while its modules are imported ends it without a
+    traceback.
+    """
     try:
         from retrieval_report.cli import main as run
     except KeyboardInterrupt:

@@ -1,16 +1,25 @@
-"""Look inside ranked lists: at their ties, what splits or breaks them, and how much of them is judged.
+"""Look inside ranked lists: at their ties, what splits or breaks them, and how much of them is
+judged.
 
-These functions complement :func:`retrieval_report.evaluate`; they look at items rather than at scores:
+These functions complement :func:`retrieval_report.evaluate`; they look at items rather than at
+scores:
 
-- one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`drawn_order`, :func:`score_distribution`;
-- many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`, :func:`recall_curve`,
-  :func:`chance_level`;
-- what breaks or makes ties: :func:`resolve_ties`, :func:`tie_break_effect`, :func:`rounding_effect`;
-- judgements and weights: :func:`judgement_coverage`, :func:`neighbour_judgements`, :func:`query_weights`,
-  :func:`weigh_gains`.
+- one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`drawn_order`,
+  :func:`score_distribution`;
+- many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`,
+  :func:`recall_curve`, :func:`chance_level`;
+- what breaks or makes ties: :func:`resolve_ties`, :func:`tie_break_effect`,
+  :func:`rounding_effect`;
+- judgements and weights: :func:`judgement_coverage`, :func:`neighbour_judgements`,
+  :func:`query_weights`, :func:`weigh_gains`.
 
 >>> import retrieval_report as rr
->>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1] * 4, "relevance": [1, 0, 0, 0]}
+>>> rankings = {
+...     "query": ["q"] * 4,
+...     "item": list("abcd"),
+...     "distance": [1] * 4,
+...     "relevance": [1, 0, 0, 0],
+... }
 >>> scores = rr.lists.score_distribution(rankings, model="model", query="q", metric="rr", cutoff=2)
 >>> scores.select("value", "probability").rows()
 [(0.0, 0.5), (0.5, 0.25), (1.0, 0.25)]

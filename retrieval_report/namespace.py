@@ -1,7 +1,10 @@
-"""Add a namespace ``retrieval`` to every Polars frame, eager or lazy, by ``import retrieval_report.namespace``.
+"""Add a namespace ``retrieval`` to every Polars frame, eager or lazy, by ``import
+retrieval_report.namespace``.
 
 >>> import polars as pl
->>> rankings = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]})
+>>> rankings = pl.DataFrame(
+...     {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}
+... )
 >>> rankings.retrieval.evaluate(metrics="rr", cutoffs=2, policies="expected")["value"].to_list()
 [0.75]
 >>> rankings.lazy().retrieval.study("rr@2").table().rows()

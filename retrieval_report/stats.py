@@ -1,8 +1,10 @@
-"""Tests, intervals and tables beyond :func:`retrieval_report.compare`; docs/choosing-a-test.md helps to choose.
+"""Tests, intervals and tables beyond :func:`retrieval_report.compare`; docs/choosing-a-test.md
+helps to choose.
 
-- many models: :func:`compact_letters`, :func:`tie_ranks`, :func:`rank_agreement`, :func:`pair_verdicts`;
-- no worse than a baseline: :func:`no_worse`, :func:`detectable_effect`, :func:`queries_needed`, and :class:`Gate`,
-  which :func:`retrieval_report.gate` returns;
+- many models: :func:`compact_letters`, :func:`tie_ranks`, :func:`rank_agreement`,
+  :func:`pair_verdicts`;
+- no worse than a baseline: :func:`no_worse`, :func:`detectable_effect`, :func:`queries_needed`, and
+  :class:`Gate`, which :func:`retrieval_report.gate` returns;
 - segments of the queries: :func:`summarise_by`, :func:`compare_by`, :func:`segment_winners`;
 - single queries and costs: :func:`deciding_queries`, :func:`cost_table`;
 - the draws behind the policy "shuffled": :func:`evaluate_with_draws`.

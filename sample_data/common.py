@@ -1,4 +1,6 @@
-"""What both sample makers share: bfloat16, a depth cut that keeps ties whole, writing a folder whole."""
+"""What both sample makers share: bfloat16, a depth cut that keeps ties whole, writing a folder
+whole.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ def round_to_bfloat16(values: NDArray[np.floating]) -> NDArray[np.float32]:
 
 
 def nearest_with_whole_ties(distances: NDArray[np.generic], depth: int) -> NDArray[np.intp]:
-    """Return the positions of the `depth` nearest items and of everything tied with the last of them.
+    """Return the positions of the `depth` nearest items and of everything tied with the last of
+    them.
 
     The order is the one an evaluator's stable argsort gives: by distance, then by position.
 
@@ -42,7 +45,9 @@ def nearest_with_whole_ties(distances: NDArray[np.generic], depth: int) -> NDArr
 
 @contextmanager
 def replaced_folder(target: Path) -> Iterator[Path]:
-    """Give an empty folder to fill; it takes the place of `target` when the block ends without an error."""
+    """Give an empty folder to fill; it takes the place of `target` when the block ends without an
+    error.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".tmp", dir=target.parent))
     try:

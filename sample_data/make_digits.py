@@ -2,9 +2,10 @@
 
     python sample_data/make_digits.py [FOLDER]
 
-The images are scikit-learn's bundled digits (1797 images of 8 x 8 whole pixels, 0..16). Whole pixels let
-nearly every distance be computed exactly, so the files do not depend on the processor's BLAS; only the
-eigenvectors behind `pca-sign` and `itq` are floating point, and there just the signs of projections are kept.
+The images are scikit-learn's bundled digits (1797 images of 8 x 8 whole pixels, 0..16). Whole
+pixels let nearly every distance be computed exactly, so the files do not depend on the processor's
+BLAS; only the eigenvectors behind `pca-sign` and `itq` are floating point, and there just the signs
+of projections are kept.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ CENTROIDS = 100
 
 
 class Images(NamedTuple):
-    """Ids (places in the data set), whole-pixel vectors and digits of the queries and of the items."""
+    """Ids (places in the data set), whole-pixel vectors and digits of the queries and of the
+    items.
+    """
 
     query_ids: Integers
     queries: Integers
@@ -50,10 +53,20 @@ def load_images() -> Images:
     pixels, digits = load_digits(return_X_y=True)
     pixels, digits = pixels.astype(np.int64), digits.astype(np.int64)
     random = random_numbers()
-    drawn = [random.choice(np.flatnonzero(digits == digit), QUERIES_PER_DIGIT, replace=False) for digit in range(10)]
+    drawn = [
+        random.choice(np.flatnonzero(digits == digit), QUERIES_PER_DIGIT, replace=False)
+        for digit in range(10)
+    ]
     query_ids = np.sort(np.concatenate(drawn))
     item_ids = np.setdiff1d(np.arange(len(digits)), query_ids)
-    return Images(query_ids, pixels[query_ids], digits[query_ids], item_ids, pixels[item_ids], digits[item_ids])
+    return Images(
+        query_ids,
+        pixels[query_ids],
+        digits[query_ids],
+        item_ids,
+        pixels[item_ids],
+        digits[item_ids],
+    )
 
 
 def lengths(vectors: Integers) -> Floats:
@@ -80,7 +93,8 @@ def cosine_bfloat16(images: Images) -> NDArray[np.float32]:
 
 
 def cosine_int8(images: Images) -> Integers:
-    """127**2 - dot product of the unit vectors times 127, rounded to int8: about 127**2 * (1 - cosine).
+    """127**2 - dot product of the unit vectors times 127, rounded to int8: about 127**2 * (1 -
+    cosine).
 
     A whole number; rounding can bring it below 0 for near twins, which no rank minds.
     """
@@ -93,7 +107,9 @@ def cosine_int8(images: Images) -> Integers:
 def squared_euclidean(queries: Integers, items: Integers) -> Integers:
     """Return all pairwise squared distances of whole-number vectors, exactly."""
     products = queries @ items.T
-    distances: Integers = (queries**2).sum(axis=1, keepdims=True) + (items**2).sum(axis=1) - 2 * products
+    distances: Integers = (
+        (queries**2).sum(axis=1, keepdims=True) + (items**2).sum(axis=1) - 2 * products
+    )
     return distances
 
 
@@ -105,9 +121,12 @@ def hamming(query_codes: NDArray[np.bool_], item_codes: NDArray[np.bool_]) -> In
 def lsh(images: Images, bits: int) -> Integers:
     """Hamming distance of the sides of random hyperplanes through the mean image (Charikar 2002).
 
-    Normals are rounded to thousandths and vectors multiplied by the number of items: whole numbers again.
+    Normals are rounded to thousandths and vectors multiplied by the number of items: whole numbers
+    again.
     """
-    normals = np.rint(1000 * random_numbers().standard_normal((images.items.shape[1], bits))).astype(np.int64)
+    normals = np.rint(
+        1000 * random_numbers().standard_normal((images.items.shape[1], bits))
+    ).astype(np.int64)
     count, total = len(images.items), images.items.sum(axis=0)
     query_codes = (count * images.queries - total) @ normals >= 0
     item_codes = (count * images.items - total) @ normals >= 0
@@ -160,9 +179,11 @@ def whole_number_centroids(items: Integers, rounds: int = 20) -> Integers:
 
 
 def nearest_centroid(images: Images) -> Integers:
-    """Squared distance from the query to the centroid of the item's cell: all items of one cell tie.
+    """Squared distance from the query to the centroid of the item's cell: all items of one cell
+    tie.
 
-    This is the order in which an inverted-file index visits its cells, without a second look inside them.
+    This is the order in which an inverted-file index visits its cells, without a second look inside
+    them.
     """
     centroids = whole_number_centroids(images.items)
     cell = squared_euclidean(images.items, centroids).argmin(axis=1)
@@ -190,7 +211,9 @@ def all_distances(images: Images) -> dict[str, Distances]:
 
 
 def model_rankings(model: str, distances: Distances, images: Images) -> pl.DataFrame:
-    """Return the nearest items of every query as contract rows; whole distances fit float32 exactly."""
+    """Return the nearest items of every query as contract rows; whole distances fit float32
+    exactly.
+    """
     kept = [nearest_with_whole_ties(row, DEPTH) for row in distances]
     query = np.repeat(np.arange(len(kept)), [len(positions) for positions in kept])
     item = np.concatenate(kept)
@@ -205,7 +228,9 @@ def model_rankings(model: str, distances: Distances, images: Images) -> pl.DataF
 
 
 def query_table(images: Images) -> pl.DataFrame:
-    """Return every query with its digit and the number of items of that digit in the whole collection."""
+    """Return every query with its digit and the number of items of that digit in the whole
+    collection.
+    """
     per_digit = np.bincount(images.item_digits, minlength=10)
     return pl.DataFrame(
         {
@@ -220,11 +245,14 @@ def make_digits(folder: Path) -> None:
     """Write `rankings.parquet` and `queries.parquet` into `folder`, replacing what is there."""
     images = load_images()
     rankings = pl.concat(
-        model_rankings(model, distances, images) for model, distances in sorted(all_distances(images).items())
+        model_rankings(model, distances, images)
+        for model, distances in sorted(all_distances(images).items())
     )
     with replaced_folder(folder) as new:
         rankings.write_parquet(new / "rankings.parquet", compression="zstd", compression_level=19)
-        query_table(images).write_parquet(new / "queries.parquet", compression="zstd", compression_level=19)
+        query_table(images).write_parquet(
+            new / "queries.parquet", compression="zstd", compression_level=19
+        )
 
 
 if __name__ == "__main__":

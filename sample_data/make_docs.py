@@ -2,9 +2,10 @@
 
     python sample_data/make_docs.py [FOLDER]
 
-The text is the docstrings of Python's own standard library, read from the source files of the Python that
-runs this script. The first sentence of a function's docstring is the query; the paragraphs after it are
-documents, and so are those of other functions, classes and modules. Only ids, grades and scores are written.
+The text is the docstrings of Python's own standard library, read from the source files of the
+Python that runs this script. The first sentence of a function's docstring is the query; the
+paragraphs after it are documents, and so are those of other functions, classes and modules. Only
+ids, grades and scores are written.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ STOP_WORDS = frozenset(
 
 
 class Docstring(NamedTuple):
-    """A docstring and where it stands; `name` is `module.Class.function`, `owner` its class, else module."""
+    """A docstring and where it stands; `name` is `module.Class.function`, `owner` its class, else
+    module.
+    """
 
     name: str
     module: str
@@ -86,15 +89,22 @@ def split_docstring(text: str) -> tuple[str, list[str]]:
 
 
 def walk(node: ast.AST, module: str, name: str, owner: str) -> Iterator[Docstring]:
-    """Yield the docstrings of the public classes and functions in a module or class body, in source order."""
+    """Yield the docstrings of the public classes and functions in a module or class body, in source
+    order.
+    """
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.If, ast.Try)):
             yield from walk(child, module, name, owner)
-        if not isinstance(child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or child.name[0] == "_":
+        if (
+            not isinstance(child, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+            or child.name[0] == "_"
+        ):
             continue
         inner, is_class = f"{name}.{child.name}", isinstance(child, ast.ClassDef)
         if text := ast.get_docstring(child, clean=False):
-            yield Docstring(inner, module, inner if is_class else owner, not is_class, *split_docstring(text))
+            yield Docstring(
+                inner, module, inner if is_class else owner, not is_class, *split_docstring(text)
+            )
         if is_class:
             yield from walk(child, module, inner, inner)
 
@@ -107,7 +117,9 @@ def source_file(module: str) -> Path:
 
 
 def read_docstrings() -> list[Docstring]:
-    """Read every listed module's source; where a name is defined twice the first definition counts."""
+    """Read every listed module's source; where a name is defined twice the first definition
+    counts.
+    """
     found: dict[str, Docstring] = {}
     for module in MODULES:
         tree = ast.parse(source_file(module).read_text(encoding="utf-8"))
@@ -128,7 +140,9 @@ def words_of(text: str) -> list[str]:
 
 
 def make_documents(docstrings: list[Docstring]) -> list[Document]:
-    """Make every paragraph after the first sentence a document; a docstring of one sentence is one itself."""
+    """Make every paragraph after the first sentence a document; a docstring of one sentence is one
+    itself.
+    """
     documents = []
     for docstring in docstrings:
         for number, text in enumerate(docstring.paragraphs or [docstring.sentence], start=1):
@@ -164,7 +178,9 @@ def grade(query: Docstring, source: Docstring) -> int:
 
 
 class Words(NamedTuple):
-    """Word counts of queries and documents over the documents' vocabulary, and each word's rarity."""
+    """Word counts of queries and documents over the documents' vocabulary, and each word's
+    rarity.
+    """
 
     vocabulary: list[str]
     queries: Floats
@@ -188,7 +204,9 @@ def count_words(queries: list[Docstring], documents: list[Document]) -> Words:
     document_counts = counts([document.words for document in documents])
     holding = (document_counts > 0).sum(axis=0)
     rarity = np.log1p((len(documents) - holding + 0.5) / (holding + 0.5))
-    return Words(vocabulary, counts([words_of(query.sentence) for query in queries]), document_counts, rarity)
+    return Words(
+        vocabulary, counts([words_of(query.sentence) for query in queries]), document_counts, rarity
+    )
 
 
 def unit(vectors: Floats) -> Floats:
@@ -228,7 +246,9 @@ def tf_idf_cosine(words: Words) -> Floats:
 
 
 def lsa_bfloat16(words: Words, dimensions: int = 64) -> Floats:
-    """Return the cosine in the space of the main singular vectors, stored and summed up as bfloat16."""
+    """Return the cosine in the space of the main singular vectors, stored and summed up as
+    bfloat16.
+    """
     queries, documents = tf_idf(words)
     _, _, axes = svds(csr_array(documents), k=dimensions, v0=np.ones(min(documents.shape)))
     query_vectors = round_to_bfloat16(unit(queries @ axes.T)).astype(float)
@@ -237,9 +257,13 @@ def lsa_bfloat16(words: Words, dimensions: int = 64) -> Floats:
 
 
 def simhash_64(words: Words) -> Floats:
-    """Return 64 minus the Hamming distance of 64-bit simhashes (Charikar 2002) of the tf-idf vectors."""
+    """Return 64 minus the Hamming distance of 64-bit simhashes (Charikar 2002) of the tf-idf
+    vectors.
+    """
     hashes = [hashlib.blake2b(word.encode(), digest_size=8).digest() for word in words.vocabulary]
-    signs = np.unpackbits(np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, 8), axis=1) * 2.0 - 1.0
+    signs = (
+        np.unpackbits(np.frombuffer(b"".join(hashes), np.uint8).reshape(-1, 8), axis=1) * 2.0 - 1.0
+    )
     queries, documents = (np.where(vectors @ signs >= 0, 1.0, -1.0) for vectors in tf_idf(words))
     return (64 + queries @ documents.T) / 2
 
@@ -254,8 +278,12 @@ MODELS: dict[str, Callable[[Words], Floats]] = {
 }
 
 
-def run_lines(model: str, scores: Floats, queries: list[Docstring], documents: list[Document]) -> Iterator[str]:
-    """Yield a TREC run: the best documents of every query with a score above 0, the last tie whole."""
+def run_lines(
+    model: str, scores: Floats, queries: list[Docstring], documents: list[Document]
+) -> Iterator[str]:
+    """Yield a TREC run: the best documents of every query with a score above 0, the last tie
+    whole.
+    """
     for query, row in zip(queries, scores, strict=True):
         for rank, position in enumerate(nearest_with_whole_ties(-row, DEPTH), start=1):
             if row[position] > 0:
@@ -272,13 +300,19 @@ def qrels_lines(queries: list[Docstring], documents: list[Document]) -> Iterator
 
 
 def write_text(path: Path, lines: Iterable[str]) -> None:
-    """Write UTF-8 with plain line ends; gzipped without name or time inside, so that the bytes repeat."""
+    """Write UTF-8 with plain line ends; gzipped without name or time inside, so that the bytes
+    repeat.
+    """
     content = "".join(lines).encode()
-    path.write_bytes(gzip.compress(content, compresslevel=9, mtime=0) if path.suffix == ".gz" else content)
+    path.write_bytes(
+        gzip.compress(content, compresslevel=9, mtime=0) if path.suffix == ".gz" else content
+    )
 
 
 def make_docs(folder: Path) -> None:
-    """Write `runs/<model>.run.gz`, `qrels.txt` and `queries.csv` into `folder`, replacing what is there."""
+    """Write `runs/<model>.run.gz`, `qrels.txt` and `queries.csv` into `folder`, replacing what is
+    there.
+    """
     docstrings = read_docstrings()
     documents = make_documents(docstrings)
     queries = draw_queries(docstrings, documents)
@@ -290,7 +324,10 @@ def make_docs(folder: Path) -> None:
             lines = run_lines(model, score(words), queries, documents)
             write_text(new / "runs" / f"{model}.run.gz", lines)
         write_text(new / "qrels.txt", qrels_lines(queries, documents))
-        write_text(new / "queries.csv", ["query,label\n", *(f"{query.name},{query.module}\n" for query in queries)])
+        write_text(
+            new / "queries.csv",
+            ["query,label\n", *(f"{query.name},{query.module}\n" for query in queries)],
+        )
 
 
 if __name__ == "__main__":

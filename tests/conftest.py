@@ -20,12 +20,21 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 PEERS = "of the extra `peers`"  # they are large or need a compiler; who has them runs their tests
 SITE = "tests/test_docs.py"
-DASHBOARD = tuple(f"tests/app/test_app_{name}.py" for name in ("browser", "choosing", "hosts"))  # visit one server
+DASHBOARD = tuple(
+    f"tests/app/test_app_{name}.py" for name in ("browser", "choosing", "hosts")
+)  # visit one server
 REPEATING = (  # they go through everything once more
     *("tests/app/", "tests/conformance/", "tests/faults/"),
-    *("tests/charts/test_charts_all.py", "tests/reading/test_fuzz.py", "tests/scoring/test_completions.py"),
+    *(
+        "tests/charts/test_charts_all.py",
+        "tests/reading/test_fuzz.py",
+        "tests/scoring/test_completions.py",
+    ),
 )
-COVERAGE = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")  # processes with one of them measure themselves
+COVERAGE = (
+    "COVERAGE_PROCESS_CONFIG",
+    "COVERAGE_PROCESS_START",
+)  # processes with one of them measure themselves
 SPARK_FILES = ("test_spark", "test_cli_spark")  # how the names of files with Spark tests begin
 # How the ids of tests end whose session is of such a kind, or which start executors of their own.
 AWAY = ("cluster]", "connect]", "::test_on_two_executors_one_of_which_is_killed_half_way")
@@ -33,13 +42,16 @@ AWAY = ("cluster]", "connect]", "::test_on_two_executors_one_of_which_is_killed_
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist, as the next
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one more than there are processors: a test that waits for Spark, a browser or a command needs none."""
+    """Return one more than there are processors: a test that waits for Spark, a browser or a
+    command needs none.
+    """
     return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give the Spark tests to two processes that hold a session each; every other test goes where there is room.
+    """Give the Spark tests to two processes that hold a session each; every other test goes where
+    there is room.
 
     `--dist loadgroup` would do it by marks, but not with pytest 9.2 (pytest-dev/pytest-xdist#1386).
     """
@@ -51,10 +63,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def own_process(nodeid: str) -> str:
-    """Which tests share a process. Half of the time a Spark test waits, so two processes end well before one.
+    """Which tests share a process. Half of the time a Spark test waits, so two processes end well
+    before one.
 
-    What runs on executors or a server is in one, what runs on this machine alone in the other: both take about as
-    long. The documentation site is built once, and one dashboard is visited.
+    What runs on executors or a server is in one, what runs on this machine alone in the other: both
+    take about as long. The documentation site is built once, and one dashboard is visited.
     """
     if nodeid.startswith(SITE):
         return SITE
@@ -70,7 +83,9 @@ def of_spark(nodeid: str) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the Spark tests first, kind of session by kind, then the others that take minutes in one process."""
+    """Put the Spark tests first, kind of session by kind, then the others that take minutes in one
+    process.
+    """
     ours = [item for item in items if item.get_closest_marker("spark")]
     strangers = [item.nodeid for item in ours if not of_spark(item.nodeid)]
     assert not strangers, f"tests of Spark belong in {', '.join(SPARK_FILES)}…: {strangers}"
@@ -83,10 +98,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Measure no coverage in tests that only repeat what others reach, nor in the processes they start.
+    """Measure no coverage in tests that only repeat what others reach, nor in the processes they
+    start.
 
-    Until Python 3.12, coverage is told of every line, those of Streamlit and Sphinx too, which makes tests 1.7 times as
-    slow.
+    Until Python 3.12, coverage is told of every line, those of Streamlit and Sphinx too, which
+    makes tests 1.7 times as slow.
     """
     if not (item.get_closest_marker("slow") or item.nodeid.startswith(REPEATING)):
         return (yield)
@@ -106,7 +122,9 @@ def kind_place(item: pytest.Item) -> int:
 
 @pytest.fixture(autouse=True)
 def own_main() -> Iterator[None]:
-    """Streamlit's AppTest leaves the page's script as `__main__`, which processes spawned later would run."""
+    """Streamlit's AppTest leaves the page's script as `__main__`, which processes spawned later
+    would run.
+    """
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main
@@ -151,7 +169,9 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 
 def refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """Turn a skip into a failure where it has no reason, or where RETRIEVAL_REPORT_FORBID_SKIPS is set."""
+    """Turn a skip into a failure where it has no reason, or where RETRIEVAL_REPORT_FORBID_SKIPS is
+    set.
+    """
     if not report.skipped:
         return
     # A skip is reported as (file, line, "Skipped: reason"), without a reason as "Skipped" alone.

@@ -12,4 +12,6 @@ def test_every_row_has_a_test() -> None:
 
 
 def test_the_page_is_the_table_of_the_tests() -> None:
-    assert PAGE.read_text(encoding="utf-8") == table(), "run python tests/helpers/bad_input_table.py"
+    assert PAGE.read_text(encoding="utf-8") == table(), (
+        "run python tests/helpers/bad_input_table.py"
+    )

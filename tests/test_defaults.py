@@ -1,4 +1,6 @@
-"""The default measures: four, the first the headline, the same wherever nothing else is asked for."""
+"""The default measures: four, the first the headline, the same wherever nothing else is asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,11 @@ def measures_in(frame: pl.DataFrame) -> list[tuple[str, int | None]]:
 
 
 def streamed(rows: pl.DataFrame) -> pl.DataFrame:
-    batches = rows.sort("model", "query", "distance").to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+    batches = (
+        rows.sort("model", "query", "distance")
+        .to_arrow(compat_level=pl.CompatLevel.oldest())
+        .to_batches()
+    )
     return pl.concat(pl.DataFrame(batch) for batch in score_stream(batches))
 
 
@@ -54,7 +60,9 @@ def test_four_measures_are_the_default(face: str, rows: pl.DataFrame) -> None:
 
 def test_the_first_is_the_headline() -> None:
     assert report_contents(RANKINGS, shuffles=2).measure == rr.Study(RANKINGS).measure == "ndcg@10"
-    assert report_contents(RANKINGS, metrics="ap", cutoffs=[1, 5, None], shuffles=2).measure == "ap@1"
+    assert (
+        report_contents(RANKINGS, metrics="ap", cutoffs=[1, 5, None], shuffles=2).measure == "ap@1"
+    )
     data = records.Data("made", "digest", RANKINGS)
     assert records.first_choice(data).measure == "ndcg@10"
     assert tuple(USUAL) == records.MEASURES
@@ -81,5 +89,8 @@ def test_cutoffs_alone_give_the_four_metrics_at_these_and_a_metric_alone_the_who
         (metric, cutoff) for metric, _ in USUAL for cutoff in (2, None)
     ]
     for text in ("ap, rr", "ap, rr@all"):  # whether or not another measure has a cutoff
-        assert measures_in(rr.evaluate(RANKINGS, metrics=text, **asked)) == [("ap", None), ("rr", None)]
+        assert measures_in(rr.evaluate(RANKINGS, metrics=text, **asked)) == [
+            ("ap", None),
+            ("rr", None),
+        ]
         assert rr.Study(RANKINGS, text).measures == (("ap", None), ("rr", None))

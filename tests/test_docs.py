@@ -1,4 +1,6 @@
-"""The documentation site: it builds without a warning, its links lead somewhere, and its pages load nothing."""
+"""The documentation site: it builds without a warning, its links lead somewhere, and its pages load
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,16 @@ import retrieval_report as rr
 
 ROOT = Path(rr.__file__).parents[1]
 DOCS = ROOT / "docs"
-NEEDED = ("latex2mathml", "marimo", "myst_nb", "numpydoc", "pydata_sphinx_theme", "sklearn", "sphinx", "sphinx_design")
+NEEDED = (
+    "latex2mathml",
+    "marimo",
+    "myst_nb",
+    "numpydoc",
+    "pydata_sphinx_theme",
+    "sklearn",
+    "sphinx",
+    "sphinx_design",
+)
 MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
 needs_the_extra = pytest.mark.skipif(
     bool(MISSING), reason=f"the extra 'docs' is not installed: no {', '.join(MISSING)}"
@@ -35,9 +46,26 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     for name in ("docs", "benchmarks"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("generated"))
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-b", "html", "docs", "built"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-j",
+        "2",
+        "-b",
+        "html",
+        "docs",
+        "built",
+    ]
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    }
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-5000:]
     return folder / "built"
 
@@ -62,7 +90,9 @@ def test_formulas_are_mathml(site: Path) -> None:
 @pytest.mark.slow
 def test_no_page_shows_a_folder_of_this_machine(site: Path) -> None:
     shown = {
-        page.name for page in site.rglob("*.html") if re.search(r"/tmp/|/home/|ipykernel", page.read_text("utf-8"))
+        page.name
+        for page in site.rglob("*.html")
+        if re.search(r"/tmp/|/home/|ipykernel", page.read_text("utf-8"))
     }
     assert not shown
 
@@ -75,7 +105,9 @@ def test_what_is_wrong_with_a_page_is_found(tmp_path: Path) -> None:
         <script>import {a} from "https://esm.example.org/a"</script>"""
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     (tmp_path / "other.html").write_text("<p>", encoding="utf-8")
-    (tmp_path / "style.css").write_text("a { background: url(https://pictures.example.org/a.png) }", encoding="utf-8")
+    (tmp_path / "style.css").write_text(
+        "a { background: url(https://pictures.example.org/a.png) }", encoding="utf-8"
+    )
     assert problems(tmp_path) == [
         "page.html: loads https://cdn.example.org/a.js",
         "page.html: loads //cdn.example.org/a.png",
@@ -91,22 +123,37 @@ def test_what_is_wrong_with_a_page_is_found(tmp_path: Path) -> None:
 
 
 def test_every_public_name_is_in_one_group_of_the_reference() -> None:
-    block = r"currentmodule:: (\S+)\n\n\.\. autosummary::\n   :toctree: generated\n\n((?:   \w+\n)+)"
+    block = (
+        r"currentmodule:: (\S+)\n\n\.\. autosummary::\n   :toctree: generated\n\n((?:   \w+\n)+)"
+    )
     groups = re.findall(block, (DOCS / "reference.md").read_text("utf-8"))
     listed = [f"{module}.{name}" for module, names in groups for name in names.split()]
-    public = {f"retrieval_report.{name}": getattr(rr, name) for name in rr.__all__ if name != "__version__"}
+    public = {
+        f"retrieval_report.{name}": getattr(rr, name)
+        for name in rr.__all__
+        if name != "__version__"
+    }
     modules = [value for value in public.values() if isinstance(value, ModuleType)]
     assert len(modules) == 6
     inside = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     known = {name for name, value in public.items() if not isinstance(value, ModuleType)}
-    elsewhere = {f"retrieval_report.report.{name}" for name in ("FORMATS", "read_report", "write_report")}
+    elsewhere = {
+        f"retrieval_report.report.{name}" for name in ("FORMATS", "read_report", "write_report")
+    }
     assert sorted(listed) == sorted((known | inside) - elsewhere)
 
 
 def test_every_file_that_a_text_names_is_there() -> None:
     """Files are moved now and then; what sends a reader to them has to follow."""
-    texts = [ROOT / "README.md", *DOCS.rglob("*.md"), ROOT / "benchmarks/README.md", ROOT / "tests/data/README.md"]
-    named = re.compile(r"`((?:tests|benchmarks|docs|app|sample_data|retrieval_report)/[\w./-]+\.\w+)`")
+    texts = [
+        ROOT / "README.md",
+        *DOCS.rglob("*.md"),
+        ROOT / "benchmarks/README.md",
+        ROOT / "tests/data/README.md",
+    ]
+    named = re.compile(
+        r"`((?:tests|benchmarks|docs|app|sample_data|retrieval_report)/[\w./-]+\.\w+)`"
+    )
     roots = (ROOT, ROOT / "tests")  # the tables of tests name them as seen from their folder
     for page in texts:
         for name in named.findall(page.read_text(encoding="utf-8")):
@@ -115,7 +162,10 @@ def test_every_file_that_a_text_names_is_there() -> None:
 
 def test_a_metric_takes_under_30_lines() -> None:
     page = (DOCS / "howto/add-a-metric.md").read_text(encoding="utf-8")
-    cells = [re.sub(r"^:tags:.*\n", "", cell) for cell in re.findall(r"```{code-cell}\n(.*?)```", page, re.DOTALL)]
+    cells = [
+        re.sub(r"^:tags:.*\n", "", cell)
+        for cell in re.findall(r"```{code-cell}\n(.*?)```", page, re.DOTALL)
+    ]
     assert len(cells[0].splitlines()) < 30
     names: dict[str, object] = {"__name__": "__main__"}
     for cell in cells:  # the last compares with all orders of the tie
@@ -123,7 +173,9 @@ def test_a_metric_takes_under_30_lines() -> None:
     assert "exact" in names
 
 
-@pytest.mark.parametrize("page", sorted((DOCS / "gallery").glob("*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", sorted((DOCS / "gallery").glob("*.md")), ids=lambda page: page.stem
+)
 def test_a_notebook_of_the_gallery_has_at_most_15_cells(page: Path) -> None:
     assert page.read_text(encoding="utf-8").count("```{code-cell}") <= 15
 
@@ -133,6 +185,12 @@ def test_the_reactive_notebook_runs_and_answers_its_controls() -> None:
     app: Any = runpy.run_path(str(DOCS / "gallery/reactive.py"))["app"]
     _, names = app.run()
     assert names["chosen"].model_names == ["cosine-1-digit", "itq-16", "lsh-64"]
-    choice = {"measure": SimpleNamespace(value="ndcg@10"), "models": SimpleNamespace(value=["itq-32", "lsh-64"])}
+    choice = {
+        "measure": SimpleNamespace(value="ndcg@10"),
+        "models": SimpleNamespace(value=["itq-32", "lsh-64"]),
+    }
     _, names = app.run(defs=choice)
-    assert (names["chosen"].model_names, names["chosen"].measure) == (["itq-32", "lsh-64"], "ndcg@10")
+    assert (names["chosen"].model_names, names["chosen"].measure) == (
+        ["itq-32", "lsh-64"],
+        "ndcg@10",
+    )

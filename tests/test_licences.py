@@ -15,6 +15,8 @@ def test_every_dependency_stands_in_the_table_of_licences() -> None:
     asked = [*project["dependencies"], *extras["app"], *extras["spark"]]
     page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
     listed = re.findall(
-        r"^\| ([\w-]+)(?: \(extra `\w+`\))? \| [A-Z][\w.-]*\d?.* \|$", page.partition("licence |")[2], re.M
+        r"^\| ([\w-]+)(?: \(extra `\w+`\))? \| [A-Z][\w.-]*\d?.* \|$",
+        page.partition("licence |")[2],
+        re.M,
     )
     assert {re.match(r"[\w-]+", line)[0] for line in asked} <= set(listed)  # type: ignore[index]

@@ -1,4 +1,6 @@
-"""The public names: one list of them, documented, complete for type checkers; options without a second spelling."""
+"""The public names: one list of them, documented, complete for type checkers; options without a
+second spelling.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +22,21 @@ from retrieval_report.study.contents import ReportOptions
 from retrieval_report.systems.evaluate_like import LikeOptions
 
 GROUPS = [rr.charts, rr.codes, rr.lists, rr.report, rr.stats, rr.systems]
-NAMES = [name for name in dir(rr) if not isinstance(getattr(rr, name), ModuleType) and name != "__version__"]
+NAMES = [
+    name
+    for name in dir(rr)
+    if not isinstance(getattr(rr, name), ModuleType) and name != "__version__"
+]
 
 
 def public() -> list[tuple[str, Any]]:
     """Every public class and function by its full name."""
     own = [(f"rr.{name}", getattr(rr, name)) for name in NAMES]
-    return own + [(f"{group.__name__}.{name}", getattr(group, name)) for group in GROUPS for name in group.__all__]
+    return own + [
+        (f"{group.__name__}.{name}", getattr(group, name))
+        for group in GROUPS
+        for name in group.__all__
+    ]
 
 
 def test_what_a_newcomer_sees_is_short_and_loads() -> None:
@@ -56,22 +66,36 @@ def test_a_name_has_one_home_and_a_docstring() -> None:
 
 
 def test_a_group_is_an_attribute_without_an_import_of_its_own() -> None:
-    program = "import retrieval_report as rr; print(rr.codes.count_codes.__name__, rr.lists.tie_groups.__name__)"
-    outcome = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    program = (
+        "import retrieval_report as rr; print(rr.codes.count_codes.__name__, "
+        "rr.lists.tie_groups.__name__)"
+    )
+    outcome = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert outcome.stdout.split() == ["count_codes", "tie_groups"]
 
 
-@pytest.mark.parametrize(("name", "value"), public(), ids=lambda one: one if isinstance(one, str) else "")
+@pytest.mark.parametrize(
+    ("name", "value"), public(), ids=lambda one: one if isinstance(one, str) else ""
+)
 def test_no_public_function_takes_just_anything(name: str, value: object) -> None:
     methods = (
-        [part for part in vars(value).values() if inspect.isfunction(part)] if isinstance(value, type) else [value]
+        [part for part in vars(value).values() if inspect.isfunction(part)]
+        if isinstance(value, type)
+        else [value]
     )
     for function in methods:
         if inspect.isfunction(function) and function.__module__.startswith("retrieval_report"):
             anything = [
-                part for part in inspect.signature(function).parameters.values() if part.kind is part.VAR_KEYWORD
+                part
+                for part in inspect.signature(function).parameters.values()
+                if part.kind is part.VAR_KEYWORD
             ]
-            assert all("Unpack" in str(part.annotation) for part in anything) or function.__name__ == "where", name
+            assert (
+                all("Unpack" in str(part.annotation) for part in anything)
+                or function.__name__ == "where"
+            ), name
 
 
 def keywords(function: Callable[..., object]) -> dict[str, Any]:
@@ -84,7 +108,9 @@ def test_options_are_those_of_evaluate_in_every_spelling() -> None:
     asked = keywords(rr.evaluate)
     data = {"judgements", "queries", "metrics", "cutoffs"}
     assert asked == get_type_hints(EvaluateOptions) | {name: asked[name] for name in data}
-    defaults = {name: part.default for name, part in inspect.signature(rr.evaluate).parameters.items()}
+    defaults = {
+        name: part.default for name, part in inspect.signature(rr.evaluate).parameters.items()
+    }
     assert {part.name: part.default for part in fields(Options)} == {
         name: defaults[name] for name in asked.keys() - data
     }

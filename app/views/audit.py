@@ -17,7 +17,18 @@ from text import plain
 from url_controls import choose_one
 
 PRINTED = (
-    *("system", "version", "call", "prints", "prints_low", "prints_high", "exact", "definition_shift", "off", "z"),
+    *(
+        "system",
+        "version",
+        "call",
+        "prints",
+        "prints_low",
+        "prints_high",
+        "exact",
+        "definition_shift",
+        "off",
+        "z",
+    ),
     *("order", "lowest", "highest", "definition", "note"),
 )
 WINNERS = ("system", "version", "call", "winner", "exact_winner", "same_winner", "order")
@@ -28,20 +39,27 @@ def show(data: Data, choice: Choice) -> None:
     heading(f"Audit: {plain(choice.measure)}", data)
     if data.counted:
         st.info(
-            "This data consists of counts. What others print depends on the order of items, which counts do not have."
+            "This data consists of counts. What others print depends on the order of items, which "
+            "counts do not have."
         )
         return
     st.markdown(
-        "What widely used evaluators would print for these rankings. None of them is run: their definitions and their "
-        "order inside ties are known and applied. A difference from the exact score is due either to *definition*, a "
-        "choice, or to *tie order*, an accident. If an evaluator shuffles ties or sorts them unstably, the possible "
+        "What widely used evaluators would print for these rankings. None of them is run: their "
+        "definitions and their "
+        "order inside ties are known and applied. A difference from the exact score is due either "
+        "to *definition*, a "
+        "choice, or to *tie order*, an accident. If an evaluator shuffles ties or sorts them "
+        "unstably, the possible "
         "range is shown."
     )
     if choice.rules.distance_threshold is not None:
         st.caption(
-            "The rule “Relevant up to distance” is not applied here, because these evaluators have no such rule."
+            "The rule “Relevant up to distance” is not applied here, because these evaluators have "
+            "no such rule."
         )
-    if data.large and not st.toggle("Compute it (takes minutes for this much data)", key="audit", bind="query-params"):
+    if data.large and not st.toggle(
+        "Compute it (takes minutes for this much data)", key="audit", bind="query-params"
+    ):
         return
     try:
         with st.spinner("Computing what others would print …"):
@@ -67,7 +85,9 @@ def _winners(found: pl.DataFrame) -> None:
     wrong, undecided = (~known["same_winner"]).any(), known["same_winner"].null_count() > 0
     box = st.error if wrong else st.warning if undecided else st.success
     box("\n\n".join(plain(sentence) for sentence in sentences))
-    order = pl.col("same_winner").replace_strict([False, True], [0, 2], default=1, return_dtype=pl.Int8)
+    order = pl.col("same_winner").replace_strict(
+        [False, True], [0, 2], default=1, return_dtype=pl.Int8
+    )
     rows = known.sort(order, maintain_order=True).with_columns(same_winner=same_winner())
     with st.expander("What each of them names as best", expanded=bool(wrong or undecided)):
         frame_table(rows, of="audit", show=WINNERS, alt="The model that each evaluator names best.")
@@ -79,7 +99,11 @@ def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:
     said = winners(study_of(data, choice))
     default = (said.printed or said.best or choice.models)[0]
     model = choose_one("Model", choice.models, name="model", default=default)
-    show_chart(chart_of(data, choice, charts.evaluators, found, **choice.at, model=model, key=(model,)))
+    show_chart(
+        chart_of(data, choice, charts.evaluators, found, **choice.at, model=model, key=(model,))
+    )
     rows = found.filter(pl.col("model") == model)
     rows = rows.sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
-    frame_table(rows, of="audit", show=PRINTED, alt="What each evaluator prints, the furthest off first.")
+    frame_table(
+        rows, of="audit", show=PRINTED, alt="What each evaluator prints, the furthest off first."
+    )

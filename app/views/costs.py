@@ -17,14 +17,27 @@ from text import plain
 from uploads import read_costs
 from url_controls import choose_one
 
-SHOWN = (*("model", "amount", "value", "tie_std", "lowest", "highest", "front", "front_in_every_order", "beaten_by"),)
+SHOWN = (
+    *(
+        "model",
+        "amount",
+        "value",
+        "tie_std",
+        "lowest",
+        "highest",
+        "front",
+        "front_in_every_order",
+        "beaten_by",
+    ),
+)
 
 
 def show(data: Data, choice: Choice) -> None:
     """Draw the page."""
     heading(f"Costs: {plain(choice.measure)}", data)
     st.markdown(
-        "Enter the cost of every model, such as bytes per vector, milliseconds or dollars; less is better. Or open a "
+        "Enter the cost of every model, such as bytes per vector, milliseconds or dollars; less is "
+        "better. Or open a "
         "table with a column *model* and a column of numbers for each kind of cost."
     )
     study = study_of(data, choice).at(choice.measure).under("expected", "best", "worst")
@@ -42,22 +55,33 @@ def show(data: Data, choice: Choice) -> None:
     if table.is_empty():
         st.info("No cost is known yet.")
         return
-    kind = choose_one("Kind of cost", table["cost"].unique(maintain_order=True).to_list(), name="cost")
+    kind = choose_one(
+        "Kind of cost", table["cost"].unique(maintain_order=True).to_list(), name="cost"
+    )
     here = table.filter(cost=kind)
     key = (kind, tuple(here["amount"]))
     show_chart(chart_of(data, choice, charts.costs, here, **choice.at, cost=kind, key=key))
-    whole = here.select(((pl.col("amount") == pl.col("amount").round()) & (pl.col("amount") < 2**53)).all()).item()
+    whole = here.select(
+        ((pl.col("amount") == pl.col("amount").round()) & (pl.col("amount") < 2**53)).all()
+    ).item()
     rows = here.with_columns(pl.col("amount").cast(pl.Int64 if whole else pl.Float64))
     frame_table(rows, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")
 
 
 def _entered(models: list[str]) -> pl.DataFrame:
     """Return what was typed into the table of models."""
-    empty = pl.DataFrame({"model": models}, schema={"model": pl.String}).with_columns(cost=pl.lit(None, pl.Float64))
+    empty = pl.DataFrame({"model": models}, schema={"model": pl.String}).with_columns(
+        cost=pl.lit(None, pl.Float64)
+    )
     config: dict[str, Any] = {
         "model": st.column_config.TextColumn("Model", disabled=True),
         "cost": st.column_config.NumberColumn("Cost", min_value=0.0),
     }
-    shown: dict[str, Any] = {"column_config": config, "hide_index": True, "key": "costs table", "placeholder": "–"}
+    shown: dict[str, Any] = {
+        "column_config": config,
+        "hide_index": True,
+        "key": "costs table",
+        "placeholder": "–",
+    }
     edited: pl.DataFrame = st.data_editor(empty, **shown)
     return edited.drop_nulls("cost")

@@ -1,4 +1,6 @@
-"""The page on the chosen metric along the cutoffs: in expectation with bands, and under each policy."""
+"""The page on the chosen metric along the cutoffs: in expectation with bands, and under each
+policy.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ def show(data: Data, choice: Choice) -> None:
     heading(f"Cutoffs: {plain(choice.metric)}", data)
     if len(choice.cutoffs) < 2:
         st.info(
-            f"{plain(choice.metric)} is computed as deep as there are relevant items, so there is no cutoff to choose."
+            f"{plain(choice.metric)} is computed as deep as there are relevant items, so there is "
+            "no cutoff to choose."
         )
         return
     found = shown(of_metric(study_of(data, choice), choice).summary, choice)
@@ -33,7 +36,8 @@ def show(data: Data, choice: Choice) -> None:
             choice.models,
             name="bands",
             placeholder="none",
-            help="The range over all tie orders (pale), and ±2 standard deviations under random tie order (dark). "
+            help="The range over all tie orders (pale), and ±2 standard deviations under random "
+            "tie order (dark). "
             f"The first {MOST_BANDS} are drawn.",
         )
     with right:
@@ -49,6 +53,9 @@ def show(data: Data, choice: Choice) -> None:
         if curve.width:
             show_chart(chart_of(data, choice, charts.recall_curve, curve))
         else:
-            st.caption("With ties this large, exact values take minutes; `retrieval-report curve` computes them.")
+            st.caption(
+                "With ties this large, exact values take minutes; `retrieval-report curve` "
+                "computes them."
+            )
     st.header("Under each policy", anchor="policies")
     show_chart(chart_of(data, choice, charts.policy_panels, found, first=banded, **how))

@@ -27,8 +27,10 @@ def show(data: Data, choice: Choice) -> None:
     _what_is_there(data)
     st.subheader("Open your data")
     st.caption(
-        "Files stay in the memory of this computer for this session; nothing is stored. Formats: CSV, TSV, NDJSON, "
-        f"TREC runs and qrels (also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**20} MiB per file, unpacked."
+        "Files stay in the memory of this computer for this session; nothing is stored. Formats: "
+        "CSV, TSV, NDJSON, "
+        f"TREC runs and qrels (also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**20} MiB "
+        "per file, unpacked."
     )
     tables, codes = st.tabs(["Rankings", "Codes"])
     with tables:
@@ -57,12 +59,20 @@ def _uploads(files: Sequence[Any] | None) -> list[Upload]:
 
 def _upload_tables() -> None:
     rankings = st.file_uploader(
-        "Rankings or counts: one file, or one for each model", accept_multiple_files=True, key="rankings upload"
+        "Rankings or counts: one file, or one for each model",
+        accept_multiple_files=True,
+        key="rankings upload",
     )
     left, right = st.columns(2)
-    judgements = left.file_uploader("Judgements (qrels), if relevance is not in the rankings", key="judgements upload")
-    queries = right.file_uploader("Queries with label, weight or n_relevant, if there are any", key="queries upload")
-    items = left.file_uploader("Items with a column text or image, to see what a list holds", key="items upload")
+    judgements = left.file_uploader(
+        "Judgements (qrels), if relevance is not in the rankings", key="judgements upload"
+    )
+    queries = right.file_uploader(
+        "Queries with label, weight or n_relevant, if there are any", key="queries upload"
+    )
+    items = left.file_uploader(
+        "Items with a column text or image, to see what a list holds", key="items upload"
+    )
     if not rankings:
         return
     try:
@@ -70,7 +80,9 @@ def _upload_tables() -> None:
         if st.button("Open these files", type="primary", disabled=not _says_enough(columns)):
             with st.spinner("Reading and scoring …", show_time=True):
                 single = (judgements, queries, items)
-                one, other, texts = ([*_uploads([file] if file else None), None][0] for file in single)
+                one, other, texts = (
+                    [*_uploads([file] if file else None), None][0] for file in single
+                )
                 _open(read_tables(_uploads(rankings), one, other, columns, texts))
     except RetrievalReportError as error:
         _refused(error)
@@ -102,14 +114,20 @@ def _mapping(file: Any) -> dict[str, str] | None:
 
 def _says_enough(columns: Mapping[str, str] | None) -> bool:
     """Return whether these columns suffice for lists; None means the columns found by name."""
-    return columns is None or ("query" in columns and not columns.keys().isdisjoint(("distance", "score")))
+    return columns is None or (
+        "query" in columns and not columns.keys().isdisjoint(("distance", "score"))
+    )
 
 
 def _upload_codes() -> None:
     st.caption("An .npz file holds *codes* and *labels*, and optionally *ids* and *bits*.")
     left, right = st.columns(2)
-    queries = left.file_uploader("Queries: .npz, one for each model", accept_multiple_files=True, key="query codes")
-    items = right.file_uploader("Items: .npz, in the same order", accept_multiple_files=True, key="item codes")
+    queries = left.file_uploader(
+        "Queries: .npz, one for each model", accept_multiple_files=True, key="query codes"
+    )
+    items = right.file_uploader(
+        "Items: .npz, in the same order", accept_multiple_files=True, key="item codes"
+    )
     distance = left.selectbox("Distance", ("hamming", "l1", "dot"), key="code distance")
     relevance = right.selectbox(
         "Relevant are items that share",
@@ -120,7 +138,11 @@ def _upload_codes() -> None:
     if queries and items and st.button("Open these codes", type="primary"):
         try:
             with st.spinner("Counting and scoring …", show_time=True):
-                _open(read_codes(_uploads(queries), _uploads(items), distance=distance, relevance=relevance))
+                _open(
+                    read_codes(
+                        _uploads(queries), _uploads(items), distance=distance, relevance=relevance
+                    )
+                )
         except RetrievalReportError as error:
             _refused(error)
 
@@ -141,21 +163,40 @@ def _downloads(data: Data, choice: Choice) -> None:
     except RetrievalReportError:
         st.info("Nothing can be exported until these data are scored; the error is shown above.")
         return
-    st.caption(f"For {plain(choice.measure)} and the models, scores and rules of the sidebar, at all cutoffs.")
+    st.caption(
+        f"For {plain(choice.measure)} and the models, scores and rules of the sidebar, at all "
+        "cutoffs."
+    )
     study = of_metric(study_of(data, choice), choice)
     known = asked(data)
     left, middle, right = st.columns(3)
-    left.download_button("Scores, CSV", lambda: csv_bytes(shown(study.scores, choice)), "scores.csv", "text/csv")
+    left.download_button(
+        "Scores, CSV", lambda: csv_bytes(shown(study.scores, choice)), "scores.csv", "text/csv"
+    )
     left.caption("One row per query.")
-    middle.download_button("Summary, CSV", lambda: csv_bytes(shown(study.summary, choice)), "summary.csv", "text/csv")
+    middle.download_button(
+        "Summary, CSV", lambda: csv_bytes(shown(study.summary, choice)), "summary.csv", "text/csv"
+    )
     middle.caption("One row per mean.")
-    right.download_button("Scores, Parquet", lambda: parquet_bytes(shown(study.scores, choice)), "scores.parquet")
+    right.download_button(
+        "Scores, Parquet", lambda: parquet_bytes(shown(study.scores, choice)), "scores.parquet"
+    )
     right.caption("With every digit and type.")
-    also = {"the costs that you entered": known.costs, f"the baseline {known.baseline} and its margin": known.margin}
+    also = {
+        "the costs that you entered": known.costs,
+        f"the baseline {known.baseline} and its margin": known.margin,
+    }
     there = [name for name, value in also.items() if value is not None]
     if there:
         st.caption(f"The report also holds {plain(' and '.join(there))}.")
     if st.button("Prepare the HTML report"):
         with st.spinner("Computing the report …", show_time=True):
             page = report(data, choice)
-        st.download_button("Download the report", page, "report.html", "text/html", type="primary", on_click="ignore")
+        st.download_button(
+            "Download the report",
+            page,
+            "report.html",
+            "text/html",
+            type="primary",
+            on_click="ignore",
+        )

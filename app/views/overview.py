@@ -16,9 +16,11 @@ from tables import flips_table, heading, summary_table
 from text import plain
 
 MEANINGS = (
-    "Items at the same distance are *tied*: nothing says which comes first, and scores depend on it. *Naive*: ties in "
+    "Items at the same distance are *tied*: nothing says which comes first, and scores depend on "
+    "it. *Naive*: ties in "
     "the order of the data, as most tools score them. *Expected*: the exact "
-    "mean over all orders, free of chance; where items may be missing from the lists, an estimate from the given ones."
+    "mean over all orders, free of chance; where items may be missing from the lists, an estimate "
+    "from the given ones."
 )
 
 
@@ -55,13 +57,18 @@ def many(choice: Choice) -> bool:
 
 
 def drawings(data: Data, choice: Choice) -> list[Drawing]:
-    """Return the charts of the page: the leaderboard of many models, scores by policy, and ranks."""
+    """Return the charts of the page: the leaderboard of many models, scores by policy, and
+    ranks.
+    """
     study = study_of(data, choice).at(choice.measure)
     found = shown(study.summary, choice)
     board = [chart_of(data, choice, study.plot.leaderboard)] if many(choice) else []
     return [
         *board,
-        *(chart_of(data, choice, chart, found, **choice.at) for chart in (charts.policies, charts.rank_flips)),
+        *(
+            chart_of(data, choice, chart, found, **choice.at)
+            for chart in (charts.policies, charts.rank_flips)
+        ),
     ]
 
 
@@ -80,10 +87,13 @@ def _headline(study: rr.Study, choice: Choice) -> None:
 
 
 def _accident(said: Winners, study: rr.Study, choice: Choice) -> str:
-    printed, best = (" and ".join(plain(model, 60) for model in models) for models in (said.printed, said.best))
+    printed, best = (
+        " and ".join(plain(model, 60) for model in models) for models in (said.printed, said.best)
+    )
     ties = plain(naive_ties(study.like, study.options.naive_order))
     comes = "comes" if len(said.printed) == 1 else "come"
     return (
-        f"**The printed winner is an accident of tie order.** With ties {ties}, {printed} {comes} first by "
+        f"**The printed winner is an accident of tie order.** With ties {ties}, {printed} {comes} "
+        "first by "
         f"{plain(choice.measure)}; over all orders of tied items it is {best}."
     )

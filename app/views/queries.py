@@ -1,4 +1,6 @@
-"""The page on single queries: which scores depend on tie order, and one ranked list under its possible orders."""
+"""The page on single queries: which scores depend on tie order, and one ranked list under its
+possible orders.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,43 @@ MOST_DRAW = 1_000_000
 DRAWN = 20  # queries that decide
 BRUSHED = "rectangle"
 RECEIVED = "order received"
-SHOWN = (*("query", "model", "naive", "expected", "spread", "lowest", "highest", "std", "naive_error", "truncated"),)
-DECIDING = ("query", "difference", "lowest", "highest", "value_a", "value_b", "share", "decides", "order_unsure")
-ITEMS_SHOWN = ("rank", "item", "text", "image", "relevance", "distance", "score", "tie", "tie_size", "tie_relevant")
+SHOWN = (
+    *(
+        "query",
+        "model",
+        "naive",
+        "expected",
+        "spread",
+        "lowest",
+        "highest",
+        "std",
+        "naive_error",
+        "truncated",
+    ),
+)
+DECIDING = (
+    "query",
+    "difference",
+    "lowest",
+    "highest",
+    "value_a",
+    "value_b",
+    "share",
+    "decides",
+    "order_unsure",
+)
+ITEMS_SHOWN = (
+    "rank",
+    "item",
+    "text",
+    "image",
+    "relevance",
+    "distance",
+    "score",
+    "tie",
+    "tie_size",
+    "tie_relevant",
+)
 
 
 def show(data: Data, choice: Choice) -> None:
@@ -34,7 +70,10 @@ def show(data: Data, choice: Choice) -> None:
         table = study_of(data, choice).at(choice.measure).query_table
     known = table.filter(pl.col("expected").is_not_null())
     if known.is_empty():
-        st.info(f"No query has a score for {plain(choice.measure)}: the rules in the sidebar leave all of them out.")
+        st.info(
+            f"No query has a score for {plain(choice.measure)}: the rules in the sidebar leave all "
+            "of them out."
+        )
         return
     if known["spread"].max() == 0:
         st.success(f"No query’s {plain(choice.measure)} is affected by tie order.")
@@ -47,8 +86,10 @@ def show(data: Data, choice: Choice) -> None:
         _deciding(data, choice)
     st.header("One ranked list", anchor="list")
     st.caption(
-        "Tied items are at the same distance from the query, and nothing in the data says which of them comes first. "
-        "The order received is one possibility, every random order another; the expected score is the mean over all."
+        "Tied items are at the same distance from the query, and nothing in the data says which of "
+        "them comes first. "
+        "The order received is one possibility, every random order another; the expected score is "
+        "the mean over all."
     )
     chosen = _choose(known, choice)
     if chosen is not None:
@@ -67,7 +108,9 @@ def _brushed(data: Data, choice: Choice, known: pl.DataFrame) -> pl.DataFrame:
         selection_mode="brush",
     )
     box = event["selection"].get("brush") or {}
-    inside = [pl.col(name).is_between(*sorted(box[name])) for name in ("naive", "expected") if name in box]
+    inside = [
+        pl.col(name).is_between(*sorted(box[name])) for name in ("naive", "expected") if name in box
+    ]
     rows = known.filter(*inside)
     if rows.is_empty():
         st.info("No query lies inside the rectangle; all are listed.")
@@ -87,7 +130,10 @@ def _table(rows: pl.DataFrame, total: int) -> None:
     """Show the queries, those most affected by tie order first; choosing a row chooses its list."""
     part = "" if rows.height == total else f" inside the rectangle, of {total}"
     cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
-    st.caption(f"{rows.height} lists{part}{cut}, those most affected by tie order first. Choose a row to see its list.")
+    st.caption(
+        f"{rows.height} lists{part}{cut}, those most affected by tie order first. Choose a row to "
+        "see its list."
+    )
     frame_table(
         rows.head(LISTED),
         of="queries",
@@ -111,8 +157,13 @@ def _deciding(data: Data, choice: Choice) -> None:
     if found.is_empty():
         st.info("They have no query in common on which both have a score.")
         return
-    show_chart(chart_of(data, choice, charts.deciding_queries, found, **choice.at, most=DRAWN, key=pair))
-    st.caption("The largest differences come first, whichever model they favour. A wins where they are above 0.")
+    show_chart(
+        chart_of(data, choice, charts.deciding_queries, found, **choice.at, most=DRAWN, key=pair)
+    )
+    st.caption(
+        "The largest differences come first, whichever model they favour. A wins where they are "
+        "above 0."
+    )
     frame_table(
         found.head(LISTED),
         of="deciding",
@@ -142,7 +193,9 @@ def _choose(known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
     )
     found = mine.filter(pl.col("query").cast(pl.String) == text)
     if found.is_empty() and "#" in str(text):  # shortened, or not shown literally
-        found = mine.filter(pl.Series([short(query) == text for query in mine["query"]], dtype=pl.Boolean))
+        found = mine.filter(
+            pl.Series([short(query) == text for query in mine["query"]], dtype=pl.Boolean)
+        )
     if found.is_empty():
         st.info(f"{plain(model, 60)} has no score for a query “{plain(text, 60)}”.")
         return None
@@ -153,7 +206,11 @@ def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
     """Show one list: its numbers, its orders with their scores, and its distances."""
     name = f"query {plain(chosen['query'], 60)} of {plain(chosen['model'], 60)}"
     if data.queries is not None and "text" in data.queries.columns:
-        text = data.queries.filter(pl.col("query") == pl.lit(chosen["query"]))["text"].cast(pl.String).drop_nulls()
+        text = (
+            data.queries.filter(pl.col("query") == pl.lit(chosen["query"]))["text"]
+            .cast(pl.String)
+            .drop_nulls()
+        )
         st.markdown(f"The query: {plain(text[0], 500)}" if len(text) else "The query has no text.")
     if data.counted:
         _numbers(chosen, None)
@@ -170,11 +227,17 @@ def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
     drawing = f"draw {draw_number}"
     orders = {RECEIVED: rows, drawing: redrawn.rows}
     drawn_key = (*key, draw_number)
-    show_chart(chart_of(data, choice, charts.list_orders, orders, cutoff=choice.cutoff, key=drawn_key))
+    show_chart(
+        chart_of(data, choice, charts.list_orders, orders, cutoff=choice.cutoff, key=drawn_key)
+    )
     st.subheader("All possible scores", anchor="scores")
     found = distribution(data, choice.of_list, *key)
     marks = {"expected": chosen["expected"], RECEIVED: chosen["naive"], drawing: redrawn.score}
-    show_chart(chart_of(data, choice, charts.score_distribution, found, **choice.at, marks=marks, key=drawn_key))
+    show_chart(
+        chart_of(
+            data, choice, charts.score_distribution, found, **choice.at, marks=marks, key=drawn_key
+        )
+    )
     st.subheader("Distances", anchor="distances")
     show_chart(chart_of(data, choice, charts.ranked_list, rows, key=key))
     with st.expander("The items"):
@@ -186,7 +249,11 @@ def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
             named = items.with_columns(pl.col("item").cast(pl.String))
             items = named.join(texts, on="item", how="left", maintain_order="left")
         frame_table(
-            items, of="tie_groups", show=ITEMS_SHOWN, widths={"text": 360}, alt="The items in the order received."
+            items,
+            of="tie_groups",
+            show=ITEMS_SHOWN,
+            widths={"text": 360},
+            alt="The items in the order received.",
         )
 
 
@@ -204,7 +271,8 @@ def _draw_number() -> int:
             low=0,
             high=MOST_DRAW,
             default=0,
-            help="The order of this list in this draw, with the seed in the sidebar; it never changes.",
+            help="The order of this list in this draw, with the seed in the sidebar; it never "
+            "changes.",
         )
     columns[1].button("Draw again", on_click=again)
     return int(number)

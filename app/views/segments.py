@@ -18,7 +18,16 @@ from url_controls import choose_one
 MOST = 200  # segments; a column with more values identifies queries rather than groups of them
 OWN = ("query", "weight", "n_relevant")  # columns of the queries that are not segments
 SHOWN = (
-    *("segment", "verdict", "winner", "value", "overall_winner", "overall_value", "difference", "tie_std"),
+    *(
+        "segment",
+        "verdict",
+        "winner",
+        "value",
+        "overall_winner",
+        "overall_value",
+        "difference",
+        "tie_std",
+    ),
     *("segments_p", "queries"),
 )
 
@@ -29,11 +38,14 @@ def show(data: Data, choice: Choice) -> None:
     columns = segment_columns(data)
     if not columns:
         st.info(
-            "No column divides these queries into segments. Open a file of queries with a column such as *language* "
+            "No column divides these queries into segments. Open a file of queries with a column "
+            "such as *language* "
             "or *label*, on the page Data & export."
         )
         return
-    by = choose_one("Column of the queries", columns, name="by", help="Its values are the segments.")
+    by = choose_one(
+        "Column of the queries", columns, name="by", help="Its values are the segments."
+    )
     study = study_of(data, choice).at(choice.measure)
     found = study.using(by=by).segments
     if found["winner"].null_count() == found.height:
@@ -42,14 +54,17 @@ def show(data: Data, choice: Choice) -> None:
     if len(choice.models) > 1:
         _headline(found, by)
     rows = found.sort(
-        pl.col("verdict").replace_strict({OTHER_WINNER: 0, SAME_WINNER: 2}, default=1), maintain_order=True
+        pl.col("verdict").replace_strict({OTHER_WINNER: 0, SAME_WINNER: 2}, default=1),
+        maintain_order=True,
     )
     frame_table(rows, of="segments", show=SHOWN, alt="The winner of every segment.")
     _one(data, choice, study, by)
 
 
 def segment_columns(data: Data) -> list[str]:
-    """Return columns of the queries with few enough values to be segments; floats must be binned first."""
+    """Return columns of the queries with few enough values to be segments; floats must be binned
+    first.
+    """
     if data.queries is None:
         return []
     return [
@@ -69,7 +84,8 @@ def _headline(found: pl.DataFrame, by: str) -> None:
         st.error(f"Another model than {best} wins if {column} is {names}; this is significant.")
     elif unsure.height:
         st.warning(
-            f"{best} leads overall. In {unsure.height} of {found.height} segments another model has the higher score, "
+            f"{best} leads overall. In {unsure.height} of {found.height} segments another model "
+            "has the higher score, "
             "but the difference is not significant after correction for the number of segments."
         )
     else:
@@ -81,7 +97,9 @@ def _one(data: Data, choice: Choice, study: rr.Study, by: str) -> None:
     st.header("One segment", anchor="segment")
     queries = data.queries
     assert queries is not None  # a column of it was chosen
-    values = {str(value): value for value in queries[by].drop_nulls().cast(pl.String).unique().sort()}
+    values = {
+        str(value): value for value in queries[by].drop_nulls().cast(pl.String).unique().sort()
+    }
     originals = dict(zip(queries[by].cast(pl.String), queries[by], strict=True))
     if not values:
         st.info(f"Every query of this column has {NO_VALUE}.")

@@ -20,11 +20,29 @@ FEW = 2  # oddities of one kind that are shown at once
 RECEIVED = "as received"
 DECIMALS = (RECEIVED, *(str(number) for number in range(8, -1, -1)))
 PROFILE = (
-    *("model", "cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items", "tie_median", "tie_max"),
+    *(
+        "model",
+        "cut_share",
+        "mixed_share",
+        "ends_in_cut_tie",
+        "tied_items",
+        "mixed_items",
+        "tie_median",
+        "tie_max",
+    ),
     *("items", "distances", "bits", "near_ties", "queries"),
 )
 CUTS = ("model", "query", "first", "last", "size", "inside", "relevant", "mixed")
-ROUNDED = ("model", "value", "value_rounded", "change", "tie_std", "tie_std_rounded", "rank", "rank_rounded")
+ROUNDED = (
+    "model",
+    "value",
+    "value_rounded",
+    "change",
+    "tie_std",
+    "tie_std_rounded",
+    "rank",
+    "rank_rounded",
+)
 
 
 def show(data: Data, choice: Choice) -> None:
@@ -39,7 +57,10 @@ def show(data: Data, choice: Choice) -> None:
     if tied:
         show_chart(chart_of(data, choice, charts.profile, found))
     else:
-        st.success("No two items of a list tie: every evaluator that sorts correctly prints the same scores.")
+        st.success(
+            "No two items of a list tie: every evaluator that sorts correctly prints the same "
+            "scores."
+        )
     oddities = st.container()  # shown first, but computed last, because it takes longest
     st.subheader(f"Ties at the cutoff: {plain(choice.measure)}", anchor="profile")
     here = at_cutoff(found, choice).drop("cutoff")
@@ -53,7 +74,9 @@ def show(data: Data, choice: Choice) -> None:
 
 
 def _hints(data: Data, choice: Choice) -> None:
-    """Show oddities of the data; many of one kind, and what ties do to nearly every model, are folded."""
+    """Show oddities of the data; many of one kind, and what ties do to nearly every model, are
+    folded.
+    """
     with st.spinner("Looking for oddities …"):
         known = study_of(data, choice).hints
     odd, ties = known.filter(pl.col("hint") != "ties"), known.filter(hint="ties")
@@ -65,7 +88,10 @@ def _hints(data: Data, choice: Choice) -> None:
     said = [_hint(*row) for row in ties.select("model", "message").iter_rows()]
     _fold(f"What ties do to {ties.height} of {len(choice.models)} models, in words", said)
     if not odd.filter(pl.col("hint") == "near_ties").height:
-        st.caption("Near ties: hardly any gap between neighbouring distances is as small as rounding errors.")
+        st.caption(
+            "Near ties: hardly any gap between neighbouring distances is as small as rounding "
+            "errors."
+        )
 
 
 def _hint(model: str | None, message: str) -> str:
@@ -85,7 +111,9 @@ def _judged(data: Data, choice: Choice) -> None:
     st.subheader("How much is judged", anchor="judged")
     covered = at_cutoff(study_of(data, choice).at(choice.measure).coverage, choice)
     shown = ("model", "metric", "value", "tie_std", "queries")
-    frame_table(covered, of="coverage", show=shown, alt="Judged share of every model at the cutoff.")
+    frame_table(
+        covered, of="coverage", show=shown, alt="Judged share of every model at the cutoff."
+    )
     st.caption("Share of judged items at the cutoff, and what rank-biased precision leaves open.")
 
 
@@ -93,7 +121,9 @@ def _cuts(data: Data, choice: Choice) -> None:
     """Show the lists whose cutoff falls inside a tie."""
     st.subheader("Where the cutoff splits a tie", anchor="cuts")
     if choice.cutoff is None:
-        st.info("The whole list is scored, so no cutoff splits a tie. Choose a cutoff in the sidebar.")
+        st.info(
+            "The whole list is scored, so no cutoff splits a tie. Choose a cutoff in the sidebar."
+        )
         return
     found = cuts(data, choice)
     if found.is_empty():
@@ -101,11 +131,14 @@ def _cuts(data: Data, choice: Choice) -> None:
         return
     matter = found["mixed"].sum()
     st.markdown(
-        f"In {found.height} lists, ranks {choice.cutoff} and {choice.cutoff + 1} are in one tie; in {matter} of "
+        f"In {found.height} lists, ranks {choice.cutoff} and {choice.cutoff + 1} are in one tie; "
+        f"in {matter} of "
         "them the tied items differ in relevance, so chance decides what is counted."
         + (f" The {LISTED} largest are listed." if found.height > LISTED else "")
     )
-    frame_table(found.head(LISTED), of="ties_at_cutoff", show=CUTS, alt="Lists whose cutoff splits a tie.")
+    frame_table(
+        found.head(LISTED), of="ties_at_cutoff", show=CUTS, alt="Lists whose cutoff splits a tie."
+    )
 
 
 def _rounding(data: Data, choice: Choice) -> None:
@@ -120,16 +153,24 @@ def _rounding(data: Data, choice: Choice) -> None:
         value=RECEIVED if data.large else "1",
         key="decimals",
         bind="query-params",
-        help="Scores are computed again from rounded distances. Rounding creates ties, as quantising vectors does.",
+        help="Scores are computed again from rounded distances. Rounding creates ties, as "
+        "quantising vectors does.",
     )
     if decimals == RECEIVED:
         st.info("Move the slider to see the scores of rounded distances.")
         return
     with st.spinner("Scoring rounded distances …"):
         effect = rounding(data, choice, int(decimals))
-        rounded = _best_first(rounded_ties(data, choice, int(decimals)).drop("cutoff"), data, choice)
+        rounded = _best_first(
+            rounded_ties(data, choice, int(decimals)).drop("cutoff"), data, choice
+        )
     show_chart(chart_of(data, choice, charts.rounding, effect, **choice.at, key=(decimals,)))
-    frame_table(effect, of="rounding_effect", show=ROUNDED, alt="Scores as received and rounded, best model first.")
+    frame_table(
+        effect,
+        of="rounding_effect",
+        show=ROUNDED,
+        alt="Scores as received and rounded, best model first.",
+    )
     with st.expander("Ties of the rounded distances"):
         _profile_table(rounded, "Ties of the rounded distances.")
 

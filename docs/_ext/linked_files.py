@@ -1,4 +1,6 @@
-"""Copy the tables of benchmarks/ into the site with corrected links, and remove outdated generated pages."""
+"""Copy the tables of benchmarks/ into the site with corrected links, and remove outdated generated
+pages.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from sphinx.application import Sphinx
 
 
 def copy_benchmarks(app: Sphinx) -> None:
-    """Put the tables, and the pictures beside them, where Sphinx finds pages (a folder that git ignores)."""
+    """Put the tables, and the pictures beside them, where Sphinx finds pages (a folder that git
+    ignores).
+    """
     source, target = Path(app.srcdir).parent / "benchmarks", Path(app.srcdir) / "benchmarks"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
@@ -18,7 +22,9 @@ def copy_benchmarks(app: Sphinx) -> None:
 
 
 def forget_generated(app: Sphinx) -> None:
-    """Remove the pages of names that may no longer exist; autosummary makes those of the others anew."""
+    """Remove the pages of names that may no longer exist; autosummary makes those of the others
+    anew.
+    """
     shutil.rmtree(Path(app.srcdir) / "generated", ignore_errors=True)
 
 

@@ -1,4 +1,6 @@
-"""Convert formulas to MathML while the site is built; browsers draw it without scripts, fonts or network."""
+"""Convert formulas to MathML while the site is built; browsers draw it without scripts, fonts or
+network.
+"""
 
 from __future__ import annotations
 

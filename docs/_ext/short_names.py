@@ -1,4 +1,6 @@
-"""Resolve short names in docstrings, such as ``evaluate``: a public name has one home, so its last part finds it."""
+"""Resolve short names in docstrings, such as ``evaluate``: a public name has one home, so its last
+part finds it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def find(app: Sphinx, env: Any, node: Any, content: nodes.TextElement) -> nodes.
     homes = {
         (page, anchor)
         for name, _, kind, page, anchor, _ in objects
-        if name.rpartition(".")[2] == last and kind in ("function", "class") and ".charts." not in name
+        if name.rpartition(".")[2] == last
+        and kind in ("function", "class")
+        and ".charts." not in name
     }
     if len(homes) != 1:
         return None

@@ -1,6 +1,7 @@
 """A reactive notebook: choose models and a measure, and every cell below updates immediately.
 
-Open it with ``marimo edit docs/gallery/reactive.py``, or serve it with ``marimo run``. It needs no network.
+Open it with ``marimo edit docs/gallery/reactive.py``, or serve it with ``marimo run``. It needs no
+network.
 """
 
 import marimo
@@ -36,8 +37,12 @@ def data(rr, sample_folder):
 
 @app.cell
 def controls(mo, study):
-    models = mo.ui.multiselect(study.model_names, value=["itq-16", "cosine-1-digit", "lsh-64"], label="models")
-    measure = mo.ui.dropdown(["precision@10", "ndcg@10", "precision@1"], value="precision@10", label="measure")
+    models = mo.ui.multiselect(
+        study.model_names, value=["itq-16", "cosine-1-digit", "lsh-64"], label="models"
+    )
+    measure = mo.ui.dropdown(
+        ["precision@10", "ndcg@10", "precision@1"], value="precision@10", label="measure"
+    )
     mo.hstack([models, measure], justify="start")
     return measure, models
 
@@ -63,7 +68,9 @@ def picture(chosen):
 
 @app.cell
 def ties(chosen):
-    chosen.comparison.filter(policy="expected").select("model_a", "model_b", "difference", "family_p", "p_tie")
+    chosen.comparison.filter(policy="expected").select(
+        "model_a", "model_b", "difference", "family_p", "p_tie"
+    )
     return
 
 

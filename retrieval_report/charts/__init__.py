@@ -1,19 +1,27 @@
 """Draw analysis frames as Altair charts, the same in a notebook, the report and the dashboard.
 
-Every function takes a frame from this package and returns one themed chart. The data is inside the chart, so it needs
-no file and no network; large frames are reduced first, so Altair's row limit is never reached. Nothing global is
-changed in Altair. Titles state what the chart shows, and screen readers get its ``description``. ``a | b`` puts two
-charts side by side, ``a & b`` one below the other. :func:`styled`, applied last, sets another text colour;
-:func:`responsive` fits a chart to the width of a page.
+Every function takes a frame from this package and returns one themed chart. The data is inside the
+chart, so it needs no file and no network; large frames are reduced first, so Altair's row limit is
+never reached. Nothing global is changed in Altair. Titles state what the chart shows, and screen
+readers get its ``description``. ``a | b`` puts two charts side by side, ``a & b`` one below the
+other. :func:`styled`, applied last, sets another text colour; :func:`responsive` fits a chart to
+the width of a page.
 
-In a notebook the charts display without a network after ``altair.renderers.enable("html", template="inline")``, which
-embeds Vega from the installed ``vl-convert-python`` in the page; by default Altair loads it from a CDN. Save a chart
-by ``chart.save("chart.png")`` or ``chart.save("chart.html", inline=True)``.
+In a notebook the charts display without a network after ``altair.renderers.enable("html",
+template="inline")``, which embeds Vega from the installed ``vl-convert-python`` in the page; by
+default Altair loads it from a CDN. Save a chart by ``chart.save("chart.png")`` or
+``chart.save("chart.html", inline=True)``.
 
 >>> import polars as pl
 >>> from retrieval_report import charts, evaluate, summarise
->>> rankings = pl.DataFrame({
-...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+>>> rankings = pl.DataFrame(
+...     {
+...         "query": ["q"] * 4,
+...         "item": list("abcd"),
+...         "distance": [0, 2, 2, 5],
+...         "relevance": [0, 1, 0, 1],
+...     }
+... )
 >>> summary = summarise(evaluate(rankings, metrics="precision", cutoffs=2))
 >>> charts.policies(summary, metric="precision", cutoff=2).to_dict()["title"]["text"]
 ['model: precision@2 is 0.2500 in expectation, 0.5000 in the naive order']

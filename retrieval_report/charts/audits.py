@@ -28,7 +28,9 @@ NUMBERS = (
 )
 
 
-def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None, model: str) -> ChartType:
+def evaluators(
+    audit: object, *, metric: object, cutoff: int | str | None = None, model: str
+) -> ChartType:
     """Draw what every evaluator would print for one model.
 
     Parameters
@@ -43,15 +45,21 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     Returns
     -------
     altair.Chart
-        One row per evaluator and call that prints another number than the exact one, the furthest off first. Line: the
-        exact score; bar: the range of its own definition from the worst to the best tie order; tick: the exact mean of
-        its own definition; mark: what it prints; line between two ends: what it could print if its tie order is not
-        defined. If all print the exact score, the chart is a sentence.
+        One row per evaluator and call that prints another number than the exact one, the furthest
+        off first. Line: the exact score; bar: the range of its own definition from the worst to the
+        best tie order; tick: the exact mean of its own definition; mark: what it prints; line
+        between two ends: what it could print if its tie order is not defined. If all print the
+        exact score, the chart is a sentence.
 
     Examples
     --------
     >>> from retrieval_report import audit
-    >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [1, 0, 1]}
+    >>> rankings = {
+    ...     "query": ["q"] * 3,
+    ...     "item": ["a", "b", "c"],
+    ...     "distance": [1, 1, 2],
+    ...     "relevance": [1, 0, 1],
+    ... }
     >>> frame = audit(rankings, metrics="ap@1", systems=["pytrec_eval", "Recommenders"])
     >>> chart = evaluators(frame, metric="ap", cutoff=1, model="model")
     >>> print(*chart.to_dict()["title"]["text"])
@@ -70,27 +78,39 @@ def evaluators(audit: object, *, metric: object, cutoff: int | str | None = None
     exact = everything.height - rows.height
     title = _title(everything, model)
     if not rows.height:
-        return sentence_chart(f"{title}: all print the exact {where}, {number(everything['exact'][0])}.")
+        return sentence_chart(
+            f"{title}: all print the exact {where}, {number(everything['exact'][0])}."
+        )
     ends = rows.select("prints_low", "prints_high", "exact", "lowest", "highest")
     x = alt.X(title=where, scale=nice_scale(*ends))
     y = row_axis(rows["label"], labelLimit=260)
     layers = [*_ranges(rows, x, y), *_exact(rows, x), *_open(rows, x, y), *_prints(rows, x, y)]
     chart = row_chart(layers, rows.height, STEP)
-    lines = ["line: exact score; grey: worst to best tie order of the evaluator's own definition; tick: its exact mean"]
+    lines = [
+        (
+            "line: exact score; grey: worst to best tie order of the evaluator's own definition; tick: "
+            "its exact mean"
+        )
+    ]
     lines += ["two crosses: the order inside ties is not defined"] * (OPEN in rows["kind"])
     lines += [f"{exact} more print{'s' * (exact == 1)} the exact score"] * (exact > 0)
     return finish(chart, title, lines, _spoken(rows, where))
 
 
 def _named(rows: pl.DataFrame) -> pl.DataFrame:
-    """A label for every evaluator and call, and the reason for what it prints; the furthest off come first."""
+    """A label for every evaluator and call, and the reason for what it prints; the furthest off
+    come first.
+    """
     off, shifted = pl.col("off") != 0, pl.col("definition_shift") != 0
     reasons = {OPEN: pl.col("prints").is_null(), BY_TIES: off, BY_DEFINITION: shifted}
     rows = rows.with_columns(
         name=pl.concat_str("system", pl.lit(": "), "call"),
         again=pl.struct("system", "call").is_duplicated(),
         kind=first_that_holds(reasons, EXACT),
-        **{column: pl.col(column).fill_null("").map_elements(clean, return_dtype=pl.String) for column in TEXTS},
+        **{
+            column: pl.col(column).fill_null("").map_elements(clean, return_dtype=pl.String)
+            for column in TEXTS
+        },
     )
     # The same call of another version may order ties differently.
     full = pl.when("again").then(pl.concat_str("name", pl.lit(", "), "version")).otherwise("name")
@@ -104,7 +124,10 @@ def _ranges(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     data = inline(rows.select("label", "lowest", "highest", "expected"))
     bars = alt.Chart(data).mark_bar(size=9, color=GREY, opacity=0.3, cornerRadius=3)
     ticks = alt.Chart(data).mark_tick(thickness=2, size=13, color=GREY, opacity=1)
-    return [bars.encode(x=along(x, "lowest"), x2="highest:Q", y=y), ticks.encode(x=along(x, "expected"), y=y)]
+    return [
+        bars.encode(x=along(x, "lowest"), x2="highest:Q", y=y),
+        ticks.encode(x=along(x, "expected"), y=y),
+    ]
 
 
 def _open(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
@@ -126,7 +149,10 @@ def _prints(rows: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     marks = [rows.filter(pl.col("kind") != OPEN).with_columns(at="prints")]
     marks += [ends.with_columns(at=end) for end in ("prints_low", "prints_high")]
     points = alt.Chart(inline(pl.concat(marks))).mark_point(filled=True, opacity=1, size=62)
-    colour, shape = keyed(alt.Color, rows["kind"], COLOURS, "prints"), keyed(alt.Shape, rows["kind"], SHAPES, "prints")
+    colour, shape = (
+        keyed(alt.Color, rows["kind"], COLOURS, "prints"),
+        keyed(alt.Shape, rows["kind"], SHAPES, "prints"),
+    )
     tooltip = [*texts(*TEXTS), *tooltips(NUMBERS)]
     return [points.encode(x=along(x, "at"), y=y, color=colour, shape=shape, tooltip=tooltip)]
 
@@ -138,7 +164,10 @@ def _title(rows: pl.DataFrame, model: str) -> str:
     off = pl.concat([wrong[end] - wrong["expected"] for end in ("prints_low", "prints_high")])
     low, high = bounds(off)
     ends = dict.fromkeys(size(end, sign="+") for end in (low, high))
-    start = f"{wrong.height} of {rows.height} evaluators print an accident of tie order for {quoted(model)}"
+    start = (
+        f"{wrong.height} of {rows.height} evaluators print an accident of tie order for "
+        f"{quoted(model)}"
+    )
     return f"{start}: off by {' to '.join(ends)}"
 
 

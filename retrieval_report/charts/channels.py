@@ -22,7 +22,9 @@ Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.Shape, alt.Stroke, alt.Str
 def open_dash(column: str) -> alt.StrokeDash:
     """Return dashes, with a legend entry, for what cut lists leave open; ``column`` holds OPEN."""
     scale = alt.Scale(domain=[OPEN], range=[[*OPEN_DASH]])
-    legend = alt.Legend(title=None, orient="bottom", symbolType="stroke", symbolStrokeColor=GREY, symbolSize=300)
+    legend = alt.Legend(
+        title=None, orient="bottom", symbolType="stroke", symbolStrokeColor=GREY, symbolSize=300
+    )
     return alt.StrokeDash(f"{column}:N", scale=scale, legend=legend)
 
 
@@ -38,13 +40,23 @@ def texts(*names: str, **titled: str) -> list[alt.Tooltip]:
 
 
 def keyed(
-    channel: type[Channel], column: pl.Series, looks: Mapping[str, Any], title: str | None = None, **legend: Any
+    channel: type[Channel],
+    column: pl.Series,
+    looks: Mapping[str, Any],
+    title: str | None = None,
+    **legend: Any,
 ) -> Channel:
-    """A colour or shape for every text of a column that occurs in it, with a legend below the chart."""
+    """A colour or shape for every text of a column that occurs in it, with a legend below the
+    chart.
+    """
     there = set(column)
     used: dict[str, Any] = {text: look for text, look in looks.items() if text in there}
     scale = alt.Scale(domain=[*used], range=[*used.values()])
-    return channel(f"{column.name}:N", scale=scale, legend=alt.Legend(**{"title": title, "orient": "bottom", **legend}))
+    return channel(
+        f"{column.name}:N",
+        scale=scale,
+        legend=alt.Legend(**{"title": title, "orient": "bottom", **legend}),
+    )
 
 
 def fixed_scale(low: float, high: float) -> alt.Scale:

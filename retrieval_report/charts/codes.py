@@ -38,14 +38,21 @@ def radius(radius_frame: object) -> ChartType:
     Returns
     -------
     altair.Chart
-        Three panels. Tie order cannot change these scores, because either all items at a distance are inside, or none.
+        Three panels. Tie order cannot change these scores, because either all items at a distance
+        are inside, or none.
 
     Examples
     --------
     >>> import polars as pl
     >>> from retrieval_report.scoring.radius import evaluate_radius
-    >>> counts = pl.DataFrame({
-    ...     "query": ["a", "a", "b"], "distance": [0, 2, 3], "relevance": [1, 0, 1], "count": [1, 3, 1]})
+    >>> counts = pl.DataFrame(
+    ...     {
+    ...         "query": ["a", "a", "b"],
+    ...         "distance": [0, 2, 3],
+    ...         "relevance": [1, 0, 1],
+    ...         "count": [1, 3, 1],
+    ...     }
+    ... )
     >>> radius(evaluate_radius(counts, radii=(0, 2))).to_dict()["title"]["text"]
     ['model has the best F1 within a radius: 0.500 at radius 0']
     """
@@ -57,46 +64,61 @@ def radius(radius_frame: object) -> ChartType:
     rows, lit = lighted(frame, order)
     panels = [_radius_panel(rows, name, title, lit) for name, title in PANELS.items()]
     chart = alt.hconcat(*panels, spacing=22)
-    best = frame.sort("f1", "model", "radius", descending=[True, False, False], nulls_last=True).row(0, named=True)
+    best = frame.sort(
+        "f1", "model", "radius", descending=[True, False, False], nulls_last=True
+    ).row(0, named=True)
     title = "No model has an F1 within any radius"
     if best["f1"] is not None:
         value = f"{number(best['f1'], 3)} at radius {best['radius']:g}"
         title = f"{listed([best['model']])} has the best F1 within a radius: {value}"
     grey = len(order) - len(lit)
-    note = "either all items at a distance are inside or none, so tie order does not change these scores"
+    note = (
+        "either all items at a distance are inside or none, so tie order does not change these "
+        "scores"
+    )
     return finish(chart, title, [note + unlit(grey)], _spoken_radius(rows, lit), 96)
 
 
 def _radius_panel(rows: pl.DataFrame, name: str, title: str, lit: list[str]) -> alt.LayerChart:
     x = alt.X(
-        "radius:Q", title="radius", scale=alt.Scale(nice=False, zero=False), axis=alt.Axis(grid=False, tickMinStep=1)
+        "radius:Q",
+        title="radius",
+        scale=alt.Scale(nice=False, zero=False),
+        axis=alt.Axis(grid=False, tickMinStep=1),
     )
     y = alt.Y(f"{name}:Q", scale=nice_scale(rows[name]), title=title)
     numbers = tooltips(("precision", "recall", "f1", "hit_rate", "empty"))
     tooltip = [*texts("model"), alt.Tooltip("radius:Q"), *numbers, alt.Tooltip("queries:Q")]
     shown: dict[str, Any] = {"color": shaded(rows, lit), "detail": "label:N", "tooltip": tooltip}
     rows = rows.filter(pl.col(name).is_not_null())
-    layers = [_line(part, bright, 18).encode(x=x, y=y, **shown) for part, bright in grey_and_lit(rows)]
+    layers = [
+        _line(part, bright, 18).encode(x=x, y=y, **shown) for part, bright in grey_and_lit(rows)
+    ]
     return layered(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
 def _line(part: pl.DataFrame, bright: bool, size: int) -> alt.Chart:
     points = {"size": size, "filled": True}
-    line: alt.Chart = alt.Chart(inline(part)).mark_line(strokeWidth=2.2 if bright else 1.0, point=points)
+    line: alt.Chart = alt.Chart(inline(part)).mark_line(
+        strokeWidth=2.2 if bright else 1.0, point=points
+    )
     return line
 
 
 def _spoken_radius(rows: pl.DataFrame, lit: list[str]) -> str:
     parts = []
     for label in lit:
-        best = rows.filter(label=label).sort("f1", "radius", descending=[True, False], nulls_last=True)
+        best = rows.filter(label=label).sort(
+            "f1", "radius", descending=[True, False], nulls_last=True
+        )
         if best["f1"][0] is not None:
             parts.append(f"{label}: F1 {number(best['f1'][0])} at radius {best['radius'][0]:g}")
     return "Lines of precision, recall and empty results by radius. " + joined(parts)
 
 
 def precision_recall(summary: object) -> ChartType:
-    """Draw expected precision against expected recall, with one point per cutoff at which the summary has both.
+    """Draw expected precision against expected recall, with one point per cutoff at which the
+    summary has both.
 
     Parameters
     ----------
@@ -112,8 +134,14 @@ def precision_recall(summary: object) -> ChartType:
     --------
     >>> import polars as pl
     >>> from retrieval_report import evaluate, summarise
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
     >>> summary = summarise(evaluate(rankings, metrics=("precision", "recall"), cutoffs=(1, 2, 4)))
     >>> precision_recall(summary).to_dict()["title"]["text"]
     ['model: expected precision and recall at 3 cutoffs']
@@ -131,9 +159,13 @@ def precision_recall(summary: object) -> ChartType:
     note = "points from the smallest cutoff (left) to the largest, exact means over tie orders"
     ends = shown.filter(pl.col("label").is_in(lit)).group_by("label", maintain_order=True).last()
     rows_of_ends = ends.select("label", "precision", "recall").rows()
-    parts = [f"{label}: precision {number(p)} at recall {number(r)}" for label, p, r in rows_of_ends]
+    parts = [
+        f"{label}: precision {number(p)} at recall {number(r)}" for label, p, r in rows_of_ends
+    ]
     spoken = "Precision against recall, at the largest cutoff: " + joined(parts)
-    return finish(chart, _curve_title(rows, cutoffs), [note + unlit(len(models) - len(lit))], spoken)
+    return finish(
+        chart, _curve_title(rows, cutoffs), [note + unlit(len(models) - len(lit))], spoken
+    )
 
 
 def _both(frame: pl.DataFrame) -> pl.DataFrame:
@@ -141,20 +173,42 @@ def _both(frame: pl.DataFrame) -> pl.DataFrame:
     parts = []
     for name in ("precision", "recall"):
         part = side_by_side(frame.filter(metric=name))
-        parts.append(part.filter(pl.col("order").is_not_null()).select("model", "cutoff", pl.col("order").alias(name)))
-    return parts[0].join(parts[1], on=["model", "cutoff"], nulls_equal=True).sort("model", "cutoff", nulls_last=True)
+        parts.append(
+            part.filter(pl.col("order").is_not_null()).select(
+                "model", "cutoff", pl.col("order").alias(name)
+            )
+        )
+    return (
+        parts[0]
+        .join(parts[1], on=["model", "cutoff"], nulls_equal=True)
+        .sort("model", "cutoff", nulls_last=True)
+    )
 
 
 def _curves(
     rows: pl.DataFrame, lit: list[str], names: list[alt.Tooltip], axes: tuple[str, str] = AXES
 ) -> alt.LayerChart:
-    """Draw precision along recall, grey lines below coloured ones; ``axes`` are the titles of both."""
-    x = alt.X("recall:Q", scale=nice_scale(rows["recall"]), title=axes[0], axis=alt.Axis(tickCount=6))
-    y = alt.Y("precision:Q", scale=nice_scale(rows["precision"]), title=axes[1], axis=alt.Axis(tickCount=6))
+    """Draw precision along recall, grey lines below coloured ones; ``axes`` are the titles of
+    both.
+    """
+    x = alt.X(
+        "recall:Q", scale=nice_scale(rows["recall"]), title=axes[0], axis=alt.Axis(tickCount=6)
+    )
+    y = alt.Y(
+        "precision:Q",
+        scale=nice_scale(rows["precision"]),
+        title=axes[1],
+        axis=alt.Axis(tickCount=6),
+    )
     tooltip = [*names, *tooltips(("precision", "recall"))]
     shown: dict[str, Any] = {"color": shaded(rows, lit), "detail": "label:N", "tooltip": tooltip}
-    parts = [(part.with_columns(step=pl.int_range(pl.len())), bright) for part, bright in grey_and_lit(rows)]
-    lines = [_line(part, bright, 26).encode(x=x, y=y, order="step:Q", **shown) for part, bright in parts]
+    parts = [
+        (part.with_columns(step=pl.int_range(pl.len())), bright)
+        for part, bright in grey_and_lit(rows)
+    ]
+    lines = [
+        _line(part, bright, 26).encode(x=x, y=y, order="step:Q", **shown) for part, bright in parts
+    ]
     return layered(*lines).properties(width=CURVE, height=CURVE)
 
 
@@ -187,7 +241,11 @@ def recall_curve(curve: object) -> ChartType:
     >>> recall_curve(curve).to_dict()["title"]["text"]
     ['a: mean precision 0.750 along 2 levels of recall']
     """
-    wanted: dict[str, type[pl.DataType] | None] = {"model": pl.String, "recall": pl.Float64, "value": pl.Float64}
+    wanted: dict[str, type[pl.DataType] | None] = {
+        "model": pl.String,
+        "recall": pl.Float64,
+        "value": pl.Float64,
+    }
     frame = held(curve, wanted, "curve", "recall_curve of a study")
     if frame is None:
         return empty_chart("the curve has no rows")
@@ -200,8 +258,14 @@ def recall_curve(curve: object) -> ChartType:
     means = dict(rows.group_by("model").agg(pl.col("precision").mean()).iter_rows())
     best, levels = number(means[models[0]], 3), rows["recall"].n_unique()
     title = f"{listed(models[:1])}: mean precision {best} along {levels} levels of recall"
-    note = "the best precision at any rank at which at least this recall is reached, exact means over tie orders"
+    note = (
+        "the best precision at any rank at which at least this recall is reached, exact means "
+        "over tie orders"
+    )
     spoken = "Precision along recall: " + joined(
-        [f"{label}: mean precision {number(means[model])}" for label, model in zip(lit, models, strict=False)]
+        [
+            f"{label}: mean precision {number(means[model])}"
+            for label, model in zip(lit, models, strict=False)
+        ]
     )
     return finish(chart, title, [note + unlit(len(models) - len(lit))], spoken)

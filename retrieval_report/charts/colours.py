@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-# After Okabe and Ito (2008), with light colours darkened to a contrast of 3:1 against white and #1e1e1e.
+# After Okabe and Ito (2008), with light colours darkened to a contrast of 3:1 against white and
+# #1e1e1e.
 BLUE = "#0a78ba"
 VERMILLION = "#d55e00"
 GREEN = "#00936b"

@@ -1,4 +1,6 @@
-"""Draw every pair of models: how far apart they are, and whether queries or tie order could explain it."""
+"""Draw every pair of models: how far apart they are, and whether queries or tie order could explain
+it.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +10,60 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.channels import OPEN, along, keyed, open_dash, row_axis, texts, tooltips
+from retrieval_report.charts.channels import (
+    OPEN,
+    along,
+    keyed,
+    open_dash,
+    row_axis,
+    texts,
+    tooltips,
+)
 from retrieval_report.charts.colours import AMBER, BLUE, GREEN, GREY, PINK, SKY, VERMILLION
-from retrieval_report.charts.data import at_measure, check_models, held, inline, of_policy, summary_frame, with_labels
+from retrieval_report.charts.data import (
+    at_measure,
+    check_models,
+    held,
+    inline,
+    of_policy,
+    summary_frame,
+    with_labels,
+)
 from retrieval_report.charts.theme import IN_CELL, empty_chart, finish, layered, row_chart
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, UNTESTED, with_chances
+from retrieval_report.comparison.verdicts import (
+    CUT,
+    DEPENDS,
+    EQUAL,
+    NOT_SIGNIFICANT,
+    SAFE,
+    UNTESTED,
+    with_chances,
+)
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import joined, quoted, unique_labels
 from retrieval_report.writing.numbers import chance_percent, size
 
-CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # with up to sixteen models, there is room for numbers in the cells
+CELL, SMALL_CELL, WRITTEN = (
+    46,
+    16,
+    16,
+)  # with up to sixteen models, there is room for numbers in the cells
 NUMBERS = ("value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std")
 CHANCES = ("family_p", "permutation_p")
 COUNTS = ("wins", "ties", "losses", "queries")
 OF_PAIR = ("verdict", "chance", "p_tie", *NUMBERS, *CHANCES, *COUNTS)
 PAIRS, STEP = 40, 18
-COLOURS = {SAFE: GREEN, UNTESTED: SKY, EQUAL: AMBER, NOT_SIGNIFICANT: BLUE, DEPENDS: VERMILLION, CUT: PINK}
+COLOURS = {
+    SAFE: GREEN,
+    UNTESTED: SKY,
+    EQUAL: AMBER,
+    NOT_SIGNIFICANT: BLUE,
+    DEPENDS: VERMILLION,
+    CUT: PINK,
+}
 DOUBTS = {
     NOT_SIGNIFICANT: ", but that may not hold on other queries",
     DEPENDS: ", but tie order could reverse that",
@@ -37,7 +74,8 @@ DOUBTS = {
 def comparison_matrix(
     comparison: object, *, metric: object, cutoff: int | str | None = None, policy: str = "expected"
 ) -> ChartType:
-    """Draw every pair of models as two cells: the difference below the diagonal, the chance of a flip above it.
+    """Draw every pair of models as two cells: the difference below the diagonal, the chance of a
+    flip above it.
 
     Parameters
     ----------
@@ -49,16 +87,23 @@ def comparison_matrix(
     Returns
     -------
     altair.Chart
-        Below the diagonal: the score of the column minus that of the row, with * if it is significant. Above it: the
-        probability that random tie order reverses the pair (``p_tie``). Best model first.
+        Below the diagonal: the score of the column minus that of the row, with * if it is
+        significant. Above it: the probability that random tie order reverses the pair (``p_tie``).
+        Best model first.
 
     Examples
     --------
     >>> import polars as pl
     >>> from retrieval_report import compare, evaluate
-    >>> rankings = pl.DataFrame({
-    ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
-    ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "model": ["coarse"] * 8 + ["fine"] * 8,
+    ...         "query": list("ppqqrrss") * 2,
+    ...         "item": list("xy") * 8,
+    ...         "distance": [1] * 8 + [1, 2] * 3 + [2, 1],
+    ...         "relevance": [1, 0] * 8,
+    ...     }
+    ... )
     >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
     >>> comparison_matrix(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['0 of 1 pairs differ significantly at rr@all; 1 depends on tie order']
@@ -71,8 +116,12 @@ def comparison_matrix(
     cells = _cells(pairs, labels)
     named = len(labels) <= WRITTEN
     step = CELL if named else SMALL_CELL
-    axis = alt.Axis(orient="top", labels=named, labelAngle=-40, ticks=False, domain=False, grid=False)
-    x = alt.X("column:N", scale=alt.Scale(domain=[*labels.values()]), sort=None, title=None, axis=axis)
+    axis = alt.Axis(
+        orient="top", labels=named, labelAngle=-40, ticks=False, domain=False, grid=False
+    )
+    x = alt.X(
+        "column:N", scale=alt.Scale(domain=[*labels.values()]), sort=None, title=None, axis=axis
+    )
     y = row_axis(labels.values(), grid=False)
     layers = _tiles(cells, x, y)
     if named:
@@ -90,7 +139,8 @@ def comparison_matrix(
 def _pairs_at(
     comparison: object, metric: object, cutoff: object, policy: str
 ) -> tuple[pl.DataFrame, list[str], str] | None:
-    """Return the pairs by one measure with their verdicts, the models, best first, and the name of the measure.
+    """Return the pairs by one measure with their verdicts, the models, best first, and the name of
+    the measure.
 
     If there are no pairs, it is None.
     """
@@ -114,21 +164,34 @@ def _best_first(pairs: pl.DataFrame) -> list[str]:
 
 
 def _cells(pairs: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
-    """Return two cells for every pair: one shows the difference, the other the probability of a reversal."""
+    """Return two cells for every pair: one shows the difference, the other the probability of a
+    reversal.
+    """
     measure = {name: number for number, name in enumerate(labels)}
-    behind = [pl.col(f"model_{side}").replace_strict(measure, return_dtype=pl.Int64) for side in "ab"]
+    behind = [
+        pl.col(f"model_{side}").replace_strict(measure, return_dtype=pl.Int64) for side in "ab"
+    ]
     upper = turned(pairs, behind[0] > behind[1])
     lower = turned(upper, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
     largest = pairs["difference"].abs().max()
     star = pl.when("significant").then(pl.lit("*")).otherwise(pl.lit(""))
     number = pl.col("ahead").map_elements(_rounded, return_dtype=pl.String)
     strong = pl.col("ahead") > 0.5 * float(str(largest))
-    lower = lower.with_columns(half=pl.lit("difference"), shown="ahead", text=number + star, strong=strong)
-    chance = pl.Series([chance_percent(row["p_tie"], row["p_tie_high"]) for row in upper.iter_rows(named=True)])
-    upper = upper.with_columns(
-        half=pl.lit("p_tie"), shown="p_tie", text=chance, strong=(pl.col("p_tie") > 0.3).fill_null(False)
+    lower = lower.with_columns(
+        half=pl.lit("difference"), shown="ahead", text=number + star, strong=strong
     )
-    cells = with_labels(pl.concat([lower, upper], how="diagonal").rename({"model_a": "model"}), labels)
+    chance = pl.Series(
+        [chance_percent(row["p_tie"], row["p_tie_high"]) for row in upper.iter_rows(named=True)]
+    )
+    upper = upper.with_columns(
+        half=pl.lit("p_tie"),
+        shown="p_tie",
+        text=chance,
+        strong=(pl.col("p_tie") > 0.3).fill_null(False),
+    )
+    cells = with_labels(
+        pl.concat([lower, upper], how="diagonal").rename({"model_a": "model"}), labels
+    )
     column = with_labels(cells.select(model="model_b"), labels)
     return cells.with_columns(column=column["label"], model_b=column["model"])
 
@@ -138,7 +201,9 @@ def _rounded(value: float) -> str:
 
 
 def _tooltip(first: str) -> list[alt.Tooltip]:
-    """Return tool tips with all numbers of a pair; ``first`` is the column that names its first model."""
+    """Return tool tips with all numbers of a pair; ``first`` is the column that names its first
+    model.
+    """
     return [
         *texts(**{first: title_of("model_a"), "model_b": title_of("model_b")}),
         *tooltips(NUMBERS),
@@ -160,7 +225,9 @@ def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
         ("difference", blues, "column − row", ".2f"),
         ("p_tie", reds, title_of("p_tie"), "%"),
     ):
-        legend = alt.Legend(title=title, format=pattern, orient="bottom", gradientLength=150, tickCount=2)
+        legend = alt.Legend(
+            title=title, format=pattern, orient="bottom", gradientLength=150, tickCount=2
+        )
         colour = alt.Color("shown:Q", scale=scale, legend=legend)
         tiles = alt.Chart(inline(cells.filter(half=half).select(kept))).mark_rect(strokeWidth=0)
         layers.append(tiles.encode(x=x, y=y, color=colour, tooltip=_tooltip("model")))
@@ -168,8 +235,12 @@ def _tiles(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
 
 
 def _numbers(cells: pl.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    ink = alt.Color("strong:N", scale=alt.Scale(domain=[False, True], range=["#222222", "#ffffff"]), legend=None)
-    text = alt.Chart(inline(cells.select("label", "column", "text", "strong"))).mark_text(style=IN_CELL)
+    ink = alt.Color(
+        "strong:N", scale=alt.Scale(domain=[False, True], range=["#222222", "#ffffff"]), legend=None
+    )
+    text = alt.Chart(inline(cells.select("label", "column", "text", "strong"))).mark_text(
+        style=IN_CELL
+    )
     return [text.encode(x=x, y=y, text="text:N", color=ink)]
 
 
@@ -210,25 +281,32 @@ def intervals(
     metric, cutoff, policy
         A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     model
-        Draw only the pairs of this model; by default all pairs, or those of the best model if there are more than 40.
+        Draw only the pairs of this model; by default all pairs, or those of the best model if there
+        are more than 40.
     summary
-        The result of :func:`summarise` for the same scores, with plain means and policies best and worst. If lists are
-        cut, the range that this leaves open is drawn too.
+        The result of :func:`summarise` for the same scores, with plain means and policies best and
+        worst. If lists are cut, the range that this leaves open is drawn too.
 
     Returns
     -------
     altair.Chart
-        Dot: difference; thin line: confidence interval over queries; thick line: ±2 standard deviations under random
-        tie order; dashed frame, if lists of either model are cut: from the lowest of the one minus the highest of the
-        other to the opposite.
+        Dot: difference; thin line: confidence interval over queries; thick line: ±2 standard
+        deviations under random tie order; dashed frame, if lists of either model are cut: from the
+        lowest of the one minus the highest of the other to the opposite.
 
     Examples
     --------
     >>> import polars as pl
     >>> from retrieval_report import compare, evaluate
-    >>> rankings = pl.DataFrame({
-    ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
-    ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "model": ["coarse"] * 8 + ["fine"] * 8,
+    ...         "query": list("ppqqrrss") * 2,
+    ...         "item": list("xy") * 8,
+    ...         "distance": [1] * 8 + [1, 2] * 3 + [2, 1],
+    ...         "relevance": [1, 0] * 8,
+    ...     }
+    ... )
     >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
     >>> intervals(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['fine is ahead of coarse at rr@all, but tie order could reverse that']
@@ -250,7 +328,11 @@ def intervals(
         f"dot: difference{whose};",
         "thin line: 95% confidence interval over queries, not adjusted for the number of pairs;",
         "thick line: ±2 standard deviations under random tie order",
-        *(["dashed frame: open, whatever a deeper retrieval could show"] if rows["open_low"].count() else []),
+        *(
+            ["dashed frame: open, whatever a deeper retrieval could show"]
+            if rows["open_low"].count()
+            else []
+        ),
     ]
     return finish(chart, _interval_title(rows, where, lead), lines, _spoken(pairs))
 
@@ -258,7 +340,9 @@ def intervals(
 def _oriented(
     pairs: pl.DataFrame, labels: Mapping[str, str], lead: str | None, bounds: pl.DataFrame | None
 ) -> pl.DataFrame:
-    """Return pairs with the better model first (or the requested one), smallest differences on top."""
+    """Return pairs with the better model first (or the requested one), smallest differences on
+    top.
+    """
     turn = pl.col("difference") < 0 if lead is None else pl.col("model_b") == lead
     rows = _with_open(turned(pairs, turn).sort("difference", "model_a", "model_b"), bounds)
     first, second = (with_labels(rows.select(model=f"model_{side}"), labels) for side in "ab")
@@ -293,23 +377,36 @@ def _with_open(rows: pl.DataFrame, bounds: pl.DataFrame | None) -> pl.DataFrame:
 
 def _interval_chart(rows: pl.DataFrame, title: str) -> alt.LayerChart:
     y = row_axis(rows["pair"], "pair", labelLimit=330)
-    colour, tooltip = keyed(alt.Color, rows["verdict"], COLOURS, "the difference"), _tooltip("model_a")
+    colour, tooltip = (
+        keyed(alt.Color, rows["verdict"], COLOURS, "the difference"),
+        _tooltip("model_a"),
+    )
     x = alt.X("difference:Q", title=title)
     kept = ["pair", "model_a", "model_b", "two_low", "two_high", *OF_PAIR]
-    frames = rows.filter(pl.col("open_high") > pl.col("open_low")).select(*kept, "open_low", "open_high")
+    frames = rows.filter(pl.col("open_high") > pl.col("open_low")).select(
+        *kept, "open_low", "open_high"
+    )
     rows = rows.select(kept)
     zero = alt.Chart(alt.InlineData(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 3], opacity=0.8)
     layers = [zero.encode(x=along(x, "zero"))]
     for low, high, width in (("ci_low", "ci_high", 1.4), ("two_low", "two_high", 4.5)):
         part = rows.filter(pl.col(low).is_not_null() & (pl.col(high) > pl.col(low)))
         if part.height:
-            line = alt.Chart(inline(part)).mark_rule(strokeWidth=width, opacity=1 if width < 2 else 0.45)
-            layers.append(line.encode(x=along(x, low), x2=f"{high}:Q", y=y, color=colour, tooltip=tooltip))
+            line = alt.Chart(inline(part)).mark_rule(
+                strokeWidth=width, opacity=1 if width < 2 else 0.45
+            )
+            layers.append(
+                line.encode(x=along(x, low), x2=f"{high}:Q", y=y, color=colour, tooltip=tooltip)
+            )
     if frames.height:
         frame = alt.Chart(inline(frames.with_columns(range=pl.lit(OPEN))))
         frame = frame.mark_bar(filled=False, stroke=GREY, strokeWidth=1.2, size=11)
         dash = open_dash("range")
-        layers.append(frame.encode(x=along(x, "open_low"), x2="open_high:Q", y=y, strokeDash=dash, tooltip=tooltip))
+        layers.append(
+            frame.encode(
+                x=along(x, "open_low"), x2="open_high:Q", y=y, strokeDash=dash, tooltip=tooltip
+            )
+        )
     dot = alt.Chart(inline(rows)).mark_point(filled=True, size=48, opacity=1)
     layers.append(dot.encode(x=x, y=y, color=colour, tooltip=tooltip))
     return row_chart(layers, rows.height, STEP)
@@ -323,10 +420,16 @@ def _interval_title(rows: pl.DataFrame, where: str, lead: str | None) -> str:
             return f"{quoted(first)} and {quoted(second)} are level at {where}"
         if row["difference"] < 0:
             first, second = second, first
-        return f"{quoted(first)} is ahead of {quoted(second)} at {where}{DOUBTS.get(row['verdict'], '')}"
+        return (
+            f"{quoted(first)} is ahead of {quoted(second)} at "
+            f"{where}{DOUBTS.get(row['verdict'], '')}"
+        )
     counts = {name: rows.filter(verdict=name).height for name in (SAFE, DEPENDS)}
     depend = counts[DEPENDS]
     rest = f", {depend} {'depends' if depend == 1 else 'depend'} on tie order" if depend else ""
     if lead is not None:
-        return f"{quoted(lead)} against {rows.height} others at {where}: {counts[SAFE]} differences are safe{rest}"
+        return (
+            f"{quoted(lead)} against {rows.height} others at {where}: {counts[SAFE]} "
+            f"differences are safe{rest}"
+        )
     return f"{counts[SAFE]} of {rows.height} differences at {where} are safe{rest}"

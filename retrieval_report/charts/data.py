@@ -21,8 +21,12 @@ from retrieval_report.writing.names import clean, measure_name, unique_labels
 SAME = 1e-12  # scores are exact to twelve digits
 
 
-def held(frame: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str) -> pl.DataFrame | None:
-    """Return the frame checked against its contract, or None if it is empty, whatever its columns."""
+def held(
+    frame: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str
+) -> pl.DataFrame | None:
+    """Return the frame checked against its contract, or None if it is empty, whatever its
+    columns.
+    """
     found = to_polars(frame, what)
     return hold(found, contract, what, maker) if found.height else None
 
@@ -39,7 +43,9 @@ def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
 
 
 def at_measure(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
-    """Return the rows of one metric at one cutoff (None is the whole list), and the name of the measure."""
+    """Return the rows of one metric at one cutoff (None is the whole list), and the name of the
+    measure.
+    """
     name, depth = parse_measure(metric, cutoff)
     here = of_metric(frame, name)
     there = here["cutoff"].unique(maintain_order=True).to_list()
@@ -48,62 +54,88 @@ def at_measure(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.
     return here.filter(at_cutoff(depth)), measure_name(name, depth)
 
 
-def of_policy(frame: pl.DataFrame, metric: object, cutoff: object, policy: str) -> tuple[pl.DataFrame, str]:
+def of_policy(
+    frame: pl.DataFrame, metric: object, cutoff: object, policy: str
+) -> tuple[pl.DataFrame, str]:
     """Return the rows of one policy by one measure, and the name of the measure."""
     here, where = at_measure(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
     return here.filter(policy=policy), where
 
 
-def check_models(name: str, models: Iterable[object], known: Iterable[object], lacking: str) -> None:
-    """Raise a ParameterError for the first of the models that is not known; ``lacking`` says what that means."""
+def check_models(
+    name: str, models: Iterable[object], known: Iterable[object], lacking: str
+) -> None:
+    """Raise a ParameterError for the first of the models that is not known; ``lacking`` says what
+    that means.
+    """
     unknown = [model for model in models if model not in set(known)]
     if unknown:
         raise ParameterError(f"{name}: {clean(str(unknown[0]), 80)!r} {lacking}")
 
 
 def models_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
-    """Return one row per model of a summary, as from `side_by_side`, by one measure, and the measure's name."""
+    """Return one row per model of a summary, as from `side_by_side`, by one measure, and the
+    measure's name.
+    """
     here, where = at_measure(frame, metric, cutoff)
     return side_by_side(here), where
 
 
 def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per model and cutoff with the means of all policies, best model first at each cutoff.
+    """Return one row per model and cutoff with the means of all policies, best model first at each
+    cutoff.
 
-    ``order`` is the value of the first policy of SHOWN; ``tie_std`` is that of the expected mean; ``truncated_share``
-    is above 0 if the bounds allow for what cut lists leave out.
+    ``order`` is the value of the first policy of SHOWN; ``tie_std`` is that of the expected mean;
+    ``truncated_share`` is above 0 if the bounds allow for what cut lists leave out.
     """
     lowest, highest = (
-        pl.coalesce(pl.col("value").filter(policy=policy).first(), pl.col(name).drop_nulls().first()).alias(name)
+        pl.coalesce(
+            pl.col("value").filter(policy=policy).first(), pl.col(name).drop_nulls().first()
+        ).alias(name)
         for name, policy in (("lowest", "worst"), ("highest", "best"))
     )
     expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
     most = pl.col("queries", "truncated_share").max()
-    wide = means_side_by_side(summary, MEAN, {name: name for name in SHOWN}, lowest, highest, expected, most)
+    wide = means_side_by_side(
+        summary, MEAN, {name: name for name in SHOWN}, lowest, highest, expected, most
+    )
     ordered = wide.with_columns(order=pl.coalesce(*SHOWN))
-    return ordered.sort("order", "model", descending=[True, False], nulls_last=True, maintain_order=True)
+    return ordered.sort(
+        "order", "model", descending=[True, False], nulls_last=True, maintain_order=True
+    )
 
 
-def with_labels(frame: pl.DataFrame, labels: Mapping[str, str] | None = None, column: str = "model") -> pl.DataFrame:
+def with_labels(
+    frame: pl.DataFrame, labels: Mapping[str, str] | None = None, column: str = "model"
+) -> pl.DataFrame:
     """Add ``label``, short and unique; the full name stays for the tooltip."""
     labels = unique_labels(frame[column]) if labels is None else labels
     full = {name: clean(name) for name in labels}
-    label, name = (pl.col(column).replace_strict(texts, return_dtype=pl.String) for texts in (labels, full))
+    label, name = (
+        pl.col(column).replace_strict(texts, return_dtype=pl.String) for texts in (labels, full)
+    )
     return frame.with_columns(name, label=label)
 
 
 def by_mean(frame: pl.DataFrame, column: str) -> list[str]:
     """Models by the mean of a column, the highest first."""
-    means = frame.group_by("model").agg(pl.col(column).mean()).sort(column, "model", descending=[True, False])
+    means = (
+        frame.group_by("model")
+        .agg(pl.col(column).mean())
+        .sort(column, "model", descending=[True, False])
+    )
     return means["model"].to_list()
 
 
 def with_tie_range(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add ``tie_low`` and ``tie_high``: what tie order can give, or ±2 standard deviations where that is not known."""
+    """Add ``tie_low`` and ``tie_high``: what tie order can give, or ±2 standard deviations where
+    that is not known.
+    """
     two = 2 * pl.col("tie_std")
     return rows.with_columns(
-        tie_low=pl.coalesce("lowest", pl.col("value") - two), tie_high=pl.coalesce("highest", pl.col("value") + two)
+        tie_low=pl.coalesce("lowest", pl.col("value") - two),
+        tie_high=pl.coalesce("highest", pl.col("value") + two),
     )
 
 
@@ -117,7 +149,8 @@ def best_of(frame: pl.DataFrame, column: str) -> list[str]:
 
 
 def inline(frame: pl.DataFrame) -> dict[str, tuple[dict[str, Any], ...]]:
-    """Return rows to embed in the chart, without a data transformer; NaN and infinities become null.
+    """Return rows to embed in the chart, without a data transformer; NaN and infinities become
+    null.
 
     They form a tuple, because Altair copies lists row by row whenever it combines charts.
     """
@@ -133,9 +166,15 @@ def bounds(numbers: pl.Series) -> tuple[float, float]:
 
 
 def nice_domain(*columns: pl.Series) -> tuple[float, float]:
-    """Return round numbers around all values of some columns, for an axis, but within 0 and 1 for shares."""
-    values = [value for column in columns for value in (column.min(), column.max()) if value is not None]
-    numbers = [float(value) for value in values if isinstance(value, int | float) and math.isfinite(value)]
+    """Return round numbers around all values of some columns, for an axis, but within 0 and 1 for
+    shares.
+    """
+    values = [
+        value for column in columns for value in (column.min(), column.max()) if value is not None
+    ]
+    numbers = [
+        float(value) for value in values if isinstance(value, int | float) and math.isfinite(value)
+    ]
     if not numbers:
         return 0.0, 1.0
     low, high = min(numbers), max(numbers)

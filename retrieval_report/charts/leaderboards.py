@@ -1,4 +1,6 @@
-"""Draw models by score, with the effect of tie order and sampling on each: by rank, and against their costs."""
+"""Draw models by score, with the effect of tie order and sampling on each: by rank, and against
+their costs.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,12 @@ ON, OFF = "no other model beats it", "another costs as little and scores as much
 
 
 def leaderboard(
-    board: object, *, metric: object, cutoff: int | str | None = None, policy: str = "expected", most: int = 60
+    board: object,
+    *,
+    metric: object,
+    cutoff: int | str | None = None,
+    policy: str = "expected",
+    most: int = 60,
 ) -> ChartType:
     """Draw models, best first, with score, interval, tie range and ranks.
 
@@ -42,18 +49,31 @@ def leaderboard(
     Returns
     -------
     altair.Chart
-        Dot: score; thin line: confidence interval over queries; thick line: the range over tie orders, or ±2 standard
-        deviations if best and worst were not evaluated. On the right: the ranks under tie order, and those that the
-        tests over the queries leave open.
+        Dot: score; thin line: confidence interval over queries; thick line: the range over tie
+        orders, or ±2 standard deviations if best and worst were not evaluated. On the right: the
+        ranks under tie order, and those that the tests over the queries leave open.
 
     Examples
     --------
     >>> import polars as pl
     >>> from retrieval_report import leaderboard as rank
-    >>> scores = pl.DataFrame([
-    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
-    ...      "value": value + number / 90, "std": 0.0, "items": 9, "n_relevant": 2}
-    ...     for model, value in (("a", 0.5), ("b", 0.2)) for number in range(9)])
+    >>> scores = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": model,
+    ...             "query": f"q{number}",
+    ...             "metric": "ap",
+    ...             "cutoff": None,
+    ...             "policy": "expected",
+    ...             "value": value + number / 90,
+    ...             "std": 0.0,
+    ...             "items": 9,
+    ...             "n_relevant": 2,
+    ...         }
+    ...         for model, value in (("a", 0.5), ("b", 0.2))
+    ...         for number in range(9)
+    ...     ]
+    ... )
     >>> leaderboard(rank(scores), metric="ap", cutoff=None).to_dict()["title"]["text"]
     ['a leads at ap@all, and every other model differs significantly from it']
     """
@@ -67,9 +87,14 @@ def leaderboard(
         return empty_chart("no query has a score of every model")
     drawn = with_labels(_prepared(rows.head(most)))
     lines = [
-        "dot: score; thin line: 95% confidence interval over queries, not adjusted for the number of models;",
+        (
+            "dot: score; thin line: 95% confidence interval over queries, not adjusted for the number "
+            "of models;"
+        ),
         "thick line: range over tie orders;",
-        "ranks: " + "under tie order | " * (rows["tie_rank_low"].count() > 0) + "left open by the tests over queries",
+        "ranks: "
+        + "under tie order | " * (rows["tie_rank_low"].count() > 0)
+        + "left open by the tests over queries",
     ]
     if rows.height > most:
         lines.append(f"the best {most} of {rows.height} models")
@@ -97,7 +122,11 @@ def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
         thick.encode(x=along(x, "tie_low"), x2="tie_high:Q", y=y, tooltip=tooltip),
         dot.encode(x=x, y=y, tooltip=tooltip),
     ]
-    layers.append(base.mark_text(align="left", fontSize=11).encode(x=alt.value(WIDTH + 12), y=y, text="ranks:N"))
+    layers.append(
+        base.mark_text(align="left", fontSize=11).encode(
+            x=alt.value(WIDTH + 12), y=y, text="ranks:N"
+        )
+    )
     return row_chart(layers, rows.height, STEP)
 
 
@@ -106,7 +135,10 @@ def _title(rows: pl.DataFrame, where: str) -> str:
     level = first["query_rank_high"] - 1
     if rows.height == 1:
         return f"{quoted(first['model'])} is the only model at {where}"
-    rest = f"{level} of {rows.height - 1} others {'does' if level == 1 else 'do'} not differ significantly from it"
+    rest = (
+        f"{level} of {rows.height - 1} others {'does' if level == 1 else 'do'} not differ "
+        "significantly from it"
+    )
     if level == 0:
         rest = "and every other model differs significantly from it"
     return f"{quoted(first['model'])} leads at {where}, {rest if level == 0 else 'but ' + rest}"
@@ -116,7 +148,9 @@ def _spoken(rows: pl.DataFrame) -> str:
     parts = []
     for row in rows.head(4).iter_rows(named=True):
         ranks = (
-            "" if row["tie_rank_low"] is None else f", ranks {row['tie_rank_low']} to {row['tie_rank_high']} by ties"
+            ""
+            if row["tie_rank_low"] is None
+            else f", ranks {row['tie_rank_low']} to {row['tie_rank_high']} by ties"
         )
         parts.append(f"{quoted(row['model'])} {number(row['value'])}{ranks}")
     return f"{rows.height} models, from the best: " + joined(parts)
@@ -142,24 +176,37 @@ def costs(
     cost
         The kind of cost; by default the first.
     log
-        Whether costs are drawn on a logarithmic axis; by default if all are above 0 and the largest is more than twenty
-        times the smallest.
+        Whether costs are drawn on a logarithmic axis; by default if all are above 0 and the largest
+        is more than twenty times the smallest.
 
     Returns
     -------
     altair.Chart
-        Dot: score; thin line: confidence interval over queries; thick line: the range over tie orders, or ±2 standard
-        deviations if best and worst were not evaluated; steps: the front.
+        Dot: score; thin line: confidence interval over queries; thick line: the range over tie
+        orders, or ±2 standard deviations if best and worst were not evaluated; steps: the front.
 
     Examples
     --------
     >>> import polars as pl
     >>> from retrieval_report import summarise
     >>> from retrieval_report.stats import cost_table
-    >>> scores = pl.DataFrame([
-    ...     {"model": model, "query": query, "metric": "ndcg", "cutoff": 10, "policy": "expected", "value": value,
-    ...      "std": 0.0, "items": 9, "n_relevant": 2}
-    ...     for model, value in (("float32", 0.62), ("int8", 0.61), ("pq", 0.5)) for query in "pq"])
+    >>> scores = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": model,
+    ...             "query": query,
+    ...             "metric": "ndcg",
+    ...             "cutoff": 10,
+    ...             "policy": "expected",
+    ...             "value": value,
+    ...             "std": 0.0,
+    ...             "items": 9,
+    ...             "n_relevant": 2,
+    ...         }
+    ...         for model, value in (("float32", 0.62), ("int8", 0.61), ("pq", 0.5))
+    ...         for query in "pq"
+    ...     ]
+    ... )
     >>> table = cost_table(summarise(scores), {"float32": 3072, "int8": 768, "pq": 800})
     >>> costs(table, metric="ndcg", cutoff=10).to_dict()["title"]["text"]
     ['2 of 3 models are on the front of ndcg@10 against cost']
@@ -175,23 +222,34 @@ def costs(
     low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
     on_log = low > 0 and high > 20 * low if log is None else log and low > 0
     lines = [
-        "dot: score; thin line: confidence interval over queries; thick line: range over tie orders;",
+        (
+            "dot: score; thin line: confidence interval over queries; thick line: range over tie "
+            "orders;"
+        ),
         "steps: the front, where no other model costs as little and scores as much",
     ]
     front = rows.filter("front")
     title = f"{front.height} of {rows.height} models are on the front of {where} against {what}"
-    return finish(_against_costs(rows, where, what, on_log), title, lines, _spoken_front(front, what))
+    return finish(
+        _against_costs(rows, where, what, on_log), title, lines, _spoken_front(front, what)
+    )
 
 
 def _with_front(rows: pl.DataFrame) -> pl.DataFrame:
     return with_tie_range(with_labels(rows)).with_columns(
         standing=pl.when("front").then(pl.lit(ON)).otherwise(pl.lit(OFF)),
-        beaten_by=pl.Series([clean(name or "") if name else None for name in rows["beaten_by"]], dtype=pl.String),
+        beaten_by=pl.Series(
+            [clean(name or "") if name else None for name in rows["beaten_by"]], dtype=pl.String
+        ),
     )
 
 
 def _against_costs(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerChart:
-    x = alt.X("amount:Q", title=what, scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True))
+    x = alt.X(
+        "amount:Q",
+        title=what,
+        scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True),
+    )
     colour = keyed(alt.Color, rows["standing"], {ON: BLUE, OFF: GREY}, labelLimit=320)
     amount = alt.Tooltip("amount:Q", title=what, format=",~f")
     tooltip = [*texts("model", "standing", "beaten_by"), amount, *tooltips(NUMBERS)]
@@ -202,10 +260,14 @@ def _against_costs(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.
     thin = base.mark_rule(strokeWidth=1.4, color=GREY)
     thick = base.mark_rule(strokeWidth=5, opacity=0.5, color=VERMILLION)
     layers = [
-        front.mark_line(interpolate="step-after", strokeWidth=1.2, opacity=0.7, color=BLUE).encode(x=x, y=value),
+        front.mark_line(interpolate="step-after", strokeWidth=1.2, opacity=0.7, color=BLUE).encode(
+            x=x, y=value
+        ),
         thin.encode(x=x, y=along(value, "ci_low"), y2="ci_high:Q", tooltip=tooltip),
         thick.encode(x=x, y=along(value, "tie_low"), y2="tie_high:Q", tooltip=tooltip),
-        base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=value, color=colour, tooltip=tooltip),
+        base.mark_point(filled=True, size=55, opacity=1).encode(
+            x=x, y=value, color=colour, tooltip=tooltip
+        ),
     ]
     if rows.height <= NAMED:
         names = alt.Chart(inline(rows.select("label", "amount", apart(rows["value"], value))))

@@ -28,7 +28,8 @@ GRADES = (BLUE, GREEN, AMBER, VERMILLION)
 
 
 def ranked_list(tie_groups_rows: object) -> ChartType:
-    """Draw one list: its distances along the ranks, ties as horizontal bars, relevant items as filled dots.
+    """Draw one list: its distances along the ranks, ties as horizontal bars, relevant items as
+    filled dots.
 
     Parameters
     ----------
@@ -38,15 +39,21 @@ def ranked_list(tie_groups_rows: object) -> ChartType:
     Returns
     -------
     altair.Chart
-        Each tie is one horizontal bar; its items are in the order received, but any other order would be as good. The
-        first 400 ranks are drawn, and the whole tie of the last of them.
+        Each tie is one horizontal bar; its items are in the order received, but any other order
+        would be as good. The first 400 ranks are drawn, and the whole tie of the last of them.
 
     Examples
     --------
     >>> import polars as pl
     >>> from retrieval_report.lists import tie_groups
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
     >>> ranked_list(tie_groups(rankings)).to_dict()["title"]["text"]
     ['Query q: 2 of 4 items are in ties whose order decides the score']
     """
@@ -66,15 +73,21 @@ def ranked_list(tie_groups_rows: object) -> ChartType:
     rows = _items(frame, order)
     shown = rows.filter(pl.col("tie_start") <= ITEMS).head(10 * ITEMS)
     height = min(HEIGHT, 64 + 36 * shown[order].n_unique())
-    chart = layered(*_ties(shown, order), *_dots(shown, order)).properties(width=LIST_WIDTH, height=height)
+    chart = layered(*_ties(shown, order), *_dots(shown, order)).properties(
+        width=LIST_WIDTH, height=height
+    )
     lines = ["a horizontal bar is a tie: its items could be in any order"]
     if shown.height < rows.height:
         lines[0] += f"; the first {shown.height} of {rows.height} items"
-    return finish(chart, _title(rows, frame["model"][0], str(frame["query"][0])), lines, _spoken(rows), 88)
+    return finish(
+        chart, _title(rows, frame["model"][0], str(frame["query"][0])), lines, _spoken(rows), 88
+    )
 
 
 def _received(frame: pl.DataFrame, most: int) -> pl.DataFrame:
-    """The first items in the order received inside each tie, with their rank, and names that can be shown."""
+    """The first items in the order received inside each tie, with their rank, and names that can be
+    shown.
+    """
     frame = frame.sort("tie", maintain_order=True).head(most)
     return frame.with_columns(
         pl.col("relevance").cast(pl.Float64),
@@ -86,7 +99,13 @@ def _received(frame: pl.DataFrame, most: int) -> pl.DataFrame:
 def _items(frame: pl.DataFrame, order: str) -> pl.DataFrame:
     """Items with the ends of their ties."""
     mixed = pl.col("relevance").n_unique().over("tie") > 1
-    kind = pl.when(pl.col("tie_size") == 1).then(pl.lit(ALONE)).when(mixed).then(pl.lit(MIXED)).otherwise(pl.lit(PURE))
+    kind = (
+        pl.when(pl.col("tie_size") == 1)
+        .then(pl.lit(ALONE))
+        .when(mixed)
+        .then(pl.lit(MIXED))
+        .otherwise(pl.lit(PURE))
+    )
     after = pl.col("tie_start") + pl.col("tie_size")
     ends = {"tie_end": after - 1, "left": pl.col("tie_start") - 0.45, "right": after - 0.55}
     return _received(frame, frame.height).select(
@@ -95,15 +114,26 @@ def _items(frame: pl.DataFrame, order: str) -> pl.DataFrame:
 
 
 def _y(rows: pl.DataFrame, order: str) -> alt.Y:
-    axis = alt.Axis(values=[rows[order][0]], format=NUMBER) if rows[order].n_unique() == 1 else alt.Axis()
+    axis = (
+        alt.Axis(values=[rows[order][0]], format=NUMBER)
+        if rows[order].n_unique() == 1
+        else alt.Axis()
+    )
     return alt.Y(f"{order}:Q", title=order, scale=alt.Scale(zero=False, padding=12), axis=axis)
 
 
 def _ties(rows: pl.DataFrame, order: str) -> list[alt.Chart]:
     ties = rows.group_by("tie", maintain_order=True).first()
     symbol: dict[str, Any] = {"symbolType": "square", "symbolStrokeWidth": 6, "symbolSize": 30}
-    colour = keyed(alt.Color, ties["kind"], {MIXED: VERMILLION, PURE: SKY, ALONE: GREY}, "ranks", **symbol)
-    titled = {"tie_start": "from rank", "tie_end": "to rank", "tie_size": "items", "tie_relevant": "relevant items"}
+    colour = keyed(
+        alt.Color, ties["kind"], {MIXED: VERMILLION, PURE: SKY, ALONE: GREY}, "ranks", **symbol
+    )
+    titled = {
+        "tie_start": "from rank",
+        "tie_end": "to rank",
+        "tie_size": "items",
+        "tie_relevant": "relevant items",
+    }
     tooltip = _numbers({order: order, "tie": "tie", **titled})
     x = alt.X("left:Q", scale=alt.Scale(zero=False, nice=False), axis=_rank_axis())
     bar = alt.Chart(inline(ties)).mark_rule(strokeWidth=13, opacity=0.38, strokeCap="butt")
@@ -124,7 +154,9 @@ def _dots(rows: pl.DataFrame, order: str) -> list[alt.Chart]:
         "transparent" if grade == 0 else GRADES[min(index, len(GRADES) - 1)]
         for index, grade in enumerate(grades, start=-1 if grades[0] == 0 else 0)
     ]
-    rows = rows.with_columns(grade=pl.col("relevance").map_elements(number_text, return_dtype=pl.String))
+    rows = rows.with_columns(
+        grade=pl.col("relevance").map_elements(number_text, return_dtype=pl.String)
+    )
     looks = dict(zip(map(number_text, grades), colours, strict=True))
     fill = keyed(alt.Fill, rows["grade"], looks, "relevance", symbolStrokeWidth=1)
     size = 34 if rows.height <= 120 else 14
@@ -143,45 +175,64 @@ def _title(rows: pl.DataFrame, model: str, query: str) -> str:
 
 
 def _spoken(rows: pl.DataFrame) -> str:
-    ties = rows.filter(pl.col("tie_size") > 1).group_by("tie", maintain_order=True).first().sort("tie").head(5)
+    ties = (
+        rows.filter(pl.col("tie_size") > 1)
+        .group_by("tie", maintain_order=True)
+        .first()
+        .sort("tie")
+        .head(5)
+    )
     parts = [
         f"ranks {start} to {end} tie, {relevant} of {size} relevant"
-        for start, end, size, relevant in ties.select("tie_start", "tie_end", "tie_size", "tie_relevant").rows()
+        for start, end, size, relevant in ties.select(
+            "tie_start", "tie_end", "tie_size", "tie_relevant"
+        ).rows()
     ]
-    return f"A ranked list of {rows.height} items. " + ("; ".join(parts) + "." if parts else "No two items tie.")
+    return f"A ranked list of {rows.height} items. " + (
+        "; ".join(parts) + "." if parts else "No two items tie."
+    )
 
 
 def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> ChartType:
-    """Draw the same list in several orders below each other, and the average relevance at every rank.
+    """Draw the same list in several orders below each other, and the average relevance at every
+    rank.
 
     Parameters
     ----------
     orders
-        Rows of one list by the name of the order, first rank first: the result of :func:`ranking_ties` for the order
-        received, and of :func:`drawn_order`.
+        Rows of one list by the name of the order, first rank first: the result of
+        :func:`ranking_ties` for the order received, and of :func:`drawn_order`.
     cutoff
         Where to draw the line; None means the whole list.
 
     Returns
     -------
     altair.Chart
-        One square per item, filled by its relevance, and a frame around every tie, whose items could be in any order.
-        The first sixty ranks are drawn.
+        One square per item, filled by its relevance, and a frame around every tie, whose items
+        could be in any order. The first sixty ranks are drawn.
 
     Examples
     --------
     >>> from retrieval_report.ties.orders import drawn_order, ranking_ties
-    >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [1, 0, 0]}
+    >>> rankings = {
+    ...     "query": ["q"] * 3,
+    ...     "item": ["a", "b", "c"],
+    ...     "distance": [1, 1, 2],
+    ...     "relevance": [1, 0, 0],
+    ... }
     >>> rows = ranking_ties(rankings, model="model", query="q")
     >>> chart = list_orders({"order received": rows, "draw 0": drawn_order(rows, draw=0)})
     >>> print(*chart.to_dict()["title"]["text"])
-    2 of the first 3 ranks are in ties of different relevances: tie order alone decides what stands there
+    2 of the first 3 ranks are in ties of different relevances: tie order alone decides what stands
+    there
     """
     frames = {name: to_polars(rows, "orders") for name, rows in orders.items()}
     first = next(iter(frames.values()), pl.DataFrame())
     if not first.height:
         return empty_chart("the list has no items")
-    missing = [name for frame in frames.values() for name in COLUMNS[2:] if name not in frame.columns]
+    missing = [
+        name for frame in frames.values() for name in COLUMNS[2:] if name not in frame.columns
+    ]
     if missing:
         raise ColumnError(f"orders: no column {missing[0]!r}; expected what ranking_ties returns")
     rows = pl.concat([_ranks(frame, clean(name, 40)) for name, frame in frames.items()])
@@ -190,7 +241,9 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
     shown = pl.concat([rows, mean]).with_columns(shade=pl.col("relevance") / most)
     names = [*(clean(name, 40) for name in frames), EXPECTED]
     line = _line(cutoff, shown["rank"].to_numpy().max())
-    chart = layered(*_squares(shown, names), *line).properties(width=WIDTH, height=STEP * len(names))
+    chart = layered(*_squares(shown, names), *line).properties(
+        width=WIDTH, height=STEP * len(names)
+    )
     lines = ["green: relevant, paler: less so; a frame is a tie, whose items could be in any order"]
     if line:
         lines[0] += f"; the line is the cutoff {cutoff}"
@@ -202,7 +255,9 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
 def _ranks(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     """The first ranks of one order."""
     rows = _received(frame, RANKS)
-    return rows.select(pl.lit(name).alias("order"), "rank", "item", "relevance", "tie", "tie_start", "tie_size")
+    return rows.select(
+        pl.lit(name).alias("order"), "rank", "item", "relevance", "tie", "tie_start", "tie_size"
+    )
 
 
 def _averages(frame: pl.DataFrame) -> pl.DataFrame:
@@ -218,13 +273,20 @@ def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
     axis = alt.Axis(title="rank in the list", tickMinStep=1, grid=False, format="d")
     x = alt.X("left:Q", scale=fixed_scale(0.4, last + 0.6), axis=axis)
     rows = rows.with_columns(left=pl.col("rank") - 0.42, right=pl.col("rank") + 0.42)
-    numbers = [alt.Tooltip("relevance:Q", format=".3~f"), alt.Tooltip("tie_size:Q", title="items in the tie")]
+    numbers = [
+        alt.Tooltip("relevance:Q", format=".3~f"),
+        alt.Tooltip("tie_size:Q", title="items in the tie"),
+    ]
     tooltip = ["order:N", "rank:Q", "item:N", *numbers]
     opacity = alt.Opacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0.07, 1]), legend=None)
     squares = alt.Chart(inline(rows)).mark_bar(color=GREEN, cornerRadius=1)
     ties = rows.filter(pl.col("tie_size") > 1).group_by("order", "tie", maintain_order=True)
-    ends = ties.agg(left=pl.col("left").min(), right=pl.col("right").max(), tie_size=pl.col("tie_size").first())
-    frames = alt.Chart(inline(ends)).mark_bar(filled=False, color=VERMILLION, strokeWidth=1.3, cornerRadius=2)
+    ends = ties.agg(
+        left=pl.col("left").min(), right=pl.col("right").max(), tie_size=pl.col("tie_size").first()
+    )
+    frames = alt.Chart(inline(ends)).mark_bar(
+        filled=False, color=VERMILLION, strokeWidth=1.3, cornerRadius=2
+    )
     return [
         squares.encode(x=x, x2="right:Q", y=y, opacity=opacity, tooltip=tooltip),
         frames.encode(x=x, x2="right:Q", y=y),
@@ -234,7 +296,9 @@ def _squares(rows: pl.DataFrame, names: list[str]) -> list[alt.Chart]:
 def _line(cutoff: int | None, last: int) -> list[alt.Chart]:
     if cutoff is None or cutoff >= last:
         return []
-    rule = alt.Chart(alt.InlineData(values=[{"at": cutoff + 0.5}])).mark_rule(strokeWidth=1.6, strokeDash=[4, 3])
+    rule = alt.Chart(alt.InlineData(values=[{"at": cutoff + 0.5}])).mark_rule(
+        strokeWidth=1.6, strokeDash=[4, 3]
+    )
     return [rule.encode(x="at:Q")]
 
 
@@ -254,4 +318,7 @@ def _orders_spoken(rows: pl.DataFrame, names: list[str], cutoff: int | None) -> 
         ranks = top.filter((pl.col("order") == name) & (pl.col("relevance") > 0))["rank"].to_list()
         listed = ", ".join(map(str, ranks[:12])) + (" …" if len(ranks) > 12 else "")
         parts.append(f"{name}: relevant items at rank {listed or 'none'}")
-    return f"Ranks of the relevant items{'' if cutoff is None else f' up to the cutoff {cutoff}'}. " + joined(parts)
+    return (
+        f"Ranks of the relevant items{'' if cutoff is None else f' up to the cutoff {cutoff}'}. "
+        + joined(parts)
+    )

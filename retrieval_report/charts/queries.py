@@ -12,7 +12,16 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.channels import along, fixed_scale, keyed, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import SAME, at_measure, bounds, check_models, held, inline, nice_domain, with_labels
+from retrieval_report.charts.data import (
+    SAME,
+    at_measure,
+    bounds,
+    check_models,
+    held,
+    inline,
+    nice_domain,
+    with_labels,
+)
 from retrieval_report.charts.theme import empty_chart, finish, layered
 from retrieval_report.contracts.registry import schema
 from retrieval_report.writing.names import clean, quoted
@@ -48,22 +57,29 @@ def query_scatter(
     models
         The models to draw; by default all.
     listed
-        Whether the queries in the rectangle are listed beside the points; a page that reads the parameter ``brush`` may
-        list them itself.
+        Whether the queries in the rectangle are listed beside the points; a page that reads the
+        parameter ``brush`` may list them itself.
 
     Returns
     -------
     altair.Chart
-        Equal points are drawn once, larger if there are more; more than 5000 distinct ones are first counted on a grid
-        of 60 × 60, with each cell at the mean of its queries and named after the one that is furthest off.
+        Equal points are drawn once, larger if there are more; more than 5000 distinct ones are
+        first counted on a grid of 60 × 60, with each cell at the mean of its queries and named
+        after the one that is furthest off.
 
     Examples
     --------
     >>> import polars as pl
     >>> from retrieval_report import evaluate
     >>> from retrieval_report.lists import query_table
-    >>> rankings = pl.DataFrame({
-    ...     "query": list("ppqq"), "item": list("abab"), "distance": [1, 2, 3, 3], "relevance": [1, 0, 1, 0]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": list("ppqq"),
+    ...         "item": list("abab"),
+    ...         "distance": [1, 2, 3, 3],
+    ...         "relevance": [1, 0, 1, 0],
+    ...     }
+    ... )
     >>> table = query_table(evaluate(rankings, metrics="rr", cutoffs=None))
     >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['The naive order overestimates rr@all of 1 of 2 lists, and underestimates 0']
@@ -80,13 +96,20 @@ def query_scatter(
         return empty_chart(f"no query has both a naive and an expected score for {where}")
     error = pl.col("naive_error")
     rows = rows.with_columns(
-        side=pl.when(error > SAME).then(pl.lit(HIGH)).when(error < -SAME).then(pl.lit(LOW)).otherwise(pl.lit(RIGHT))
+        side=pl.when(error > SAME)
+        .then(pl.lit(HIGH))
+        .when(error < -SAME)
+        .then(pl.lit(LOW))
+        .otherwise(pl.lit(RIGHT))
     )
     points = _points(rows)
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
     scatter = _scatter(points, where, brush)
     lines = [
-        "below the diagonal the naive order overestimates the model, above it underestimates; drag to list queries"
+        (
+            "below the diagonal the naive order overestimates the model, above it underestimates; drag "
+            "to list queries"
+        )
     ]
     if not listed:
         return finish(scatter, _title(rows, where), lines, _spoken(rows), 56)
@@ -121,8 +144,15 @@ def _points(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _mean(name: str) -> pl.Expr:
-    """Return a mean that is exact for a single number, whose mean could otherwise differ in its last digits."""
-    return pl.when(pl.len() == 1).then(pl.col(name).first()).otherwise(pl.col(name).mean().round(DIGITS)).alias(name)
+    """Return a mean that is exact for a single number, whose mean could otherwise differ in its
+    last digits.
+    """
+    return (
+        pl.when(pl.len() == 1)
+        .then(pl.col(name).first())
+        .otherwise(pl.col(name).mean().round(DIGITS))
+        .alias(name)
+    )
 
 
 def _scatter(points: pl.DataFrame, where: str, brush: alt.Parameter) -> alt.LayerChart:
@@ -132,13 +162,33 @@ def _scatter(points: pl.DataFrame, where: str, brush: alt.Parameter) -> alt.Laye
     ends = alt.InlineData(values=[{"from": low - pad, "to": high + pad}])
     x = alt.X("naive:Q", scale=scale, title=f"{where} in the naive order")
     y = alt.Y("expected:Q", scale=scale, title=f"{where} expected")
-    across: dict[str, Any] = {"x": along(x, "from"), "x2": "to:Q", "y": along(y, "from"), "y2": "to:Q"}
+    across: dict[str, Any] = {
+        "x": along(x, "from"),
+        "x2": "to:Q",
+        "y": along(y, "from"),
+        "y2": "to:Q",
+    }
     diagonal = alt.Chart(ends).mark_rule(strokeDash=[4, 3], opacity=0.7).encode(**across)
-    colour = keyed(alt.Color, points["side"], {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY}, "the score of a list is")
+    colour = keyed(
+        alt.Color,
+        points["side"],
+        {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY},
+        "the score of a list is",
+    )
     opacity = alt.condition(brush, alt.value(0.7), alt.value(0.12))
     tooltip = [*texts("model", "query"), alt.Tooltip("lists:Q"), *tooltips(NUMBERS)]
-    look: dict[str, Any] = {"color": colour, "size": _size(points), "opacity": opacity, "tooltip": tooltip}
-    dots = alt.Chart(inline(points)).mark_circle(stroke=None).encode(x=x, y=y, **look).add_params(brush)
+    look: dict[str, Any] = {
+        "color": colour,
+        "size": _size(points),
+        "opacity": opacity,
+        "tooltip": tooltip,
+    }
+    dots = (
+        alt.Chart(inline(points))
+        .mark_circle(stroke=None)
+        .encode(x=x, y=y, **look)
+        .add_params(brush)
+    )
     return layered(diagonal, dots).properties(width=SIDE, height=SIDE)
 
 
@@ -150,7 +200,9 @@ def _size(points: pl.DataFrame) -> alt.Size:
     scale = alt.Scale(domain=[1, max(most, 2)], range=[smallest, min(largest, 20 * most + 26)])
     symbol: dict[str, Any] = {"symbolFillColor": GREY, "symbolStrokeColor": GREY}
     legend = alt.Legend(orient="bottom", values=sorted({1, most}), format="d", **symbol)
-    return alt.Size("lists:Q", title="lists at one point", scale=scale, legend=legend if most > 1 else None)
+    return alt.Size(
+        "lists:Q", title="lists at one point", scale=scale, legend=legend if most > 1 else None
+    )
 
 
 def _worst(points: pl.DataFrame, brush: alt.Parameter) -> alt.LayerChart:
@@ -161,7 +213,11 @@ def _worst(points: pl.DataFrame, brush: alt.Parameter) -> alt.LayerChart:
         .transform_filter(brush)
         .transform_window(
             rank="row_number()",
-            sort=[alt.SortField("off", order="descending"), alt.SortField("model"), alt.SortField("query")],
+            sort=[
+                alt.SortField("off", order="descending"),
+                alt.SortField("model"),
+                alt.SortField("query"),
+            ],
         )
         .transform_filter(f"datum.rank <= {LISTED}")
         .transform_calculate(error=error)
@@ -174,10 +230,14 @@ def _worst(points: pl.DataFrame, brush: alt.Parameter) -> alt.LayerChart:
         ("label", 194, "left", 150),
     )
     columns_of_text = [
-        base.mark_text(align=align, limit=limit).encode(y=y, x=alt.value(at), text=f"{name}:N", tooltip=tooltip)
+        base.mark_text(align=align, limit=limit).encode(
+            y=y, x=alt.value(at), text=f"{name}:N", tooltip=tooltip
+        )
         for name, at, align, limit in columns
     ]
-    heading = alt.Title(text="furthest off: error, query, model", fontSize=11, fontWeight="normal", offset=4)
+    heading = alt.Title(
+        text="furthest off: error, query, model", fontSize=11, fontWeight="normal", offset=4
+    )
     return layered(*columns_of_text).properties(width=340, height=SIDE, title=heading)
 
 
@@ -185,12 +245,21 @@ def _title(rows: pl.DataFrame, where: str) -> str:
     high, low = (rows.filter(side=side).height for side in (HIGH, LOW))
     if high + low == 0:
         return f"The naive order scores all {rows.height} lists at {where} as expected"
-    whose = f" of {quoted(rows['model'][0])}" if rows["model"].n_unique() == 1 and rows["model"][0] != "model" else ""
-    return f"The naive order overestimates {where} of {high} of {rows.height} lists{whose}, and underestimates {low}"
+    whose = (
+        f" of {quoted(rows['model'][0])}"
+        if rows["model"].n_unique() == 1 and rows["model"][0] != "model"
+        else ""
+    )
+    return (
+        f"The naive order overestimates {where} of {high} of {rows.height} lists{whose}, and "
+        f"underestimates {low}"
+    )
 
 
 def _spoken(rows: pl.DataFrame) -> str:
     low, high = bounds(rows["naive_error"])
     mean = math.fsum(rows["naive_error"]) / rows.height
     error = f"{size(low, sign='+')} to {size(high, sign='+')}, mean {size(mean, sign='+')}"
-    return f"Scatter plot of {rows.height} lists; naive score minus expected score runs from {error}."
+    return (
+        f"Scatter plot of {rows.height} lists; naive score minus expected score runs from {error}."
+    )

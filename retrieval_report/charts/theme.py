@@ -25,10 +25,13 @@ Drawing = TypeVar("Drawing", bound=ChartType)
 class _Themed:
     """A chart with our theme that can still be combined with others.
 
-    Altair does not combine charts that have a configuration, so it is added only when the whole chart is written.
+    Altair does not combine charts that have a configuration, so it is added only when the whole
+    chart is written.
     """
 
-    def to_dict(self, *arguments: Any, context: dict[str, Any] | None = None, **named: Any) -> dict[str, Any]:
+    def to_dict(
+        self, *arguments: Any, context: dict[str, Any] | None = None, **named: Any
+    ) -> dict[str, Any]:
         """Return the specification, with the theme if this is the whole chart."""
         inside = not (context or {}).get("top_level", True)
         if inside or self._get("config") is not alt.Undefined:  # type: ignore[attr-defined]
@@ -60,8 +63,8 @@ def _themed(chart: Drawing) -> Drawing:
 def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
     """Apply the theme to one chart; nothing is set for other charts.
 
-    The background is transparent. The default text colour is readable on light and dark pages; a page that knows its
-    own colour can pass it, or "currentColor" if charts are drawn as SVG.
+    The background is transparent. The default text colour is readable on light and dark pages; a
+    page that knows its own colour can pass it, or "currentColor" if charts are drawn as SVG.
 
     Parameters
     ----------
@@ -122,7 +125,9 @@ def layered(*layers: alt.Chart) -> alt.LayerChart:
     return alt.LayerChart(layer=list(layers))
 
 
-def row_chart(layers: Iterable[alt.Chart], rows: int, step: int, width: int = WIDTH) -> alt.LayerChart:
+def row_chart(
+    layers: Iterable[alt.Chart], rows: int, step: int, width: int = WIDTH
+) -> alt.LayerChart:
     """Layers as high as their rows."""
     return layered(*layers).properties(width=width, height=max(step * rows, 40))
 
@@ -137,12 +142,18 @@ def _balanced(text: str, letters: int) -> list[str]:
     return lines
 
 
-def finish(chart: Drawing, title: str, subtitle: Sequence[str], description: str, letters: int = LETTERS) -> Drawing:
-    """Give a chart its title (the finding), subtitle (how to read it) and text for screen readers."""
+def finish(
+    chart: Drawing, title: str, subtitle: Sequence[str], description: str, letters: int = LETTERS
+) -> Drawing:
+    """Give a chart its title (the finding), subtitle (how to read it) and text for screen
+    readers.
+    """
     lines = textwrap.wrap("; ".join(part.rstrip(";") for part in subtitle), round(letters * 1.25))
     heading = alt.Title(text=_balanced(title, letters), subtitle=lines, anchor="start")
     # properties() returns the kind it is given; altair's union of kinds does not say so.
-    return _themed(cast(Drawing, chart.properties(title=heading, description=f"{title}. {description}")))
+    return _themed(
+        cast(Drawing, chart.properties(title=heading, description=f"{title}. {description}"))
+    )
 
 
 def sentence_chart(sentence: str) -> alt.Chart:
@@ -150,7 +161,9 @@ def sentence_chart(sentence: str) -> alt.Chart:
     lines = textwrap.wrap(sentence, WIDTH // 7)
     rows = [{"line": line, "index": index} for index, line in enumerate(lines)]
     chart: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=22 * len(rows), description=sentence)
+        alt.Chart(
+            alt.InlineData(values=rows), width=WIDTH, height=22 * len(rows), description=sentence
+        )
         .mark_text(align="left", fontSize=13)
         .encode(text="line:N", y=alt.Y("index:O", axis=None), x=alt.value(0))
     )

@@ -1,6 +1,7 @@
 """The command `retrieval-report`: arguments in, tables and CSV out, exit code 2 on bad input.
 
-Heavy modules are imported inside the commands, so that ``--help`` and ``--version`` answer immediately.
+Heavy modules are imported inside the commands, so that ``--help`` and ``--version`` answer
+immediately.
 """
 
 from __future__ import annotations

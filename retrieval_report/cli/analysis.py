@@ -1,4 +1,6 @@
-"""`compare`, `profile`, `audit`, `curve` and `similarity`: what tie order decides, and what it does not."""
+"""`compare`, `profile`, `audit`, `curve` and `similarity`: what tie order decides, and what it does
+not.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ import click
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import Data, Output, data_options, file_options, output_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import check, correction_option, depths_option, explains, options, study_options
+from retrieval_report.cli.settings import (
+    check,
+    correction_option,
+    depths_option,
+    explains,
+    options,
+    study_options,
+)
 from retrieval_report.cli.streams import form_options, json_option
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.study.caveats import same_winner
@@ -22,18 +31,33 @@ if TYPE_CHECKING:
 
 ROW_RULES = ("missing_query", "unjudged", "unjudged_query", "null_distance")
 LEVELS = ("model", "recall", "value", "tie_std", "lowest", "highest", "naive", "queries")
-ALIKE = ("queries", "none", "ties", "order", "items", "tau_b", "tau_ap", "rbo_a", "rbo_low", "rbo_high")
+ALIKE = (
+    "queries",
+    "none",
+    "ties",
+    "order",
+    "items",
+    "tau_b",
+    "tau_ap",
+    "rbo_a",
+    "rbo_low",
+    "rbo_high",
+)
 
 
 @cli.command(short_help="Say of every pair of models whether ties decide it.")
 @data_options
 @study_options
-@click.option("--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs.")
+@click.option(
+    "--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs."
+)
 @correction_option
 @output_options("comparison.csv and flips.csv")
 @form_options
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
-def compare(data: Data, output: Output, baseline: str | None, form: str | None, **settings: Any) -> None:
+def compare(
+    data: Data, output: Output, baseline: str | None, form: str | None, **settings: Any
+) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
     import retrieval_report as rr
     from retrieval_report.comparison.verdicts import with_chances
@@ -41,7 +65,9 @@ def compare(data: Data, output: Output, baseline: str | None, form: str | None, 
     from retrieval_report.study.latex_markdown import Means, latex_table
 
     if form == "latex" and baseline is not None:
-        raise click.UsageError("--latex marks what is below the highest, not below --baseline: choose one of them")
+        raise click.UsageError(
+            "--latex marks what is below the highest, not below --baseline: choose one of them"
+        )
     output.check(data.paths, "comparison.csv", "flips.csv")
     study = study_of(data, settings)
     if len(study.model_names) == 1:
@@ -51,11 +77,26 @@ def compare(data: Data, output: Output, baseline: str | None, form: str | None, 
     if baseline is not None:
         comparison = study.compare(baseline=baseline)
         verdicts = rr.flips(study.summary, comparison=comparison)  # only these pairs are compared
-        verdicts = verdicts.filter((verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline))
+        verdicts = verdicts.filter(
+            (verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline)
+        )
     rows = with_chances(_with_verdicts(comparison.filter(policy="expected"), verdicts))
-    shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
+    shown = [
+        "model_a",
+        "model_b",
+        "value_a",
+        "value_b",
+        "difference",
+        "tie_std",
+        "p_tie",
+        "family_p",
+        "verdict",
+    ]
     tests = named_tests(comparison)
-    texts = [frame_table(rows, shown, by=("metric", "cutoff")), *([f"family_p: {tests}."] if tests else [])]
+    texts = [
+        frame_table(rows, shown, by=("metric", "cutoff")),
+        *([f"family_p: {tests}."] if tests else []),
+    ]
     texts += uneven_lengths(study.scores, study.measures[1:])  # the notices speak of the first
     output.show(
         {"comparison": comparison, "flips": verdicts},
@@ -73,7 +114,9 @@ def compare(data: Data, output: Output, baseline: str | None, form: str | None, 
 @output_options("profile.csv, hints.csv and, with judgements, coverage.csv")
 @explains("profile", "cut_share", "mixed_share", "ends_in_cut_tie", "bits")
 def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: Any) -> None:
-    """Show how many distances of RANKINGS tie, where a cutoff splits a tie, and how much of the lists is judged."""
+    """Show how many distances of RANKINGS tie, where a cutoff splits a tie, and how much of the
+    lists is judged.
+    """
     import retrieval_report as rr
 
     output.check(data.paths, "profile.csv", "hints.csv", "coverage.csv")
@@ -91,11 +134,14 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     texts = [frame_table(table, shown, by=("cutoff",))]
     if hints is not None and hints.height:
         lines = [
-            f"{model or 'all models'}: {message}" for model, message in hints.select("model", "message").iter_rows()
+            f"{model or 'all models'}: {message}"
+            for model, message in hints.select("model", "message").iter_rows()
         ]
         texts.append("\n".join(visible(line) for line in lines))
     if coverage.width:
-        texts.append(frame_table(coverage, ("model", "value", "tie_std", "queries"), by=("metric", "cutoff")))
+        texts.append(
+            frame_table(coverage, ("model", "value", "tie_std", "queries"), by=("metric", "cutoff"))
+        )
     output.show(frames, "\n\n".join(texts))
 
 
@@ -103,16 +149,28 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
 @data_options
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
 @click.option("--systems", metavar="NAME,…", help="Only these systems, such as trec_eval,ranx.")
-@click.option("--all", "everything", is_flag=True, help="Print all rows, not only those whose rank tie order changes.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Print all rows, not only those whose rank tie order changes.",
+)
 @output_options("audit.csv")
 @json_option
 @explains("audit", "prints", "off", "z", "same_winner")
-def audit(data: Data, output: Output, systems: str | None, everything: bool, as_json: bool, **settings: Any) -> None:
+def audit(
+    data: Data,
+    output: Output,
+    systems: str | None,
+    everything: bool,
+    as_json: bool,
+    **settings: Any,
+) -> None:
     """Show what other evaluators would print for RANKINGS, beside the exact value.
 
-    Of several models, those are shown whose rank the order inside ties changes; --all and files hold the others.
-    If a system shuffles ties or sorts unstably, prints is the range of values it could print, and same_winner is
-    "open" if several models could win.
+    Of several models, those are shown whose rank the order inside ties changes; --all and files
+    hold the others. If a system shuffles ties or sorts unstably, prints is the range of values it
+    could print, and same_winner is "open" if several models could win.
     """
     import retrieval_report as rr
 
@@ -131,7 +189,9 @@ def audit(data: Data, output: Output, systems: str | None, everything: bool, as_
 @output_options("recall_curve.csv")
 @explains("recall_curve", "recall", "value")
 def curve(data: Data, output: Output, **settings: Any) -> None:
-    """Show the interpolated precision of RANKINGS at 11 levels of recall, in the mean over the queries."""
+    """Show the interpolated precision of RANKINGS at 11 levels of recall, in the mean over the
+    queries.
+    """
     output.check(data.paths, "recall_curve.csv")
     found = study_of(data, {"metrics": "ap", "truncated": "no", **settings}).recall_curve
     output.show({"recall_curve": found}, frame_table(found, LEVELS))
@@ -144,8 +204,11 @@ def curve(data: Data, output: Output, **settings: Any) -> None:
 @click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
 @output_options("similarity.csv, a row for every query")
 @explains("similarity_means", *ALIKE[1:])
-def similarity(first: str, second: str, columns: dict[str, str] | None, p: float, output: Output) -> None:
-    """Compare the lists of FIRST and SECOND query by query: the same, other ties, another order, or other items.
+def similarity(
+    first: str, second: str, columns: dict[str, str] | None, p: float, output: Output
+) -> None:
+    """Compare the lists of FIRST and SECOND query by query: the same, other ties, another order, or
+    other items.
 
     Both hold one model. Relevance does not matter here.
     """
@@ -158,10 +221,23 @@ def similarity(first: str, second: str, columns: dict[str, str] | None, p: float
 
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:
-    """Return an audit as text: all rows, or those whose rank tie order changes, and how many lines the others take."""
+    """Return an audit as text: all rows, or those whose rank tie order changes, and how many lines
+    the others take.
+    """
     from retrieval_report.systems.audit import changes_rank
 
-    names = ("system", "version", "definition", "model", "prints", "expected", "lowest", "highest", "off", "z")
+    names = (
+        "system",
+        "version",
+        "definition",
+        "model",
+        "prints",
+        "expected",
+        "lowest",
+        "highest",
+        "off",
+        "z",
+    )
     columns, by = (*names, "same_winner"), ("metric", "cutoff")
     rows = _with_ranges(table)
     whole = frame_table(rows, columns, by=by)
@@ -172,7 +248,11 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     if changed.is_empty():
         shown = "No evaluator whose order inside ties is known gives a model another rank."
     more = whole.count("\n") - shown.count("\n")
-    return f"{shown}\n\n--all adds {more} lines, also on systems whose order inside ties is open." if more else shown
+    return (
+        f"{shown}\n\n--all adds {more} lines, also on systems whose order inside ties is open."
+        if more
+        else shown
+    )
 
 
 def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
@@ -181,7 +261,9 @@ def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
 
     prints = []
     for one, low, high in table.select("prints", "prints_low", "prints_high").iter_rows():
-        prints.append(None if low is None else span(low, high, " – ") if one is None else number(one))
+        prints.append(
+            None if low is None else span(low, high, " – ") if one is None else number(one)
+        )
     return table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
 
 
@@ -199,14 +281,18 @@ def _tell_silent(systems: Sequence[str], table: pl.DataFrame, settings: Mapping[
         reason = "it has none of these metrics"
         if known:
             reason = (
-                "it has them for " + ("whole lists (cutoff all)" if "whole" in known else "cutoffs 1, 2, …") + " only"
+                "it has them for "
+                + ("whole lists (cutoff all)" if "whole" in known else "cutoffs 1, 2, …")
+                + " only"
             )
         names = ", ".join(str(metric) for metric, _ in requests)
         click.echo(f"{system} prints nothing for {names} at these cutoffs: {reason}.", err=True)
 
 
 def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Put the verdict beside each pair, whichever of its models is named first; the least certain pairs come first."""
+    """Put the verdict beside each pair, whichever of its models is named first; the least certain
+    pairs come first.
+    """
     import polars as pl
 
     from retrieval_report.comparison.verdicts import doubt

@@ -21,7 +21,9 @@ POLICIES = ("expected", "worst", "best")
 
 
 class CodesResult(NamedTuple):
-    """The frames of a run; ``radius`` is for Hamming distances without a depth, within which items may be missing."""
+    """The frames of a run; ``radius`` is for Hamming distances without a depth, within which items
+    may be missing.
+    """
 
     counts: pl.DataFrame
     scores: pl.DataFrame
@@ -46,8 +48,8 @@ def codes_command(
     metrics, cutoffs
         The same as for :func:`evaluate`.
     **options
-        Options of :func:`count_codes`: ``relevance``, ``model``, ``bits``, ``distance``, ``exclude_self``, ``depth``,
-        ``threads``, ``progress``, ``judgements``.
+        Options of :func:`count_codes`: ``relevance``, ``model``, ``bits``, ``distance``,
+        ``exclude_self``, ``depth``, ``threads``, ``progress``, ``judgements``.
     """
     depth = options.get("depth")
     _check_once(item_paths)
@@ -65,7 +67,11 @@ def codes_command(
     except RetrievalReportError as error:
         named = f"'{query_path}'" + (f" and '{shards.current}'" if shards.current else "")
         raise type(error)(f"{error} (of {named})") from error
-    relevant = _relevant(shards, known, options) if depth is not None and known["query_labels"] is not None else None
+    relevant = (
+        _relevant(shards, known, options)
+        if depth is not None and known["query_labels"] is not None
+        else None
+    )
     scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=POLICIES)
     near = depth is None and options.get("distance", "hamming") == "hamming"
     return CodesResult(counts, scores, summarise(scores), evaluate_radius(counts) if near else None)
@@ -93,7 +99,9 @@ class _Shards:
             self.current = path
             shard = load_codes(path)
             if shard.bits is not None and shard.bits != self.bits:
-                raise FileError(f"'{path}': codes of {shard.bits} bits where the queries have {self.bits}")
+                raise FileError(
+                    f"'{path}': codes of {shard.bits} bits where the queries have {self.bits}"
+                )
             yield shard.codes, shard.labels if self.labels else None, shard.ids
 
 

@@ -1,4 +1,6 @@
-"""`codes` and `neighbours`: score codes without a distance matrix, and judge what an exact search found."""
+"""`codes` and `neighbours`: score codes without a distance matrix, and judge what an exact search
+found.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ from typing import Any
 import click
 
 from retrieval_report.cli.engines import watched
-from retrieval_report.cli.files import Output, file_options, output_options, read_judgements, tell_written
+from retrieval_report.cli.files import (
+    Output,
+    file_options,
+    output_options,
+    read_judgements,
+    tell_written,
+)
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options
 from retrieval_report.study.terminal import frame_table, summary_table
@@ -27,7 +35,9 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     default="any",
     help="Items are relevant if they share any class, or graded by the number of shared classes.",
 )
-@click.option("--judgements", metavar="FILE", help="Relevance per query and item, instead of labels.")
+@click.option(
+    "--judgements", metavar="FILE", help="Relevance per query and item, instead of labels."
+)
 @file_options("judgement_columns", "negative", "trust_files")
 @click.option(
     "--distance",
@@ -35,19 +45,33 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     default="hamming",
     help="Distance of two codes.",
 )
-@click.option("--bits", type=int, help="Number of bits of packed codes; without it, every column is a bit.")
-@click.option("--depth", type=int, help="Count only this many of the nearest items, and all that tie with the last.")
 @click.option(
-    "--exclude-self", is_flag=True, help="Leave each query out of its own list, if queries are among the items."
+    "--bits", type=int, help="Number of bits of packed codes; without it, every column is a bit."
+)
+@click.option(
+    "--depth",
+    type=int,
+    help="Count only this many of the nearest items, and all that tie with the last.",
+)
+@click.option(
+    "--exclude-self",
+    is_flag=True,
+    help="Leave each query out of its own list, if queries are among the items.",
 )
 @click.option("--model", default="model", help="Name of the model.")
-@output_options("counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv")
-def codes(query: str, items: tuple[str, ...], judgements: str | None, output: Output, **settings: Any) -> None:
-    """Score the codes of QUERY.npz against those of any number of ITEM.npz files, read one at a time.
+@output_options(
+    "counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv"
+)
+def codes(
+    query: str, items: tuple[str, ...], judgements: str | None, output: Output, **settings: Any
+) -> None:
+    """Score the codes of QUERY.npz against those of any number of ITEM.npz files, read one at a
+    time.
 
-    A file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels`` (class ids or multi-hot) and
-    ``ids``; .npy files hold only codes. A second table scores the items within a Hamming radius; it is left out
-    with --depth, which may omit items within the radius, and for other distances.
+    A file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels`` (class ids or
+    multi-hot) and ``ids``; .npy files hold only codes. A second table scores the items within a
+    Hamming radius; it is left out with --depth, which may omit items within the radius, and for
+    other distances.
     """
     from retrieval_report.cli.code_scores import codes_command
 
@@ -61,9 +85,14 @@ def codes(query: str, items: tuple[str, ...], judgements: str | None, output: Ou
         shown = ["model", "radius", "precision", "recall", "f1", "hit_rate", "empty", "queries"]
         click.echo("\nwithin a radius\n" + frame_table(result.radius, shown))
     elif settings["depth"] is not None:
-        click.echo(f"\nNo radius table: with --depth {settings['depth']}, items within a radius may be missing.")
+        click.echo(
+            f"\nNo radius table: with --depth {settings['depth']}, items within a radius may be "
+            "missing."
+        )
     else:
-        click.echo(f"\nNo radius table: it is for Hamming distances, not for {settings['distance']}.")
+        click.echo(
+            f"\nNo radius table: it is for Hamming distances, not for {settings['distance']}."
+        )
     tell_written(files)
 
 
@@ -74,9 +103,11 @@ def codes(query: str, items: tuple[str, ...], judgements: str | None, output: Ou
 @click.option("--epsilon", type=float, default=0.0, help="How much farther, as a share, may count.")
 @click.option("--out", metavar="FILE", default="neighbours.csv", help="Write the judgements here.")
 def neighbours(distances: str, indices: str, k: int, epsilon: float, out: str) -> None:
-    """Judge which items are among the K nearest, from the DISTANCES and INDICES (.npy) of a deeper exact search.
+    """Judge which items are among the K nearest, from the DISTANCES and INDICES (.npy) of a deeper
+    exact search.
 
-    All items that tie with the K-th count. With these judgements, precision@K of an approximate index is its recall.
+    All items that tie with the K-th count. With these judgements, precision@K of an approximate
+    index is its recall.
     """
     import retrieval_report as rr
     from retrieval_report.codes.files import load_codes

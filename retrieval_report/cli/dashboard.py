@@ -19,39 +19,65 @@ from retrieval_report.study.server import application, check_installed, check_po
 @cli.command(short_help="Look at the samples or your data in a browser.")
 @click.argument("data", nargs=-1)
 @file_options("judgements", "queries", "columns", "name_by")
-@click.option("--items", metavar="FILE", help="Items with a column text or image, to show what a list holds.")
-@click.option("--port", type=click.IntRange(1, 65535), help="Port of the server; default: 8501, or the next free one.")
-@click.option("--no-browser", is_flag=True, help="Do not open a browser; the address is always printed.")
+@click.option(
+    "--items", metavar="FILE", help="Items with a column text or image, to show what a list holds."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="Port of the server; default: 8501, or the next free one.",
+)
+@click.option(
+    "--no-browser", is_flag=True, help="Do not open a browser; the address is always printed."
+)
 @click.pass_context
 def dashboard(
-    context: click.Context, /, data: tuple[str, ...], port: int | None, no_browser: bool, **given: Any
+    context: click.Context,
+    /,
+    data: tuple[str, ...],
+    port: int | None,
+    no_browser: bool,
+    **given: Any,
 ) -> None:
-    """Explore DATA in a browser: files, folders or patterns, as for evaluate; by default the samples.
+    """Explore DATA in a browser: files, folders or patterns, as for evaluate; by default the
+    samples.
 
-    The server is reachable only from this machine and makes no connections. Press Ctrl-C to stop it.
+    The server is reachable only from this machine and makes no connections. Press Ctrl-C to stop
+    it.
     """
     if not data and any(value for name, value in given.items() if name != "name_by"):
         options = "--judgements, --queries, --columns and --items"
         raise ParameterError(f"dashboard: {options} require DATA, but none is given")
     files = {"rankings": [os.path.abspath(path) for path in data]}  # noqa: PTH100
-    files |= {name: given[name] and os.path.abspath(given[name]) for name in ("judgements", "queries", "items")}  # noqa: PTH100
+    files |= {
+        name: given[name] and os.path.abspath(given[name])  # noqa: PTH100
+        for name in ("judgements", "queries", "items")
+    }
     for paths in filter(None, files.values()):
         _check(paths)
     check_installed()
     if port is not None:
         check_port(port)
     opened = {**given, **files} if data else None
-    context.exit(_serve([sys.executable, str(application())], environment(opened, port, browser=not no_browser)))
+    context.exit(
+        _serve(
+            [sys.executable, str(application())], environment(opened, port, browser=not no_browser)
+        )
+    )
 
 
 def _check(paths: str | Sequence[str]) -> None:
-    """Refuse files that cannot be opened before a server starts, which could report them only in the browser."""
+    """Refuse files that cannot be opened before a server starts, which could report them only in
+    the browser.
+    """
     from retrieval_report.reading.finding import find_files
 
     for path in find_files(paths):
         try:
             if not path.is_file():
-                raise FileError(f"{path}: {'not a regular file' if path.exists() else 'no such file'}")
+                raise FileError(
+                    f"{path}: {'not a regular file' if path.exists() else 'no such file'}"
+                )
             with path.open("rb") as file:
                 empty = not file.read(1)
         except OSError as error:
@@ -61,7 +87,9 @@ def _check(paths: str | Sequence[str]) -> None:
 
 
 def open_browser(address: str) -> None:
-    """Open a page in the user's browser, unless there is no screen; then the printed address must suffice."""
+    """Open a page in the user's browser, unless there is no screen; then the printed address must
+    suffice.
+    """
     if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         click.launch(address)
 

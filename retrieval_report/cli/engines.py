@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from retrieval_report.cli.files import Data, Output, no_rows, read_costs, read_judgements, read_queries
+from retrieval_report.cli.files import (
+    Data,
+    Output,
+    no_rows,
+    read_costs,
+    read_judgements,
+    read_queries,
+)
 from retrieval_report.cli.settings import SETTINGS, check, settled
 from retrieval_report.contracts.errors import OutputError, ParameterError
 from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_files
@@ -40,7 +47,11 @@ class Task:
         return self.output.check(self.data.paths, *names)
 
 
-FILES = ("scores.csv", "scores.parquet", "summary.csv")  # of which an engine writes two and removes the third
+FILES = (
+    "scores.csv",
+    "scores.parquet",
+    "summary.csv",
+)  # of which an engine writes two and removes the third
 
 
 class Scored(NamedTuple):
@@ -59,12 +70,16 @@ def in_memory(task: Task) -> Scored:
     task.folder(*FILES)
     check(**task.settings)
     scores, summary = score(task.data.read(), average=task.average, **task.settings)
-    files = task.output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
+    files = task.output.write(
+        {"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"]
+    )
     return Scored(summary, files, _lengths(scores, summary))
 
 
 def on_disk(task: Task) -> Scored:
-    """Score Parquet or Arrow files part by part, into Parquet, because scores may also be larger than memory."""
+    """Score Parquet or Arrow files part by part, into Parquet, because scores may also be larger
+    than memory.
+    """
     import polars as pl
 
     import retrieval_report as rr
@@ -75,7 +90,9 @@ def on_disk(task: Task) -> Scored:
     check(**task.settings)
     queries, judgements = read_queries(task.data.queries), read_judgements(task.data.judgements)
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
-    rr.summarise(nothing, queries=queries, average=task.average)  # reports early what the average needs
+    rr.summarise(
+        nothing, queries=queries, average=task.average
+    )  # reports early what the average needs
     with scratch(folder if folder is None or folder.is_dir() else folder.parent) as room:
         scores = rr.evaluate_to(
             room() / "scores.parquet",
@@ -107,10 +124,14 @@ def _lengths(scores: pl.DataFrame | pl.LazyFrame, summary: pl.DataFrame) -> list
     """Return a sentence if whole-list measures are means over lists of unequal length."""
     from retrieval_report.study.caveats import uneven_lengths
 
-    return uneven_lengths(scores, summary.select("metric", "cutoff").unique(maintain_order=True).rows())
+    return uneven_lengths(
+        scores, summary.select("metric", "cutoff").unique(maintain_order=True).rows()
+    )
 
 
-def score(data: Mapping[str, Any], *, average: str = "micro", **settings: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+def score(
+    data: Mapping[str, Any], *, average: str = "micro", **settings: Any
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Evaluate and summarise the data, with progress if a person is watching."""
     import retrieval_report as rr
 
@@ -128,7 +149,9 @@ def study_of(data: Data, settings: Mapping[str, Any]) -> Study:
     chosen = settled(settings)
     check(**{name: value for name, value in chosen.items() if name in (*SETTINGS, "like")})
     measures, costs = chosen.pop("metrics"), chosen.pop("costs", None)
-    return rr.Study(**data.read(), measures=measures, **chosen, costs=read_costs(costs), progress=watched())
+    return rr.Study(
+        **data.read(), measures=measures, **chosen, costs=read_costs(costs), progress=watched()
+    )
 
 
 def watched() -> bool:
@@ -136,7 +159,9 @@ def watched() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def _summarised(scores: Path, queries: object, average: str, settings: dict[str, Any]) -> pl.DataFrame:
+def _summarised(
+    scores: Path, queries: object, average: str, settings: dict[str, Any]
+) -> pl.DataFrame:
     """Summarise scores in a file, holding one metric and cutoff at a time in memory."""
     import polars as pl
 
@@ -151,7 +176,9 @@ def _summarised(scores: Path, queries: object, average: str, settings: dict[str,
         for cutoff in cutoffs:
             own = rows.filter(at_measure(str(metric), cutoff)).collect(engine="streaming")
             for policy in dict.fromkeys(settings["policies"]):
-                summaries.append(rr.summarise(own.filter(policy=policy), queries=queries, average=average))
+                summaries.append(
+                    rr.summarise(own.filter(policy=policy), queries=queries, average=average)
+                )
     return with_bounds(pl.concat(summaries)).sort("model", maintain_order=True)
 
 
@@ -177,10 +204,17 @@ def on_spark(task: Task) -> Scored:
 
 
 def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
-    """Return the summary; scores are written first and read back, so that they are computed once."""
+    """Return the summary; scores are written first and read back, so that they are computed
+    once.
+    """
     import retrieval_report.spark as on
     from retrieval_report.reading.names import JUDGEMENTS, QUERIES
-    from retrieval_report.spark.files import frame_beside, rankings_frame, scores_frame, write_scores
+    from retrieval_report.spark.files import (
+        frame_beside,
+        rankings_frame,
+        scores_frame,
+        write_scores,
+    )
 
     data = task.data
     queries = None if data.queries is None else frame_beside(spark, data.queries, QUERIES)
@@ -189,7 +223,9 @@ def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
         on.check_items(rankings)
     frame = on.evaluate(
         rankings,
-        judgements=None if data.judgements is None else frame_beside(spark, data.judgements, JUDGEMENTS),
+        judgements=None
+        if data.judgements is None
+        else frame_beside(spark, data.judgements, JUDGEMENTS),
         queries=queries,
         plan=task.plan,
         **task.settings,
@@ -201,7 +237,9 @@ def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
 
 
 def _in_order(summary: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the summary as other engines do, with metrics, cutoffs and policies in the requested order."""
+    """Return the summary as other engines do, with metrics, cutoffs and policies in the requested
+    order.
+    """
     import polars as pl
 
     from retrieval_report.contracts.frames import SUMMARY
@@ -217,7 +255,9 @@ def _in_order(summary: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFram
     keys = {name: SUMMARY[name] for name in ("metric", "cutoff", "policy")}
     locations = pl.DataFrame(asked, schema=keys, orient="row").with_row_index("location")
     return (
-        summary.join(locations, on=list(keys), how="left", nulls_equal=True).sort("model", "location").drop("location")
+        summary.join(locations, on=list(keys), how="left", nulls_equal=True)
+        .sort("model", "location")
+        .drop("location")
     )
 
 

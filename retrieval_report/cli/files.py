@@ -1,4 +1,6 @@
-"""Files that commands read and write: the options that name them, and what is checked before a long computation."""
+"""Files that commands read and write: the options that name them, and what is checked before a long
+computation.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ import click
 from retrieval_report.cli.streams import print_json, standard_input
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
 from retrieval_report.study.terminal import visible
-from retrieval_report.writing.files import check_writable_folder, csv_bytes, parquet_bytes, refuse_inputs, write_files
+from retrieval_report.writing.files import (
+    check_writable_folder,
+    csv_bytes,
+    parquet_bytes,
+    refuse_inputs,
+    write_files,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,24 +66,32 @@ def _keep(context: click.Context, option: click.Parameter, value: object) -> Non
 
 _kept: dict[str, Any] = {"expose_value": False, "callback": _keep}
 _named: dict[str, Any] = {"type": _columns, "metavar": "NAME=COLUMN,…"}
-READING = ("judgement_columns", "query_columns", "negative")  # looked up by `read_judgements` and `read_queries`
+READING = (
+    "judgement_columns",
+    "query_columns",
+    "negative",
+)  # looked up by `read_judgements` and `read_queries`
 FILES = {
     "rankings": click.argument("rankings", nargs=-1, required=True, callback=standard_input),
     "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=standard_input,
                  help="Relevance per query and item, such as TREC qrels; - is standard input."),
-    "queries": click.option("--queries", metavar="FILE", help="One row per query: label, weight or n_relevant."),
+    "queries": click.option("--queries", metavar="FILE", help="One row per query: label, weight or "
+                                                              "n_relevant."),
     "columns": click.option("--columns", **_named,
                  help="Columns of RANKINGS: query=q_id,score=sim."),
     "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]),
-                 help="What names TREC runs; default: their files, or their tags if these are distinct and telling."),
+                 help="What names TREC runs; default: their files, or their tags if these are "
+                      "distinct and telling."),
     "judgement_columns": click.option("--judgement-columns", **_kept, **_named,
                  help="Columns of the judgements: item=docid,relevance=grade."),
     "query_columns": click.option("--query-columns", **_kept, **_named,
                  help="Columns of the queries: query=q_id,label=class."),
     "negative": click.option("--negative", **_kept, type=click.Choice(["keep", "unjudged"]),
-                 help="Judgements below 0: keep and so refuse them, or treat them as not judged; default: keep."),
+                 help="Judgements below 0: keep and so refuse them, or treat them as not judged; "
+                      "default: keep."),
     "trust_files": click.option("--trust-files", is_flag=True, expose_value=False, callback=_try_first,
-                 help="Read Parquet and Arrow directly; by default another process tries first, because a damaged file "
+                 help="Read Parquet and Arrow directly; by default another process tries first, "
+                      "because a damaged file "
                  "may crash the one that reads it."),
 }  # fmt: skip
 
@@ -128,10 +144,14 @@ class Data:
 
         data: dict[str, Any] = {
             "queries": read_queries(self.queries),
-            "rankings": rr.read_rankings(list(self.rankings), columns=self.columns, name_by=self.name_by),
+            "rankings": rr.read_rankings(
+                list(self.rankings), columns=self.columns, name_by=self.name_by
+            ),
             "judgements": read_judgements(self.judgements),
         }
-        if not data["rankings"].height:  # a function may return an empty frame, but an empty table is of no use
+        if not data[
+            "rankings"
+        ].height:  # a function may return an empty frame, but an empty table is of no use
             raise no_rows(self.rankings)
         return data
 
@@ -154,7 +174,9 @@ class Output:
     raw: bool
 
     def check(self, inputs: Iterable[str | None], *names: str) -> Path | None:
-        """Return the folder, after checking that it is writable and that no file of these names replaces an input."""
+        """Return the folder, after checking that it is writable and that no file of these names
+        replaces an input.
+        """
         from retrieval_report.reading.finding import find_files
 
         if self.out is None:
@@ -167,15 +189,21 @@ class Output:
         refuse_inputs([folder / name for name in names], files, "; choose another --out")
         return folder
 
-    def write(self, frames: Mapping[str, pl.DataFrame], *, instead: Collection[str] = ()) -> list[Path]:
-        """Write frames as CSV or Parquet files of these names if there is a folder, and return the files.
+    def write(
+        self, frames: Mapping[str, pl.DataFrame], *, instead: Collection[str] = ()
+    ) -> list[Path]:
+        """Write frames as CSV or Parquet files of these names if there is a folder, and return the
+        files.
 
-        Files named ``instead`` are what an earlier run may have written in place of these, and are removed.
+        Files named ``instead`` are what an earlier run may have written in place of these, and are
+        removed.
         """
         if self.out is None:
             return []
         files = {
-            Path(self.out) / name: parquet_bytes(frame) if name.endswith(".parquet") else csv_bytes(frame, raw=self.raw)
+            Path(self.out) / name: parquet_bytes(frame)
+            if name.endswith(".parquet")
+            else csv_bytes(frame, raw=self.raw)
             for name, frame in frames.items()
         }
         write_files(files, gone=[Path(self.out) / name for name in instead])
@@ -190,7 +218,9 @@ class Output:
         latex: Callable[[], str] | None = None,
         notices: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        """Write frames as CSV under these names, and print them as JSON, or the text with notices below."""
+        """Write frames as CSV under these names, and print them as JSON, or the text with notices
+        below.
+        """
         files = self.write({f"{name}.csv": frame for name, frame in frames.items()})
         if form == "latex" and latex is not None:
             click.echo(latex(), nl=False)
@@ -205,7 +235,9 @@ def output_options(what: str, **how: Any) -> Callable[[Command], Command]:
     """Add --out and --raw to a command, which takes them as ``output``."""
     out = click.option("--out", metavar="FOLDER", help=f"Write {what} here.", **how)
     raw = click.option(
-        "--raw", is_flag=True, help="Leave CSV text as it is, even if a spreadsheet would run it as a formula."
+        "--raw",
+        is_flag=True,
+        help="Leave CSV text as it is, even if a spreadsheet would run it as a formula.",
     )
     return lambda command: out(raw(_gathered(command, "output", Output)))
 
@@ -248,7 +280,9 @@ def read_queries(path: str | None) -> Any:
 
 
 def _read(read: Callable[..., Any], path: str | None, option: str, **how: Any) -> Any:
-    """Read a file, if one was named; errors name the option for its columns, since --columns is for the rankings."""
+    """Read a file, if one was named; errors name the option for its columns, since --columns is for
+    the rankings.
+    """
     if path is None:
         return None
     try:

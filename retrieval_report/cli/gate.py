@@ -33,15 +33,28 @@ Exit codes:
 @click.argument("baseline")
 @click.argument("candidate")
 @file_options(*(name for name in FILES if name != "rankings"))
-@click.option("--measure", "--metrics", "measure", required=True, help="One metric with its cutoff, such as ndcg@10.")
-@click.option("--margin", type=float, required=True, help="The largest loss that does not matter, such as 0.005.")
+@click.option(
+    "--measure",
+    "--metrics",
+    "measure",
+    required=True,
+    help="One metric with its cutoff, such as ndcg@10.",
+)
+@click.option(
+    "--margin",
+    type=float,
+    required=True,
+    help="The largest loss that does not matter, such as 0.005.",
+)
 @click.option(
     "--tie-order",
     type=click.Choice(["expected", "worst"]),
     default="expected",
     help="'worst' compares the candidate's worst tie order with the baseline's best.",
 )
-@click.option("--alpha", type=float, default=0.05, help="Probability of a wrong verdict, in either direction.")
+@click.option(
+    "--alpha", type=float, default=0.05, help="Probability of a wrong verdict, in either direction."
+)
 @options(*RULES)
 @click.option(
     "--missing-query",
@@ -49,7 +62,9 @@ Exit codes:
     default="error",
     help="What judged queries that neither run answers count as.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of a sentence.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of a sentence."
+)
 @click.option("--junit", metavar="FILE", help="Write a test report that CI systems can display.")
 @click.option("--markdown", metavar="FILE", help="Write a table for a comment or a job summary.")
 def gate(
@@ -66,8 +81,8 @@ def gate(
 ) -> None:
     """Decide whether CANDIDATE may replace BASELINE, that is, loses less than a margin.
 
-    It uses two one-sided t-tests over the queries; see `no_worse`. Runs of different queries, empty runs, runs of
-    several models, and judgements that match neither run are refused.
+    It uses two one-sided t-tests over the queries; see `no_worse`. Runs of different queries, empty
+    runs, runs of several models, and judgements that match neither run are refused.
     """  # fmt: skip
     import retrieval_report as rr
     from retrieval_report.reading.readers import read_each
@@ -80,7 +95,11 @@ def gate(
     models = [str(run["model"][0]) for run in runs]
     if models[0] != models[1]:  # errors speak of files, results of models
         found = replace(found, baseline=models[0], candidate=models[1])
-    made = [text(found).encode() for text, path in ((junit_xml, junit), (markdown_summary, markdown)) if path]
+    made = [
+        text(found).encode()
+        for text, path in ((junit_xml, junit), (markdown_summary, markdown))
+        if path
+    ]
     write_files(dict(zip(targets, made, strict=True)))
     click.echo(json.dumps(found.as_dict()) if as_json else visible(found.line()))
     click.get_current_context().exit(found.exit_code)
@@ -97,5 +116,7 @@ def _targets(written: tuple[str | None, ...], read: tuple[str | None, ...]) -> l
     targets = [Path(path) for path in written if path]
     refuse_inputs(targets, [Path(path) for path in read if path])
     if len({target.resolve() for target in targets}) < len(targets):
-        raise OutputError(f"cannot write to '{targets[-1]}' twice: --junit and --markdown must be different files")
+        raise OutputError(
+            f"cannot write to '{targets[-1]}' twice: --junit and --markdown must be different files"
+        )
     return targets

@@ -35,7 +35,8 @@ Completion of commands and options by bash (or zsh_source, fish_source):
 def main() -> NoReturn:
     """Run the command line; the entry point of the console script."""
     for stream in (sys.stdout, sys.stderr):
-        # Tables contain ± and names anything; the locale must not decide whether they can be printed.
+        # Tables contain ± and names anything; the locale must not decide whether they can be
+        # printed.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # Raised as an exception, a request to end removes half-written files on its way out.
@@ -54,17 +55,22 @@ def main() -> NoReturn:
 
 
 def _raise_again(lost: sys.UnraisableHookArgs) -> None:
-    """Ask to end once more after code that cannot pass on an exception, such as a compiler callback, swallowed it."""
+    """Ask to end once more after code that cannot pass on an exception, such as a compiler
+    callback, swallowed it.
+    """
     if not isinstance(lost.exc_value, SystemExit | KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
     again = signal.SIGINT if isinstance(lost.exc_value, KeyboardInterrupt) else signal.SIGTERM
-    # From another thread, because this one is still in the callback and would lose the next exception too.
+    # From another thread, because this one is still in the callback and would lose the next
+    # exception too.
     threading.Timer(0.1, os.kill, (os.getpid(), again)).start()
 
 
 def _is_of_printing(error: OSError) -> bool:
-    """Return whether an error occurred while printing, which neither the error nor the stream itself says."""
+    """Return whether an error occurred while printing, which neither the error nor the stream
+    itself says.
+    """
     index = error.__traceback__
     while index is not None and index.tb_next is not None:
         index = index.tb_next
@@ -82,22 +88,31 @@ class _BadInput(click.ClickException):
 
 
 class _Commands(click.Group):
-    """A group whose commands end in one plain message, not a traceback, when the input is at fault."""
+    """A group whose commands end in one plain message, not a traceback, when the input is at
+    fault.
+    """
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: click.echo(
                 f"Warning: {self._said(str(message), ctx)}", err=True
             )
-            if any(action and "error".startswith(action.partition(":")[0]) for action in sys.warnoptions):
-                warnings.simplefilter("default")  # warnings of libraries must not end in a traceback either
+            if any(
+                action and "error".startswith(action.partition(":")[0])
+                for action in sys.warnoptions
+            ):
+                warnings.simplefilter(
+                    "default"
+                )  # warnings of libraries must not end in a traceback either
             # These are never errors, whatever PYTHONWARNINGS says.
             warnings.simplefilter("default", RetrievalReportWarning)
             try:
                 return super().invoke(ctx)
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.
-                raise _BadInput(self._said(str(error), ctx, getattr(error, "__notes__", ()))) from error
+                raise _BadInput(
+                    self._said(str(error), ctx, getattr(error, "__notes__", ()))
+                ) from error
             except KeyboardInterrupt:
                 click.echo("Interrupted; no file was left half-written.", err=True)
                 ctx.exit(128 + signal.SIGINT)

@@ -1,4 +1,6 @@
-"""`report` and `leaderboard`: all questions about the models of the rankings, on one page or in the terminal."""
+"""`report` and `leaderboard`: all questions about the models of the rankings, on one page or in the
+terminal.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,37 @@ from retrieval_report.cli.streams import form_options
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, summary_table, visible
 
-BOARD = ("rank", "model", "value", "tie_std", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high")
+BOARD = (
+    "rank",
+    "model",
+    "value",
+    "tie_std",
+    "ranks_by_ties",
+    "ranks_by_queries",
+    "ci_low",
+    "ci_high",
+)
 QUESTIONS = {  # frame of a study → columns that are shown
-    "segments": ("segment", "queries", "winner", "value", "overall_winner", "overall_value", "segments_p", "verdict"),
-    "no_worse": ("model", "value", "difference", "bound_low", "margin", "verdict", "detectable", "queries_needed"),
+    "segments": (
+        "segment",
+        "queries",
+        "winner",
+        "value",
+        "overall_winner",
+        "overall_value",
+        "segments_p",
+        "verdict",
+    ),
+    "no_worse": (
+        "model",
+        "value",
+        "difference",
+        "bound_low",
+        "margin",
+        "verdict",
+        "detectable",
+        "queries_needed",
+    ),
     "costs": ("model", "cost", "amount", "value", "tie_std", "front", "beaten_by"),
 }
 
@@ -37,7 +66,9 @@ QUESTIONS = {  # frame of a study → columns that are shown
     help="The measure of the verdict and the charts; default: the first.",
 )
 @click.option("--title", default="Retrieval report", help="Heading of the page.")
-@click.option("--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex.")
+@click.option(
+    "--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex."
+)
 @click.option(
     "--timestamp",
     metavar="TEXT",
@@ -45,7 +76,13 @@ QUESTIONS = {  # frame of a study → columns that are shown
 )
 @output_options("the report", default="report")
 def report(
-    data: Data, output: Output, formats: str, timestamp: str | None, headline: str | None, title: str, **settings: Any
+    data: Data,
+    output: Output,
+    formats: str,
+    timestamp: str | None,
+    headline: str | None,
+    title: str,
+    **settings: Any,
 ) -> None:
     """Write a report on RANKINGS: one page that needs no network, and its numbers as files.
 
@@ -66,13 +103,17 @@ def report(
     written = rr.write_report(folder, contents, formats=kinds, timestamp=timestamp, raw=output.raw)
     click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
     # Shuffled scores repeat the expected ones with noise; the files have them.
-    shown = contents.summary.filter(at_measure(contents.metric, contents.cutoff), pl.col("policy") != "shuffled")
+    shown = contents.summary.filter(
+        at_measure(contents.metric, contents.cutoff), pl.col("policy") != "shuffled"
+    )
     click.echo("\n" + summary_table(shown))
     tell_written(written)
 
 
 def _command(words: Sequence[str]) -> str:
-    """Return the command as quoted in the report, with relative paths, since the report may be passed on."""
+    """Return the command as quoted in the report, with relative paths, since the report may be
+    passed on.
+    """
     return shlex.join(["retrieval-report", *map(_relative, words)])
 
 
@@ -90,18 +131,22 @@ def _relative(word: str) -> str:
 @output_options("leaderboard.csv and one file for every other question")
 @form_options
 def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -> None:
-    """Rank the models of RANKINGS by the first measure, best first, and say how far to trust each rank.
+    """Rank the models of RANKINGS by the first measure, best first, and say how far to trust each
+    rank.
 
-    The other measures are columns; files and --json rank the models by each of them. ranks_by_ties: ranks under random
-    tie order alone; ranks_by_queries: ranks that the tests of all pairs leave open. With --by, --margin and --costs:
-    which segments have another winner, which models are no worse than a baseline, and which are worth their cost.
+    The other measures are columns; files and --json rank the models by each of them. ranks_by_ties:
+    ranks under random tie order alone; ranks_by_queries: ranks that the tests of all pairs leave
+    open. With --by, --margin and --costs: which segments have another winner, which models are no
+    worse than a baseline, and which are worth their cost.
     """
     import polars as pl
 
     from retrieval_report.comparison.leaderboard import rank_range
     from retrieval_report.engines.check_scores import at_measure
 
-    output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in ("leaderboard", *QUESTIONS)))
+    output.check(
+        [*data.paths, settings["costs"]], *(f"{name}.csv" for name in ("leaderboard", *QUESTIONS))
+    )
     study = study_of(data, settings)
     frames = {"leaderboard": study.board, **{name: getattr(study, name) for name in QUESTIONS}}
     frames = {name: frame for name, frame in frames.items() if frame.width}
@@ -119,4 +164,6 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
         if name in frames:
             rows = frames[name].filter(here, pl.col("policy") == "expected")
             texts.append(frame_table(rows, columns, by=("metric", "cutoff")))
-    output.show(frames, "\n\n".join(texts), form=form, latex=study.to_latex, notices=lambda: study.notices)
+    output.show(
+        frames, "\n\n".join(texts), form=form, latex=study.to_latex, notices=lambda: study.notices
+    )

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from retrieval_report.cli.engines import Engine, Task, in_memory, on_disk, on_spark
-from retrieval_report.cli.files import Data, Output, data_options, given_reading_options, output_options, tell_written
+from retrieval_report.cli.files import (
+    Data,
+    Output,
+    data_options,
+    given_reading_options,
+    output_options,
+    tell_written,
+)
 from retrieval_report.cli.group import EXAMPLES, cli
 from retrieval_report.cli.settings import average_option, like_option, options, settled
 from retrieval_report.cli.streams import json_option, print_json
@@ -34,51 +41,71 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
     "--engine",
     type=click.Choice(list(ENGINES)),
     default="memory",
-    help="'disk' scores Parquet larger than memory part by part, and writes scores.parquet; 'spark' scores it on a "
+    help="'disk' scores Parquet larger than memory part by part, and writes scores.parquet; "
+    "'spark' scores it on a "
     "cluster, and writes a folder named scores.",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="For disk: keep finished parts beside the results until these are written, and continue from there if an "
+    help="For disk: keep finished parts beside the results until these are written, and continue "
+    "from there if an "
     "earlier run was interrupted.",
 )
-@click.option("--master", metavar="URL", help="For Spark: local[4], yarn, spark://…, sc://…; default: this machine.")
 @click.option(
-    "--plan", type=click.Choice(["auto", "ties", "rows"]), help="For Spark: count ties first, or send all rows."
+    "--master",
+    metavar="URL",
+    help="For Spark: local[4], yarn, spark://…, sc://…; default: this machine.",
+)
+@click.option(
+    "--plan",
+    type=click.Choice(["auto", "ties", "rows"]),
+    help="For Spark: count ties first, or send all rows.",
 )
 @click.option(
     "--trust-items",
     is_flag=True,
     default=None,
-    help="For Spark: do not look for items that occur twice in a list, which takes a separate exchange.",
+    help="For Spark: do not look for items that occur twice in a list, which takes a separate "
+    "exchange.",
 )
 @output_options("scores.csv and summary.csv")
 @json_option
 def evaluate(
-    data: Data, output: Output, average: str, engine: str, resume: bool, as_json: bool, **settings: Any
+    data: Data,
+    output: Output,
+    average: str,
+    engine: str,
+    resume: bool,
+    as_json: bool,
+    **settings: Any,
 ) -> None:
     """Score RANKINGS: files, folders or patterns (CSV, TSV, Parquet, Arrow, NDJSON, TREC runs).
 
-    The table shows the mean over queries for each model: in the order of the file (naive), expected over all
-    orders of tied items with its standard deviation, and the lowest and highest that any order can give.
+    The table shows the mean over queries for each model: in the order of the file (naive), expected
+    over all orders of tied items with its standard deviation, and the lowest and highest that any
+    order can give.
     """
     given = {name: settings.pop(name) for name in ("master", "plan", "trust_items")}
     own: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if engine == "spark" and given_reading_options():
         raise click.UsageError(
-            f"{given_reading_options()[0]} does not work with --engine spark: rename the columns of the files"
+            f"{given_reading_options()[0]} does not work with --engine spark: rename the columns "
+            "of the files"
         )
     settings = settled(settings)
     if "like" in settings and engine != "memory":
         raise click.UsageError(f"--like is for --engine memory, not for --engine {engine}")
     for name in own if engine != "spark" else ():
-        raise click.UsageError(f"--{name.replace('_', '-')} is for --engine spark, not for --engine {engine}")
+        raise click.UsageError(
+            f"--{name.replace('_', '-')} is for --engine spark, not for --engine {engine}"
+        )
     if resume and (engine != "disk" or output.out is None):
         raise click.UsageError("--resume needs --engine disk and --out")
     own["resume"] = resume
     task = Task(data, output, average, settings, **own)
-    # Files are written first, so that a reader that closes the pipe early, such as `head`, does not lose them.
+    # Files are written first, so that a reader that closes the pipe early, such as `head`, does not
+    # lose them.
     summary, files, notes = ENGINES[engine](task)
     if as_json:
         from retrieval_report.study.caveats import notices
@@ -90,22 +117,37 @@ def evaluate(
 
 
 @cli.command(short_help="Compare the models of the two samples that come with the package.")
-@click.option("--out", metavar="FOLDER", help="Write a report on each sample here: a page, and its numbers as CSV.")
+@click.option(
+    "--out",
+    metavar="FOLDER",
+    help="Write a report on each sample here: a page, and its numbers as CSV.",
+)
 def demo(out: str | None) -> None:
-    """Say who wins in the two samples that come with the package: digit images and Python's docstrings."""
+    """Say who wins in the two samples that come with the package: digit images and Python's
+    docstrings.
+    """
     folder = None if out is None else check_writable_folder(out)
     for number, sample in enumerate(SAMPLES):
         lines = _sample_verdict(sample, folder)
-        click.echo("\n".join(["", sample.title, "", *lines] if number else [sample.title, "", *lines]))
-    click.echo(f"\nTry next, on one of the samples or on your own files:\n  {_next_command(sample_folder())}")
+        click.echo(
+            "\n".join(["", sample.title, "", *lines] if number else [sample.title, "", *lines])
+        )
+    click.echo(
+        "\nTry next, on one of the samples or on your own files:\n  "
+        f"{_next_command(sample_folder())}"
+    )
 
 
 def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
-    """Return the verdict on a sample, and the page of its report, which is written into the folder if there is one."""
+    """Return the verdict on a sample, and the page of its report, which is written into the folder
+    if there is one.
+    """
     import retrieval_report as rr
 
     data = sample_folder()
-    judgements, queries = (name and str(data / name) for name in (sample.judgements, sample.queries))
+    judgements, queries = (
+        name and str(data / name) for name in (sample.judgements, sample.queries)
+    )
     files = Data([str(data / sample.rankings)], judgements, queries).read()
     study = rr.Study(**files, truncated=sample.truncated)
     lines = [visible(sentence) for sentence in study.verdict]
@@ -126,11 +168,20 @@ def summary_text(summary: pl.DataFrame) -> str:
 
 
 def _next_command(data: Path) -> str:
-    # As it can be typed here: even if the environment is not active, and with short paths if possible.
+    # As it can be typed here: even if the environment is not active, and with short paths if
+    # possible.
     program = "retrieval-report"
     if Path(sys.argv[0]).name == program and shutil.which(program) is None:
         program = sys.argv[0]
     if data.is_relative_to(Path.cwd()):
         data = data.relative_to(Path.cwd())
-    words = [program, "evaluate", str(data / "docs/runs"), "--judgements", str(data / "docs/qrels.txt")]
-    return shlex.join([*words, "--truncated", SAMPLES[-1].truncated, "--metrics", "ap,err", "--cutoffs", "5,all"])
+    words = [
+        program,
+        "evaluate",
+        str(data / "docs/runs"),
+        "--judgements",
+        str(data / "docs/qrels.txt"),
+    ]
+    return shlex.join(
+        [*words, "--truncated", SAMPLES[-1].truncated, "--metrics", "ap,err", "--cutoffs", "5,all"]
+    )

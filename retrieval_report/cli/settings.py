@@ -1,4 +1,6 @@
-"""Options of evaluation that several commands share: which values they take, and what is refused early."""
+"""Options of evaluation that several commands share: which values they take, and what is refused
+early.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,13 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.parameters import PARAMETERS
 from retrieval_report.contracts.registry import column
 from retrieval_report.contracts.warning import warn
-from retrieval_report.metrics.parsing import DEFAULT_MEASURES, Cutoffs, Metrics, parse_metrics, split_metrics
+from retrieval_report.metrics.parsing import (
+    DEFAULT_MEASURES,
+    Cutoffs,
+    Metrics,
+    parse_metrics,
+    split_metrics,
+)
 
 # The arbitrary order that others print, the exact mean, and the bounds over all orders.
 POLICIES = ("naive", "expected", "worst", "best")
@@ -35,14 +43,19 @@ def _cutoffs(text: str) -> list[int | str]:
 def _setting(name: str, **how: Any) -> Callable[[Command], Command]:
     """Return an option of `evaluate` with its sentence, its choices and its default."""
     known, defaults = PARAMETERS[name], {part.name: part.default for part in fields(Options)}
-    usual = {"default": defaults.get(name), "type": click.Choice(known.choices) if known.choices else str}
+    usual = {
+        "default": defaults.get(name),
+        "type": click.Choice(known.choices) if known.choices else str,
+    }
     return click.option(f"--{name.replace('_', '-')}", **{"help": known.meaning, **usual, **how})
 
 
 def _listed(
     name: str, parts: Callable[[str], list[Any]], usual: Iterable[str] = (), **how: Any
 ) -> Callable[[Command], Command]:
-    """Return the same for a list with commas, which ``parts`` takes apart; by default ``usual``, or None."""
+    """Return the same for a list with commas, which ``parts`` takes apart; by default ``usual``, or
+    None.
+    """
 
     def taken_apart(_context: object, _option: object, text: str | None) -> list[Any] | None:
         return None if text is None else parts(text)
@@ -55,7 +68,10 @@ SETTINGS = {
     "cutoffs": _listed("cutoffs", _cutoffs, show_default="all"),
     "policies": _listed("policies", split, POLICIES),
     **{name: _setting(name, type=int) for name in ("shuffles", "seed")},
-    **{name: _setting(name) for name in ("no_relevant", "missing_query", "unjudged", "unjudged_query")},
+    **{
+        name: _setting(name)
+        for name in ("no_relevant", "missing_query", "unjudged", "unjudged_query")
+    },
     **{name: _setting(name) for name in ("null_distance", "truncated", "relevant_items")},
     **{name: _setting(name, type=float) for name in ("relevant_from", "distance_threshold")},
     "decimals": _setting("decimals", type=int),
@@ -68,21 +84,30 @@ def options(*names: str) -> Callable[[Command], Command]:
     return add_all([SETTINGS[name] for name in names or SETTINGS])
 
 
-depths_option = _listed("cutoffs", _cutoffs, ("1", "5", "10", "all"), help="Depths at which ties are counted.")
+depths_option = _listed(
+    "cutoffs", _cutoffs, ("1", "5", "10", "all"), help="Depths at which ties are counted."
+)
 average_option = _setting("average", default="micro")
 correction_option = _setting("correction", default="max-t")
 like_option = _setting("like", metavar="SYSTEM")
 
 # Those of the commands that hold a study, which has all policies.
-study_options = add_all([*(setting for name, setting in SETTINGS.items() if name != "policies"), like_option])
+study_options = add_all(
+    [*(setting for name, setting in SETTINGS.items() if name != "policies"), like_option]
+)
 question_options = add_all([
     average_option,
-    click.option("--by", metavar="COLUMN", help="A column of --queries; find which of its values change the winner."),
-    click.option("--baseline", metavar="MODEL", help="Find which models are no worse than this one by --margin."),
-    click.option("--margin", type=float, help="The largest loss against --baseline that would not matter."),
-    click.option("--costs", metavar="FILE", help="A table with the columns model and cost, such as bytes per vector."),
+    click.option("--by", metavar="COLUMN", help="A column of --queries; find which of its values "
+                                                "change the winner."),
+    click.option("--baseline", metavar="MODEL", help="Find which models are no worse than this one "
+                                                     "by --margin."),
+    click.option("--margin", type=float, help="The largest loss against --baseline that would not "
+                                              "matter."),
+    click.option("--costs", metavar="FILE", help="A table with the columns model and cost, such as "
+                                                 "bytes per vector."),
     correction_option,
-    click.option("--letters", is_flag=True, help="Add letters: models that share one do not differ significantly."),
+    click.option("--letters", is_flag=True, help="Add letters: models that share one do not differ "
+                                                 "significantly."),
 ])  # fmt: skip
 
 
@@ -98,18 +123,24 @@ def explains(frame: str, *names: str) -> Callable[[Command], Command]:
 
 
 def settled(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a command; with --like only those that were given, since the system decides the others."""
+    """Return the settings of a command; with --like only those that were given, since the system
+    decides the others.
+    """
     if settings.get("like") is None:
         return {name: value for name, value in settings.items() if name != "like"}
     decided = SETTINGS.keys() - {"metrics", "cutoffs", "policies"}
-    return {name: value for name, value in settings.items() if name not in decided or _was_given(name)}
+    return {
+        name: value for name, value in settings.items() if name not in decided or _was_given(name)
+    }
 
 
 def _was_given(name: str) -> bool:
     return click.get_current_context().get_parameter_source(name) == ParameterSource.COMMANDLINE
 
 
-def check(*, metrics: Metrics, cutoffs: Cutoffs = None, like: str | None = None, **settings: Any) -> None:
+def check(
+    *, metrics: Metrics, cutoffs: Cutoffs = None, like: str | None = None, **settings: Any
+) -> None:
     """Refuse bad arguments before spending time on reading the files."""
     parse_metrics(metrics, cutoffs)
     Options(**settings)

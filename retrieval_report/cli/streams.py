@@ -20,7 +20,9 @@ DASH = "-"
 NAME = "standard-input"  # what a model is called whose file does not name it
 TAKEN = f"{__name__}.taken"
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON, not as a table.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the numbers as JSON, not as a table."
+)
 
 
 latex_option = click.option(
@@ -41,7 +43,9 @@ def form_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def standard_input(context: click.Context, option: click.Parameter, given: Any) -> Any:
-    """Put a file in the place of ``-``, which stands for standard input; its content says what it is."""
+    """Put a file in the place of ``-``, which stands for standard input; its content says what it
+    is.
+    """
     paths = [given] if isinstance(given, str) else list(given or ())
     if DASH not in paths:
         return given
@@ -57,7 +61,9 @@ def standard_input(context: click.Context, option: click.Parameter, given: Any) 
 
 
 def without_scratch(message: str, context: click.Context) -> str:
-    """Call standard input by its name in a message, instead of by the file that holds what it said."""
+    """Call standard input by its name in a message, instead of by the file that holds what it
+    said.
+    """
     file = context.meta.get(TAKEN)
     return message.replace(file, "standard input") if file else message
 
@@ -65,4 +71,8 @@ def without_scratch(message: str, context: click.Context) -> str:
 def print_json(frames: Mapping[str, pl.DataFrame], notices: Sequence[str]) -> None:
     """Print frames as arrays of rows, and what has to be known before any number; NaN is null."""
     rows = {name: json.loads(frame.write_json()) for name, frame in frames.items()}
-    click.echo(json.dumps({**rows, "notices": list(notices)}, ensure_ascii=False, allow_nan=False, indent=1))
+    click.echo(
+        json.dumps(
+            {**rows, "notices": list(notices)}, ensure_ascii=False, allow_nan=False, indent=1
+        )
+    )

@@ -6,7 +6,9 @@ import re
 from collections.abc import Collection
 
 _QUOTED = r"'[^']*'"
-_VALUE = rf"(?:\{{(?P<columns>[^}}]*)\}}|(?P<values>{_QUOTED}(?:(?:, | or )+{_QUOTED})*)|(?P<open>…))?"
+_VALUE = (
+    rf"(?:\{{(?P<columns>[^}}]*)\}}|(?P<values>{_QUOTED}(?:(?:, | or )+{_QUOTED})*)|(?P<open>…))?"
+)
 _PAIR = re.compile(r"'([^']*)': (?:'([^']*)'|(…))")
 
 
@@ -19,11 +21,18 @@ def in_options(message: str, names: Collection[str]) -> str:
     "--metrics: 'ngcd' is unknown"
     >>> in_options("unjudged_query='skip' leaves them out; see max_rows=", {"unjudged_query"})
     '--unjudged-query skip leaves them out; see max_rows='
-    >>> in_options("say which: columns={'query': 'q_id'} or no_relevant='zero' or 'one'", {"columns", "no_relevant"})
+    >>> in_options(
+    ...     "say which: columns={'query': 'q_id'} or no_relevant='zero' or 'one'",
+    ...     {"columns", "no_relevant"},
+    ... )
     'say which: --columns query=q_id or --no-relevant zero or one'
-    >>> in_options("unjudged='drop' in evaluate decides what to do", {"unjudged"})  # the command may be another
+    >>> in_options(
+    ...     "unjudged='drop' in evaluate decides what to do", {"unjudged"}
+    ... )  # the command may be another
     '--unjudged drop decides what to do'
-    >>> in_options("a.txt: is TREC qrels, not rankings; read it with read_judgements", {"judgements"})
+    >>> in_options(
+    ...     "a.txt: is TREC qrels, not rankings; read it with read_judgements", {"judgements"}
+    ... )
     'a.txt: is TREC qrels, not rankings; pass it as --judgements'
     """
     if not names:
@@ -34,7 +43,9 @@ def in_options(message: str, names: Collection[str]) -> str:
     any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     message = re.sub(rf"\bread_\w+\((({any_name})={_QUOTED})\)", r"\1", message)
     message = re.sub(rf"^({any_name})(?=: )", lambda found: option(found[1]), message)
-    return re.sub(rf"(?<![\w.<-])(?P<name>{any_name})={_VALUE}(?!=)(?: in evaluate\b)?", _as_option, message)
+    return re.sub(
+        rf"(?<![\w.<-])(?P<name>{any_name})={_VALUE}(?!=)(?: in evaluate\b)?", _as_option, message
+    )
 
 
 def option(name: str) -> str:
@@ -44,7 +55,9 @@ def option(name: str) -> str:
 
 def _as_option(found: re.Match[str]) -> str:
     if found["columns"] is not None:
-        pairs = (f"{ours}={theirs or rest}" for ours, theirs, rest in _PAIR.findall(found["columns"]))
+        pairs = (
+            f"{ours}={theirs or rest}" for ours, theirs, rest in _PAIR.findall(found["columns"])
+        )
         return f"{option(found['name'])} {','.join(pairs)}"
     value = (found["values"] or found["open"] or "").replace("'", "")
     return f"{option(found['name'])} {value}".rstrip() if value else option(found["name"])

@@ -20,7 +20,9 @@ from retrieval_report.kernels.lists import Integers
 
 CELLS = {"query": pl.UInt32, "distance": pl.Int64, "relevance": pl.Int64, "count": pl.Int64}
 
-TILE = 4096  # one-word items that share the cache with a table; speed is the same from 1 024 to 8 192
+TILE = (
+    4096  # one-word items that share the cache with a table; speed is the same from 1 024 to 8 192
+)
 TILE_WORDS = 1 << 16  # 512 KiB of codes, half of a common second-level cache
 BLOCKS = 4  # ranges of queries per thread, so that no thread waits long for the last
 BLOCK_CELLS = 1 << 20  # cells of all tables of a range
@@ -74,14 +76,22 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
         yield from pool.map(run, range(0, total, block))
 
 
-Counted = tuple[Integers, NDArray[Any]]  # smallest distance (queries,), counts (queries, distances, grades)
+Counted = tuple[
+    Integers, NDArray[Any]
+]  # smallest distance (queries,), counts (queries, distances, grades)
 
 
 def _counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], int]:
-    """Return the function that counts a range of queries, and how many queries to pass to it at a time."""
+    """Return the function that counts a range of queries, and how many queries to pass to it at a
+    time.
+    """
     if _is_worth_sorting(task, items):
         return _sorted_counter(task, items)
-    most = _largest_dot(task, items) if task.space.distance == "dot" else np.zeros(len(task.queries), np.int64)
+    most = (
+        _largest_dot(task, items)
+        if task.space.distance == "dot"
+        else np.zeros(len(task.queries), np.int64)
+    )
     grades = task.labels.grades
 
     def reach(first: int, last: int) -> int:
@@ -90,7 +100,8 @@ def _counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], i
     cells = (reach(0, len(task.queries)) + 1) * grades
     if cells > MOST_CELLS:
         raise ParameterError(
-            f"distance: {task.space.distance!r} of these codes takes {cells} values; {MOST_CELLS} are the most"
+            f"distance: {task.space.distance!r} of these codes takes {cells} values; {MOST_CELLS} "
+            "are the most"
         )
     lanes = 1 if cells > WIDE else hamming.LANES
     block = _block(task, cells * lanes)
@@ -121,24 +132,38 @@ def _is_worth_sorting(task: Task, items: Items) -> bool:
 def _sorted_counter(task: Task, items: Items) -> tuple[Callable[[int, int], Counted], int]:
     """Return the same as ``_counter``, for items that are first sorted by class."""
     grades, distances = task.labels.grades, task.space.reach + 1
-    codes, begin, end = items.codes, np.zeros(len(task.queries), np.int64), np.zeros(len(task.queries), np.int64)
+    codes, begin, end = (
+        items.codes,
+        np.zeros(len(task.queries), np.int64),
+        np.zeros(len(task.queries), np.int64),
+    )
     if task.labels.relation == hamming.SAME:
         order = _class_order(items.labels[0])
         own, labels = task.labels.queries[:, 0], items.labels[0][order]
-        codes = np.take(codes, order, axis=1)  # codes[:, order] would store the words of an item contiguously
+        codes = np.take(
+            codes, order, axis=1
+        )  # codes[:, order] would store the words of an item contiguously
         begin, end = np.searchsorted(labels, own), np.searchsorted(labels, own, side="right")
 
     def count(first: int, last: int) -> Counted:
         counts = np.zeros((last - first, 2, distances), np.uint32)
         pairs, table = np.zeros(TILE // 2, np.uint16), np.zeros(hamming.PAIRS, np.uint16)
-        room = hamming.Room(pairs, pairs.view(np.uint8), table, np.zeros((hamming.LANES, 256), np.uint16))
-        hamming.count_sorted(first, last, task.queries, hamming.Sorted(codes, begin, end), room, counts)
-        return np.zeros(last - first, np.int64), np.ascontiguousarray(counts[:, :grades].transpose(0, 2, 1))
+        room = hamming.Room(
+            pairs, pairs.view(np.uint8), table, np.zeros((hamming.LANES, 256), np.uint16)
+        )
+        hamming.count_sorted(
+            first, last, task.queries, hamming.Sorted(codes, begin, end), room, counts
+        )
+        return np.zeros(last - first, np.int64), np.ascontiguousarray(
+            counts[:, :grades].transpose(0, 2, 1)
+        )
 
     return count, _block(task, 2 * distances)
 
 
-def _count_direct(task: Task, items: Items, first: int, last: int, most: Integers, tables: NDArray[np.uint32]) -> None:
+def _count_direct(
+    task: Task, items: Items, first: int, last: int, most: Integers, tables: NDArray[np.uint32]
+) -> None:
     """Count every pair by itself."""
     small = task.space.distance == "hamming" and tables.shape[2] <= 1 << 16
     tile = max(TILE // 8, min(TILE, TILE_WORDS // len(items.codes)))
@@ -180,13 +205,17 @@ def _to_cells(task: Task, first: int, nearest: Integers, counts: NDArray[Any]) -
 
 
 def _few_bits(task: Task, items: Items) -> int:
-    """Return the bits needed to distinguish all codes if counting by value is less work than by pair, else 0."""
+    """Return the bits needed to distinguish all codes if counting by value is less work than by
+    pair, else 0.
+    """
     if task.space.distance != "hamming" or len(items.codes) != 1:
         return 0
     if task.labels.relation not in (hamming.NONE, hamming.SAME):
         return 0
     width = max(int(items.codes.max()), int(task.queries.max()), 1).bit_length()
-    return width if width <= FEW_BITS and _by_value_pays(len(task.queries), items.size, width) else 0
+    return (
+        width if width <= FEW_BITS and _by_value_pays(len(task.queries), items.size, width) else 0
+    )
 
 
 def _by_value_pays(queries: int, items: int, width: int) -> bool:
@@ -196,8 +225,9 @@ def _by_value_pays(queries: int, items: int, width: int) -> bool:
 def _count_by_value(codes: Words, queries: Words, width: int, reach: int) -> Integers:
     """Return how many codes lie at every distance from each query, of shape (queries, reach + 1).
 
-    ``rows[d, v]`` counts the codes at distance d from the value v that agree with v in the bits not yet processed.
-    Each further bit adds the codes that differ in it, which lie one farther away, so all values take width steps.
+    ``rows[d, v]`` counts the codes at distance d from the value v that agree with v in the bits not
+    yet processed. Each further bit adds the codes that differ in it, which lie one farther away, so
+    all values take width steps.
     """
     rows = np.zeros((width + 1, 1 << width), np.int64)
     rows[0] = np.bincount(codes.astype(np.int64), minlength=1 << width)
@@ -237,7 +267,9 @@ def _count_few_bits(task: Task, items: Items, width: int) -> Counted:
 def _count_pairs(task: Task, items: Items, own: Integers, others: Integers) -> Integers:
     """Return the same as ``_count_by_value`` for some queries and items, counted pair by pair."""
     task = replace(task, labels=LabelSpace.of(None, own.size, "any"), queries=task.queries[own])
-    items = replace(items, codes=items.codes[:, others], labels=np.zeros((0, others.size), np.uint64))
+    items = replace(
+        items, codes=items.codes[:, others], labels=np.zeros((0, others.size), np.uint64)
+    )
     tables = np.zeros((own.size, hamming.LANES, task.space.reach + 1), np.uint32)
     _count_direct(task, items, 0, own.size, np.zeros(0, np.int64), tables)
     return np.asarray(tables.sum(axis=1, dtype=np.int64))
@@ -252,5 +284,7 @@ def _by_class(labels: Words) -> dict[int, Integers]:
 
 def _class_order(labels: Words) -> Integers:
     """Return the indices of all labels, stably sorted by class."""
-    small = labels.astype(np.uint16) if labels.max() < 1 << 16 else labels  # NumPy sorts 16-bit numbers by counting
+    small = (
+        labels.astype(np.uint16) if labels.max() < 1 << 16 else labels
+    )  # NumPy sorts 16-bit numbers by counting
     return np.argsort(small, kind="stable")

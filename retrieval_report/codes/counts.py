@@ -41,43 +41,51 @@ def count_codes(
     threads: int | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Count the items at every distance from every query, by relevance, which is all an exact score needs.
+    """Count the items at every distance from every query, by relevance, which is all an exact score
+    needs.
 
-    There is no distance matrix and no sort, so memory is bounded by the result and one shard of items.
+    There is no distance matrix and no sort, so memory is bounded by the result and one shard of
+    items.
 
     Parameters
     ----------
     query_codes, item_codes
-        Arrays with one code per row. Bits as columns: −1 and 1, or 0 and 1, of any number type, or booleans. Packed
-        bits (from ``np.packbits``, or as words): uint8 or uint64, marked by ``bits``. Queries and items must have the
-        same form. Items may also be an iterable of shards: arrays, or tuples ``(codes, labels)`` or
-        ``(codes, labels, ids)``. Arrays may be memory-mapped.
+        Arrays with one code per row. Bits as columns: −1 and 1, or 0 and 1, of any number type, or
+        booleans. Packed bits (from ``np.packbits``, or as words): uint8 or uint64, marked by
+        ``bits``. Queries and items must have the same form. Items may also be an iterable of
+        shards: arrays, or tuples ``(codes, labels)`` or ``(codes, labels, ids)``. Arrays may be
+        memory-mapped.
     query_labels, item_labels
-        Class ids of shape (n,), as whole numbers or text, or multi-hot labels of shape (n, classes) with 0 and 1. If
-        the shards are arrays, a list with one entry per shard.
+        Class ids of shape (n,), as whole numbers or text, or multi-hot labels of shape (n, classes)
+        with 0 and 1. If the shards are arrays, a list with one entry per shard.
     relevance
-        One of {"any", "shared"}: multi-hot labels give 1 for any class in common, or the number of classes in common.
-        Class ids give 1 for the same class.
+        One of {"any", "shared"}: multi-hot labels give 1 for any class in common, or the number of
+        classes in common. Class ids give 1 for the same class.
     judgements
-        A frame of ``query``, ``item``, ``relevance``, instead of labels. Items without judgement have relevance 0.
+        A frame of ``query``, ``item``, ``relevance``, instead of labels. Items without judgement
+        have relevance 0.
     model
         The value of the column ``model``.
     query_ids, item_ids
-        Text or whole numbers; by default the row numbers 0, 1, …, counted over all shards for items.
+        Text or whole numbers; by default the row numbers 0, 1, …, counted over all shards for
+        items.
     bits
-        Number of bits of a packed code. Without it, columns are bits and values must be −1/1 or 0/1; uint8 codes of 0
-        and 1 are never mistaken for packed ones.
+        Number of bits of a packed code. Without it, columns are bits and values must be −1/1 or
+        0/1; uint8 codes of 0 and 1 are never mistaken for packed ones.
     weights
-        Whole numbers, one per bit: how much a difference in this bit counts. Only for codes with bits as columns.
+        Whole numbers, one per bit: how much a difference in this bit counts. Only for codes with
+        bits as columns.
     distance
-        One of {"hamming", "l1", "dot"}. ``l1``: ``Σ |query − item|`` of uint8 vectors. ``dot``: 128² · dimensions −
-        inner product of int8 vectors, which is never below 0. If few items tie, nearly every pair is a row of the
-        result unless ``depth`` limits it.
+        One of {"hamming", "l1", "dot"}. ``l1``: ``Σ |query − item|`` of uint8 vectors. ``dot``:
+        128² · dimensions − inner product of int8 vectors, which is never below 0. If few items tie,
+        nearly every pair is a row of the result unless ``depth`` limits it.
     exclude_self
-        Leave out the item with the same id as the query. Without ids, query i is item i, and their codes must be equal.
+        Leave out the item with the same id as the query. Without ids, query i is item i, and their
+        codes must be equal.
     depth
-        Count only this many of the nearest items, and all that tie with the last. Relevant items farther away are
-        missing from the counts, so pass the result of :func:`count_relevant` to ``evaluate`` as ``queries``.
+        Count only this many of the nearest items, and all that tie with the last. Relevant items
+        farther away are missing from the counts, so pass the result of :func:`count_relevant` to
+        ``evaluate`` as ``queries``.
     threads
         Number of threads; by default all processors. The result does not depend on it.
     progress
@@ -86,9 +94,9 @@ def count_codes(
     Returns
     -------
     polars.DataFrame
-        ``model``, ``query``, ``distance``, ``relevance``, ``count``, sorted by the first four, and ``truncated``: "no",
-        or "between_ties" if ``depth`` left items out; no count is 0. Counts of shards, without ``depth``, add up to
-        the counts of the whole (:func:`count_ties` adds them).
+        ``model``, ``query``, ``distance``, ``relevance``, ``count``, sorted by the first four, and
+        ``truncated``: "no", or "between_ties" if ``depth`` left items out; no count is 0. Counts of
+        shards, without ``depth``, add up to the counts of the whole (:func:`count_ties` adds them).
 
     Raises
     ------
@@ -100,7 +108,9 @@ def count_codes(
     >>> import numpy as np
     >>> queries = np.array([[1, 1, 1, 1], [-1, -1, 1, 1]])
     >>> items = np.array([[1, 1, 1, 1], [-1, 1, 1, 1], [1, -1, 1, 1], [-1, -1, -1, -1]])
-    >>> count_codes(queries, items, query_labels=[0, 1], item_labels=[0, 0, 1, 1], query_ids=["a", "b"])
+    >>> count_codes(
+    ...     queries, items, query_labels=[0, 1], item_labels=[0, 0, 1, 1], query_ids=["a", "b"]
+    ... )
     shape: (8, 6)
     ┌───────┬───────┬──────────┬───────────┬───────┬───────────┐
     │ model ┆ query ┆ distance ┆ relevance ┆ count ┆ truncated │
@@ -119,9 +129,15 @@ def count_codes(
     """
     refuse_fork()
     if query_labels is None and judgements is None:
-        raise ParameterError("query_labels: neither labels nor judgements given; one of them must say what is relevant")
+        raise ParameterError(
+            "query_labels: neither labels nor judgements given; one of them must say what is "
+            "relevant"
+        )
     if query_labels is not None and judgements is not None:
-        raise ParameterError("judgements: given together with query_labels; only one of them can say what is relevant")
+        raise ParameterError(
+            "judgements: given together with query_labels; only one of them can say what is "
+            "relevant"
+        )
     if not isinstance(model, str) or not model:
         raise ParameterError(f"model: {model!r} is not a name")
     queries = as_matrix(query_codes, "query_codes")
@@ -132,11 +148,14 @@ def count_codes(
     limit = None if depth is None else check_whole("depth", depth, 1)
     workers = (os.cpu_count() or 1) if threads is None else check_whole("threads", threads, 1)
     encoded = np.ascontiguousarray(space.encode(queries, "query_codes").T)
-    # An excluded item may be among the nearest that a slice keeps, so one more is kept until it is removed.
+    # An excluded item may be among the nearest that a slice keeps, so one more is kept until it is
+    # removed.
     task = Task(space, labels, encoded, None if limit is None else limit + exclude_self, workers)
     corrections = Corrections(task, ids, judged, exclude_self, query_ids is None)
     slices = read_slices(item_codes, item_labels, item_ids, space, labels)
-    with tqdm(total=count_items(item_codes), disable=not progress, unit="items", unit_scale=True) as bar:
+    with tqdm(
+        total=count_items(item_codes), disable=not progress, unit="items", unit_scale=True
+    ) as bar:
         cells = _sum_slices(task, slices, corrections, limit, bar)
     corrections.check()
     return _with_names(cells, model, ids).with_columns(truncated=pl.lit(_ends(cells, limit)))
@@ -160,8 +179,8 @@ def count_relevant(
 ) -> pl.DataFrame:
     """Count the relevant items of every query, at any distance, from labels alone.
 
-    Counts limited to a ``depth`` or a radius do not include them all; with this frame as ``queries``,
-    :func:`evaluate` and :func:`evaluate_radius` still know R.
+    Counts limited to a ``depth`` or a radius do not include them all; with this frame as
+    ``queries``, :func:`evaluate` and :func:`evaluate_radius` still know R.
 
     Parameters
     ----------
@@ -171,7 +190,8 @@ def count_relevant(
     Returns
     -------
     polars.DataFrame
-        ``query``, ``n_relevant`` and, if labels are class ids, ``label``, in the order of the queries.
+        ``query``, ``n_relevant`` and, if labels are class ids, ``label``, in the order of the
+        queries.
 
     Examples
     --------
@@ -180,8 +200,13 @@ def count_relevant(
     """
     for what, labels in (("query_labels", query_labels), ("item_labels", item_labels)):
         if not hasattr(labels, "__len__"):
-            raise ParameterError(f"{what}: a {type(labels).__name__} is not a list or array of labels")
-    queries, items = (np.zeros((len(labels), 1), np.bool_) for labels in (query_labels, item_labels))  # type: ignore[arg-type]
+            raise ParameterError(
+                f"{what}: a {type(labels).__name__} is not a list or array of labels"
+            )
+    queries, items = (
+        np.zeros((len(labels), 1), np.bool_)
+        for labels in (query_labels, item_labels)  # type: ignore[arg-type]
+    )
     counts = count_codes(
         queries,
         items,
@@ -192,7 +217,11 @@ def count_relevant(
         item_ids=item_ids,
         exclude_self=exclude_self,
     )
-    found = counts.filter(pl.col("relevance") > 0).group_by("query").agg(n_relevant=pl.col("count").sum())
+    found = (
+        counts.filter(pl.col("relevance") > 0)
+        .group_by("query")
+        .agg(n_relevant=pl.col("count").sum())
+    )
     frame = pl.DataFrame({"query": _ids(query_ids, len(queries))})
     frame = frame.join(found, on="query", how="left", maintain_order="left").with_columns(
         pl.col("n_relevant").fill_null(0)
@@ -206,7 +235,11 @@ def _ids(ids: object, count: int) -> pl.Series:
 
 
 def _sum_slices(
-    task: Task, slices: Iterable[Items], corrections: Corrections, limit: int | None, bar: tqdm[None]
+    task: Task,
+    slices: Iterable[Items],
+    corrections: Corrections,
+    limit: int | None,
+    bar: tqdm[None],
 ) -> pl.DataFrame:
     """Add up the cells of all slices, dropping those beyond the limit after every slice."""
     total: list[pl.DataFrame] = []
@@ -234,7 +267,9 @@ def _nearest(cells: pl.DataFrame, limit: int | None) -> pl.DataFrame:
         return cells
     ties = cells.group_by("query", "distance", maintain_order=True).agg(pl.col("count").sum())
     before = pl.col("count").cum_sum().over("query") - pl.col("count")
-    return cells.join(ties.filter(before < limit), on=["query", "distance"], how="semi", maintain_order="left")
+    return cells.join(
+        ties.filter(before < limit), on=["query", "distance"], how="semi", maintain_order="left"
+    )
 
 
 def _with_names(cells: pl.DataFrame, model: str, ids: pl.Series) -> pl.DataFrame:

@@ -1,4 +1,6 @@
-"""Read files of codes (NumPy arrays and archives of them), whole or row by row, without trusting their content."""
+"""Read files of codes (NumPy arrays and archives of them), whole or row by row, without trusting
+their content.
+"""
 
 from __future__ import annotations
 
@@ -36,14 +38,15 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
     Parameters
     ----------
     path
-        An ``.npz`` archive with ``codes`` and optionally ``labels``, ``ids`` and ``bits`` (for packed codes). Or an
-        ``.npy`` array of codes, whose rows are read as they are needed; labels and ids are then the arrays
-        ``NAME.labels.npy`` and ``NAME.ids.npy`` beside ``NAME.npy``.
+        An ``.npz`` archive with ``codes`` and optionally ``labels``, ``ids`` and ``bits`` (for
+        packed codes). Or an ``.npy`` array of codes, whose rows are read as they are needed; labels
+        and ids are then the arrays ``NAME.labels.npy`` and ``NAME.ids.npy`` beside ``NAME.npy``.
 
     Raises
     ------
     FileError
-        The file cannot be read, is of neither kind, or holds Python objects; the message names its path.
+        The file cannot be read, is of neither kind, or holds Python objects; the message names its
+        path.
     """
     path = Path(path)
     if not path.is_file():
@@ -61,7 +64,9 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
 
 @contextmanager
 def _foreign(path: Path) -> Iterator[None]:
-    """Turn any exception raised while reading foreign bytes (zlib and tokenize have their own) into a FileError."""
+    """Turn any exception raised while reading foreign bytes (zlib and tokenize have their own) into
+    a FileError.
+    """
     try:
         yield
     except RetrievalReportError:
@@ -106,7 +111,10 @@ def _archive(path: Path, file: BinaryIO, max_bytes: int | None = None) -> CodeFi
     with zipfile.ZipFile(file) as archive:
         names = [part.filename.removesuffix(".npy") for part in archive.infolist()]
         if set(names) - set(KEYS) or "codes" not in names:
-            raise FileError(f"'{path}': holds {', '.join(names)}; expected codes, and optionally labels, ids, bits")
+            raise FileError(
+                f"'{path}': holds {', '.join(names)}; expected codes, and optionally labels, ids, "
+                "bits"
+            )
         _check_sizes(path, archive, max_bytes)
     file.seek(0)
     # NumPy does not close a file that it opened itself if the archive is broken.
@@ -119,26 +127,42 @@ def _archive(path: Path, file: BinaryIO, max_bytes: int | None = None) -> CodeFi
 
 
 def _check_sizes(path: Path, archive: zipfile.ZipFile, max_bytes: int | None) -> None:
-    """Refuse an archive whose declared sizes are impossible or too large, before anything is allocated."""
+    """Refuse an archive whose declared sizes are impossible or too large, before anything is
+    allocated.
+    """
     size = sum(part.file_size for part in archive.infolist())
     if max_bytes is not None and size > max_bytes:
         raise FileError(f"'{path}': unpacks to {size} bytes, more than max_bytes={max_bytes}")
     for part in archive.infolist():
         if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise FileError(f"'{path}': {part.filename} is compressed by a method that NumPy does not write")
+            raise FileError(
+                f"'{path}': {part.filename} is compressed by a method that NumPy does not write"
+            )
         if part.file_size > DEFLATE_RATIO * part.compress_size:
-            raise FileError(f"'{path}': {part.compress_size} bytes cannot be the {part.file_size} of {part.filename}")
+            raise FileError(
+                f"'{path}': {part.compress_size} bytes cannot be the {part.file_size} of "
+                f"{part.filename}"
+            )
         with archive.open(part) as array:
             _check_array(path, array, part.file_size)
 
 
 def _check_array(path: Path, file: IO[bytes], size: int) -> None:
-    """Refuse an array that declares more bytes than there are, because NumPy allocates what is declared."""
+    """Refuse an array that declares more bytes than there are, because NumPy allocates what is
+    declared.
+    """
     version = np.lib.format.read_magic(file)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
     if read is None:
-        raise FileError(f"'{path}': an array in the format {version[0]}.{version[1]}, which codes do not use")
+        raise FileError(
+            f"'{path}': an array in the format {version[0]}.{version[1]}, which codes do not use"
+        )
     shape, _, dtype = read(file)
-    declared = math.prod(shape) * max(dtype.itemsize, 1)  # also empty texts take memory once they are compared
+    declared = math.prod(shape) * max(
+        dtype.itemsize, 1
+    )  # also empty texts take memory once they are compared
     if declared > size and not dtype.hasobject:
         raise FileError(f"'{path}': declares an array of {declared} bytes, but holds {size}")

@@ -16,7 +16,9 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, FileError, ParameterError
 
 DISTANCES = ("hamming", "l1", "dot")
-CHUNK = 1 << 24  # values checked at a time, so that checks of a memory-mapped array need little memory
+CHUNK = (
+    1 << 24
+)  # values checked at a time, so that checks of a memory-mapped array need little memory
 WORD = 64
 
 Matrix = NDArray[Any]
@@ -25,7 +27,8 @@ Matrix = NDArray[Any]
 class FileRows:
     """The rows of an array in an ``.npy`` file, read on demand.
 
-    The file is not mapped into memory: truncating a mapped file would kill the process that reads it.
+    The file is not mapped into memory: truncating a mapped file would kill the process that reads
+    it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -34,7 +37,9 @@ class FileRows:
             mapped = np.load(file.name, mmap_mode="r", allow_pickle=False)  # reads the header only
         self.shape, self.dtype, self.ndim = mapped.shape, mapped.dtype, mapped.ndim
         if not self.dtype.itemsize:
-            raise FileError(f"'{path}': an array of empty values, of which a short file can declare any number")
+            raise FileError(
+                f"'{path}': an array of empty values, of which a short file can declare any number"
+            )
         self.by_rows = bool(mapped.flags.c_contiguous)
         self.offset = int(mapped.offset)
 
@@ -52,7 +57,9 @@ class FileRows:
 
     def _read(self, first: int, shape: tuple[int, ...], order: Literal["C", "F"]) -> NDArray[Any]:
         row = math.prod(self.shape[1:]) * self.dtype.itemsize
-        values = np.fromfile(self.path, self.dtype, math.prod(shape), offset=self.offset + first * row)
+        values = np.fromfile(
+            self.path, self.dtype, math.prod(shape), offset=self.offset + first * row
+        )
         if values.size < math.prod(shape):
             raise FileError(f"'{self.path}': became shorter while it was read")
         return values.reshape(shape, order=order)
@@ -97,7 +104,9 @@ class CodeSpace:
         if distance != "hamming":
             for name, value in (("bits", bits), ("weights", weights)):
                 if value is not None:
-                    raise ParameterError(f"{name}: only distance='hamming' accepts it, not {distance!r}")
+                    raise ParameterError(
+                        f"{name}: only distance='hamming' accepts it, not {distance!r}"
+                    )
             return cls(distance, width, None, 0, None)
         packed = None
         if bits is not None and check_whole("bits", bits, 1) != width:
@@ -106,7 +115,9 @@ class CodeSpace:
 
     @property
     def reach(self) -> int:
-        """Return the largest possible distance, including padding bits, lest a stray one write past a table."""
+        """Return the largest possible distance, including padding bits, lest a stray one write past
+        a table.
+        """
         if self.distance == "l1":
             return 255 * self.width
         if self.weights is not None:
@@ -140,16 +151,22 @@ class CodeSpace:
         return np.asarray(self.nearest - (left * right).sum(axis=1))
 
     def encode(self, codes: Matrix, what: str, offset: int = 0) -> Matrix:
-        """Check codes and lay them out as (columns, n); ``offset`` is the number of their first row, for messages."""
+        """Check codes and lay them out as (columns, n); ``offset`` is the number of their first
+        row, for messages.
+        """
         if codes.shape[1] != self.width:
             raise DataError(f"{what}: {codes.shape[1]} columns where query_codes have {self.width}")
         if self.distance != "hamming":
             wanted = np.dtype(np.uint8 if self.distance == "l1" else np.int8)
             if codes.dtype != wanted:
-                raise DataError(f"{what}: {codes.dtype} values; distance={self.distance!r} takes {wanted}")
+                raise DataError(
+                    f"{what}: {codes.dtype} values; distance={self.distance!r} takes {wanted}"
+                )
             return np.ascontiguousarray(codes.T)
         if self.packed and codes.dtype != self.packed:
-            raise DataError(f"{what}: {codes.dtype} values where query_codes are packed in {self.packed}")
+            raise DataError(
+                f"{what}: {codes.dtype} values where query_codes are packed in {self.packed}"
+            )
         words = np.empty((self.columns, codes.shape[0]), np.uint64)
         reader = _Bits(what, offset)
         for start, rows in _chunks(codes):
@@ -170,7 +187,8 @@ def _packed_type(queries: Matrix, bits: int) -> np.dtype[Any]:
             return dtype
     raise ParameterError(
         f"bits: {bits} bits do not fit query_codes of {queries.shape[1]} {queries.dtype} columns; "
-        f"expected {bits} columns of bits, or packed {-(-bits // 8)} of uint8 or {-(-bits // WORD)} of uint64"
+        f"expected {bits} columns of bits, or packed {-(-bits // 8)} of uint8 or "
+        f"{-(-bits // WORD)} of uint64"
     )
 
 
@@ -178,10 +196,14 @@ def _weights(weights: object, width: int, packed: object) -> NDArray[np.int64] |
     if weights is None:
         return None
     if packed:
-        raise ParameterError("weights: packed codes do not tell which bit is which; unpack them with np.unpackbits")
+        raise ParameterError(
+            "weights: packed codes do not tell which bit is which; unpack them with np.unpackbits"
+        )
     values = np.asarray(weights)
     if values.shape != (width,):
-        raise ParameterError(f"weights: shape {values.shape}; expected one for each of {width} bits")
+        raise ParameterError(
+            f"weights: shape {values.shape}; expected one for each of {width} bits"
+        )
     if values.dtype.kind not in "iu" or values.min() < 0 or not values.any():
         raise ParameterError("weights: must be whole numbers, none below 0 and not all 0")
     return values.astype(np.int64)
@@ -203,17 +225,23 @@ def as_words(rows: Matrix) -> NDArray[np.uint64]:
 
 
 def _check_padding(rows: Matrix, bits: int, what: str) -> None:
-    """Refuse codes whose last column uses more bits than declared, whatever the order of bits and bytes."""
+    """Refuse codes whose last column uses more bits than declared, whatever the order of bits and
+    bytes.
+    """
     size = 8 * rows.dtype.itemsize
     left = bits - (rows.shape[1] - 1) * size
     used = int(np.bitwise_or.reduce(rows[:, -1])).bit_count()
     if used > left:
-        raise DataError(f"{what}: the last column uses {used} bits, but of {bits} bits it holds only {left}")
+        raise DataError(
+            f"{what}: the last column uses {used} bits, but of {bits} bits it holds only {left}"
+        )
 
 
 @dataclass
 class _Bits:
-    """Reader of unpacked codes; it remembers whether an array holds 0 or -1, because no valid array holds both."""
+    """Reader of unpacked codes; it remembers whether an array holds 0 or -1, because no valid array
+    holds both.
+    """
 
     what: str
     offset: int
@@ -233,7 +261,8 @@ class _Bits:
         self.minus |= rest > 0
         if self.zero and self.minus:
             raise DataError(
-                f"{self.what}: holds both -1 and 0; bits are -1 and 1, or 0 and 1 (np.sign gives 0 for 0: "
+                f"{self.what}: holds both -1 and 0; bits are -1 and 1, or 0 and 1 (np.sign gives 0 "
+                "for 0: "
                 "use np.where(x >= 0, 1, -1))"
             )
         return ones
@@ -244,6 +273,10 @@ class _Bits:
         bad = int(np.count_nonzero(~known))
         location = f"in row {self.offset + start + row}, column {column}"
         if np.isnan(value):
-            raise DataError(f"{self.what}: {bad} NaN or other values that are not bits, first NaN {location}")
+            raise DataError(
+                f"{self.what}: {bad} NaN or other values that are not bits, first NaN {location}"
+            )
         hint = "; packed codes need bits=" if rows.dtype in (np.uint8, np.uint64) else ""
-        raise DataError(f"{self.what}: {bad} values are neither -1/1 nor 0/1, first {value} {location}{hint}")
+        raise DataError(
+            f"{self.what}: {bad} values are neither -1/1 nor 0/1, first {value} {location}{hint}"
+        )

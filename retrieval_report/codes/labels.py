@@ -47,7 +47,9 @@ class LabelSpace:
         return cls(hamming.SHARED, most + 1, nothing, values.shape[1], words)
 
     def check(self, labels: object, count: int, what: str) -> NDArray[Any] | None:
-        """Return the items' labels as an array of the same kind as the queries', without a copy if possible."""
+        """Return the items' labels as an array of the same kind as the queries', without a copy if
+        possible.
+        """
         if (labels is None) != (self.relation == hamming.NONE):
             given, other = ("query_labels", what) if labels is None else (what, "query_labels")
             raise ParameterError(f"{given}: given without {other}")
@@ -56,17 +58,25 @@ class LabelSpace:
         values = _as_labels(labels, count, what)
         if self.relation != hamming.SAME:
             if values.ndim != 2 or values.shape[1] != self.width:
-                raise DataError(f"{what}: shape {values.shape}; query_labels are multi-hot over {self.width} classes")
+                raise DataError(
+                    f"{what}: shape {values.shape}; query_labels are multi-hot over {self.width} "
+                    "classes"
+                )
         elif values.ndim != 1:
-            raise DataError(f"{what}: shape {values.shape}; query_labels are class ids, one per row")
+            raise DataError(
+                f"{what}: shape {values.shape}; query_labels are class ids, one per row"
+            )
         elif (values.dtype.kind == "U") != (self.classes.dtype.kind == "U"):
             raise KeyMismatchError(
-                f"{what}: {values.dtype} where query_labels are {self.classes.dtype}; classes are never cast"
+                f"{what}: {values.dtype} where query_labels are {self.classes.dtype}; classes are "
+                "never cast"
             )
         return values
 
     def encode(self, labels: NDArray[Any] | None, count: int, what: str, offset: int) -> Words:
-        """Lay checked labels out as (words, count); ``offset`` is the number of their first row, for messages."""
+        """Lay checked labels out as (words, count); ``offset`` is the number of their first row,
+        for messages.
+        """
         if labels is None:
             return np.zeros((0, count), np.uint64)
         if self.relation != hamming.SAME:
@@ -76,7 +86,9 @@ class LabelSpace:
         known = self.classes[np.minimum(location, self.classes.size - 1)] == values
         return np.where(known, location, self.classes.size).astype(np.uint64)[None]
 
-    def relevance(self, queries: NDArray[Any], items: NDArray[Any], item_labels: Words) -> NDArray[np.int64]:
+    def relevance(
+        self, queries: NDArray[Any], items: NDArray[Any], item_labels: Words
+    ) -> NDArray[np.int64]:
         """Return the relevance of single pairs, given as indices of queries and items."""
         own, other = self.queries[queries].T, item_labels[:, items]
         if self.relation == hamming.NONE:
@@ -88,7 +100,9 @@ class LabelSpace:
 
 
 def _as_labels(labels: object, count: int, what: str) -> NDArray[Any]:
-    """Return labels as an array of whole numbers or text (n,), or of anything that may be multi-hot (n, classes)."""
+    """Return labels as an array of whole numbers or text (n,), or of anything that may be multi-hot
+    (n, classes).
+    """
     try:
         values = np.asarray(labels)
     except ValueError as error:  # rows of unequal length
@@ -97,12 +111,20 @@ def _as_labels(labels: object, count: int, what: str) -> NDArray[Any]:
         raise DataError(f"{what}: a {type(labels).__name__} is not a list or array of labels")
     if values.dtype == object or (values.dtype.kind == "U" and isinstance(labels, list | tuple)):
         # NumPy converts numbers to text if a list holds both.
-        odd = [value for value in np.asarray(labels, dtype=object).ravel() if not isinstance(value, str)]
+        odd = [
+            value
+            for value in np.asarray(labels, dtype=object).ravel()
+            if not isinstance(value, str)
+        ]
         if odd:
-            raise DataError(f"{what}: {odd[0]!r} among text; labels are whole numbers or text, none missing")
+            raise DataError(
+                f"{what}: {odd[0]!r} among text; labels are whole numbers or text, none missing"
+            )
         values = values.astype(str)
     if values.ndim not in (1, 2):
-        raise DataError(f"{what}: shape {values.shape}; labels are class ids (n,) or multi-hot (n, classes)")
+        raise DataError(
+            f"{what}: shape {values.shape}; labels are class ids (n,) or multi-hot (n, classes)"
+        )
     if len(values) != count:
         raise DataError(f"{what}: {len(values)} labels for {count} codes")
     if values.ndim == 1 and values.dtype.kind not in "iubU":
@@ -122,14 +144,17 @@ def _as_classes(values: NDArray[Any], what: str) -> NDArray[Any]:
 def _pack(values: NDArray[Any], what: str, offset: int) -> Words:
     """Pack multi-hot rows into words."""
     if values.dtype.kind not in "biuf" or not values.shape[1]:
-        raise DataError(f"{what}: {values.dtype} values of shape {values.shape}; multi-hot labels are 0 and 1")
+        raise DataError(
+            f"{what}: {values.dtype} values of shape {values.shape}; multi-hot labels are 0 and 1"
+        )
     ones = values == 1
     bad = ~(ones | (values == 0))
     if bad.any():
         row, column = (int(location) for location in np.argwhere(bad)[0])
         hint = "; class ids have shape (n,)" if values.shape[1] == 1 else ""
         raise DataError(
-            f"{what}: {int(bad.sum())} values are neither 0 nor 1, first {values[row, column]} in row {offset + row}, "
+            f"{what}: {int(bad.sum())} values are neither 0 nor 1, first {values[row, column]} in "
+            f"row {offset + row}, "
             f"column {column}{hint}"
         )
     return as_words(np.packbits(ones, axis=1))
@@ -148,7 +173,9 @@ def check_ids(ids: Any, count: int, what: str) -> pl.Series:
     if series.dtype != pl.String and not series.dtype.is_integer():
         raise DataError(f"{what}: {series.dtype} values; ids are text or whole numbers")
     if series.null_count():
-        raise DataError(f"{what}: {series.null_count()} null, first in row {series.is_null().arg_max()}")
+        raise DataError(
+            f"{what}: {series.null_count()} null, first in row {series.is_null().arg_max()}"
+        )
     unique = series.n_unique()
     if unique != count:
         twice = series.filter(series.is_duplicated())[0]

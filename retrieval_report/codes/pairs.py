@@ -21,18 +21,22 @@ CHUNK = 1 << 22  # columns of pairs that are held in memory at a time
 
 
 def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
-    """Return the judgements of the given queries, with the query's index: ``index``, ``item``, ``relevance``.
+    """Return the judgements of the given queries, with the query's index: ``index``, ``item``,
+    ``relevance``.
 
     Relevances become Int64 if all are whole numbers.
     """
     frame = check_judgements(to_polars(judgements, "judgements"))
-    frame = frame.with_columns(in_kind_of(query_ids.alias("query"), frame["query"], "codes", "judgements"))
+    frame = frame.with_columns(
+        in_kind_of(query_ids.alias("query"), frame["query"], "codes", "judgements")
+    )
     indexes = pl.DataFrame({"query": query_ids}).with_row_index("index")
     frame = frame.with_columns(pl.col("query").cast(query_ids.dtype))
     unjudged = indexes.join(frame, on="query", how="anti")
     if unjudged.height:
         raise KeyMismatchError(
-            f"judgements: {unjudged.height} of {indexes.height} queries have none, first {unjudged['query'][0]!r}"
+            f"judgements: {unjudged.height} of {indexes.height} queries have none, first "
+            f"{unjudged['query'][0]!r}"
         )
     relevance = pl.col("relevance")
     whole = frame.select((relevance.cast(pl.Float64) % 1 == 0).all()).item()
@@ -42,7 +46,9 @@ def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
 
 @dataclass
 class Corrections:
-    """Cells to add to the counts of each slice of items, so that these pairs are counted correctly."""
+    """Cells to add to the counts of each slice of items, so that these pairs are counted
+    correctly.
+    """
 
     task: Task
     query_ids: pl.Series
@@ -56,7 +62,9 @@ class Corrections:
         self.found = np.zeros(len(self.query_ids), np.bool_)
 
     def cells(self, items: Items) -> list[pl.DataFrame]:
-        """Return the cells of one slice: removed pairs count −1, judged ones move from relevance 0 to their own."""
+        """Return the cells of one slice: removed pairs count −1, judged ones move from relevance 0
+        to their own.
+        """
         frames: list[pl.DataFrame] = []
         if not self.exclude_self and self.judged is None:
             return frames
@@ -65,12 +73,19 @@ class Corrections:
         own = None
         if self.exclude_self:
             if items.named == self.by_position:
-                raise ParameterError("exclude_self: requires both query_ids and ids of the items, or neither")
+                raise ParameterError(
+                    "exclude_self: requires both query_ids and ids of the items, or neither"
+                )
             if self.query_ids.dtype != ids.dtype:
                 raise KeyMismatchError(
-                    f"exclude_self: query ids are {self.query_ids.dtype}, item ids {ids.dtype}; ids are never cast"
+                    f"exclude_self: query ids are {self.query_ids.dtype}, item ids {ids.dtype}; "
+                    "ids are never cast"
                 )
-            own = pl.DataFrame({"item": self.query_ids}).with_row_index("index").join(slots, on="item")
+            own = (
+                pl.DataFrame({"item": self.query_ids})
+                .with_row_index("index")
+                .join(slots, on="item")
+            )
             frames.append(self._without_self(items, own))
         if self.judged is not None:
             item = in_kind_of(ids.alias("item"), self.judged["item"], "codes", "judgements")
@@ -80,7 +95,9 @@ class Corrections:
                 pairs = pairs.join(own, on=["index", "item"], how="anti")
             pairs = pairs.filter(pl.col("relevance") > 0)
             cells = self._cells(items, pairs)
-            unjudged = cells.with_columns(relevance=pl.lit(0, pairs.schema["relevance"]), count=-pl.col("count"))
+            unjudged = cells.with_columns(
+                relevance=pl.lit(0, pairs.schema["relevance"]), count=-pl.col("count")
+            )
             frames += [unjudged, cells]
         return frames
 
@@ -101,7 +118,8 @@ class Corrections:
         differ |= (self.task.labels.queries[indexes] != items.labels[:, slots].T).any(axis=1)
         if differ.any():
             raise KeyMismatchError(
-                f"exclude_self: without ids query i is taken to be item i, but {int(differ.sum())} of them have other "
+                f"exclude_self: without ids query i is taken to be item i, but {int(differ.sum())} "
+                "of them have other "
                 f"codes or labels, first {int(indexes[differ].min())}; give query_ids and item_ids"
             )
 
@@ -110,7 +128,9 @@ class Corrections:
         parts = pairs.select("index", "slot").iter_slices(max(1, CHUNK // len(items.codes)))
         distances = [np.empty(0, np.int64)]
         for index, slot in (part.to_numpy().T for part in parts):
-            distances.append(self.task.space.between(self.task.queries[index], items.codes[:, slot].T))
+            distances.append(
+                self.task.space.between(self.task.queries[index], items.codes[:, slot].T)
+            )
         distance = pl.Series(np.concatenate(distances))
         cells = pairs.select(query="index", distance=distance, relevance="relevance", count=1)
         return cells.cast({name: dtype for name, dtype in CELLS.items() if name != "relevance"})
@@ -118,9 +138,13 @@ class Corrections:
     def check(self) -> None:
         """Report queries and judged items that were never found, after the last slice."""
         if self.exclude_self and not self.found.any():
-            raise KeyMismatchError(f"exclude_self: no query is among the items; first query id {self.query_ids[0]!r}")
+            raise KeyMismatchError(
+                f"exclude_self: no query is among the items; first query id {self.query_ids[0]!r}"
+            )
         if self.judged is not None and self.met < self.judged.height:
             warn(
-                f"judgements: {self.judged.height - self.met} of {self.judged.height} name an item that has no code; "
-                "they are not in the counts: if some are relevant, pass queries with n_relevant to evaluate"
+                f"judgements: {self.judged.height - self.met} of {self.judged.height} name an item "
+                "that has no code; "
+                "they are not in the counts: if some are relevant, pass queries with n_relevant to "
+                "evaluate"
             )

@@ -1,4 +1,6 @@
-"""Turn search results into the input of an evaluation: rankings with relevance, and R of every query."""
+"""Turn search results into the input of an evaluation: rankings with relevance, and R of every
+query.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,19 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
-from retrieval_report.reading.search_results import Results, as_array, check_direction, item_ids, read_results
+from retrieval_report.reading.search_results import (
+    Results,
+    as_array,
+    check_direction,
+    item_ids,
+    read_results,
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Inputs:
-    """The input of an evaluation, to be passed as ``evaluate(**inputs)``, ``audit(**inputs)`` and so on.
+    """The input of an evaluation, to be passed as ``evaluate(**inputs)``, ``audit(**inputs)`` and
+    so on.
 
     Attributes
     ----------
@@ -35,7 +44,9 @@ class Inputs:
 
     Examples
     --------
-    >>> inputs = Inputs(pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]}))
+    >>> inputs = Inputs(
+    ...     pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
+    ... )
     >>> inputs, dict(**inputs)["judgements"]
     (Inputs(rankings: 1 rows, query, item, distance, relevance), None)
     >>> list(inputs)
@@ -47,7 +58,9 @@ class Inputs:
     queries: pl.DataFrame | None = None
 
     def keys(self) -> Iterator[str]:
-        """Return the names of the parts, which ``**inputs`` needs together with ``inputs[name]``."""
+        """Return the names of the parts, which ``**inputs`` needs together with
+        ``inputs[name]``.
+        """
         return (field.name for field in fields(self))
 
     __iter__ = keys
@@ -63,7 +76,9 @@ class Inputs:
         """Return the size and columns of every part as text."""
         parts = [(name, self[name]) for name in self.keys()]
         shown = [
-            f"{name}: {frame.height} rows, {', '.join(frame.columns)}" for name, frame in parts if frame is not None
+            f"{name}: {frame.height} rows, {', '.join(frame.columns)}"
+            for name, frame in parts
+            if frame is not None
         ]
         return f"Inputs({'; '.join(shown)})"
 
@@ -89,26 +104,30 @@ def from_search(
     results : dict or one result
         Model → its result, or a single result. A result is
 
-        - ``(distances, indices)`` of FAISS or scikit-learn's ``kneighbors`` and ``radius_neighbors``; hnswlib's
-          ``(labels, distances)``; usearch's matches; FAISS's ``(limits, distances, indices)``. −1 means no result.
-        - A matrix of distances (or scores) with one row per query and one column per item, like scikit-learn's
-          ``y_score``, or per rank, as in KerasRS and TF Similarity.
+        - ``(distances, indices)`` of FAISS or scikit-learn's ``kneighbors`` and
+          ``radius_neighbors``; hnswlib's ``(labels, distances)``; usearch's matches; FAISS's
+          ``(limits, distances, indices)``. −1 means no result.
+        - A matrix of distances (or scores) with one row per query and one column per item, like
+          scikit-learn's ``y_score``, or per rank, as in KerasRS and TF Similarity.
         - With ``indexes``, one flat array, as for torchmetrics.
 
         Arrays may be NumPy arrays, tensors of torch, JAX or TensorFlow, or nested lists.
     query_labels, item_labels : array-like
-        Class ids (n,), or multi-hot labels (n, classes): an item is relevant to the queries of its class. Indices count
-        the items from 0; if a search returns keys instead, ``item_labels`` is a dict key → class id.
+        Class ids (n,), or multi-hot labels (n, classes): an item is relevant to the queries of its
+        class. Indices count the items from 0; if a search returns keys instead, ``item_labels`` is
+        a dict key → class id.
     judgements : object
         Anything that :func:`read_judgements` accepts, instead of labels.
     relevance : {"any", "shared"} or matrix
-        With multi-hot labels, 1 for any class in common or the number of classes in common. Or, instead of labels, a
-        matrix: the relevance of every item to every query (scikit-learn's ``y_true``), in the shape of the results
-        if these have no indices (KerasRS's ``y_true``, TF Similarity's ``match_mask``, torchmetrics' ``target``). A
-        dict model → matrix if a column holds different items in every model; items then have separate names.
+        With multi-hot labels, 1 for any class in common or the number of classes in common. Or,
+        instead of labels, a
+        matrix: the relevance of every item to every query (scikit-learn's ``y_true``), in the shape
+        of the results if these have no indices (KerasRS's ``y_true``, TF Similarity's
+        ``match_mask``, torchmetrics' ``target``). A dict model → matrix if a column holds different
+        items in every model; items then have separate names.
     scores : bool or collection of model names
-        Whether larger values are nearer, as for inner products, cosine similarities and predictions; or the models for
-        which they are.
+        Whether larger values are nearer, as for inner products, cosine similarities and
+        predictions; or the models for which they are.
     query_ids, item_ids : list or array
         Text or whole numbers; by default the positions 0, 1, …
     indexes : array
@@ -116,20 +135,23 @@ def from_search(
     mask : matrix
         False for entries of a matrix that hold no item (KerasRS).
     exclude_self : bool
-        Leave out the item that is the query itself: item i for query i, or the item with the query's id.
+        Leave out the item that is the query itself: item i for query i, or the item with the
+        query's id.
 
     Returns
     -------
     Inputs
-        ``rankings`` (``model``, ``query``, ``item``, ``distance`` or ``score``, and ``relevance`` unless there are
-        ``judgements``), and information on relevant items that were not found: with labels, ``queries`` (``query``,
-        ``n_relevant``, and ``label`` if labels are class ids); with a matrix and indices, ``judgements``.
+        ``rankings`` (``model``, ``query``, ``item``, ``distance`` or ``score``, and ``relevance``
+        unless there are ``judgements``), and information on relevant items that were not found:
+        with labels, ``queries`` (``query``, ``n_relevant``, and ``label`` if labels are class ids);
+        with a matrix and indices, ``judgements``.
 
     Raises
     ------
     DataError, ParameterError
-        Shapes do not match, an index has no item, relevance comes from two sources, or every row of a search begins
-        with its largest distance (smallest score), as similarities do without ``scores=``.
+        Shapes do not match, an index has no item, relevance comes from two sources, or every row of
+        a search begins with its largest distance (smallest score), as similarities do without
+        ``scores=``.
 
     Examples
     --------
@@ -137,7 +159,9 @@ def from_search(
 
     >>> import numpy as np
     >>> distances, indices = np.array([[0.1, 0.4], [0.2, 0.2]]), np.array([[0, 2], [1, -1]])
-    >>> inputs = from_search({"flat": (distances, indices)}, query_labels=[7, 8], item_labels=[7, 8, 7])
+    >>> inputs = from_search(
+    ...     {"flat": (distances, indices)}, query_labels=[7, 8], item_labels=[7, 8, 7]
+    ... )
     >>> inputs.rankings.rows()
     [('flat', 0, 0, 0.1, 1), ('flat', 0, 2, 0.4, 1), ('flat', 1, 1, 0.2, 1)]
     >>> inputs.queries.rows()
@@ -149,7 +173,10 @@ def from_search(
     given = results if isinstance(results, Mapping) else {"model": results}
     if not given:
         raise ParameterError("results: none given")
-    found = {_name(model): read_results(one, f"model {model!r}", indexes=indexes) for model, one in given.items()}
+    found = {
+        _name(model): read_results(one, f"model {model!r}", indexes=indexes)
+        for model, one in given.items()
+    }
     scored = _scored(scores, list(found))
     for model, one in found.items():
         remedy = _remedy(model, scored, alone=len(found) == 1)
@@ -160,7 +187,9 @@ def from_search(
     names = _query_ids(query_ids, max(one.queries for one in found.values()), indexes)
     judge = _Judge.of(labels, relevance, items, names)
     frames = {
-        model: judge.rankings(one, model, mask).rename({"value": "score" if model in scored else "distance"})
+        model: judge.rankings(one, model, mask).rename(
+            {"value": "score" if model in scored else "distance"}
+        )
         for model, one in found.items()
     }
     if exclude_self:
@@ -172,7 +201,9 @@ def from_search(
             None if judgements is None else read_judgements(judgements),
             None if query_labels is None else judge.queries(relevance, exclude_self),
         )
-    return Inputs(rankings, judge.judgements() if any(one.indexed for one in found.values()) else None)
+    return Inputs(
+        rankings, judge.judgements() if any(one.indexed for one in found.values()) else None
+    )
 
 
 def _name(model: object) -> str:
@@ -201,11 +232,15 @@ def _remedy(model: str, scored: set[str], *, alone: bool) -> str:
 def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:
     one, other = frame.schema["query"], frame.schema["item"]
     if one.is_integer() != other.is_integer():
-        raise KeyMismatchError(f"exclude_self: model {model!r} has {one} query ids and {other} item ids")
+        raise KeyMismatchError(
+            f"exclude_self: model {model!r} has {one} query ids and {other} item ids"
+        )
     return frame.filter(pl.col("query") != pl.col("item"))
 
 
-def _check_sources(labels: tuple[object, object], judgements: object, relevance: object, indexes: object) -> None:
+def _check_sources(
+    labels: tuple[object, object], judgements: object, relevance: object, indexes: object
+) -> None:
     """Refuse two sources of relevance, or half of one."""
     given = {
         "query_labels": labels[0] is not None,
@@ -214,7 +249,9 @@ def _check_sources(labels: tuple[object, object], judgements: object, relevance:
     }
     named = [name for name, there in given.items() if there]
     if len(named) > 1:
-        raise ParameterError(f"{named[1]}: given together with {named[0]}; only one of them can say what is relevant")
+        raise ParameterError(
+            f"{named[1]}: given together with {named[0]}; only one of them can say what is relevant"
+        )
     if (labels[0] is None) != (labels[1] is None):
         raise ParameterError("query_labels, item_labels: one is given without the other")
     if indexes is not None and labels[0] is not None:
@@ -255,7 +292,9 @@ class _Items:
     def of(cls, labels: object, ids: object) -> _Items:
         if isinstance(labels, Mapping):
             if ids is not None:
-                raise ParameterError("item_ids: given together with item_labels by key, which name the items")
+                raise ParameterError(
+                    "item_ids: given together with item_labels by key, which name the items"
+                )
             keys = check_ids(list(labels), len(labels), "item_labels")
             return cls(keys, keys.to_numpy(), list(labels.values()), len(labels))
         held = None if labels is None else _plain(labels, "item_labels")
@@ -274,14 +313,18 @@ class _Items:
             row = order[np.minimum(np.searchsorted(keys, item, sorter=order), keys.size - 1)]
             unknown = keys[row] != item
         elif item.dtype.kind not in "iu":
-            raise DataError(f"{what}: indices are text; to find their labels, pass item_labels as a dict id → label")
+            raise DataError(
+                f"{what}: indices are text; to find their labels, pass item_labels as a dict id → "
+                "label"
+            )
         else:
             row = item.astype(np.int64)
             unknown = (row < 0) | (row >= (self.count or 0))
         if unknown.any():
             first = item[np.argmax(unknown)]
             raise DataError(
-                f"{what}: index {first} is none of the {self.count} items ({int(unknown.sum())} such results)"
+                f"{what}: index {first} is none of the {self.count} items ({int(unknown.sum())} "
+                "such results)"
             )
         return row
 
@@ -308,7 +351,13 @@ class _Judge:
     matrix: Any = None  # or a dict model → matrix
 
     @classmethod
-    def of(cls, labels: tuple[object, object], relevance: object, items: _Items, names: pl.Series | None) -> _Judge:
+    def of(
+        cls,
+        labels: tuple[object, object],
+        relevance: object,
+        items: _Items,
+        names: pl.Series | None,
+    ) -> _Judge:
         if not isinstance(relevance, str):
             return cls(items, names, matrix=relevance)
         if labels[0] is None or names is None:
@@ -316,13 +365,19 @@ class _Judge:
         own = _plain(labels[0], "query_labels", len(names), "queries")
         space = LabelSpace.of(own, len(names), relevance)
         count = items.count or 0
-        words = space.encode(space.check(items.labels, count, "item_labels"), count, "item_labels", 0)
+        words = space.encode(
+            space.check(items.labels, count, "item_labels"), count, "item_labels", 0
+        )
         return cls(items, names, own, space, words)
 
     def rankings(self, found: Results, model: str, mask: object) -> pl.DataFrame:
         """Return the rankings of one model."""
         what = f"model {model!r}"
-        query = pl.Series(found.query) if self.names is None else self.names.gather(pl.Series(found.query))
+        query = (
+            pl.Series(found.query)
+            if self.names is None
+            else self.names.gather(pl.Series(found.query))
+        )
         item = self.items.names(found, what)
         if isinstance(self.matrix, Mapping):  # a column holds different items in every model
             item = pl.select(pl.format("{}:{}", pl.lit(model), item)).to_series()
@@ -332,7 +387,9 @@ class _Judge:
             columns.append(pl.Series("relevance", relevance))
         if mask is not None:
             if found.indexed:
-                raise ParameterError("mask: only for a matrix; a search that found nothing returns index -1")
+                raise ParameterError(
+                    "mask: only for a matrix; a search that found nothing returns index -1"
+                )
             columns.append(pl.Series("mask", _aligned(mask, found, "mask", what).astype(bool)))
         return pl.DataFrame(columns).select(pl.lit(model).alias("model"), pl.all())
 
@@ -340,7 +397,9 @@ class _Judge:
         """Return the relevance of every result, or None if it comes from elsewhere."""
         if self.space is not None:
             _check_columns(found, what, self.items)
-            return self.space.relevance(found.query, self.items.row_numbers(found, what), self.words)
+            return self.space.relevance(
+                found.query, self.items.row_numbers(found, what), self.words
+            )
         if self.matrix is None or found.indexed:
             return None
         own = self.matrix[model] if isinstance(self.matrix, Mapping) else self.matrix
@@ -349,7 +408,9 @@ class _Judge:
     def queries(self, relevance: str, exclude_self: bool) -> pl.DataFrame:
         """Return R of every query, counting relevant items that were not found too."""
         ids = {"query_ids": self.names, "item_ids": self.items.ids_of(self.items.count or 0)}
-        return count_relevant(self.labels, self.items.labels, relevance=relevance, exclude_self=exclude_self, **ids)
+        return count_relevant(
+            self.labels, self.items.labels, relevance=relevance, exclude_self=exclude_self, **ids
+        )
 
     def judgements(self) -> pl.DataFrame:
         """Return the matrix as judgements: relevant items, and one item for queries without any."""
@@ -358,7 +419,8 @@ class _Judge:
         matrix = as_array(self.matrix, "relevance")
         if matrix.ndim != 2 or self.names is None or matrix.shape[0] != len(self.names):
             raise DataError(
-                f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for every item"
+                f"relevance: shape {matrix.shape}; with indices, a row for every query, a column "
+                "for every item"
             )
         listed = matrix != 0
         listed[~listed.any(axis=1), 0] = True
@@ -366,16 +428,22 @@ class _Judge:
         ids = self.items.ids_of(matrix.shape[1])
         if len(ids) != matrix.shape[1]:
             raise DataError(f"relevance: shape {matrix.shape} for {len(ids)} items")
-        columns = [self.names.gather(pl.Series(query)).alias("query"), ids.gather(pl.Series(item)).alias("item")]
+        columns = [
+            self.names.gather(pl.Series(query)).alias("query"),
+            ids.gather(pl.Series(item)).alias("item"),
+        ]
         return pl.DataFrame([*columns, pl.Series("relevance", matrix[query, item])])
 
 
 def _check_columns(found: Results, what: str, items: _Items) -> None:
-    """Refuse labels for a matrix whose columns cannot be the items, such as indices or distances on their own."""
+    """Refuse labels for a matrix whose columns cannot be the items, such as indices or distances on
+    their own.
+    """
     columns = found.value.size // max(found.queries, 1)
     if not found.indexed and items.keys is None and columns != items.count:
         raise DataError(
-            f"{what}: a matrix of {columns} columns for {items.count} item labels; it needs a column for every item; "
+            f"{what}: a matrix of {columns} columns for {items.count} item labels; it needs a "
+            "column for every item; "
             "of the nearest items pass a pair, (distances, indices)"
         )
 
@@ -383,9 +451,14 @@ def _check_columns(found: Results, what: str, items: _Items) -> None:
 def _aligned(values: object, found: Results, name: str, what: str) -> NDArray[Any]:
     """Return a matrix in the shape of the results, flattened like them."""
     array = as_array(values, name)
-    if array.dtype == object or array.size != found.value.size or (array.ndim == 2 and len(array) != found.queries):
+    if (
+        array.dtype == object
+        or array.size != found.value.size
+        or (array.ndim == 2 and len(array) != found.queries)
+    ):
         raise DataError(
-            f"{name}: shape {array.shape}, and {what} has {found.value.size} values of {found.queries} queries"
+            f"{name}: shape {array.shape}, and {what} has {found.value.size} values of "
+            f"{found.queries} queries"
         )
     flat: NDArray[Any] = array.ravel()
     return flat

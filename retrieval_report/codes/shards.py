@@ -31,7 +31,9 @@ def read_slices(
         where = shard.name
         where_labels = where.replace("codes", "labels")
         rows = len(shard.codes)
-        ids = None if shard.ids is None else check_ids(shard.ids, rows, where.replace("codes", "ids"))
+        ids = (
+            None if shard.ids is None else check_ids(shard.ids, rows, where.replace("codes", "ids"))
+        )
         known = labels.check(shard.labels, rows, where_labels)
         step = max(1, SLICE_BYTES // space.item_bytes)
         for start in range(0, rows, step):
@@ -39,7 +41,11 @@ def read_slices(
             codes = space.encode(shard.codes[start:stop], where, start)
             part = None if known is None else known[start:stop]
             words = labels.encode(part, stop - start, where_labels, start)
-            own = pl.int_range(passed + start, passed + stop, eager=True) if ids is None else ids[start:stop]
+            own = (
+                pl.int_range(passed + start, passed + stop, eager=True)
+                if ids is None
+                else ids[start:stop]
+            )
             yield Items(codes, words, own, ids is not None)
         passed += rows
 
@@ -49,7 +55,9 @@ def count_items(item_codes: object) -> int | None:
     if _is_array(item_codes):
         return len(item_codes)  # type: ignore[arg-type]
     if isinstance(item_codes, list | tuple):
-        shards: list[Any] = [shard[0] if isinstance(shard, tuple) else shard for shard in item_codes]
+        shards: list[Any] = [
+            shard[0] if isinstance(shard, tuple) else shard for shard in item_codes
+        ]
         return sum(len(codes) for codes in shards if hasattr(codes, "__len__"))
     return None
 
@@ -59,8 +67,13 @@ def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterat
         yield _Shard("item_codes", as_matrix(item_codes, "item_codes"), item_labels, item_ids)
         return
     if not isinstance(item_codes, Iterable):
-        raise DataError(f"item_codes: a {type(item_codes).__name__} is neither an array nor shards of arrays")
-    beside = {"item_labels": _lists(item_labels, "item_labels"), "item_ids": _lists(item_ids, "item_ids")}
+        raise DataError(
+            f"item_codes: a {type(item_codes).__name__} is neither an array nor shards of arrays"
+        )
+    beside = {
+        "item_labels": _lists(item_labels, "item_labels"),
+        "item_ids": _lists(item_ids, "item_ids"),
+    }
     number = -1
     for number, shard in enumerate(item_codes):
         name = f"item_codes of shard {number}"
@@ -81,7 +94,9 @@ def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterat
 
 
 def _is_array(item_codes: object) -> bool:
-    return hasattr(item_codes, "shape") or (isinstance(item_codes, list) and isinstance((item_codes or [0])[0], list))
+    return hasattr(item_codes, "shape") or (
+        isinstance(item_codes, list) and isinstance((item_codes or [0])[0], list)
+    )
 
 
 def _parts(shard: object, name: str) -> list[object]:
@@ -89,7 +104,8 @@ def _parts(shard: object, name: str) -> list[object]:
     parts = shard if isinstance(shard, tuple) else (shard,)
     if not 1 <= len(parts) <= 3:
         raise DataError(
-            f"{name}: a tuple of {len(parts)}; a shard must be codes, (codes, labels) or (codes, labels, ids)"
+            f"{name}: a tuple of {len(parts)}; a shard must be codes, (codes, labels) or (codes, "
+            "labels, ids)"
         )
     return [*parts, None, None][:3]
 
@@ -98,5 +114,6 @@ def _lists(values: object, what: str) -> list[Any] | tuple[Any, ...] | None:
     if values is None or isinstance(values, list | tuple):
         return values
     raise ParameterError(
-        f"{what}: a {type(values).__name__}; if item_codes are shards, pass a list with one entry per shard"
+        f"{what}: a {type(values).__name__}; if item_codes are shards, pass a list with one entry "
+        "per shard"
     )

@@ -1,4 +1,6 @@
-"""Correct p-values for the number of pairs of models: one family of tests for all analyses, chosen by name."""
+"""Correct p-values for the number of pairs of models: one family of tests for all analyses, chosen
+by name.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,15 @@ def check_correction(correction: object) -> None:
 
     >>> check_correction("bonferroni")
     Traceback (most recent call last):
-    retrieval_report.ParameterError: correction: 'bonferroni' is not one of 'max-t', 'holm', 'tukey', 'bh'
+    retrieval_report.ParameterError: correction: 'bonferroni' is not one of 'max-t', 'holm',
+    'tukey', 'bh'
     """
     check_choice("correction", correction, PARAMETERS["correction"].choices)
 
 
 def resamples_for(correction: str, pairs: int) -> int:
-    """Return how many sign patterns a correction needs: with fewer, Holm's could find no pair of many significant.
+    """Return how many sign patterns a correction needs: with fewer, Holm's could find no pair of
+    many significant.
 
     >>> resamples_for("max-t", 10_153), resamples_for("holm", 10_153)
     (9999, 1015299)
@@ -49,8 +53,11 @@ def corrected(p: Floats, correction: str) -> Floats:
     return found
 
 
-def family_tests(values: Floats, pairs: Pairs, correction: str, resamples: int, seed: int) -> Floats:
-    """Return the p of every pair by every measure, corrected for all pairs of the measure; NaN without a shared query.
+def family_tests(
+    values: Floats, pairs: Pairs, correction: str, resamples: int, seed: int
+) -> Floats:
+    """Return the p of every pair by every measure, corrected for all pairs of the measure; NaN
+    without a shared query.
 
     Parameters
     ----------
@@ -59,7 +66,8 @@ def family_tests(values: Floats, pairs: Pairs, correction: str, resamples: int, 
     pairs
         The family.
     correction
-        One of those of `check_correction`. Holm's and Benjamini and Hochberg's are of the sign-flip test.
+        One of those of `check_correction`. Holm's and Benjamini and Hochberg's are of the sign-flip
+        test.
     resamples, seed
         Number and seed of the sign patterns or permutations.
     """

@@ -1,4 +1,6 @@
-"""Put costs, such as bytes per vector, milliseconds or dollars, beside scores, and find the Pareto front."""
+"""Put costs, such as bytes per vector, milliseconds or dollars, beside scores, and find the Pareto
+front.
+"""
 
 from __future__ import annotations
 
@@ -22,28 +24,30 @@ HERE = ["cost", "metric", "cutoff", "policy"]
 
 
 def cost_table(summary: object, costs: object) -> pl.DataFrame:
-    """Put each model's score beside its cost, and mark the models that no other beats at both (Pareto front).
+    """Put each model's score beside its cost, and mark the models that no other beats at both
+    (Pareto front).
 
     Parameters
     ----------
     summary
         The result of :func:`summarise`.
     costs
-        A mapping from model to amount, or a frame with ``model`` and a column of numbers for each kind of cost, such
-        as ``bytes`` and ``milliseconds``: finite, at least 0, less is better. Models without a cost are left out; a
-        cost of an unknown model is an error.
+        A mapping from model to amount, or a frame with ``model`` and a column of numbers for each
+        kind of cost, such as ``bytes`` and ``milliseconds``: finite, at least 0, less is better.
+        Models without a cost are left out; a cost of an unknown model is an error.
 
     Returns
     -------
     polars.DataFrame
-        One row per kind of ``cost`` ("cost" for a mapping), ``metric``, ``cutoff``, ``policy`` but best and worst
-        (in the order of the summary) and ``model``, cheapest first: ``amount``; ``value``, ``tie_std``, ``lowest``,
-        ``highest``, ``ci_low``, ``ci_high`` (as :func:`summarise` has them);
-        ``front`` (whether no other model costs as little and scores as much, and is better in one of them; scores equal
-        to 12 digits are equal);
-        ``front_in_every_order``, ``front_in_some_order`` (the same with this model in its worst tie order and all
-        others in their best, and the other way round; null unless the summary has both bounds);
-        ``beaten_by`` (the best-scoring of the models that beat it; null on the front).
+        One row per kind of ``cost`` ("cost" for a mapping), ``metric``, ``cutoff``, ``policy`` but
+        best and worst (in the order of the summary) and ``model``, cheapest first: ``amount``;
+        ``value``, ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as
+        :func:`summarise` has them); ``front`` (whether no other model costs as little and scores as
+        much, and is better in one of them; scores equal to 12 digits are equal);
+        ``front_in_every_order``, ``front_in_some_order`` (the same with this model in its worst tie
+        order and all others in their best, and the other way round; null unless the summary has
+        both bounds); ``beaten_by`` (the best-scoring of the models that beat it; null on the
+        front).
 
     Raises
     ------
@@ -54,14 +58,34 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
     --------
     >>> import polars as pl
     >>> from retrieval_report import summarise
-    >>> scores = pl.DataFrame([
-    ...     {"model": model, "query": query, "metric": "ndcg", "cutoff": 10, "policy": "expected", "value": value,
-    ...      "std": 0.0, "items": 9, "n_relevant": 2} for query in "pq"
-    ...     for model, value in (("float32", 0.62), ("int8", 0.61), ("pq-32", 0.5), ("binary", 0.52))])
-    >>> table = cost_table(summarise(scores), {"float32": 3072, "int8": 768, "pq-32": 128, "binary": 96})
+    >>> scores = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": model,
+    ...             "query": query,
+    ...             "metric": "ndcg",
+    ...             "cutoff": 10,
+    ...             "policy": "expected",
+    ...             "value": value,
+    ...             "std": 0.0,
+    ...             "items": 9,
+    ...             "n_relevant": 2,
+    ...         }
+    ...         for query in "pq"
+    ...         for model, value in (
+    ...             ("float32", 0.62),
+    ...             ("int8", 0.61),
+    ...             ("pq-32", 0.5),
+    ...             ("binary", 0.52),
+    ...         )
+    ...     ]
+    ... )
+    >>> table = cost_table(
+    ...     summarise(scores), {"float32": 3072, "int8": 768, "pq-32": 128, "binary": 96}
+    ... )
     >>> table.select("model", "amount", "value", "front", "beaten_by").rows()
-    [('binary', 96.0, 0.52, True, None), ('pq-32', 128.0, 0.5, False, 'binary'), \
-('int8', 768.0, 0.61, True, None), ('float32', 3072.0, 0.62, True, None)]
+    [('binary', 96.0, 0.52, True, None), ('pq-32', 128.0, 0.5, False, 'binary'),
+    ('int8', 768.0, 0.61, True, None), ('float32', 3072.0, 0.62, True, None)]
     """
     frame = hold(summary, SUMMARY, "summary", "summarise")
     amounts = _amounts(costs, set(frame["model"]))
@@ -80,7 +104,9 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     if isinstance(costs, Mapping):
         for model, amount in costs.items():
             if not isinstance(model, str) or not is_number(amount):
-                raise ParameterError(f"costs: {model!r}: {amount!r} is not a model with a finite number")
+                raise ParameterError(
+                    f"costs: {model!r}: {amount!r} is not a model with a finite number"
+                )
         given = pl.DataFrame(
             {"model": list(costs), "cost": [float(amount) for amount in costs.values()]},
             schema={"model": pl.String, "cost": pl.Float64},
@@ -92,12 +118,18 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     kinds = [name for name, dtype in given.schema.items() if dtype.is_numeric() and name != "model"]
     if not kinds:
         raise ColumnError("costs: no column of numbers beside 'model'")
-    given = given.select(pl.col("model").cast(pl.String), *(pl.col(name).cast(pl.Float64) for name in kinds))
+    given = given.select(
+        pl.col("model").cast(pl.String), *(pl.col(name).cast(pl.Float64) for name in kinds)
+    )
     check_unique(given, ("model",), "costs")
     strange = sorted(set(given["model"].drop_nulls()) - models)
     if strange:
-        raise DataError(f"costs: model {strange[0]!r} is not in the summary ({len(strange)} such models)")
-    long = pl.concat(given.select("model", pl.lit(kind).alias("cost"), amount=pl.col(kind)) for kind in kinds)
+        raise DataError(
+            f"costs: model {strange[0]!r} is not in the summary ({len(strange)} such models)"
+        )
+    long = pl.concat(
+        given.select("model", pl.lit(kind).alias("cost"), amount=pl.col(kind)) for kind in kinds
+    )
     long = long.drop_nulls("amount")
     bad = ~pl.col("amount").is_finite() | (pl.col("amount") < 0)
     refuse(long, bad, "amount", "negative or no finite number", what="costs")
@@ -106,11 +138,15 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
 
 def _fronts(here: pl.DataFrame) -> pl.DataFrame:
     """Mark the fronts of one kind of cost, metric, cutoff and policy; rows by amount."""
-    amount, value, low, high = (here[name].to_numpy() for name in ("amount", "value", "lowest", "highest"))
+    amount, value, low, high = (
+        here[name].to_numpy() for name in ("amount", "value", "lowest", "highest")
+    )
     beaten = _beaten(amount, value, value)
     best = np.where(beaten, value, -np.inf).argmax(axis=1)
     front = ~np.logical_or.reduce(beaten, axis=1)
-    by = [None if free else here["model"][int(other)] for other, free in zip(best, front, strict=True)]
+    by = [
+        None if free else here["model"][int(other)] for other, free in zip(best, front, strict=True)
+    ]
     columns = [pl.Series("front", front), pl.Series("beaten_by", by, dtype=pl.String)]
     bounded = not sum(here.select("lowest", "highest").null_count().row(0))
     for name, own, theirs in (("every", low, high), ("some", high, low)):
@@ -120,7 +156,9 @@ def _fronts(here: pl.DataFrame) -> pl.DataFrame:
 
 
 def _beaten(amount: Floats, own: Floats, theirs: Floats) -> Bools:
-    """Return whether a column's model costs no more and scores no less than a row's, and is better in one."""
+    """Return whether a column's model costs no more and scores no less than a row's, and is better
+    in one.
+    """
     own, theirs = settled_means(np.stack([own, theirs]))
     lead = theirs[None] - own[:, None]
     cheaper = amount[None] < amount[:, None]

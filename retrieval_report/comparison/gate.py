@@ -9,7 +9,14 @@ from typing import Any, Unpack
 import polars as pl
 
 from retrieval_report.comparison.noninferiority import TIE_ORDERS, check_margin, no_worse
-from retrieval_report.comparison.verdicts import CUT, NO_WORSE, NOT_DECIDED, NOTHING, UNKNOWN_R, WORSE
+from retrieval_report.comparison.verdicts import (
+    CUT,
+    NO_WORSE,
+    NOT_DECIDED,
+    NOTHING,
+    UNKNOWN_R,
+    WORSE,
+)
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
@@ -25,8 +32,10 @@ STATUS = {NO_WORSE: "passed", WORSE: "failed"}  # the other verdicts are their o
 EXIT_CODES = {"passed": 0, "failed": 1}
 UNDECIDED = 3
 ADVICE = {
-    CUT: "items below the ends of the lists could change it; retrieve more, or set truncated to no if lists are whole",
-    UNKNOWN_R: "relevant items that neither run retrieved could change it; pass judgements, or queries with n_relevant",
+    CUT: "items below the ends of the lists could change it; retrieve more, or set truncated to no "
+    "if lists are whole",
+    UNKNOWN_R: "relevant items that neither run retrieved could change it; pass judgements, or "
+    "queries with n_relevant",
     NOTHING: "no query has a relevant item",
 }
 COLUMNS = {column.name for column in (*RANKINGS, *COUNTS)}
@@ -39,8 +48,8 @@ class Gate:
     Attributes
     ----------
     status
-        "passed", "failed", or why it is neither: "lists are cut", "R is not known", "nothing to compare" or
-        "not decided"; see :func:`no_worse`.
+        "passed", "failed", or why it is neither: "lists are cut", "R is not known", "nothing to
+        compare" or "not decided"; see :func:`no_worse`.
     baseline, candidate
         Names of the two runs.
     measure
@@ -54,8 +63,8 @@ class Gate:
     baseline_value, candidate_value, difference
         Means over the queries, and candidate − baseline.
     bound_low, bound_high
-        The interval of the difference that leaves out ``alpha`` on each side, whatever cut lists and an unknown R
-        leave open; None where nothing bounds it.
+        The interval of the difference that leaves out ``alpha`` on each side, whatever cut lists
+        and an unknown R leave open; None where nothing bounds it.
     no_worse_p, worse_p
         P-values of the two one-sided tests.
     detectable, queries_needed
@@ -90,15 +99,35 @@ class Gate:
     def line(self) -> str:
         """Return the result in one line.
 
-        >>> numbers = {name: None for name in ("bound_low", "bound_high", "no_worse_p", "worse_p", "detectable")}
-        >>> Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, 0.5, 0.5, 0.0, **numbers,
-        ...      queries_needed=None, queries=1).line()
+        >>> numbers = {
+        ...     name: None
+        ...     for name in ("bound_low", "bound_high", "no_worse_p", "worse_p", "detectable")
+        ... }
+        >>> Gate(
+        ...     "passed",
+        ...     "old",
+        ...     "new",
+        ...     "rr@10",
+        ...     0.01,
+        ...     "expected",
+        ...     0.05,
+        ...     0.5,
+        ...     0.5,
+        ...     0.0,
+        ...     **numbers,
+        ...     queries_needed=None,
+        ...     queries=1,
+        ... ).line()
         'passed: rr@10 of new is 0.5000, of old 0.5000 (0.0000; 1 query, margin 0.01)'
         """
         name = self.measure + (" in the worst tie order" if self.tie_order == "worst" else "")
         if self.difference is None:
-            return f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
-        queries = f"{self.queries} {'query' if self.queries == 1 else 'queries'}, margin {self.margin:g}"
+            return (
+                f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
+            )
+        queries = (
+            f"{self.queries} {'query' if self.queries == 1 else 'queries'}, margin {self.margin:g}"
+        )
         sure = ""
         if self.bound_low is not None and self.bound_high is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")
@@ -107,7 +136,8 @@ class Gate:
         values = [number(value, places) for value in (self.candidate_value, self.baseline_value)]
         difference = size(self.difference, sign="+", minus="-")
         return (
-            f"{self.status}: {name} of {self.candidate} is {values[0]}, of {self.baseline} {values[1]} "
+            f"{self.status}: {name} of {self.candidate} is {values[0]}, of {self.baseline} "
+            f"{values[1]} "
             f"({difference}{sure}; {'; '.join(filter(None, (queries, advice(self))))})"
         )
 
@@ -121,7 +151,11 @@ def advice(gate: Gate) -> str:
     if gate.status in ADVICE:
         return ADVICE[gate.status]
     needed = gate.queries_needed or 0
-    return f"about {needed} queries would decide it" if gate.status == NOT_DECIDED and needed > gate.queries else ""
+    return (
+        f"about {needed} queries would decide it"
+        if gate.status == NOT_DECIDED and needed > gate.queries
+        else ""
+    )
 
 
 def gate(
@@ -148,8 +182,9 @@ def gate(
     margin
         The largest loss that does not matter, above 0.
     judgements, queries
-        As for :func:`evaluate`. Without them, lists that are not known to be whole leave open which items are relevant,
-        and then R, so that a gate on recall, AP or NDCG passes only if nothing could change it.
+        As for :func:`evaluate`. Without them, lists that are not known to be whole leave open which
+        items are relevant, and then R, so that a gate on recall, AP or NDCG passes only if nothing
+        could change it.
     tie_order
         "expected" or "worst"; see :func:`no_worse`.
     alpha
@@ -168,17 +203,24 @@ def gate(
     Raises
     ------
     RetrievalReportError
-        A run has no rows, several models or other queries than the other; the baseline finds nothing relevant at all;
-        or queries lack the requested score.
+        A run has no rows, several models or other queries than the other; the baseline finds
+        nothing relevant at all; or queries lack the requested score.
 
     Examples
     --------
     >>> import polars as pl
-    >>> lists = pl.DataFrame({
-    ...     "query": list("ppqqrr"), "item": list("xyxyxy"), "distance": [1, 2] * 3, "relevance": [1, 0] * 3})
+    >>> lists = pl.DataFrame(
+    ...     {
+    ...         "query": list("ppqqrr"),
+    ...         "item": list("xyxyxy"),
+    ...         "distance": [1, 2] * 3,
+    ...         "relevance": [1, 0] * 3,
+    ...     }
+    ... )
     >>> print(gate(lists, lists, measure="rr@10", margin=0.01).line())
-    passed: rr@10 of candidate is 1.0000, of baseline 1.0000 (0.0000, 90% interval [0.0000, 0.0000]; 3 queries, \
-margin 0.01)
+    passed: rr@10 of candidate is 1.0000, of baseline 1.0000 (0.0000, 90% interval [0.0000, 0.0000];
+    3 queries,
+    margin 0.01)
     >>> worse = lists.with_columns(distance=pl.Series([2, 1] * 3))
     >>> gate(lists, worse, measure="rr@10", margin=0.01).exit_code
     1
@@ -187,33 +229,64 @@ margin 0.01)
     check_margin(margin)
     metric, cutoff = _one_measure(measure)
     runs = check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
-    settings: dict[str, Any] = {"missing_query": "error", **options, "policies": ("expected", "best", "worst")}
-    scores = evaluate(runs, metrics=metric, cutoffs=[cutoff], judgements=judgements, queries=queries, **settings)
+    settings: dict[str, Any] = {
+        "missing_query": "error",
+        **options,
+        "policies": ("expected", "best", "worst"),
+    }
+    scores = evaluate(
+        runs, metrics=metric, cutoffs=[cutoff], judgements=judgements, queries=queries, **settings
+    )
     return decide(scores, names=names, margin=margin, tie_order=tie_order, alpha=alpha)
 
 
 def decide(
-    scores: pl.DataFrame, *, names: tuple[str, str], margin: float, tie_order: str = "expected", alpha: float = 0.05
+    scores: pl.DataFrame,
+    *,
+    names: tuple[str, str],
+    margin: float,
+    tie_order: str = "expected",
+    alpha: float = 0.05,
 ) -> Gate:
     """Compare scores of "candidate" and "baseline", by one metric and cutoff, with the margin."""
     policies = "expected" if tie_order == "expected" else None
-    known = no_worse(scores, baseline="baseline", margin=margin, tie_order=tie_order, policies=policies, alpha=alpha)
+    known = no_worse(
+        scores,
+        baseline="baseline",
+        margin=margin,
+        tie_order=tie_order,
+        policies=policies,
+        alpha=alpha,
+    )
     found = known.row(0, named=True)
     status = STATUS.get(found["verdict"], found["verdict"])
     best = scores.filter(model="baseline", policy="expected")["value"].max()
     if status != NOTHING and (not isinstance(best, float) or best <= 0):
         raise DataError(
-            f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; do the ids of the "
+            f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; "
+            "do the ids of the "
             "rankings and of the judgements agree?"
         )
-    scored = scores.filter(pl.col("policy") == "expected", pl.col("value").is_not_null())["query"].n_unique()
+    scored = scores.filter(pl.col("policy") == "expected", pl.col("value").is_not_null())[
+        "query"
+    ].n_unique()
     lacking = scored - found["queries"]
     if lacking and status != CUT:
         raise DataError(
-            f"{found['metric']}: {lacking} of {scored} queries have no {tie_order} score of both runs; a gate does not "
+            f"{found['metric']}: {lacking} of {scored} queries have no {tie_order} score of both "
+            "runs; a gate does not "
             "pass on a part of the queries"
         )
-    same = ("difference", "bound_low", "bound_high", "no_worse_p", "worse_p", "detectable", "queries_needed", "queries")
+    same = (
+        "difference",
+        "bound_low",
+        "bound_high",
+        "no_worse_p",
+        "worse_p",
+        "detectable",
+        "queries_needed",
+        "queries",
+    )
     return Gate(
         status=status,
         baseline=names[0],
@@ -228,21 +301,31 @@ def decide(
     )
 
 
-def check_runs(baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str, str]) -> pl.DataFrame:
-    """Return both runs in one frame, as models "baseline" and "candidate", after checking that they can be compared."""
+def check_runs(
+    baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str, str]
+) -> pl.DataFrame:
+    """Return both runs in one frame, as models "baseline" and "candidate", after checking that they
+    can be compared.
+    """
     parts: list[Part] = []
-    for frame, role, name in zip((baseline, candidate), ("baseline", "candidate"), names, strict=True):
+    for frame, role, name in zip(
+        (baseline, candidate), ("baseline", "candidate"), names, strict=True
+    ):
         if not frame.height:
             raise DataError(f"{name}: no rows; a gate refuses an empty run")
         models = with_model(frame)["model"].unique().sort().to_list()
         if len(models) > 1:
-            raise DataError(f"{name}: {len(models)} models, {_some(models)}; a gate compares one with one")
+            raise DataError(
+                f"{name}: {len(models)} models, {_some(models)}; a gate compares one with one"
+            )
         known = frame.select(column for column in frame.columns if column in COLUMNS)
         parts.append(Part(name, known.with_columns(pl.lit(role).alias("model"))))
     one, other = (part.frame.schema.get("query") for part in parts)
     if one is not None and other is not None:
         if one != other:
-            raise KeyMismatchError(f"column 'query' is {one} in {names[0]} and {other} in {names[1]}")
+            raise KeyMismatchError(
+                f"column 'query' is {one} in {names[0]} and {other} in {names[1]}"
+            )
         _check_queries([part.frame for part in parts], names)
     return combine(parts)
 
@@ -250,11 +333,14 @@ def check_runs(baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str
 def _check_queries(parts: list[pl.DataFrame], names: tuple[str, str]) -> None:
     """Refuse runs of different queries."""
     queries = [part["query"].unique().drop_nulls() for part in parts]
-    for here, there, (name, lacking) in zip(queries, queries[::-1], (names, names[::-1]), strict=True):
+    for here, there, (name, lacking) in zip(
+        queries, queries[::-1], (names, names[::-1]), strict=True
+    ):
         alone = here.filter(~here.is_in(there.implode())).sort()
         if len(alone):
             raise KeyMismatchError(
-                f"{name}: {len(alone)} of {len(here)} queries are not in {lacking}, {_some(alone.to_list())}; "
+                f"{name}: {len(alone)} of {len(here)} queries are not in {lacking}, "
+                f"{_some(alone.to_list())}; "
                 "different queries are not compared"
             )
 

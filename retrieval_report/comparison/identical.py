@@ -28,11 +28,27 @@ def identical_models(scores: pl.DataFrame, rows: pl.DataFrame) -> Groups:
     --------
     Whether distances are large or small does not matter, only which of them are equal.
 
-    >>> rows = pl.DataFrame({"model": ["a"] * 2 + ["b"] * 2 + ["c"] * 2, "query": ["q"] * 6, "item": list("xyyxxy"),
-    ...                      "distance": [1, 1, 7, 7, 1, 2]})
-    >>> scores = pl.DataFrame({"model": list("abc"), "query": ["q"] * 3, "metric": ["rr"] * 3, "cutoff": [1] * 3,
-    ...                        "policy": ["expected"] * 3, "value": [0.5] * 3, "std": [0.5] * 3,
-    ...                        "truncated": [False] * 3, "pooled": [False] * 3})
+    >>> rows = pl.DataFrame(
+    ...     {
+    ...         "model": ["a"] * 2 + ["b"] * 2 + ["c"] * 2,
+    ...         "query": ["q"] * 6,
+    ...         "item": list("xyyxxy"),
+    ...         "distance": [1, 1, 7, 7, 1, 2],
+    ...     }
+    ... )
+    >>> scores = pl.DataFrame(
+    ...     {
+    ...         "model": list("abc"),
+    ...         "query": ["q"] * 3,
+    ...         "metric": ["rr"] * 3,
+    ...         "cutoff": [1] * 3,
+    ...         "policy": ["expected"] * 3,
+    ...         "value": [0.5] * 3,
+    ...         "std": [0.5] * 3,
+    ...         "truncated": [False] * 3,
+    ...         "pooled": [False] * 3,
+    ...     }
+    ... )
     >>> identical_models(scores, rows)
     (('a', 'b'),)
     """
@@ -41,15 +57,24 @@ def identical_models(scores: pl.DataFrame, rows: pl.DataFrame) -> Groups:
     alike: dict[bytes, list[str]] = {}
     for row, model in enumerate(grid.models):
         alike.setdefault(values[:, row].tobytes(), []).append(model)
-    return tuple(group for names in alike.values() if len(names) > 1 for group in _same(rows, names))
+    return tuple(
+        group for names in alike.values() if len(names) > 1 for group in _same(rows, names)
+    )
 
 
 def _same(rows: pl.DataFrame, names: list[str]) -> Iterator[tuple[str, ...]]:
     """Yield groups of some models with the same lists."""
     ties = pl.col(order_column(rows)).rank("dense").over("model", "query").alias("tie")
     kept = [name for name in ("query", "item", "relevance", "count") if name in rows.columns]
-    ranked = rows.filter(pl.col("model").is_in(names)).select("model", *kept, ties).sort("query", "tie", *kept[1:])
-    lists = {str(name): part.drop("model") for (name,), part in ranked.group_by("model", maintain_order=True)}
+    ranked = (
+        rows.filter(pl.col("model").is_in(names))
+        .select("model", *kept, ties)
+        .sort("query", "tie", *kept[1:])
+    )
+    lists = {
+        str(name): part.drop("model")
+        for (name,), part in ranked.group_by("model", maintain_order=True)
+    }
     left = [name for name in names if name in lists]
     while left:
         same = tuple(name for name in left if lists[name].equals(lists[left[0]]))

@@ -41,7 +41,8 @@ def leaderboard(
     resamples: int | None = None,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Rank the models and say how far to trust each rank, by separate ranges for tie order and for queries.
+    """Rank the models and say how far to trust each rank, by separate ranges for tie order and for
+    queries.
 
     Parameters
     ----------
@@ -50,29 +51,34 @@ def leaderboard(
     policies
         By default all policies in the scores except best and worst.
     correction
-        One of {"max-t", "holm", "tukey", "bh"}: how the tests of all pairs allow for their number; see :func:`compare`.
+        One of {"max-t", "holm", "tukey", "bh"}: how the tests of all pairs allow for their number;
+        see :func:`compare`.
     alpha
         Two models differ significantly if the corrected p of their difference is below it.
     confidence
         Confidence level of the intervals of scores and of the ranks under tie order.
     letters
-        Whether to add the column ``letters``: models that share one do not differ significantly; see
-        :func:`compact_letters`.
+        Whether to add the column ``letters``: models that share one do not differ significantly;
+        see :func:`compact_letters`.
     shuffled
-        The result of :func:`shuffled_means`, for ranks under tie order by counting; see :func:`tie_ranks`.
+        The result of :func:`shuffled_means`, for ranks under tie order by counting; see
+        :func:`tie_ranks`.
     resamples, seed
-        Number and seed of the sign patterns or permutations, as for :func:`compare`, and of the draws for ranks.
+        Number and seed of the sign patterns or permutations, as for :func:`compare`, and of the
+        draws for ranks.
 
     Returns
     -------
     polars.DataFrame
-        One row per ``metric``, ``cutoff`` and ``policy`` (in the order of the scores) and ``model``, best first:
+        One row per ``metric``, ``cutoff`` and ``policy`` (in the order of the scores) and
+        ``model``, best first:
 
-        ``rank``, ``value``; ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as from :func:`summarise`);
-        ``tie_rank_low``, ``tie_rank_high`` (best and worst rank under random tie order alone; see :func:`tie_ranks`),
-        ``query_rank_low``, ``query_rank_high`` (best and worst rank that the tests of all pairs leave open: 1 + the
-        number of significantly better models, and the number of models − that of significantly worse ones);
-        ``queries`` (those for which all models have a score; all but the tests is computed on them) and ``unpaired``
+        ``rank``, ``value``; ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as from
+        :func:`summarise`); ``tie_rank_low``, ``tie_rank_high`` (best and worst rank under random
+        tie order alone; see :func:`tie_ranks`), ``query_rank_low``, ``query_rank_high`` (best and
+        worst rank that the tests of all pairs leave open: 1 + the number of significantly better
+        models, and the number of models − that of significantly worse ones); ``queries`` (those for
+        which all models have a score; all but the tests is computed on them) and ``unpaired``
         (queries left out).
 
     Raises
@@ -82,11 +88,12 @@ def leaderboard(
 
     Notes
     -----
-    If the tests control the chance of any false finding, as all but "bh" do, all true ranks lie in their ranges at once
-    with probability 1 − ``alpha`` or more (Al Mohamad, Goeman and van Zwet, *Simultaneous Confidence Intervals for
-    Ranks With Application to Ranking Institutions*, Biometrics 78, 2022; Mogstad, Romano, Shaikh and Wilhelm,
-    *Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement across Countries*,
-    Review of Economic Studies 91, 2024). Each pair is tested on the queries that both models have.
+    If the tests control the chance of any false finding, as all but "bh" do, all true ranks lie in
+    their ranges at once with probability 1 − ``alpha`` or more (Al Mohamad, Goeman and van Zwet,
+    *Simultaneous Confidence Intervals for Ranks With Application to Ranking Institutions*,
+    Biometrics 78, 2022; Mogstad, Romano, Shaikh and Wilhelm, *Inference for Ranks with Applications
+    to Mobility across Neighbourhoods and Academic Achievement across Countries*, Review of Economic
+    Studies 91, 2024). Each pair is tested on the queries that both models have.
 
     Examples
     --------
@@ -95,8 +102,14 @@ def leaderboard(
     >>> from retrieval_report import evaluate, read_judgements, read_rankings
     >>> from retrieval_report.study.samples import sample_folder
     >>> docs = sample_folder() / "docs"
-    >>> scores = evaluate(read_rankings(docs / "runs"), judgements=read_judgements(docs / "qrels.txt"),
-    ...                   metrics="ndcg", cutoffs=10, policies="expected", truncated="between_ties")
+    >>> scores = evaluate(
+    ...     read_rankings(docs / "runs"),
+    ...     judgements=read_judgements(docs / "qrels.txt"),
+    ...     metrics="ndcg",
+    ...     cutoffs=10,
+    ...     policies="expected",
+    ...     truncated="between_ties",
+    ... )
     >>> board = leaderboard(scores)
     >>> for row in board.select("model", "^(tie|query)_rank_.*$").rows():
     ...     print(*row)
@@ -116,7 +129,9 @@ def leaderboard(
         return pl.DataFrame(schema=LEADERBOARD)
     named = list(dict.fromkeys(grid.measures[measure][2] for measure in asked))
     draws = LEAST_RESAMPLES if resamples is None else resamples
-    ranks = tie_ranks(given, policies=named, shuffled=shuffled, confidence=confidence, resamples=draws, seed=seed)
+    ranks = tie_ranks(
+        given, policies=named, shuffled=shuffled, confidence=confidence, resamples=draws, seed=seed
+    )
     board = ranks.rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
     parts = (
         (KEYS, _tested(grid, asked, correction, alpha, resamples, seed, letters=letters)),
@@ -142,9 +157,18 @@ def _complete(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _tested(
-    grid: Grid, asked: list[int], correction: str, alpha: float, resamples: int | None, seed: int, *, letters: bool
+    grid: Grid,
+    asked: list[int],
+    correction: str,
+    alpha: float,
+    resamples: int | None,
+    seed: int,
+    *,
+    letters: bool,
 ) -> pl.DataFrame:
-    """Return the ranks that the tests of all pairs leave open and, if asked, the letters of every model."""
+    """Return the ranks that the tests of all pairs leave open and, if asked, the letters of every
+    model.
+    """
     every = Pairs.every(len(grid.models))
     count = resamples_for(correction, every.first.size) if resamples is None else resamples
     found = family_tests(grid.value[asked], every, correction, count, seed)
@@ -158,9 +182,13 @@ def _tested(
         columns = {"model": grid.models, "query_rank_low": low, "query_rank_high": high}
         if letters:
             order = best_first(paired_mean(value, complete_queries(value) & ~np.isnan(value)))
-            texts = letter_texts(letter_columns((better | better.T)[np.ix_(order, order)]), len(order))
+            texts = letter_texts(
+                letter_columns((better | better.T)[np.ix_(order, order)]), len(order)
+            )
             columns["letters"] = [texts[rank] for rank in np.argsort(order)]
-        frames.append(measured(columns, grid.measures[measure], TESTED | (LETTERS if letters else {})))
+        frames.append(
+            measured(columns, grid.measures[measure], TESTED | (LETTERS if letters else {}))
+        )
     return pl.concat(frames)
 
 

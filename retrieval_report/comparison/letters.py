@@ -1,4 +1,6 @@
-"""Show tiers of a ranking as compact letters: models that share a letter do not differ significantly."""
+"""Show tiers of a ranking as compact letters: models that share a letter do not differ
+significantly.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,15 @@ from retrieval_report.engines.score_grid import Bools, Floats, measured
 from retrieval_report.reading.frames import to_polars
 
 LETTERS = schema("letters")
-PAIRS = schema("comparison", "metric", "cutoff", "policy", "model_a", "model_b", "value_a", "value_b")
+PAIRS = schema(
+    "comparison", "metric", "cutoff", "policy", "model_a", "model_b", "value_a", "value_b"
+)
 ALPHABET = string.ascii_lowercase + string.ascii_uppercase
 
 
 def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) -> pl.DataFrame:
-    """Give every model letters, so that two models share one exactly if their difference is not significant.
+    """Give every model letters, so that two models share one exactly if their difference is not
+    significant.
 
     Parameters
     ----------
@@ -34,8 +39,9 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
     Returns
     -------
     polars.DataFrame
-        One row per ``metric``, ``cutoff``, ``policy`` and ``model``, best model first: its ``value`` and its
-        ``letters``. The best model has an "a"; after "Z" follow "a2", "b2" and so on.
+        One row per ``metric``, ``cutoff``, ``policy`` and ``model``, best model first: its
+        ``value`` and its ``letters``. The best model has an "a"; after "Z" follow "a2", "b2" and so
+        on.
 
     Raises
     ------
@@ -44,8 +50,9 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
 
     Notes
     -----
-    Insert and absorb, after Piepho, *An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons*,
-    Journal of Computational and Graphical Statistics 13(2), 2004, without the sweep that takes single letters away
+    Insert and absorb, after Piepho, *An Algorithm for a Letter-Based Representation of All-Pairwise
+    Comparisons*, Journal of Computational and Graphical Statistics 13(2), 2004, without the sweep
+    that takes single letters away
     again: a tier of neighbours stays in one piece.
 
     Examples
@@ -53,9 +60,18 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
     The second model does not differ from either neighbour, but these differ from each other.
 
     >>> import polars as pl
-    >>> pairs = pl.DataFrame({
-    ...     "model_a": ["x", "y", "x"], "model_b": ["y", "z", "z"], "metric": ["ap"] * 3, "cutoff": [10] * 3,
-    ...     "policy": ["expected"] * 3, "value_a": [.6, .5, .6], "value_b": [.5, .4, .4], "family_p": [.4, .2, .01]})
+    >>> pairs = pl.DataFrame(
+    ...     {
+    ...         "model_a": ["x", "y", "x"],
+    ...         "model_b": ["y", "z", "z"],
+    ...         "metric": ["ap"] * 3,
+    ...         "cutoff": [10] * 3,
+    ...         "policy": ["expected"] * 3,
+    ...         "value_a": [0.6, 0.5, 0.6],
+    ...         "value_b": [0.5, 0.4, 0.4],
+    ...         "family_p": [0.4, 0.2, 0.01],
+    ...     }
+    ... )
     >>> compact_letters(pairs).select("model", "letters").rows()
     [('x', 'a'), ('y', 'ab'), ('z', 'b')]
     """
@@ -68,7 +84,9 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
     for measure, rows in frame.group_by(SCORE, maintain_order=True):
         models, values, different = _matrix(rows, p, alpha)
         texts = letter_texts(letter_columns(different), len(models))
-        parts.append(measured({"model": models, "value": values, "letters": texts}, measure, LETTERS))
+        parts.append(
+            measured({"model": models, "value": values, "letters": texts}, measure, LETTERS)
+        )
     return pl.concat(parts)
 
 
@@ -79,19 +97,27 @@ def _matrix(rows: pl.DataFrame, p: str, alpha: float) -> tuple[list[str], Floats
     means = means[best_first(means["value"].cast(pl.Float64).fill_null(np.nan).to_numpy())]
     models = means["model"].to_list()
     ranks = dict(zip(models, range(len(models)), strict=True))
-    first, second = (rows[f"model_{side}"].replace_strict(ranks, return_dtype=pl.Int64).to_numpy() for side in "ab")
+    first, second = (
+        rows[f"model_{side}"].replace_strict(ranks, return_dtype=pl.Int64).to_numpy()
+        for side in "ab"
+    )
     given = np.eye(len(models), dtype=np.bool_)
     given[first, second] = given[second, first] = True
     if not given.all():
         one, other = (models[row] for row in np.argwhere(~given)[0])
-        raise DataError(f"pairs: {one!r} and {other!r} are not compared; letters need all pairs of the models")
+        raise DataError(
+            f"pairs: {one!r} and {other!r} are not compared; letters need all pairs of the models"
+        )
     different = np.zeros_like(given)
-    different[first, second] = different[second, first] = (rows[p] < alpha).fill_null(False).to_numpy()
+    different[first, second] = different[second, first] = (
+        (rows[p] < alpha).fill_null(False).to_numpy()
+    )
     return models, means["value"].to_numpy(), different
 
 
 def letter_columns(different: Bools) -> list[list[int]]:
-    """Return the sets of models that share a letter, as rows of the matrix, those with the best member first.
+    """Return the sets of models that share a letter, as rows of the matrix, those with the best
+    member first.
 
     Parameters
     ----------
@@ -119,7 +145,9 @@ def _runs(different: Bools) -> list[list[int]] | None:
     """Return the longest runs of neighbours that do not differ; None if runs do not suffice."""
     models = len(different)
     above = np.triu(different)
-    ends = np.where(above.any(axis=1), above.argmax(axis=1), models)  # the first below from which each differs
+    ends = np.where(
+        above.any(axis=1), above.argmax(axis=1), models
+    )  # the first below from which each differs
     plain = all(above[row, end:].all() for row, end in enumerate(ends))
     if not plain or (np.diff(ends) < 0).any():
         return None

@@ -19,11 +19,12 @@ MOST_PAIRS = 1 << 21  # pairs, of all measures, for which the same signs serve
 def step_down(values: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     r"""Return the p of every pair by every measure, adjusted for all pairs of the measure; NaN without a shared query.
 
-    Every query has one sign per pattern, shared by all pairs, so that the dependence between pairs is kept. The
-    statistic of a pair is \|Σ d\| / √Σ d² over the queries that both models have, which rises with \|t\| and stays
-    finite where all differences are equal. A pair is compared with the largest statistic of those pairs that are not
-    more significant than it (Westfall and Young, *Resampling-Based Multiple Testing*, 1993). If at most 13 queries
-    differ at all, every pattern is tried and p is exact; else p = (b + 1) / (B + 1).
+    Every query has one sign per pattern, shared by all pairs, so that the dependence between pairs
+    is kept. The statistic of a pair is \|Σ d\| / √Σ d² over the queries that both models have,
+    which rises with \|t\| and stays finite where all differences are equal. A pair is compared with
+    the largest statistic of those pairs that are not more significant than it (Westfall and Young,
+    *Resampling-Based Multiple Testing*, 1993). If at most 13 queries differ at all, every pattern
+    is tried and p is exact; else p = (b + 1) / (B + 1).
 
     Parameters
     ----------
@@ -36,7 +37,8 @@ def step_down(values: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats
 
     Examples
     --------
-    The first model beats both others in all four queries. Two of 16 patterns do that, and two the same with one.
+    The first model beats both others in all four queries. Two of 16 patterns do that, and two the
+    same with one.
 
     >>> values = np.array([[[0.9, 0.8, 0.9, 0.7], [0.3, 0.1, 0.2, 0.2], [0.2, 0.2, 0.1, 0.3]]])
     >>> step_down(values, Pairs.every(3), 9_999, 0).tolist()
@@ -44,7 +46,8 @@ def step_down(values: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats
     """
     together = max(1, MOST_PAIRS // max(pairs.first.size, 1))
     parts = [
-        _tested(values[start : start + together], pairs, resamples, seed) for start in range(0, len(values), together)
+        _tested(values[start : start + together], pairs, resamples, seed)
+        for start in range(0, len(values), together)
     ]
     return np.concatenate(parts) if parts else np.empty((0, pairs.first.size))
 
@@ -56,12 +59,19 @@ def _tested(values: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     for signs in random_signs(values.shape[2], resamples, seed) if sampled else ():
         for family in sampled:
             family.count(signs)
-    return np.stack([family.sampled_p(resamples) if family in sampled else family.exact_p() for family in families])
+    return np.stack(
+        [
+            family.sampled_p(resamples) if family in sampled else family.exact_p()
+            for family in families
+        ]
+    )
 
 
 @dataclass(eq=False)
 class _Family:
-    """The pairs by one measure, the least significant first, and how many patterns reached each so far."""
+    """The pairs by one measure, the least significant first, and how many patterns reached each so
+    far.
+    """
 
     values: Floats  # (models, queries), NaN if there is no score
     order: Indices  # of the pairs given
@@ -95,10 +105,14 @@ class _Family:
         return cls(value, order, ordered, seen[order], scale[order], tested, differing, reached)
 
     def count(self, signs: Floats) -> None:
-        """Count for each pair the patterns in which it, or a less significant pair, is as far from 0 as it was."""
+        """Count for each pair the patterns in which it, or a less significant pair, is as far from
+        0 as it was.
+        """
         missing = np.isnan(self.values)
         filled = np.where(missing, 0.0, self.values)
-        alike = bool((missing == missing[0]).all())  # then the sum of a pair is the difference of the models' sums
+        alike = bool(
+            (missing == missing[0]).all()
+        )  # then the sum of a pair is the difference of the models' sums
         sums = filled @ signs if alike else None
         largest = np.zeros(signs.shape[1])
         for start in range(0, self.seen.size, STEP):
@@ -114,7 +128,9 @@ class _Family:
             self.reached[part] += _reaching(flipped, self.seen[part], largest)
 
     def sampled_p(self, resamples: int) -> Floats:
-        """Return p from the patterns counted, which were drawn; the scores as they are count as one more."""
+        """Return p from the patterns counted, which were drawn; the scores as they are count as one
+        more.
+        """
         return self._monotone((self.reached + 1) / (resamples + 1))
 
     def exact_p(self) -> Floats:
@@ -125,19 +141,26 @@ class _Family:
         return self._monotone(self.reached / signs.shape[1])
 
     def _monotone(self, p: Floats) -> Floats:
-        """Return p in the order of the pairs given; that of a pair is not below those of more significant pairs."""
+        """Return p in the order of the pairs given; that of a pair is not below those of more
+        significant pairs.
+        """
         adjusted = np.empty_like(p)
         adjusted[self.order] = np.maximum.accumulate(p[::-1])[::-1]
         return np.where(self.tested, adjusted, np.nan)
 
 
 def _reaching(flipped: Floats, seen: Floats, largest: Floats) -> NDArray[np.intp]:
-    """Return how many patterns reach each pair of a block, and raise the ``largest`` statistic of each pattern so far.
+    """Return how many patterns reach each pair of a block, and raise the ``largest`` statistic of
+    each pattern so far.
 
-    In most patterns no pair of a block exceeds the largest so far: these are counted together, by bisection.
+    In most patterns no pair of a block exceeds the largest so far: these are counted together, by
+    bisection.
 
     >>> largest = np.array([0.0, 5.0])
-    >>> _reaching(np.array([[1.0, 1.0], [3.0, 2.0]]), np.array([1.5, 4.0]), largest).tolist(), largest.tolist()
+    >>> (
+    ...     _reaching(np.array([[1.0, 1.0], [3.0, 2.0]]), np.array([1.5, 4.0]), largest).tolist(),
+    ...     largest.tolist(),
+    ... )
     ([1, 1], [3.0, 5.0])
     """
     grown = flipped.max(axis=0, initial=0.0) > largest

@@ -39,10 +39,10 @@ def no_worse(
 ) -> pl.DataFrame:
     """Test for every model whether it is worse than the baseline by more than a margin.
 
-    That a difference is not significant does not show that there is none, because few queries never show anything.
-    Anyone who quantises or prunes wants to know: can I say that at most ``margin`` is lost? Two one-sided t-tests of
-    the paired differences answer: one may reject "the loss is the margin or more", the other "the loss is the margin or
-    less".
+    That a difference is not significant does not show that there is none, because few queries never
+    show anything. Anyone who quantises or prunes wants to know: can I say that at most ``margin``
+    is lost? Two one-sided t-tests of the paired differences answer: one may reject "the loss is the
+    margin or more", the other "the loss is the margin or less".
 
     Parameters
     ----------
@@ -53,9 +53,10 @@ def no_worse(
     margin
         The largest loss of score that does not matter, above 0.
     tie_order
-        "expected": means over all orders of the ties. "worst": the model in its worst order against the baseline in its
-        best, so that a pass holds for every order; the scores must have the policies best and worst. Under both, tests
-        hold for whatever cut lists and an unknown R leave open (see Notes).
+        "expected": means over all orders of the ties. "worst": the model in its worst order against
+        the baseline in its best, so that a pass holds for every order; the scores must have the
+        policies best and worst. Under both, tests hold for whatever cut lists and an unknown R
+        leave open (see Notes).
     policies
         For ``tie_order="expected"``; default: all policies in the scores but best and worst.
     alpha
@@ -66,54 +67,75 @@ def no_worse(
     Returns
     -------
     polars.DataFrame
-        One row per metric, cutoff and policy (in the order of the scores) and each other model by name:
+        One row per metric, cutoff and policy (in the order of the scores) and each other model by
+        name:
 
         ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("worst" for the worst order);
-        ``value``, ``baseline_value`` (means over the paired queries), ``difference`` (model − baseline),
-        ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha`` on each side; null where
-        nothing bounds a score);
-        ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is above),
-        ``equivalent_p`` (small: the difference lies within the margin on either side; the usual two one-sided tests);
-        ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or else "lists are cut"
-        (items that follow could change a score), "R is not known" (relevant items that no model retrieved could),
-        "nothing to compare" (no query has a relevant item) or "not decided", also if there are fewer than two queries;
-        ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null for policies
-        without one);
-        ``detectable`` (the smallest loss that a test with this number of queries and spread of differences finds with
-        probability ``power``), ``queries_needed`` (to exclude a loss of ``margin`` with probability ``power`` if there
-        is none; null above 10⁹), ``queries`` (paired) and ``unpaired``.
+        ``value``, ``baseline_value`` (means over the paired queries), ``difference`` (model −
+        baseline), ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha``
+        on each side; null where nothing bounds a score);
+        ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is
+        above), ``equivalent_p`` (small: the difference lies within the margin on either side; the
+        usual two one-sided tests);
+        ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or
+        else "lists are cut" (items that follow could change a score), "R is not known" (relevant
+        items that no model retrieved could), "nothing to compare" (no query has a relevant item) or
+        "not decided", also if there are fewer than two queries; ``tie_std`` (of the difference,
+        under random tie order drawn for each model on its own; null for policies without one);
+        ``detectable`` (the smallest loss that a test with this number of queries and spread of
+        differences finds with probability ``power``), ``queries_needed`` (to exclude a loss of
+        ``margin`` with probability ``power`` if there is none; null above 10⁹), ``queries``
+        (paired) and ``unpaired``.
 
     Raises
     ------
     RetrievalReportError
-        The scores break their contract, or there is an unknown baseline or policy, or an invalid margin.
+        The scores break their contract, or there is an unknown baseline or policy, or an invalid
+        margin.
 
     Notes
     -----
-    Schuirmann, *A Comparison of the Two One-Sided Tests Procedure and the Power Approach*, Journal of Pharmacokinetics
-    and Biopharmaceutics 15(6), 1987. Power is computed by the noncentral t distribution, one-sided at ``alpha``. If all
-    differences are equal, p is 0 or 1, and 1 on both sides if the loss equals the margin.
+    Schuirmann, *A Comparison of the Two One-Sided Tests Procedure and the Power Approach*, Journal
+    of Pharmacokinetics and Biopharmaceutics 15(6), 1987. Power is computed by the noncentral t
+    distribution, one-sided at ``alpha``. If all differences are equal, p is 0 or 1, and 1 on both
+    sides if the loss equals the margin.
 
-    A score that is ``truncated``, or that R divides while R is ``pooled``, is an estimate. Where a query has one, the
-    lowest score (policy worst) of the model against the highest (policy best) of the baseline must pass the test for
-    "no worse", and its highest against the baseline's lowest the one for "worse", so that either verdict holds for all
-    that a deeper retrieval or more judgements could show. Without these policies in the scores, neither is given.
+    A score that is ``truncated``, or that R divides while R is ``pooled``, is an estimate. Where a
+    query has one, the lowest score (policy worst) of the model against the highest (policy best) of
+    the baseline must pass the test for "no worse", and its highest against the baseline's lowest
+    the one for "worse", so that either verdict holds for all that a deeper retrieval or more
+    judgements could show. Without these policies in the scores, neither is given.
 
     Examples
     --------
     Whole numbers instead of floats lose 0.001 of 0.6 on average; is that less than 0.005?
 
     >>> import polars as pl
-    >>> exact = [.61, .58, .64, .55, .62, .60, .57, .63]
-    >>> coarse = [.608, .578, .641, .549, .618, .599, .571, .628]
-    >>> scores = pl.DataFrame([
-    ...     {"model": model, "query": f"q{number}", "metric": "ndcg", "cutoff": 10, "policy": "expected",
-    ...      "value": value, "std": 0.0, "items": 9, "n_relevant": 2}
-    ...     for model, column in (("int8", coarse), ("float32", exact)) for number, value in enumerate(column)])
+    >>> exact = [0.61, 0.58, 0.64, 0.55, 0.62, 0.60, 0.57, 0.63]
+    >>> coarse = [0.608, 0.578, 0.641, 0.549, 0.618, 0.599, 0.571, 0.628]
+    >>> scores = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": model,
+    ...             "query": f"q{number}",
+    ...             "metric": "ndcg",
+    ...             "cutoff": 10,
+    ...             "policy": "expected",
+    ...             "value": value,
+    ...             "std": 0.0,
+    ...             "items": 9,
+    ...             "n_relevant": 2,
+    ...         }
+    ...         for model, column in (("int8", coarse), ("float32", exact))
+    ...         for number, value in enumerate(column)
+    ...     ]
+    ... )
     >>> told = no_worse(scores, baseline="float32", margin=0.005)
     >>> told.select(pl.col("difference").round(4), pl.col("bound_low").round(4), "verdict").row(0)
     (-0.001, -0.0019, 'no worse')
-    >>> told.select(pl.col("no_worse_p").round(5), pl.col("detectable").round(4), "queries_needed").row(0)
+    >>> told.select(
+    ...     pl.col("no_worse_p").round(5), pl.col("detectable").round(4), "queries_needed"
+    ... ).row(0)
     (3e-05, 0.0013, 3)
     >>> no_worse(scores, baseline="float32", margin=0.001)["verdict"][0]
     'not decided'
@@ -159,12 +181,18 @@ class _Known(NamedTuple):
     reasons: dict[str, Bools]  # where a score is not known, by the word for the reason
 
 
-def _asked(grid: Grid, tie_order: str, policies: str | Sequence[str] | None, baseline: str) -> list[_Known]:
-    """Return what is known at every measure; for the worst order, of the baseline's best and the others' worst."""
+def _asked(
+    grid: Grid, tie_order: str, policies: str | Sequence[str] | None, baseline: str
+) -> list[_Known]:
+    """Return what is known at every measure; for the worst order, of the baseline's best and the
+    others' worst.
+    """
     if tie_order == "expected":
         return [_expected(grid, number) for number in asked_measures(grid, policies)]
     if policies is not None:
-        raise ParameterError("policies: tie_order='worst' compares policy worst with policy best; leave policies out")
+        raise ParameterError(
+            "policies: tie_order='worst' compares policy worst with policy best; leave policies out"
+        )
     row, found = grid.models.index(baseline), []
     for number, (metric, cutoff, policy) in enumerate(grid.measures):
         if policy == "worst" and (metric, cutoff, "best") in grid.measures:
@@ -173,22 +201,30 @@ def _asked(grid: Grid, tie_order: str, policies: str | Sequence[str] | None, bas
             no_std = np.full_like(value, np.nan)
             scored = ~np.isnan(value) | ~np.isnan(grid.under(number, "expected"))
             open_scores = {CUT: scored & np.isnan(value)}
-            found.append(_Known((metric, cutoff, "worst"), value, no_std, scored, value, value, open_scores))
+            found.append(
+                _Known((metric, cutoff, "worst"), value, no_std, scored, value, value, open_scores)
+            )
     if not found:
         raise ParameterError("tie_order: 'worst' needs policies 'best' and 'worst' in the scores")
     return found
 
 
 def _expected(grid: Grid, number: int) -> _Known:
-    """Return scores with what bounds those that are estimates, because lists are cut or R is not known."""
+    """Return scores with what bounds those that are estimates, because lists are cut or R is not
+    known.
+    """
     measure, value = grid.measures[number], grid.value[number]
     cut, pooled = grid.truncated[number], grid.pooled[number] & divided_by_relevant(measure[0])
-    lowest, highest = (np.where(cut | pooled, grid.under(number, policy), value) for policy in ("worst", "best"))
+    lowest, highest = (
+        np.where(cut | pooled, grid.under(number, policy), value) for policy in ("worst", "best")
+    )
     reasons = {CUT: cut, UNKNOWN_R: pooled}
     return _Known(measure, value, grid.std[number], ~np.isnan(value), lowest, highest, reasons)
 
 
-def _columns(known: _Known, pairs: Pairs, margin: float, alpha: float, power: float, *, nothing: bool) -> Columns:
+def _columns(
+    known: _Known, pairs: Pairs, margin: float, alpha: float, power: float, *, nothing: bool
+) -> Columns:
     columns = paired_columns(known.value, known.std, pairs)
     size = columns["queries"]
     plain = paired_t(differences(known.value, pairs.first, pairs.second), 1 - 2 * alpha)
@@ -224,14 +260,21 @@ def _columns(known: _Known, pairs: Pairs, margin: float, alpha: float, power: fl
 
 
 def _bound(models: Floats, baseline: Floats, scored: Bools, pairs: Pairs, alpha: float) -> PairedT:
-    """Test differences of bounds of the models and of the baseline; NaN for a pair with a score that has none."""
-    difference = differences(np.concatenate([models, baseline]), pairs.first, pairs.second + len(models))
+    """Test differences of bounds of the models and of the baseline; NaN for a pair with a score
+    that has none.
+    """
+    difference = differences(
+        np.concatenate([models, baseline]), pairs.first, pairs.second + len(models)
+    )
     unbounded = (scored & np.isnan(difference)).any(axis=1)
-    return PairedT(*(np.where(unbounded, np.nan, column) for column in paired_t(difference, 1 - 2 * alpha)))
+    return PairedT(
+        *(np.where(unbounded, np.nan, column) for column in paired_t(difference, 1 - 2 * alpha))
+    )
 
 
 def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
-    """Return the p-value of the t-test that the true mean is above ``least``; NaN below two queries.
+    """Return the p-value of the t-test that the true mean is above ``least``; NaN below two
+    queries.
 
     >>> one_sided(np.array([0.2]), np.array([0.4]), np.array([16]), 0.0).round(4).tolist()
     [0.032]
@@ -247,8 +290,11 @@ def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
     return p
 
 
-def detectable_effect(std: float, queries: int, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1) -> float:
-    """Return the smallest true mean difference that a paired t-test on some queries finds with a given probability.
+def detectable_effect(
+    std: float, queries: int, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1
+) -> float:
+    """Return the smallest true mean difference that a paired t-test on some queries finds with a
+    given probability.
 
     Parameters
     ----------
@@ -280,12 +326,17 @@ def detectable_effect(std: float, queries: int, *, alpha: float = 0.05, power: f
     top = 1.0
     while _power(top, queries, alpha, sides) < power:
         top *= 2
-    found = optimize.brentq(lambda effect: _power(effect, queries, alpha, sides) - power, 0.0, top, xtol=1e-12)
+    found = optimize.brentq(
+        lambda effect: _power(effect, queries, alpha, sides) - power, 0.0, top, xtol=1e-12
+    )
     return std * float(found)
 
 
-def queries_needed(std: float, effect: float, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1) -> int | None:
-    """Return how many queries a paired t-test needs to find a true mean difference with a given probability.
+def queries_needed(
+    std: float, effect: float, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1
+) -> int | None:
+    """Return how many queries a paired t-test needs to find a true mean difference with a given
+    probability.
 
     Parameters
     ----------
@@ -317,11 +368,15 @@ def queries_needed(std: float, effect: float, *, alpha: float = 0.05, power: flo
         if high > 2 * MOST_QUERIES:
             return None
     numbers = range(high // 2 + 1, high)
-    return numbers.start + bisect_left(numbers, power, key=lambda n: _power(effect / std, n, alpha, sides))
+    return numbers.start + bisect_left(
+        numbers, power, key=lambda n: _power(effect / std, n, alpha, sides)
+    )
 
 
 def _power(effect: float, queries: int, alpha: float, sides: int) -> float:
-    """Return the probability that a paired t-test finds an effect given in units of its standard deviation."""
+    """Return the probability that a paired t-test finds an effect given in units of its standard
+    deviation.
+    """
     from scipy import stats
 
     freedom, shift = queries - 1, effect * math.sqrt(queries)

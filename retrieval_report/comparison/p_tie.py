@@ -1,4 +1,6 @@
-"""The probability that random tie order reverses a pair of models, from the possible scores of each list."""
+"""The probability that random tie order reverses a pair of models, from the possible scores of each
+list.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,30 @@ from retrieval_report.comparison.tie_bounds import Ranges
 from retrieval_report.comparison.verdicts import ROUNDING, TIE_RISK
 from retrieval_report.engines.score_grid import Bools, Floats
 from retrieval_report.kernels.walks import sampled_walks
-from retrieval_report.scoring.convolution import Complex, Spread, characteristic, every_sum, likely_sums, series_below
+from retrieval_report.scoring.convolution import (
+    Complex,
+    Spread,
+    characteristic,
+    every_sum,
+    likely_sums,
+    series_below,
+)
 from retrieval_report.scoring.score_distribution import Drawn
 from retrieval_report.scoring.score_paths import Walk, walk_of_values
 
 WIDE = 0.01  # bounds farther apart than this are worth more work
 NARROW = 0.02  # so close do draws bring them, unless the verdict is decided before
 DRAWS = 1_000  # random orders of a pair at first
-LOOKS = (DRAWS, 4 * DRAWS, 10 * DRAWS)  # the last decides the verdict wherever bounds remain wider than NARROW
+LOOKS = (
+    DRAWS,
+    4 * DRAWS,
+    10 * DRAWS,
+)  # the last decides the verdict wherever bounds remain wider than NARROW
 MOST_DRAWN = 1 << 30  # items of lists drawn for one pair beyond the first orders: 20 seconds
 SURE = 1e-4 / len(LOOKS)  # how often the bounds of a share of draws may miss
-TERMS = 64  # of a series, for every standard deviation that fits into its period: bounds 0.006 apart
+TERMS = (
+    64  # of a series, for every standard deviation that fits into its period: bounds 0.006 apart
+)
 AWAY = 8  # standard deviations from the mean within which bounds are asked for
 OUTSIDE = 1e-6  # what sums beyond the period may count
 MOST_TERMS = 1 << 15
@@ -33,7 +48,9 @@ Bounds = tuple[float, float, float]  # the least, likely and greatest chance
 
 
 class ListOrders(NamedTuple):
-    """The scores of one list under tie order: all of them, listed or as a walk, or those of drawn orders."""
+    """The scores of one list under tie order: all of them, listed or as a walk, or those of drawn
+    orders.
+    """
 
     spread: Spread | None
     walk: Walk | None
@@ -43,7 +60,9 @@ class ListOrders(NamedTuple):
 
 
 class Chance(NamedTuple):
-    """The probability of a reversal with bounds, that of equal means (NaN: not known), and the method, if any."""
+    """The probability of a reversal with bounds, that of equal means (NaN: not known), and the
+    method, if any.
+    """
 
     low: float
     value: float
@@ -64,7 +83,9 @@ class _Side(NamedTuple):
 
 @dataclass
 class Reversals:
-    """Pairs of models at one metric and cutoff; sums over the lists of a model serve all its pairs."""
+    """Pairs of models at one metric and cutoff; sums over the lists of a model serve all its
+    pairs.
+    """
 
     known: Ranges
     lists: Mapping[tuple[int, int], ListOrders]  # by rows of model and query
@@ -72,7 +93,9 @@ class Reversals:
     _waves: dict[object, Complex] = field(default_factory=dict)
 
     def covers(self, first: int, second: int) -> bool:
-        """Return whether every list of a pair that tie order affects is available with all its orders."""
+        """Return whether every list of a pair that tie order affects is available with all its
+        orders.
+        """
         paired = self._paired(first, second)
         found = (
             self.lists.get((row, int(query)))
@@ -81,8 +104,11 @@ class Reversals:
         )
         return all(orders is not None and orders.drawn is None for orders in found)
 
-    def of(self, first: int, second: int, lead: float, bounds: tuple[float, float]) -> Chance | None:
-        """Return bounds for one pair, given the ``lead`` of the first and the ``bounds`` that moments give.
+    def of(
+        self, first: int, second: int, lead: float, bounds: tuple[float, float]
+    ) -> Chance | None:
+        """Return bounds for one pair, given the ``lead`` of the first and the ``bounds`` that
+        moments give.
 
         None: no more is known.
         """
@@ -119,7 +145,9 @@ class Reversals:
         return _Side(row, paired, tuple(parts), float(fixed), float(stray))
 
     def _without_draws(self, sides: tuple[_Side, _Side], near: float) -> Chance | None:
-        """Return bounds from lists for which all orders are counted, allowing for the variance of the others."""
+        """Return bounds from lists for which all orders are counted, allowing for the variance of
+        the others.
+        """
         stray = sides[0].stray + sides[1].stray
         if not np.isfinite(stray):
             return None
@@ -131,16 +159,25 @@ class Reversals:
             sums = self._summed(sides, near, every=False)
             if sums is None:
                 return (
-                    found if stray > 0 else _with_stray(self._below_by_waves(sides, 16 * TERMS), 0, near, "convolved")
+                    found
+                    if stray > 0
+                    else _with_stray(self._below_by_waves(sides, 16 * TERMS), 0, near, "convolved")
                 )
         exact = stray == 0 and sums[0].left_open == sums[1].left_open == 0
-        chance = _with_stray(lambda bound: _below(sums, bound), stray, near, "exact" if exact else "convolved")
+        chance = _with_stray(
+            lambda bound: _below(sums, bound), stray, near, "exact" if exact else "convolved"
+        )
         if stray > 0 or max(sums[0].left_open, sums[1].left_open) > 1e-4:
             return chance
-        equal = float(sums[1].chance @ (sums[0].below(sums[1].value + near) - sums[0].below(sums[1].value - near)))
+        equal = float(
+            sums[1].chance
+            @ (sums[0].below(sums[1].value + near) - sums[0].below(sums[1].value - near))
+        )
         return chance._replace(equal=equal)
 
-    def _summed(self, sides: tuple[_Side, _Side], near: float, *, every: bool) -> tuple[Spread, Spread] | None:
+    def _summed(
+        self, sides: tuple[_Side, _Side], near: float, *, every: bool
+    ) -> tuple[Spread, Spread] | None:
         """Return the sums of both models, all or the likely ones."""
         found = []
         for side in sides:
@@ -150,15 +187,21 @@ class Reversals:
                 spreads = [part.spread for part in side.parts if part.spread is not None]
                 whole = len(spreads) == len(side.parts)
                 own = form(spreads, near / (2 * max(len(spreads), 1))) if whole else None
-                self._sums[key] = None if own is None else Spread(own.value + side.fixed, own.chance)
+                self._sums[key] = (
+                    None if own is None else Spread(own.value + side.fixed, own.chance)
+                )
             own = self._sums[key]
             if own is None:
                 return None
             found.append(own)
         return found[0], found[1]
 
-    def _below_by_waves(self, sides: tuple[_Side, _Side], fineness: int) -> Callable[[float], Bounds]:
-        """Return a function that bounds the probability of a difference below any bound, by Fourier series."""
+    def _below_by_waves(
+        self, sides: tuple[_Side, _Side], fineness: int
+    ) -> Callable[[float], Bounds]:
+        """Return a function that bounds the probability of a difference below any bound, by Fourier
+        series.
+        """
         sums = _Sums.of(sides)
         # A constant only rotates the waves.
         shift = sides[0].fixed - sides[1].fixed
@@ -169,9 +212,15 @@ class Reversals:
                 return (0.0,) * 3 if bound <= sums.least else (1.0,) * 3
             if abs(bound - sums.mean) > AWAY * sums.deviation:
                 return 0.0, float(bound > sums.mean), 1.0
-            terms = 1 << int(np.clip(np.ceil(np.log2(fineness * period / sums.deviation)), 6, np.log2(MOST_TERMS)))
+            terms = 1 << int(
+                np.clip(
+                    np.ceil(np.log2(fineness * period / sums.deviation)), 6, np.log2(MOST_TERMS)
+                )
+            )
             ahead, behind = (self._wave(side, period, terms) for side in sides)
-            low, value, high = series_below(ahead * np.conj(behind), sums.mean - shift, bound - shift, period)
+            low, value, high = series_below(
+                ahead * np.conj(behind), sums.mean - shift, bound - shift, period
+            )
             return max(low - outside, 0.0), value, min(high + outside, 1.0)
 
         return below
@@ -183,7 +232,9 @@ class Reversals:
         return self._waves[key]
 
     def _from_draws(self, sides: tuple[_Side, _Side], near: float, draws: int) -> Chance | None:
-        """Return the share of drawn orders that reverse the pair; None if a list has none, or they are too many."""
+        """Return the share of drawn orders that reverse the pair; None if a list has none, or they
+        are too many.
+        """
         total, lists = 0.0, []
         for side, sign in zip(sides, (1.0, -1.0), strict=True):
             for query in np.flatnonzero(side.paired):
@@ -206,7 +257,8 @@ class Reversals:
 
 
 def binomial_bounds(count: int, draws: int) -> tuple[float, float]:
-    """Return Clopper and Pearson's bounds of a probability; of all looks at a pair, one fails once in 10 000 pairs.
+    """Return Clopper and Pearson's bounds of a probability; of all looks at a pair, one fails once
+    in 10 000 pairs.
 
     >>> [round(bound, 4) for bound in binomial_bounds(0, 1000)]
     [0.0, 0.0109]
@@ -240,7 +292,8 @@ class _Sums(NamedTuple):
         return cls(least, most, mean, float(np.sqrt(sum(walk.variance for walk in both))), reach)
 
     def period(self) -> tuple[float, float]:
-        """Return how far from a bound sums may be, and how much sums beyond contribute (Bernstein's inequality).
+        """Return how far from a bound sums may be, and how much sums beyond contribute (Bernstein's
+        inequality).
 
         It is a power of √2, so that pairs share the sums of their models.
         """
@@ -278,7 +331,9 @@ def _below(sums: tuple[Spread, Spread], bound: float) -> Bounds:
 
 
 def _with_stray(below: Callable[[float], Bounds], stray: float, near: float, method: str) -> Chance:
-    """Return the probability of a sum below 0 after adding lists of known variance, by Cantelli's inequality."""
+    """Return the probability of a sum below 0 after adding lists of known variance, by Cantelli's
+    inequality.
+    """
     low, value, high = below(-near)
     if stray > 0:
         low, high = 0.0, 1.0

@@ -1,4 +1,6 @@
-"""Compare two models: by how much one is better, and whether queries or tie order could explain it."""
+"""Compare two models: by how much one is better, and whether queries or tie order could explain
+it.
+"""
 
 from __future__ import annotations
 
@@ -71,18 +73,19 @@ def compare(
 ) -> pl.DataFrame:
     r"""Compare every pair of models on the queries for which both have a score.
 
-    Two questions are kept apart. Could another sample of queries reverse the difference? The interval and the p-values
-    answer this, without regard to ties. Could another order inside the ties reverse it? ``p_tie`` answers this, without
-    regard to sampling. It assumes orders drawn anew for every query; one order for all queries, such as that of a file
-    or of item ids, can deviate further.
+    Two questions are kept apart. Could another sample of queries reverse the difference? The
+    interval and the p-values answer this, without regard to ties. Could another order inside the
+    ties reverse it? ``p_tie`` answers this, without regard to sampling. It assumes orders drawn
+    anew for every query; one order for all queries, such as that of a file or of item ids, can
+    deviate further.
 
     Parameters
     ----------
     scores
         The result of :func:`evaluate`.
     baseline
-        Compare all models with this one alone; it is ``model_b``. Default: all pairs, ``model_a`` before ``model_b``
-        by name.
+        Compare all models with this one alone; it is ``model_b``. Default: all pairs, ``model_a``
+        before ``model_b`` by name.
     policies
         By default all policies in the scores except best and worst.
     confidence
@@ -90,24 +93,26 @@ def compare(
     adjust
         One of {"permutation", "t", "wilcoxon"}: the p-value that "holm", "bh" and ``bh_p`` correct.
     correction
-        One of {"max-t", "holm", "tukey", "bh"}: how ``family_p`` allows for the number of pairs. "max-t" flips the
-        signs of all differences of a query together, and compares each pair with the largest studentised difference of
-        the pairs that are not more significant (Westfall and Young's step-down); with a baseline, this is Dunnett's
-        case. "tukey" takes one distance for all pairs, "holm" the p-values of single tests; "bh" (Benjamini–Hochberg)
-        controls only the share of false findings. See ``docs/choosing-a-test.md``.
+        One of {"max-t", "holm", "tukey", "bh"}: how ``family_p`` allows for the number of pairs.
+        "max-t" flips the signs of all differences of a query together, and compares each pair with
+        the largest studentised difference of the pairs that are not more significant (Westfall and
+        Young's step-down); with a baseline, this is Dunnett's case. "tukey" takes one distance for
+        all pairs, "holm" the p-values of single tests; "bh" (Benjamini–Hochberg) controls only the
+        share of false findings. See ``docs/choosing-a-test.md``.
     most_apart
-        Only pairs at most so many ranks apart, by the means of each measure, and those with the best model;
-        ``family_p`` stays that of all pairs. Default: all pairs.
+        Only pairs at most so many ranks apart, by the means of each measure, and those with the
+        best model; ``family_p`` stays that of all pairs. Default: all pairs.
     resamples
-        Number of random sign patterns or permutations. By default 9999, or for Holm's correction 100 times the number
-        of pairs minus one if that is more: p is at least 1 / (resamples + 1), so with fewer no pair of many could pass
-        it. Where at most 13 queries differ, max-T tries all patterns, and its p is exact.
+        Number of random sign patterns or permutations. By default 9999, or for Holm's correction
+        100 times the number of pairs minus one if that is more: p is at least 1 / (resamples + 1),
+        so with fewer no pair of many could pass it. Where at most 13 queries differ, max-T tries
+        all patterns, and its p is exact.
     seed
         Seed of the sign patterns. The result does not depend on the order of the rows.
     rankings, judgements, queries, **options
-        The arguments of :func:`evaluate`, as frames. With them, ``p_tie`` is computed from the lists themselves if
-        mean, standard deviation and bounds leave it open by more than 0.01. Frames or options that give other scores
-        are refused.
+        The arguments of :func:`evaluate`, as frames. With them, ``p_tie`` is computed from the
+        lists themselves if mean, standard deviation and bounds leave it open by more than 0.01.
+        Frames or options that give other scores are refused.
 
     Returns
     -------
@@ -115,34 +120,35 @@ def compare(
         One row per metric, cutoff and policy (in the order of the scores) and pair:
 
         ``model_a``, ``model_b``, ``metric``, ``cutoff``, ``policy``;
-        ``value_a``, ``value_b`` (means over the paired queries), ``difference`` (a − b), ``ci_low``, ``ci_high``
-        (Student's t of the differences; null below two queries);
-        ``t_p``, ``wilcoxon_p`` (zeros dropped; exact below 50 differences of distinct sizes, and up to 13 of any; else
-        normal, corrected for ties and continuity), ``permutation_p`` (sign flips of the differences: all patterns,
-        ``permutation_method`` "exact", up to 13 non-zero differences, else "sampled": (b + 1) / (B + 1)), all
-        two-sided;
-        ``family_p`` (corrected by ``family_method``: below it, any false finding in the family is as rare as p says,
-        for "bh" the share of false findings) and ``bh_p`` (Benjamini–Hochberg) over the ``family``: the pairs of the
-        same metric, cutoff and policy that have a p-value, ``family`` of them;
-        ``effect_size`` (Cohen's d_z: mean of the differences / their standard deviation; null where they are all
-        equal and not 0);
-        ``wins``, ``ties``, ``losses`` of a (queries; scores equal to 12 digits are a tie), ``queries`` (paired),
-        ``unpaired`` (queries with a score for only one of the two);
-        ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null for policies
-        without one), ``tied_queries`` (paired queries whose score depends on tie order, or may);
-        ``p_tie`` (policy expected only: the probability that random tie order, drawn for each model and query on
-        its own, shows the pair strictly in the other order than the expected means; null where these are equal),
-        ``p_tie_low``, ``p_tie_high`` (bounds of it that hold; with ``rankings`` at most 0.02 apart, or on one side of
-        0.05, which decides the verdict, unless that took more than 2³⁰ drawn items),
-        ``p_equal`` (the probability that it shows equal means; null where that is not known) and ``p_tie_method``:
-        "exact" (all sums of all orders; 0 too where no query is tied or the lowest mean of one reaches the highest
-        of the other, for which best and worst must be in the scores), "convolved" (all orders of every list; their
-        sum is bounded), "shuffles" (1000 to 10 000 random orders; Clopper's and Pearson's bounds, which miss once in
-        10 000 pairs), "normal" (Φ(−\|difference\| / tie_std), within what Cantelli's, Hoeffding's, Bennett's and
-        Berry's and Esseen's inequalities allow), "bounds" (they alone are known: a standard deviation is missing) or
-        "truncated" (a cut list leaves it open: nothing is known);
-        ``truncated_queries`` (paired queries for which that is so), ``pooled`` (whether R of a paired query counts
-        only what some model retrieved).
+        ``value_a``, ``value_b`` (means over the paired queries), ``difference`` (a − b),
+        ``ci_low``, ``ci_high`` (Student's t of the differences; null below two queries);
+        ``t_p``, ``wilcoxon_p`` (zeros dropped; exact below 50 differences of distinct sizes, and up
+        to 13 of any; else normal, corrected for ties and continuity), ``permutation_p`` (sign flips
+        of the differences: all patterns, ``permutation_method`` "exact", up to 13 non-zero
+        differences, else "sampled": (b + 1) / (B + 1)), all two-sided;
+        ``family_p`` (corrected by ``family_method``: below it, any false finding in the family is
+        as rare as p says, for "bh" the share of false findings) and ``bh_p`` (Benjamini–Hochberg)
+        over the ``family``: the pairs of the same metric, cutoff and policy that have a p-value,
+        ``family`` of them; ``effect_size`` (Cohen's d_z: mean of the differences / their standard
+        deviation; null where they are all equal and not 0);
+        ``wins``, ``ties``, ``losses`` of a (queries; scores equal to 12 digits are a tie),
+        ``queries`` (paired), ``unpaired`` (queries with a score for only one of the two);
+        ``tie_std`` (of the difference, under random tie order drawn for each model on its own; null
+        for policies without one), ``tied_queries`` (paired queries whose score depends on tie
+        order, or may); ``p_tie`` (policy expected only: the probability that random tie order,
+        drawn for each model and query on its own, shows the pair strictly in the other order than
+        the expected means; null where these are equal), ``p_tie_low``, ``p_tie_high`` (bounds of it
+        that hold; with ``rankings`` at most 0.02 apart, or on one side of 0.05, which decides the
+        verdict, unless that took more than 2³⁰ drawn items), ``p_equal`` (the probability that it
+        shows equal means; null where that is not known) and ``p_tie_method``: "exact" (all sums of
+        all orders; 0 too where no query is tied or the lowest mean of one reaches the highest of
+        the other, for which best and worst must be in the scores), "convolved" (all orders of every
+        list; their sum is bounded), "shuffles" (1000 to 10 000 random orders; Clopper's and
+        Pearson's bounds, which miss once in 10 000 pairs), "normal" (Φ(−\|difference\| / tie_std),
+        within what Cantelli's, Hoeffding's, Bennett's and Berry's and Esseen's inequalities allow),
+        "bounds" (they alone are known: a standard deviation is missing) or "truncated" (a cut list
+        leaves it open: nothing is known); ``truncated_queries`` (paired queries for which that is
+        so), ``pooled`` (whether R of a paired query counts only what some model retrieved).
 
     Raises
     ------
@@ -155,18 +161,29 @@ def compare(
 
     >>> import polars as pl
     >>> from retrieval_report import evaluate
-    >>> rankings = pl.DataFrame({
-    ...     "model": ["coarse"] * 8 + ["fine"] * 8, "query": list("ppqqrrss") * 2, "item": list("xy") * 8,
-    ...     "distance": [1] * 8 + [1, 2] * 3 + [2, 1], "relevance": [1, 0] * 8})
-    >>> scores = evaluate(rankings, metrics="rr", cutoffs=None, policies=("expected", "best", "worst"))
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "model": ["coarse"] * 8 + ["fine"] * 8,
+    ...         "query": list("ppqqrrss") * 2,
+    ...         "item": list("xy") * 8,
+    ...         "distance": [1] * 8 + [1, 2] * 3 + [2, 1],
+    ...         "relevance": [1, 0] * 8,
+    ...     }
+    ... )
+    >>> scores = evaluate(
+    ...     rankings, metrics="rr", cutoffs=None, policies=("expected", "best", "worst")
+    ... )
     >>> comparison = compare(scores)
-    >>> comparison.select("model_a", "model_b", "difference", "permutation_p", "wins", "losses").row(0)
+    >>> comparison.select(
+    ...     "model_a", "model_b", "difference", "permutation_p", "wins", "losses"
+    ... ).row(0)
     ('coarse', 'fine', -0.125, 0.625, 1, 3)
     >>> chance = ["p_tie", "p_tie_low", "p_tie_high", "p_tie_method"]
     >>> comparison.select("tie_std", pl.col(chance[:3]).round(4), "p_tie_method").row(0)
     (0.125, 0.1587, 0.0, 0.4387, 'normal')
 
-    The coarse model wins only if all four ties fall its way: 1 / 16. Four coins are far from normal.
+    The coarse model wins only if all four ties fall its way: 1 / 16. Four coins are far from
+    normal.
 
     >>> compare(scores, rankings=rankings).select(*chance, "p_equal").row(0)
     (0.0625, 0.0625, 0.0625, 'exact', 0.25)
@@ -188,33 +205,62 @@ def compare(
     parts = _tests(grid, asked, every, kept, confidence, adjust, correction, count, seed)
     given: dict[str, Any] = {"judgements": judgements, "queries": queries, **options}
     if rankings is None and any(part is not None for part in given.values()):
-        raise ParameterError(f"{next(name for name, part in given.items() if part is not None)}: without rankings")
+        raise ParameterError(
+            f"{next(name for name, part in given.items() if part is not None)}: without rankings"
+        )
     known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, seed=seed, **given)
     frames = []
     for measure, columns, rows in zip(asked, parts, kept, strict=True):
         own = every.part(rows)
         chances = tie_chance.tie_chances(grid, measure, own, columns, known)
-        columns |= pl.DataFrame(chances, schema=CHANCES, orient="row").to_dict() if chances else dict.fromkeys(CHANCES)
+        columns |= (
+            pl.DataFrame(chances, schema=CHANCES, orient="row").to_dict()
+            if chances
+            else dict.fromkeys(CHANCES)
+        )
         frames.append(grid.of_pairs(measure, own, columns, COMPARISON, family_method=correction))
     return pl.concat(frames)
 
 
 def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
-    """Exchange the models of some pairs, as if `compare` or `flips` had been given them the other way round.
+    """Exchange the models of some pairs, as if `compare` or `flips` had been given them the other
+    way round.
 
-    >>> comparison = compare({
-    ...     "model": ["a", "b"], "query": ["q"] * 2, "metric": ["rr"] * 2, "cutoff": [1] * 2, "policy": ["naive"] * 2,
-    ...     "value": [1.0, 0.25], "std": [None] * 2, "items": [3] * 2, "n_relevant": [1] * 2})
+    >>> comparison = compare(
+    ...     {
+    ...         "model": ["a", "b"],
+    ...         "query": ["q"] * 2,
+    ...         "metric": ["rr"] * 2,
+    ...         "cutoff": [1] * 2,
+    ...         "policy": ["naive"] * 2,
+    ...         "value": [1.0, 0.25],
+    ...         "std": [None] * 2,
+    ...         "items": [3] * 2,
+    ...         "n_relevant": [1] * 2,
+    ...     }
+    ... )
     >>> names = ["model_a", "model_b", "value_a", "difference", "wins", "losses"]
-    >>> comparison.select(names).row(0), turned(comparison, pl.col("model_a") == "a").select(names).row(0)
+    >>> (
+    ...     comparison.select(names).row(0),
+    ...     turned(comparison, pl.col("model_a") == "a").select(names).row(0),
+    ... )
     (('a', 'b', 1.0, 0.75, 1, 0), ('b', 'a', 0.25, -0.75, 0, 1))
     """
     sides = [name.removesuffix("_a") for name in comparison.columns if name.endswith("_a")]
-    exchanged = {f"{side}_{one}": f"{side}_{other}" for side in sides for one, other in ("ab", "ba")}
+    exchanged = {
+        f"{side}_{one}": f"{side}_{other}" for side in sides for one, other in ("ab", "ba")
+    }
     exchanged |= {"wins": "losses", "losses": "wins"}
-    negated = {"difference": "difference", "effect_size": "effect_size", "ci_low": "ci_high", "ci_high": "ci_low"}
+    negated = {
+        "difference": "difference",
+        "effect_size": "effect_size",
+        "ci_low": "ci_high",
+        "ci_high": "ci_low",
+    }
     values = {name: pl.col(other) for name, other in exchanged.items()}
-    values |= {name: 0.0 - pl.col(other) for name, other in negated.items()}  # 0.0 − 0.0 is not −0.0
+    values |= {
+        name: 0.0 - pl.col(other) for name, other in negated.items()
+    }  # 0.0 − 0.0 is not −0.0
     known = {name: value for name, value in values.items() if name in comparison.columns}
     return comparison.with_columns(
         pl.when(where).then(value).otherwise(name).alias(name) for name, value in known.items()
@@ -222,13 +268,16 @@ def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
 
 
 def ahead_first(pairs: pl.DataFrame, behind: pl.Expr) -> pl.DataFrame:
-    """Return pairs with the model that is ahead as A, where B is ahead now, and the best pairs first."""
+    """Return pairs with the model that is ahead as A, where B is ahead now, and the best pairs
+    first.
+    """
     ahead = turned(pairs, behind)
     return ahead.sort("value_a", "value_b", descending=True, nulls_last=True, maintain_order=True)
 
 
 def _kept(value: Floats, pairs: Pairs, most_apart: int | None) -> Indices:
-    """Return which pairs are at most so many ranks apart or hold the best model; all if there is no such limit.
+    """Return which pairs are at most so many ranks apart or hold the best model; all if there is no
+    such limit.
 
     >>> _kept(np.array([[0.1], [0.9], [0.5], [0.3]]), Pairs.every(4), 1).tolist()
     [0, 2, 3, 4, 5]
@@ -244,10 +293,16 @@ def _tests(
     grid: Grid, asked: list[int], every: Pairs, kept: list[Indices],
     confidence: float, adjust: str, correction: str, resamples: int, seed: int,
 ) -> list[Columns]:  # fmt: skip
-    """Return the tests of some pairs by each measure, with p-values that are corrected for all pairs."""
-    of_single_tests = correction in OF_SINGLE_TESTS  # then all pairs are tested, also those that are not shown
+    """Return the tests of some pairs by each measure, with p-values that are corrected for all
+    pairs.
+    """
+    of_single_tests = (
+        correction in OF_SINGLE_TESTS
+    )  # then all pairs are tested, also those that are not shown
     pairs = [every if of_single_tests else every.part(rows) for rows in kept]
-    parts = [_test(grid, measure, own, confidence) for measure, own in zip(asked, pairs, strict=True)]
+    parts = [
+        _test(grid, measure, own, confidence) for measure, own in zip(asked, pairs, strict=True)
+    ]
     _sample(grid, asked, parts, pairs, resamples, seed)
     if of_single_tests:
         families = [corrected(columns[f"{adjust}_p"], correction) for columns in parts]
@@ -256,8 +311,16 @@ def _tests(
     found = []
     for columns, family, rows in zip(parts, families, kept, strict=True):
         columns["bh_p"] = corrected(columns[f"{adjust}_p"], "bh")
-        shown = {name: column[rows] for name, column in columns.items()} if of_single_tests else columns
-        found.append({**shown, "family_p": family[rows], "family": np.full(rows.size, (~np.isnan(family)).sum())})
+        shown = (
+            {name: column[rows] for name, column in columns.items()} if of_single_tests else columns
+        )
+        found.append(
+            {
+                **shown,
+                "family_p": family[rows],
+                "family": np.full(rows.size, (~np.isnan(family)).sum()),
+            }
+        )
     return found
 
 
@@ -274,7 +337,10 @@ def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
         variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0)
         moved = (variance > 0) | np.isnan(variance)  # an unknown deviation is not 0
         counted = grid.measures[measure][2] in COUNTED
-        flagged = [(flag[measure][first] | flag[measure][second]) & paired for flag in (grid.truncated, grid.pooled)]
+        flagged = [
+            (flag[measure][first] | flag[measure][second]) & paired
+            for flag in (grid.truncated, grid.pooled)
+        ]
         blocks.append(
             {
                 **known,
@@ -283,7 +349,9 @@ def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
                 "ci_high": t.high,
                 "t_p": t.p,
                 "wilcoxon_p": significance.wilcoxon(difference),
-                "effect_size": np.divide(t.mean, t.std, out=np.where(t.mean == 0, t.std, np.nan), where=t.std > 0),
+                "effect_size": np.divide(
+                    t.mean, t.std, out=np.where(t.mean == 0, t.std, np.nan), where=t.std > 0
+                ),
                 "wins": (difference > 0).sum(axis=1),
                 "ties": (difference == 0).sum(axis=1),
                 "losses": (difference < 0).sum(axis=1),
@@ -298,7 +366,8 @@ def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
 def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
     """Return the mean difference: 0 if the means are equal, else with the sign of their difference.
 
-    Single differences are rounded to 12 digits of the largest score, so equal means may leave a small rest.
+    Single differences are rounded to 12 digits of the largest score, so equal means may leave a
+    small rest.
     """
     gap = first - second
     sided = np.where(np.sign(difference) == np.sign(gap), difference, gap)
@@ -306,14 +375,26 @@ def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
     return settled
 
 
-def _sample(grid: Grid, asked: list[int], parts: list[Columns], pairs: list[Pairs], resamples: int, seed: int) -> None:
-    """Fill in the permutation tests, and how their patterns were found; null where a pair shares no query."""
+def _sample(
+    grid: Grid,
+    asked: list[int],
+    parts: list[Columns],
+    pairs: list[Pairs],
+    resamples: int,
+    seed: int,
+) -> None:
+    """Fill in the permutation tests, and how their patterns were found; null where a pair shares no
+    query.
+    """
     same = all(
-        np.array_equal(own.first, pairs[0].first) and np.array_equal(own.second, pairs[0].second) for own in pairs
+        np.array_equal(own.first, pairs[0].first) and np.array_equal(own.second, pairs[0].second)
+        for own in pairs
     )
     for group in [slice(None)] if same else [slice(at, at + 1) for at in range(len(asked))]:
         tests = significance.sign_flips(grid.value[asked[group]], pairs[group][0], resamples, seed)
         for columns, p, drawn in zip(parts[group], *tests, strict=True):
             columns["permutation_p"] = p
             method = np.select([drawn, columns["queries"] > 0], ["sampled", "exact"], "")
-            columns["permutation_method"] = pl.Series(method.tolist(), dtype=pl.String).replace("", None)
+            columns["permutation_method"] = pl.Series(method.tolist(), dtype=pl.String).replace(
+                "", None
+            )

@@ -1,4 +1,6 @@
-"""Answer the same questions for segments of the queries, by language, length, source, or any other column."""
+"""Answer the same questions for segments of the queries, by language, length, source, or any other
+column.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,13 @@ from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import SCORE, at_measure, check_draws, check_fraction, check_scores
+from retrieval_report.engines.check_scores import (
+    SCORE,
+    at_measure,
+    check_draws,
+    check_fraction,
+    check_scores,
+)
 from retrieval_report.engines.paired import best_first, paired_mean
 from retrieval_report.engines.score_grid import Grid, asked_measures
 from retrieval_report.engines.summary import SummaryOptions, summarise
@@ -36,7 +44,8 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     queries
         A frame with ``query`` and the column.
     by
-        The column: text, whole numbers, truth values or dates; floats have to be divided into classes first.
+        The column: text, whole numbers, truth values or dates; floats have to be divided into
+        classes first.
 
     Returns
     -------
@@ -51,9 +60,22 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     Examples
     --------
     >>> import polars as pl
-    >>> scores = pl.DataFrame([
-    ...     {"model": "a", "query": query, "metric": "ap", "cutoff": None, "policy": "expected", "value": 0.5,
-    ...      "std": 0.0, "items": 9, "n_relevant": 2} for query in ("q1", "q2", "q3")])
+    >>> scores = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": "a",
+    ...             "query": query,
+    ...             "metric": "ap",
+    ...             "cutoff": None,
+    ...             "policy": "expected",
+    ...             "value": 0.5,
+    ...             "std": 0.0,
+    ...             "items": 9,
+    ...             "n_relevant": 2,
+    ...         }
+    ...         for query in ("q1", "q2", "q3")
+    ...     ]
+    ... )
     >>> queries = pl.DataFrame({"query": ["q1", "q2", "q3"], "language": ["en", "de", "en"]})
     >>> [(name, part["query"].to_list()) for name, part in segments_of(scores, queries, "language")]
     [('de', ['q2']), ('en', ['q1', 'q3'])]
@@ -62,9 +84,14 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     given = to_polars(queries, "queries")
     for name in ("query", by):
         if name not in given.columns:
-            raise ColumnError(f"queries: no column {name!r}; found {', '.join(map(repr, given.columns))}")
+            raise ColumnError(
+                f"queries: no column {name!r}; found {', '.join(map(repr, given.columns))}"
+            )
     if given.schema[by].is_float() or given.schema[by].is_decimal():
-        raise ColumnError(f"queries: column {by!r} is {given.schema[by]}; cut it into classes, e.g. with .cut(), first")
+        raise ColumnError(
+            f"queries: column {by!r} is {given.schema[by]}; cut it into classes, e.g. with .cut(), "
+            "first"
+        )
     check_unique(given, ("query",), "queries")
     ids, found = frame.schema["query"], given.schema["query"]
     if ids.is_integer() != found.is_integer():
@@ -75,21 +102,32 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
         pl.col(by).cast(pl.String).fill_null(NO_VALUE).alias("__segment"),
     ).drop_nulls("query")
     joined = frame.join(own, on="query", how="left", maintain_order="left")
-    refuse(joined, pl.col("__segment").is_null(), by, "scores of queries that the queries frame lacks", what="queries")
+    refuse(
+        joined,
+        pl.col("__segment").is_null(),
+        by,
+        "scores of queries that the queries frame lacks",
+        what="queries",
+    )
     # Null comes last; numbers and dates are in their own order, not that of their text.
-    ranked = joined.select("__segment", "__order").unique().sort("__order", "__segment", nulls_last=True)
+    ranked = (
+        joined.select("__segment", "__order").unique().sort("__order", "__segment", nulls_last=True)
+    )
     names = dict.fromkeys(ranked["__segment"])
     return [(name, joined.filter(__segment=name).drop("__segment", "__order")) for name in names]
 
 
-def summarise_by(scores: object, queries: object, by: str, **options: Unpack[SummaryOptions]) -> pl.DataFrame:
+def summarise_by(
+    scores: object, queries: object, by: str, **options: Unpack[SummaryOptions]
+) -> pl.DataFrame:
     """Average the scores of each segment separately.
 
     Parameters
     ----------
     scores, queries, by
-        The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the name of that column:
-        text, whole numbers, truth values or dates. Floats have to be divided into classes first.
+        The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the
+        name of that column: text, whole numbers, truth values or dates. Floats have to be divided
+        into classes first.
     **options
         Options of :func:`summarise`.
 
@@ -101,42 +139,78 @@ def summarise_by(scores: object, queries: object, by: str, **options: Unpack[Sum
     Examples
     --------
     >>> import polars as pl
-    >>> scores = pl.DataFrame([
-    ...     {"model": "a", "query": query, "metric": "ap", "cutoff": None, "policy": "expected", "value": value,
-    ...      "std": 0.0, "items": 9, "n_relevant": 2} for query, value in (("q1", 0.5), ("q2", 1.0), ("q3", 0.25))])
+    >>> scores = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": "a",
+    ...             "query": query,
+    ...             "metric": "ap",
+    ...             "cutoff": None,
+    ...             "policy": "expected",
+    ...             "value": value,
+    ...             "std": 0.0,
+    ...             "items": 9,
+    ...             "n_relevant": 2,
+    ...         }
+    ...         for query, value in (("q1", 0.5), ("q2", 1.0), ("q3", 0.25))
+    ...     ]
+    ... )
     >>> queries = pl.DataFrame({"query": ["q1", "q2", "q3"], "language": ["en", "de", "en"]})
-    >>> summarise_by(scores, queries, "language").select("segment", "model", "value", "queries").rows()
+    >>> summarise_by(scores, queries, "language").select(
+    ...     "segment", "model", "value", "queries"
+    ... ).rows()
     [('de', 'a', 1.0, 1), ('en', 'a', 0.375, 2)]
     """
     named = None if options.get("average", "micro") == "micro" else queries
-    return _each(scores, queries, by, SUMMARY, lambda part: summarise(part, queries=named, **options))
+    return _each(
+        scores, queries, by, SUMMARY, lambda part: summarise(part, queries=named, **options)
+    )
 
 
-def compare_by(scores: object, queries: object, by: str, **options: Unpack[ComparisonOptions]) -> pl.DataFrame:
+def compare_by(
+    scores: object, queries: object, by: str, **options: Unpack[ComparisonOptions]
+) -> pl.DataFrame:
     """Compare the models within each segment, and correct for the number of segments.
 
     Parameters
     ----------
     scores, queries, by
-        The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the name of that column:
-        text, whole numbers, truth values or dates. Floats have to be divided into classes first.
+        The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the
+        name of that column: text, whole numbers, truth values or dates. Floats have to be divided
+        into classes first.
     **options
-        Options of :func:`compare`, except ``queries``; ``correction`` is "holm", by default, or "bh".
+        Options of :func:`compare`, except ``queries``; ``correction`` is "holm", by default, or
+        "bh".
 
     Returns
     -------
     polars.DataFrame
-        ``segment``, then the columns of :func:`compare`; ``family_p``, ``bh_p`` and ``family`` are over the pairs of
-        all segments of the same metric, cutoff and policy.
+        ``segment``, then the columns of :func:`compare`; ``family_p``, ``bh_p`` and ``family`` are
+        over the pairs of all segments of the same metric, cutoff and policy.
 
     Examples
     --------
     >>> import polars as pl
-    >>> scores = pl.DataFrame([
-    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
-    ...      "value": lead + number / 99, "std": 0.0, "items": 9, "n_relevant": 2}
-    ...     for model, lead in (("a", 0.5), ("b", 0.4)) for number in range(12)])
-    >>> queries = pl.DataFrame({"query": [f"q{number}" for number in range(12)], "language": ["en", "de"] * 6})
+    >>> scores = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": model,
+    ...             "query": f"q{number}",
+    ...             "metric": "ap",
+    ...             "cutoff": None,
+    ...             "policy": "expected",
+    ...             "value": lead + number / 99,
+    ...             "std": 0.0,
+    ...             "items": 9,
+    ...             "n_relevant": 2,
+    ...         }
+    ...         for model, lead in (("a", 0.5), ("b", 0.4))
+    ...         for number in range(12)
+    ...     ]
+    ... )
+    >>> queries = pl.DataFrame(
+    ...     {"query": [f"q{number}" for number in range(12)], "language": ["en", "de"] * 6}
+    ... )
     >>> pairs = compare_by(scores, queries, "language")
     >>> pairs.select("segment", pl.col("permutation_p", "family_p").round(4), "family").rows()
     [('de', 0.0312, 0.0625, 2), ('en', 0.0312, 0.0625, 2)]
@@ -144,7 +218,9 @@ def compare_by(scores: object, queries: object, by: str, **options: Unpack[Compa
     options = {"correction": "holm", **options}
     check_choice("correction", options["correction"], tuple(OF_SINGLE_TESTS))
     p = pl.col(f"{options.get('adjust', 'permutation')}_p")
-    return _each(scores, queries, by, COMPARISON, lambda part: compare(part, **options)).with_columns(
+    return _each(
+        scores, queries, by, COMPARISON, lambda part: compare(part, **options)
+    ).with_columns(
         family_p=_corrected(p, OF_SINGLE_TESTS[options["correction"]]),
         bh_p=_corrected(p, benjamini_hochberg),
         family=p.count().over(SCORE).cast(pl.Int64),
@@ -152,18 +228,27 @@ def compare_by(scores: object, queries: object, by: str, **options: Unpack[Compa
 
 
 def segment_winners(
-    scores: object, queries: object, by: str, *, alpha: float = 0.05, resamples: int = 9_999, seed: int = 0
+    scores: object,
+    queries: object,
+    by: str,
+    *,
+    alpha: float = 0.05,
+    resamples: int = 9_999,
+    seed: int = 0,
 ) -> pl.DataFrame:
-    """Find segments with another winner than all queries together, and test whether that is significant.
+    """Find segments with another winner than all queries together, and test whether that is
+    significant.
 
-    In each segment, all models are compared with the overall winner by the max-T test of :func:`compare`, which
-    allows for picking the best of many; Holm's correction then allows for the number of segments.
+    In each segment, all models are compared with the overall winner by the max-T test of
+    :func:`compare`, which allows for picking the best of many; Holm's correction then allows for
+    the number of segments.
 
     Parameters
     ----------
     scores, queries, by
-        The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the name of that column:
-        text, whole numbers, truth values or dates. Floats have to be divided into classes first.
+        The result of :func:`evaluate`; a frame with ``query`` and the column to split by; and the
+        name of that column: text, whole numbers, truth values or dates. Floats have to be divided
+        into classes first.
     alpha
         Segments with a smaller corrected p have another winner significantly.
     resamples, seed
@@ -172,21 +257,37 @@ def segment_winners(
     Returns
     -------
     polars.DataFrame
-        One row per metric, cutoff and policy (except best and worst) and segment: ``segment``, ``metric``, ``cutoff``,
-        ``policy``, ``queries``; ``winner`` and its ``value``; ``overall_winner`` (over all segments) and its
-        ``overall_value`` here; ``difference`` (winner − overall winner, on the queries that both have), ``tie_std`` of
-        it; ``family_p``, ``segments_p`` (corrected over all segments; null where the winner is the same) and
-        ``verdict``: "same winner", "other winner" (``segments_p`` below ``alpha``) or "not significant".
-        If means are equal to 12 digits, the overall winner stays.
+        One row per metric, cutoff and policy (except best and worst) and segment: ``segment``,
+        ``metric``, ``cutoff``, ``policy``, ``queries``; ``winner`` and its ``value``;
+        ``overall_winner`` (over all segments) and its ``overall_value`` here; ``difference``
+        (winner − overall winner, on the queries that both have), ``tie_std`` of it; ``family_p``,
+        ``segments_p`` (corrected over all segments; null where the winner is the same) and
+        ``verdict``: "same winner", "other winner" (``segments_p`` below ``alpha``) or "not
+        significant". If means are equal to 12 digits, the overall winner stays.
 
     Examples
     --------
     >>> import polars as pl
-    >>> scores = pl.DataFrame([
-    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
-    ...      "value": (german if number % 2 else english) + number / 999, "std": 0.0, "items": 9, "n_relevant": 2}
-    ...     for model, english, german in (("a", 0.6, 0.4), ("b", 0.4, 0.5)) for number in range(20)])
-    >>> queries = pl.DataFrame({"query": [f"q{number}" for number in range(20)], "language": ["en", "de"] * 10})
+    >>> scores = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": model,
+    ...             "query": f"q{number}",
+    ...             "metric": "ap",
+    ...             "cutoff": None,
+    ...             "policy": "expected",
+    ...             "value": (german if number % 2 else english) + number / 999,
+    ...             "std": 0.0,
+    ...             "items": 9,
+    ...             "n_relevant": 2,
+    ...         }
+    ...         for model, english, german in (("a", 0.6, 0.4), ("b", 0.4, 0.5))
+    ...         for number in range(20)
+    ...     ]
+    ... )
+    >>> queries = pl.DataFrame(
+    ...     {"query": [f"q{number}" for number in range(20)], "language": ["en", "de"] * 10}
+    ... )
     >>> found = segment_winners(scores, queries, "language")
     >>> found.select("segment", "winner", pl.col("segments_p").round(3), "verdict").rows()
     [('de', 'b', 0.004, 'other winner'), ('en', 'a', None, 'same winner')]
@@ -201,11 +302,17 @@ def segment_winners(
                 winner, value, size = own[measure]
                 rows.append({"segment": segment, **dict(zip(SCORE, measure, strict=True)), "queries": size,
                              **_against(part, measure, winner, value, overall, resamples, seed)})  # fmt: skip
-    frame = pl.DataFrame(rows, schema={name: dtype for name, dtype in WINNERS.items() if name not in LATER})
+    frame = pl.DataFrame(
+        rows, schema={name: dtype for name, dtype in WINNERS.items() if name not in LATER}
+    )
     p, same = pl.col("family_p"), pl.col("winner").eq_missing(pl.col("overall_winner"))
     # A segment with the same winner is looked at too, and finds nothing.
-    frame = frame.with_columns(segments_p=pl.when(p.is_not_null()).then(_corrected(p.fill_null(1.0), holm)))
-    return in_contract(frame.with_columns(verdict=segment_rule(same, pl.col("segments_p"), alpha)), WINNERS)
+    frame = frame.with_columns(
+        segments_p=pl.when(p.is_not_null()).then(_corrected(p.fill_null(1.0), holm))
+    )
+    return in_contract(
+        frame.with_columns(verdict=segment_rule(same, pl.col("segments_p"), alpha)), WINNERS
+    )
 
 
 LATER = ("segments_p", "verdict")
@@ -213,7 +320,11 @@ Measure = tuple[str, int | None, str]
 
 
 def _each(
-    scores: object, queries: object, by: str, schema: dict[str, Any], analyse: Callable[[pl.DataFrame], pl.DataFrame]
+    scores: object,
+    queries: object,
+    by: str,
+    schema: dict[str, Any],
+    analyse: Callable[[pl.DataFrame], pl.DataFrame],
 ) -> pl.DataFrame:
     """The analysis of each segment, under its name."""
     parts = segments_of(scores, queries, by)
@@ -222,7 +333,9 @@ def _each(
 
 
 def _corrected(p: pl.Expr, correct: Callable[[Any], Any]) -> pl.Expr:
-    """The correction of the p-values that are there, by metric, cutoff and policy; null elsewhere."""
+    """The correction of the p-values that are there, by metric, cutoff and policy; null
+    elsewhere.
+    """
 
     def fill(column: pl.Series) -> pl.Series:
         known = column.is_not_null().to_numpy()
@@ -253,7 +366,12 @@ def _against(
     """The winner of a segment beside the overall winner; p where they are not the same."""
     here = part.filter(at_measure(*measure[:2]), policy=measure[2])
     known = here.filter(model=overall)["value"].drop_nulls()
-    asked = {"winner": winner, "value": value, "overall_winner": overall, "overall_value": known.mean()}
+    asked = {
+        "winner": winner,
+        "value": value,
+        "overall_winner": overall,
+        "overall_value": known.mean(),
+    }
     if winner is None or overall is None or winner == overall:
         return asked
     pairs = compare(here, baseline=overall, resamples=resamples, seed=seed)

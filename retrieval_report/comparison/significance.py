@@ -1,4 +1,6 @@
-"""Paired tests of many pairs at once: one row of differences per pair, one column per query, NaN if unpaired."""
+"""Paired tests of many pairs at once: one row of differences per pair, one column per query, NaN if
+unpaired.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ SHORT = 49  # up to this many non-zero differences, Wilcoxon's distribution with
 
 
 class PairedT(NamedTuple):
-    """Mean difference, its sample standard deviation, p-value and interval of each pair; NaN if undefined."""
+    """Mean difference, its sample standard deviation, p-value and interval of each pair; NaN if
+    undefined.
+    """
 
     mean: Floats
     std: Floats
@@ -29,8 +33,8 @@ class PairedT(NamedTuple):
 def paired_t(difference: Floats, confidence: float) -> PairedT:
     """Test paired differences by Student's t, two-sided.
 
-    If all differences are equal, p is 1 if they are 0, else 0, and the interval is the difference itself. One query
-    has neither p nor interval.
+    If all differences are equal, p is 1 if they are 0, else 0, and the interval is the difference
+    itself. One query has neither p nor interval.
     """
     from scipy import stats  # imported here: half a second that only an analysis needs
 
@@ -58,13 +62,17 @@ def paired_t(difference: Floats, confidence: float) -> PairedT:
 
 
 def wilcoxon(difference: Floats) -> Floats:
-    """Return the two-sided p of Wilcoxon's signed-rank test; zeros are dropped first (Wilcoxon 1945).
+    """Return the two-sided p of Wilcoxon's signed-rank test; zeros are dropped first (Wilcoxon
+    1945).
 
-    Exact below 50 non-zero differences without ties among their sizes, else the normal approximation, corrected for
-    ties and for continuity, as in R's ``wilcox.test``; but up to 13, where R approximates, exact with ties too. R ranks
-    the differences as they are given; `differences` has rounded those of scores, as R does if ``digits.rank = 12``.
+    Exact below 50 non-zero differences without ties among their sizes, else the normal
+    approximation, corrected for ties and for continuity, as in R's ``wilcox.test``; but up to 13,
+    where R approximates, exact with ties too. R ranks the differences as they are given;
+    `differences` has rounded those of scores, as R does if ``digits.rank = 12``.
 
-    >>> wilcoxon(np.array([[0.1, 0.1, 0.1, 0.1, 0.1]])).item()  # 2 of 32 patterns of signs; R prints 0.0369
+    >>> wilcoxon(
+    ...     np.array([[0.1, 0.1, 0.1, 0.1, 0.1]])
+    ... ).item()  # 2 of 32 patterns of signs; R prints 0.0369
     0.0625
     """
     from scipy import special, stats
@@ -74,9 +82,12 @@ def wilcoxon(difference: Floats) -> Floats:
     count = filled.shape[1] - zeros
     # Zeros rank lowest, so their number takes them off the ranks of the others.
     ranks = np.sign(filled) * (stats.rankdata(np.abs(filled), axis=1) - zeros[:, None])
-    squares = (ranks**2).sum(axis=1)  # the variance of the sum of ranks with random signs, ties or not
+    squares = (ranks**2).sum(
+        axis=1
+    )  # the variance of the sum of ranks with random signs, ties or not
     untied = squares == count * (count + 1) * (2 * count + 1) / 6
-    # The sum of positive ranks moves in steps of 1/2 or 1, that of signed ranks in twice these: R takes 1 off it.
+    # The sum of positive ranks moves in steps of 1/2 or 1, that of signed ranks in twice these: R
+    # takes 1 off it.
     far = np.maximum(np.abs(ranks.sum(axis=1)) - 1.0, 0.0)
     p: Floats = 2 * special.ndtr(-far / np.sqrt(np.maximum(squares, 1.0)))
     few = count <= EXACT
@@ -90,7 +101,8 @@ def wilcoxon(difference: Floats) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    """Return p-values adjusted by Holm (1979), which control the probability of any false finding in the family.
+    """Return p-values adjusted by Holm (1979), which control the probability of any false finding
+    in the family.
 
     >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.06, 0.06]
@@ -103,7 +115,8 @@ def holm(p: Floats) -> Floats:
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
-    """Return p-values adjusted by Benjamini and Hochberg (1995), which control the share of false findings.
+    """Return p-values adjusted by Benjamini and Hochberg (1995), which control the share of false
+    findings.
 
     >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.04, 0.04]
@@ -115,11 +128,13 @@ def benjamini_hochberg(p: Floats) -> Floats:
 
 
 def exact_sign_flips(difference: Floats, unit: Floats | None = None) -> Floats:
-    """Return the two-sided p of the sign-flip test over all patterns; NaN for over 13 non-zero differences.
+    """Return the two-sided p of the sign-flip test over all patterns; NaN for over 13 non-zero
+    differences.
 
-    It is the share of patterns whose mean difference is at least as far from 0 as the observed one. Zeros have no sign,
-    so only non-zero differences count. ``unit`` is what the differences of each row were rounded to 12 digits of (by
-    default 1), so that sums that are equal without rounding count as equal.
+    It is the share of patterns whose mean difference is at least as far from 0 as the observed one.
+    Zeros have no sign, so only non-zero differences count. ``unit`` is what the differences of each
+    row were rounded to 12 digits of (by default 1), so that sums that are equal without rounding
+    count as equal.
 
     >>> exact_sign_flips(np.array([[0.5, 0.25, 0.0, 0.5], [0.0, 0.0, np.nan, 0.0]])).tolist()
     [0.25, 1.0]
@@ -132,13 +147,16 @@ def exact_sign_flips(difference: Floats, unit: Floats | None = None) -> Floats:
         rows = np.flatnonzero(count == size)
         kept = filled[rows][filled[rows] != 0].reshape(-1, size)
         sums = np.abs(kept @ every_pattern(size))
-        seen = np.abs(kept.sum(axis=1)) - 10.0**-DIGITS * size * (1.0 if unit is None else unit[rows])
+        seen = np.abs(kept.sum(axis=1)) - 10.0**-DIGITS * size * (
+            1.0 if unit is None else unit[rows]
+        )
         p[rows] = (sums >= seen[:, None]).mean(axis=1)
     return p
 
 
 def every_pattern(queries: int) -> Floats:
-    """Return all patterns of signs (queries, patterns); one stands for its opposite too, which is equally far from 0.
+    """Return all patterns of signs (queries, patterns); one stands for its opposite too, which is
+    equally far from 0.
 
     >>> every_pattern(2).tolist(), every_pattern(0).shape
     ([[1.0, -1.0], [1.0, 1.0]], (0, 1))
@@ -148,7 +166,8 @@ def every_pattern(queries: int) -> Floats:
 
 
 def sign_flips(values: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[Floats, Bools]:
-    """Return the p of the sign-flip test of every pair by every measure, and where its patterns were drawn.
+    """Return the p of the sign-flip test of every pair by every measure, and where its patterns
+    were drawn.
 
     Parameters
     ----------
@@ -161,7 +180,9 @@ def sign_flips(values: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple
 
     Examples
     --------
-    >>> p, drawn = sign_flips(np.array([[[0.5, 0.75, 0.5], [0.0, 0.5, 0.0]]]), Pairs.every(2), 99, 0)
+    >>> p, drawn = sign_flips(
+    ...     np.array([[[0.5, 0.75, 0.5], [0.0, 0.5, 0.0]]]), Pairs.every(2), 99, 0
+    ... )
     >>> p.tolist(), drawn.tolist()
     ([[0.25]], [[False]])
     """
@@ -174,14 +195,17 @@ def sign_flips(values: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple
             p[measure, block] = exact_sign_flips(difference, largest(value, first, second))
             drawn[measure, block] = np.isnan(p[measure, block]) & ~np.isnan(difference).all(axis=1)
     if drawn.any():
-        p[drawn] = sampled_sign_flips(values, drawn, pairs.first, pairs.second, resamples, seed)[drawn]
+        p[drawn] = sampled_sign_flips(values, drawn, pairs.first, pairs.second, resamples, seed)[
+            drawn
+        ]
     return p, drawn
 
 
 def sampled_sign_flips(
     values: Floats, wanted: Bools, first: Indices, second: Indices, resamples: int, seed: int
 ) -> Floats:
-    """Return the two-sided p of the sign-flip test, (b + 1) / (B + 1) over B random patterns; NaN if not wanted.
+    """Return the two-sided p of the sign-flip test, (b + 1) / (B + 1) over B random patterns; NaN
+    if not wanted.
 
     Every query has one sign per pattern, shared by all pairs.
 

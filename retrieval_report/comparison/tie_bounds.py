@@ -14,7 +14,9 @@ BERRY_ESSEEN = 0.56  # Shevtsova 2010, for summands of different distributions
 
 @dataclass(frozen=True)
 class Ranges:
-    """Known ranges of every list at one metric and cutoff, (models, queries); infinite if not known."""
+    """Known ranges of every list at one metric and cutoff, (models, queries); infinite if not
+    known.
+    """
 
     value: Floats
     variance: Floats
@@ -29,7 +31,9 @@ class Ranges:
 
 
 def ranges(grid: Grid, measure: int) -> Ranges:
-    """Return the ranges for one measure; best and worst are used if available, else scores are at least 0."""
+    """Return the ranges for one measure; best and worst are used if available, else scores are at
+    least 0.
+    """
     value = grid.value[measure]
     known = ~np.isnan(value)
     variance = np.where(np.isnan(grid.std[measure]), np.inf, grid.std[measure] ** 2)
@@ -43,13 +47,20 @@ def ranges(grid: Grid, measure: int) -> Ranges:
     # If the range is a point, up to rounding, tie order has no effect.
     still = np.maximum(fall, rise) <= 1e-12 * np.maximum(filled, limits["worst"])
     fixed = still | (variance == 0) | ~known
-    return Ranges(value, np.where(fixed, 0.0, variance), np.where(fixed, 0.0, fall), np.where(fixed, 0.0, rise))
+    return Ranges(
+        value,
+        np.where(fixed, 0.0, variance),
+        np.where(fixed, 0.0, fall),
+        np.where(fixed, 0.0, rise),
+    )
 
 
 def normal_chances(lead: Floats, deviation: Floats) -> Floats:
     """Φ(−|lead| / deviation): 0 without deviation, NaN without lead (there is no order to reverse).
 
-    >>> normal_chances(np.array([0.02, -0.02, 0.02, 0.0]), np.array([0.01, 0.01, 0.0, 0.01])).round(4).tolist()
+    >>> normal_chances(np.array([0.02, -0.02, 0.02, 0.0]), np.array([0.01, 0.01, 0.0, 0.01])).round(
+    ...     4
+    ... ).tolist()
     [0.0228, 0.0228, 0.0, nan]
     """
     from scipy.special import ndtr
@@ -61,11 +72,12 @@ def normal_chances(lead: Floats, deviation: Floats) -> Floats:
 
 
 def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floats]:
-    """Return bounds of the probability that random tie order removes the lead of each pair, from moments.
+    """Return bounds of the probability that random tie order removes the lead of each pair, from
+    moments.
 
-    ``lead`` is that of the first model in the sum over the paired queries; no lead is left alone. From above:
-    Cantelli's, Hoeffding's and Bennett's inequality; from both sides the normal distribution with the remainder of
-    Berry and Esseen. All of them hold for any independent lists.
+    ``lead`` is that of the first model in the sum over the paired queries; no lead is left alone.
+    From above: Cantelli's, Hoeffding's and Bennett's inequality; from both sides the normal
+    distribution with the remainder of Berry and Esseen. All of them hold for any independent lists.
     """
     from scipy.special import ndtr
 
@@ -76,7 +88,9 @@ def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floa
                          _times(known.variance, np.maximum(known.fall, known.rise)))]  # fmt: skip
     variance, square, third = both
     fall, rise = known.fall.max(axis=1, initial=0.0), known.rise.max(axis=1, initial=0.0)
-    reach = np.where(lead > 0, np.maximum(fall[first], rise[second]), np.maximum(fall[second], rise[first]))
+    reach = np.where(
+        lead > 0, np.maximum(fall[first], rise[second]), np.maximum(fall[second], rise[first])
+    )
     far = np.abs(lead)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         cantelli = np.where(np.isinf(variance), 1.0, variance / (variance + far**2))

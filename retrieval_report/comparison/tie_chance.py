@@ -30,8 +30,11 @@ Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 UNKNOWN = Chance(np.nan, np.nan, np.nan, np.nan, None)
 
 
-def tie_chances(grid: Grid, measure: int, pairs: Pairs, columns: Mapping[str, Floats], known: Orders) -> list[Chance]:
-    """Find what is known about every pair by one measure: certainties first, then moments, then scores of lists.
+def tie_chances(
+    grid: Grid, measure: int, pairs: Pairs, columns: Mapping[str, Floats], known: Orders
+) -> list[Chance]:
+    """Find what is known about every pair by one measure: certainties first, then moments, then
+    scores of lists.
 
     Nothing is known of policies other than expected.
     """
@@ -59,15 +62,23 @@ def tie_chances(grid: Grid, measure: int, pairs: Pairs, columns: Mapping[str, Fl
         elif level and still[pair]:
             found[pair] = UNKNOWN._replace(equal=1.0)
         elif still[pair] or (apart[pair] and not level):
-            found[pair] = Chance(0.0, 0.0, 0.0, 0.0 if still[pair] or apart[pair] > 1 else np.nan, "exact")
+            found[pair] = Chance(
+                0.0, 0.0, 0.0, 0.0 if still[pair] or apart[pair] > 1 else np.nan, "exact"
+            )
         else:
             two = int(pairs.first[pair]), int(pairs.second[pair])
-            found[pair] = _undecided_pair(reversals, two, lead[pair], (low[pair], high[pair]), columns["tie_std"][pair])
+            found[pair] = _undecided_pair(
+                reversals, two, lead[pair], (low[pair], high[pair]), columns["tie_std"][pair]
+            )
     return found
 
 
 def _undecided_pair(
-    reversals: Reversals, two: tuple[int, int], lead: float, bounds: tuple[float, float], tie_std: float
+    reversals: Reversals,
+    two: tuple[int, int],
+    lead: float,
+    bounds: tuple[float, float],
+    tie_std: float,
 ) -> Chance:
     """Return what follows from moments, or from the scores of lists if they give more."""
     low, high = bounds
@@ -77,7 +88,13 @@ def _undecided_pair(
         return UNKNOWN if orders is None else UNKNOWN._replace(equal=orders.equal)
     deviation = tie_std * (~np.isnan(reversals.known.value[list(two)]).any(axis=0)).sum()
     likely = float(normal_chances(np.array([lead]), np.array([deviation]))[0])
-    moments = Chance(low, float(np.clip(likely, low, high)), high, np.nan, "normal" if likely == likely else "bounds")
+    moments = Chance(
+        low,
+        float(np.clip(likely, low, high)),
+        high,
+        np.nan,
+        "normal" if likely == likely else "bounds",
+    )
     if orders is None:
         return moments
     least, most = max(low, orders.low), min(high, orders.high)
@@ -87,7 +104,9 @@ def _undecided_pair(
 
 
 def undecided(grid: Grid, measure: int) -> list[tuple[str, object]]:
-    """Return model and query of the lists whose distribution a pair needs because moments leave it open."""
+    """Return model and query of the lists whose distribution a pair needs because moments leave it
+    open.
+    """
     here = ranges(grid, measure)
     pairs = Pairs.every(len(grid.models))
     known = ~np.isnan(here.value)
@@ -96,10 +115,14 @@ def undecided(grid: Grid, measure: int) -> list[tuple[str, object]]:
     for block in pairs.blocks(known.shape[1]):
         own = pairs.part(block)
         paired = known[own.first] & known[own.second]
-        first, second = (np.where(paired, here.value[side], 0.0).sum(axis=1) for side in (own.first, own.second))
+        first, second = (
+            np.where(paired, here.value[side], 0.0).sum(axis=1) for side in (own.first, own.second)
+        )
         lead = np.where(equal_values(first, second), 0.0, first - second)
         low, high = tail_bounds(here, own, lead)
-        cut = ((grid.truncated[measure][own.first] | grid.truncated[measure][own.second]) & paired).any(axis=1)
+        cut = (
+            (grid.truncated[measure][own.first] | grid.truncated[measure][own.second]) & paired
+        ).any(axis=1)
         open_ones = ((high - low > WIDE) & (apart[block] == 0) | (lead == 0)) & ~cut
         for pair in np.flatnonzero(open_ones):
             two = [own.first[pair], own.second[pair]]
@@ -130,7 +153,9 @@ def _apart(grid: Grid, measure: int, pairs: Pairs) -> Floats:
         paired = known[first] & known[second]
         above = paired_mean(worst[first], paired) - paired_mean(best[second], paired)
         below = paired_mean(worst[second], paired) - paired_mean(best[first], paired)
-        unit = ROUNDING * np.maximum(paired_mean(best[first], paired), paired_mean(best[second], paired))
+        unit = ROUNDING * np.maximum(
+            paired_mean(best[first], paired), paired_mean(best[second], paired)
+        )
         distance = np.maximum(above, below)
         result[block] = np.where(distance > unit, 2.0, np.where(distance >= -unit, 1.0, 0.0))
     return result
@@ -145,9 +170,11 @@ def tie_orders(
     seed: int = 0,
     **options: Unpack[ListOptions],
 ) -> Orders:
-    """Return the scores of each list on which a pair of models depends; raise an error if they contradict the scores.
+    """Return the scores of each list on which a pair of models depends; raise an error if they
+    contradict the scores.
 
-    Metrics made from a caller's functions are left out, because their text does not identify the function.
+    Metrics made from a caller's functions are left out, because their text does not identify the
+    function.
     """
     # Lists that no pair needs are absent, which is not an error.
     checked = options_with(options, seed=seed, policies="expected", missing_query="zero")
@@ -179,7 +206,9 @@ def tie_orders(
 
 
 def _alike(measures: Iterable[tuple[str, int | None]]) -> list[Requests]:
-    """Group metrics made of the same sums over the same ranks, which distinguish the same orders."""
+    """Group metrics made of the same sums over the same ranks, which distinguish the same
+    orders.
+    """
     groups: defaultdict[tuple[object, bool, int | None], Requests] = defaultdict(list)
     for name, cutoff in measures:
         try:
@@ -204,7 +233,9 @@ def _orders(scores: OrderScores, column: int) -> ListOrders:
 
 
 def _check_moments(grid: Grid, found: Orders) -> None:
-    """Refuse orders of other scores, since a forgotten option changes the numbers without any other sign."""
+    """Refuse orders of other scores, since a forgotten option changes the numbers without any other
+    sign.
+    """
     for index, (metric, cutoff, policy) in enumerate(grid.measures):
         lists = found.get((metric, cutoff), {}) if policy == "expected" else {}
         known = ranges(grid, index) if lists else None
@@ -216,9 +247,12 @@ def _check_moments(grid: Grid, found: Orders) -> None:
             mean = _mean(orders)
             if abs(mean - known.value[where]) > _margin(orders, known, where):
                 raise KeyMismatchError(
-                    f"rankings: they are not those of the scores: {measure_text(metric, cutoff)} of "
-                    f"model {model!r} and query {query!r} is {mean:.6g} on average over all tie orders, but "
-                    f"{known.value[where]:.6g} in the scores; pass compare the same frames and options as "
+                    f"rankings: they are not those of the scores: {measure_text(metric, cutoff)} "
+                    "of "
+                    f"model {model!r} and query {query!r} is {mean:.6g} on average over all tie "
+                    "orders, but "
+                    f"{known.value[where]:.6g} in the scores; pass compare the same frames and "
+                    "options as "
                     "evaluate (judgements, queries, relevant_from, …)"
                 )
 
@@ -233,7 +267,9 @@ def _mean(orders: ListOrders) -> float:
 
 
 def _margin(orders: ListOrders, known: Ranges, where: tuple[int, int]) -> float:
-    """How far the mean may be from the score: by rounding, or as far as draws stray once in 10¹⁰ lists (Bernstein)."""
+    """How far the mean may be from the score: by rounding, or as far as draws stray once in 10¹⁰
+    lists (Bernstein).
+    """
     value, variance = float(known.value[where]), float(known.variance[where])
     reach = float(max(known.fall[where], known.rise[where]))
     if orders.drawn is None:

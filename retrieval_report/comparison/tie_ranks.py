@@ -10,14 +10,23 @@ import polars as pl
 
 from retrieval_report.contracts.errors import KeyMismatchError
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import COUNTED, at_measure, check_draws, check_fraction, check_scores, hold
+from retrieval_report.engines.check_scores import (
+    COUNTED,
+    at_measure,
+    check_draws,
+    check_fraction,
+    check_scores,
+    hold,
+)
 from retrieval_report.engines.paired import DIGITS, best_first, complete_queries, settled_means
 from retrieval_report.engines.score_grid import Bools, Floats, Grid, asked_measures, measured
 from retrieval_report.metrics.parsing import measure_text
 
 RANKS = schema("tie_ranks")
 DRAWS = schema("shuffled")
-CHUNK = 256  # draws at a time; never adapted, or else the draws would depend on the number of models
+CHUNK = (
+    256  # draws at a time; never adapted, or else the draws would depend on the number of models
+)
 
 
 def tie_ranks(
@@ -36,28 +45,32 @@ def tie_ranks(
     Parameters
     ----------
     scores
-        The result of :func:`evaluate`. With the policies best and worst in it, no mean is drawn from outside its
-        bounds, and a model that has nothing else, such as one whose lists are cut, is ranked by them.
+        The result of :func:`evaluate`. With the policies best and worst in it, no mean is drawn
+        from outside its bounds, and a model that has nothing else, such as one whose lists are cut,
+        is ranked by them.
     policies
         By default all policies in the scores except best and worst.
     shuffled
-        The result of :func:`shuffled_means` for the same input: ranks are then counted in those draws, where else each
-        mean is drawn from the normal distribution with its exact mean and standard deviation. They have no effect where
-        a model lacks the score of a query, because they are means over each model's own queries.
+        The result of :func:`shuffled_means` for the same input: ranks are then counted in those
+        draws, where else each mean is drawn from the normal distribution with its exact mean and
+        standard deviation. They have no effect where a model lacks the score of a query, because
+        they are means over each model's own queries.
     confidence
-        Share of the draws whose ranks the interval holds, with equal shares left out below and above.
+        Share of the draws whose ranks the interval holds, with equal shares left out below and
+        above.
     resamples, seed
         Number and seed of the draws.
 
     Returns
     -------
     polars.DataFrame
-        One row per ``metric``, ``cutoff``, ``policy`` and ``model``, best model first: ``value`` (mean over the queries
-        for which all models have a score), ``rank`` (1 is best; means equal to 12 digits share the better rank),
-        ``rank_low`` and ``rank_high`` (the interval, best and worst rank), ``first_share`` (of the draws in which no
-        model is surely ahead of it) and ``method``: "normal" (moments), "draws" (``shuffled``), "exact" if no score
-        depends on tie order, or "bounds" if nothing else is known of the model. The last four are null if the policy or
-        the model has neither a standard deviation nor bounds, or if no query is shared.
+        One row per ``metric``, ``cutoff``, ``policy`` and ``model``, best model first: ``value``
+        (mean over the queries for which all models have a score), ``rank`` (1 is best; means equal
+        to 12 digits share the better rank), ``rank_low`` and ``rank_high`` (the interval, best and
+        worst rank), ``first_share`` (of the draws in which no model is surely ahead of it) and
+        ``method``: "normal" (moments), "draws" (``shuffled``), "exact" if no score depends on tie
+        order, or "bounds" if nothing else is known of the model. The last four are null if the
+        policy or the model has neither a standard deviation nor bounds, or if no query is shared.
 
     Raises
     ------
@@ -66,23 +79,42 @@ def tie_ranks(
 
     Notes
     -----
-    Percentile intervals of ranks. The mean of a model is normal with variance Σ std² / n², exact moments of a sum over
-    many queries; with few tied queries pass ``shuffled``. A model without a standard deviation may lie anywhere between
-    its bounds: it is ahead of another in the best rank of that one only if it surely is, and in its worst rank if it
-    may be.
+    Percentile intervals of ranks. The mean of a model is normal with variance Σ std² / n², exact
+    moments of a sum over many queries; with few tied queries pass ``shuffled``. A model without a
+    standard deviation may lie anywhere between its bounds: it is ahead of another in the best rank
+    of that one only if it surely is, and in its worst rank if it may be.
 
     Examples
     --------
     The ties of "a" make its score uncertain, but never by more than its lead over "c".
 
     >>> import polars as pl
-    >>> values = {"a": ([.8, .6, .7, .9], .2), "b": ([.7, .7, .7, .8], 0.0), "c": ([.1, .2, .1, .2], 0.0)}
-    >>> scores = pl.DataFrame([
-    ...     {"model": model, "query": f"q{number}", "metric": "ap", "cutoff": None, "policy": "expected",
-    ...      "value": value, "std": std, "items": 9, "n_relevant": 2}
-    ...     for model, (column, std) in values.items() for number, value in enumerate(column)])
+    >>> values = {
+    ...     "a": ([0.8, 0.6, 0.7, 0.9], 0.2),
+    ...     "b": ([0.7, 0.7, 0.7, 0.8], 0.0),
+    ...     "c": ([0.1, 0.2, 0.1, 0.2], 0.0),
+    ... }
+    >>> scores = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": model,
+    ...             "query": f"q{number}",
+    ...             "metric": "ap",
+    ...             "cutoff": None,
+    ...             "policy": "expected",
+    ...             "value": value,
+    ...             "std": std,
+    ...             "items": 9,
+    ...             "n_relevant": 2,
+    ...         }
+    ...         for model, (column, std) in values.items()
+    ...         for number, value in enumerate(column)
+    ...     ]
+    ... )
     >>> ranks = tie_ranks(scores)
-    >>> ranks.select("model", "rank", "rank_low", "rank_high", pl.col("first_share").round(1), "method").rows()
+    >>> ranks.select(
+    ...     "model", "rank", "rank_low", "rank_high", pl.col("first_share").round(1), "method"
+    ... ).rows()
     [('a', 1, 1, 2, 0.6, 'normal'), ('b', 2, 1, 2, 0.4, 'normal'), ('c', 3, 3, 3, 0.0, 'normal')]
     """
     confidence = check_fraction("confidence", confidence)
@@ -100,7 +132,9 @@ def tie_ranks(
 
 
 class _Part(NamedTuple):
-    """The means of one metric, cutoff and policy over the queries that all models share; NaN if there is none."""
+    """The means of one metric, cutoff and policy over the queries that all models share; NaN if
+    there is none.
+    """
 
     measure: tuple[str, int | None, str]
     mean: Floats
@@ -117,7 +151,10 @@ class _Part(NamedTuple):
         alike = bool(shared.any()) and np.array_equal(known.any(axis=0), shared)
         size = shared.sum() or np.nan
         usable = grid.measures[measure][2] in COUNTED
-        worst, best = (grid.under(measure, policy)[:, shared].sum(axis=1) / size for policy in ("worst", "best"))
+        worst, best = (
+            grid.under(measure, policy)[:, shared].sum(axis=1) / size
+            for policy in ("worst", "best")
+        )
         return cls(
             grid.measures[measure],
             value[:, shared].sum(axis=1) / size,
@@ -135,7 +172,9 @@ class _Part(NamedTuple):
 
 
 def _drawn_means(part: _Part, resamples: int, seed: int) -> Iterator[Floats]:
-    """Means of each model under random tie order, (draws, models), chunk by chunk, from their exact moments."""
+    """Means of each model under random tie order, (draws, models), chunk by chunk, from their exact
+    moments.
+    """
     generator = np.random.default_rng(seed)
     for start in range(0, resamples, CHUNK):
         size = min(CHUNK, resamples - start)
@@ -145,15 +184,23 @@ def _drawn_means(part: _Part, resamples: int, seed: int) -> Iterator[Floats]:
 def _given_draws(known: pl.DataFrame, part: _Part, models: list[str]) -> Floats:
     """The means of single random orders, (draws, models)."""
     rows = known.filter(at_measure(*part.measure[:2]))
-    wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop("draw")
+    wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop(
+        "draw"
+    )
     if set(wide.columns) != set(models) or not wide.height or sum(wide.null_count().row(0)):
         measure = measure_text(*part.measure[:2])
-        raise KeyMismatchError(f"shuffled: lacks draws of some model at {measure}; it must come from the same input")
+        raise KeyMismatchError(
+            f"shuffled: lacks draws of some model at {measure}; it must come from the same input"
+        )
     return wide.select(models).to_numpy()
 
 
-def _means(part: _Part, draws: Floats | None, resamples: int, seed: int) -> tuple[Iterator[Floats], str]:
-    """Drawn means, chunk by chunk, and how they were drawn; models that are not sure are not drawn."""
+def _means(
+    part: _Part, draws: Floats | None, resamples: int, seed: int
+) -> tuple[Iterator[Floats], str]:
+    """Drawn means, chunk by chunk, and how they were drawn; models that are not sure are not
+    drawn.
+    """
     if not part.spread[part.sure].any():
         return iter([part.mean[None]]), "exact"
     if draws is not None:
@@ -162,11 +209,21 @@ def _means(part: _Part, draws: Floats | None, resamples: int, seed: int) -> tupl
 
 
 def _ranked(
-    part: _Part, models: list[str], draws: Floats | None, confidence: float, resamples: int, seed: int
+    part: _Part,
+    models: list[str],
+    draws: Floats | None,
+    confidence: float,
+    resamples: int,
+    seed: int,
 ) -> pl.DataFrame:
     """The rows of one metric, cutoff and policy."""
     ranked = part.sure | np.isfinite(part.lowest) | np.isfinite(part.highest)
-    columns: dict[str, object] = {"rank_low": None, "rank_high": None, "first_share": None, "method": None}
+    columns: dict[str, object] = {
+        "rank_low": None,
+        "rank_high": None,
+        "first_share": None,
+        "method": None,
+    }
     if ranked.any():
         chunks, method = _means(part, draws, resamples, seed)
         bounds = _interval([_ranks(part, means) for means in chunks], confidence)
@@ -188,7 +245,9 @@ def _order(means: Floats) -> tuple[Floats, Floats]:
 
 
 def _ranks(part: _Part, means: Floats) -> tuple[Floats, Floats]:
-    """Best and worst rank of each model in each draw, no mean beyond its bounds, and some known by these alone."""
+    """Best and worst rank of each model in each draw, no mean beyond its bounds, and some known by
+    these alone.
+    """
     sure = part.sure
     kept = np.clip(means, part.lowest, part.highest)
     lowest, highest = (np.where(sure, kept, bound) for bound in (part.lowest, part.highest))
@@ -205,7 +264,9 @@ def _ranks(part: _Part, means: Floats) -> tuple[Floats, Floats]:
     return best, worst
 
 
-def _interval(ranks: list[tuple[Floats, Floats]], confidence: float) -> tuple[Floats, Floats, Floats]:
+def _interval(
+    ranks: list[tuple[Floats, Floats]], confidence: float
+) -> tuple[Floats, Floats, Floats]:
     """Lowest and highest rank that the interval holds, and the share of draws with rank 1."""
     low, high = (np.concatenate(part).astype(np.int32) for part in zip(*ranks, strict=True))
     tail = (1 - confidence) / 2

@@ -1,4 +1,6 @@
-"""Tukey's honest significant difference by permutation: one critical distance for all pairs of models."""
+"""Tukey's honest significant difference by permutation: one critical distance for all pairs of
+models.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,13 @@ BLOCK = 1 << 21  # permuted scores held at a time
 
 
 def tukey(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
-    """Return the p of every pair by randomised Tukey HSD, on the queries that all models have; NaN if there are none.
+    """Return the p of every pair by randomised Tukey HSD, on the queries that all models have; NaN
+    if there are none.
 
-    If the models of a query could have exchanged their scores, these may be permuted among the models; every pair is
-    compared with the distance between the best and the worst mean of a permutation (Carterette, *Multiple Testing in
-    Statistical Analysis of Systems-Based Information Retrieval Experiments*, TOIS 30(1), 2012).
+    If the models of a query could have exchanged their scores, these may be permuted among the
+    models; every pair is compared with the distance between the best and the worst mean of a
+    permutation (Carterette, *Multiple Testing in Statistical Analysis of Systems-Based Information
+    Retrieval Experiments*, TOIS 30(1), 2012).
 
     Parameters
     ----------
@@ -37,11 +41,14 @@ def tukey(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     if not complete.size:
         return np.full(pairs.first.size, np.nan)
     means = complete.mean(axis=1)
-    return share_beyond(range_draws(complete, resamples, seed), np.abs(means[pairs.first] - means[pairs.second]))
+    return share_beyond(
+        range_draws(complete, resamples, seed), np.abs(means[pairs.first] - means[pairs.second])
+    )
 
 
 def range_draws(values: Floats, resamples: int, seed: int) -> Floats:
-    """Distance between the highest and the lowest mean in every permutation of scores within queries, rising.
+    """Distance between the highest and the lowest mean in every permutation of scores within
+    queries, rising.
 
     Parameters
     ----------
@@ -71,7 +78,8 @@ def range_draws(values: Floats, resamples: int, seed: int) -> Floats:
 
 
 def share_beyond(draws: Floats, seen: Floats) -> Floats:
-    """(b + 1) / (B + 1), where b of B rising draws are at least as large as what was seen, rounding aside.
+    """(b + 1) / (B + 1), where b of B rising draws are at least as large as what was seen, rounding
+    aside.
 
     >>> share_beyond(np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.0, 0.4])).tolist()
     [0.5, 1.0, 0.25]

@@ -1,6 +1,7 @@
 """All verdicts: their words, the rules and thresholds that choose among them.
 
-Charts, reports, the dashboard and commands receive the results of these rules and decide nothing themselves.
+Charts, reports, the dashboard and commands receive the results of these rules and decide nothing
+themselves.
 """
 
 from __future__ import annotations
@@ -21,33 +22,56 @@ NOTHING = "nothing to compare"
 EQUAL = "equal"
 UNTESTED = "safe from tie order"
 SAFE = "safe"
-VERDICTS = (CUT, DEPENDS, NOT_SIGNIFICANT, EQUAL, UNTESTED, SAFE, NOTHING)  # the least certain first
-doubt = pl.col("verdict").replace_strict(VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int8)  # sorts pairs so
-SINGLE_MODEL, NO_SCORE = "single model", "no score"  # what a report says where there is no pair to judge
+VERDICTS = (
+    CUT,
+    DEPENDS,
+    NOT_SIGNIFICANT,
+    EQUAL,
+    UNTESTED,
+    SAFE,
+    NOTHING,
+)  # the least certain first
+doubt = pl.col("verdict").replace_strict(
+    VERDICTS, range(len(VERDICTS)), return_dtype=pl.Int8
+)  # sorts pairs so
+SINGLE_MODEL, NO_SCORE = (
+    "single model",
+    "no score",
+)  # what a report says where there is no pair to judge
 SAME_WINNER, OTHER_WINNER = "same winner", "other winner"  # of a segment of the queries
 NO_WORSE, WORSE, NOT_DECIDED = "no worse", "worse", "not decided"  # of a model and a margin
 UNKNOWN_R = "R is not known"  # likewise, as are NOTHING and CUT
 TIE_RISK, ALPHA = 0.05, 0.05
-SIGNIFICANT = f"corrected p < {ALPHA:g}"  # what a mark of significance means, for tables that print it
+SIGNIFICANT = (
+    f"corrected p < {ALPHA:g}"  # what a mark of significance means, for tables that print it
+)
 SHOWN = ("expected", "shuffled", "naive")  # the first of them that there is is the reference
 ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 TOLERANCE = 1e-9  # of thresholds: 1/20 is 0.05
 
 
 def with_verdicts(
-    pairs: pl.DataFrame, order: pl.Expr, others: Mapping[str, pl.Expr], *, tie_risk: float, alpha: float
+    pairs: pl.DataFrame,
+    order: pl.Expr,
+    others: Mapping[str, pl.Expr],
+    *,
+    tie_risk: float,
+    alpha: float,
 ) -> pl.DataFrame:
-    """Add ``disagree``, the policies that favour the other model, and ``verdict`` to pairs of models.
+    """Add ``disagree``, the policies that favour the other model, and ``verdict`` to pairs of
+    models.
 
-    Whether a pair depends on tie order follows from the probability of a reversal. Where that is not known, a policy
-    that favours the other model decides; elsewhere it is one order among many, and no more than a fact.
+    Whether a pair depends on tie order follows from the probability of a reversal. Where that is
+    not known, a policy that favours the other model decides; elsewhere it is one order among many,
+    and no more than a fact.
 
     Parameters
     ----------
     pairs
-        With the columns ``cut`` (whether items beyond the end of a list could reverse the order), ``moved`` (whether
-        tie order affects the mean of either model), ``p_tie_high`` (upper bound of the probability of a reversal by
-        random tie order), and ``family_p`` (of the difference over the queries; null if it was not tested).
+        With the columns ``cut`` (whether items beyond the end of a list could reverse the order),
+        ``moved`` (whether tie order affects the mean of either model), ``p_tie_high`` (upper bound
+        of the probability of a reversal by random tie order), and ``family_p`` (of the difference
+        over the queries; null if it was not tested).
     order
         Of the means of the same queries, as `order_of` has it; null where one is missing.
     others
@@ -57,15 +81,26 @@ def with_verdicts(
 
     Examples
     --------
-    >>> pairs = pl.DataFrame({"order": [1, 1, 0, 0], "p_tie_high": [1 / 20, 0.06, None, None], "cut": [False] * 4,
-    ...                       "moved": [True, True, False, True], "family_p": [0.01] * 4})
-    >>> with_verdicts(pairs, pl.col("order"), {}, tie_risk=TIE_RISK, alpha=ALPHA)["verdict"].to_list()
+    >>> pairs = pl.DataFrame(
+    ...     {
+    ...         "order": [1, 1, 0, 0],
+    ...         "p_tie_high": [1 / 20, 0.06, None, None],
+    ...         "cut": [False] * 4,
+    ...         "moved": [True, True, False, True],
+    ...         "family_p": [0.01] * 4,
+    ...     }
+    ... )
+    >>> with_verdicts(pairs, pl.col("order"), {}, tie_risk=TIE_RISK, alpha=ALPHA)[
+    ...     "verdict"
+    ... ].to_list()
     ['safe', 'depends on tie order', 'equal', 'depends on tie order']
 
     Naive scores that favour the other model decide only where the probability is not known.
 
     >>> pairs = pairs.with_columns(p_tie_high=pl.Series([1e-9, None, None, None]))
-    >>> found = with_verdicts(pairs, pl.col("order"), {"naive": -pl.col("order")}, tie_risk=TIE_RISK, alpha=ALPHA)
+    >>> found = with_verdicts(
+    ...     pairs, pl.col("order"), {"naive": -pl.col("order")}, tie_risk=TIE_RISK, alpha=ALPHA
+    ... )
     >>> found.select("disagree", "verdict").rows()[:2]
     [('naive', 'safe'), ('naive', 'depends on tie order')]
     """
@@ -117,7 +152,9 @@ def least_certain(verdicts: Iterable[str]) -> str:
 
 
 def surely_depends(pair: Mapping[str, Any]) -> bool:
-    """Whether a pair that may depend on tie order does so whatever the chance is within its bounds."""
+    """Whether a pair that may depend on tie order does so whatever the chance is within its
+    bounds.
+    """
     low = pair.get("p_tie_low")
     return bool(pair["disagree"]) if low is None else low >= TIE_RISK
 
@@ -128,7 +165,11 @@ def equal_means(one: Any, other: Any) -> bool:
     >>> equal_means(0.1 + 0.2, 0.3), equal_means(0.3, None)
     (True, False)
     """
-    return one is not None and other is not None and bool(abs(one - other) <= ROUNDING * max(abs(one), abs(other)))
+    return (
+        one is not None
+        and other is not None
+        and bool(abs(one - other) <= ROUNDING * max(abs(one), abs(other)))
+    )
 
 
 def equal_values(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -145,11 +186,16 @@ def winners(summary: pl.DataFrame, policy: str) -> tuple[str, ...]:
     """
     values = summary.filter(policy=policy).drop_nulls("value")
     best = values["value"].max()
-    return tuple(name for name, value in values.select("model", "value").iter_rows() if equal_means(value, best))
+    return tuple(
+        name
+        for name, value in values.select("model", "value").iter_rows()
+        if equal_means(value, best)
+    )
 
 
 def accidental_winners(printed: Sequence[str], best: Sequence[str]) -> tuple[str, ...]:
-    """Who is printed first by an accident of tie order; whoever shares the first rank in expectation is not.
+    """Who is printed first by an accident of tie order; whoever shares the first rank in
+    expectation is not.
 
     >>> accidental_winners(["a"], ["b"]), accidental_winners(["a", "b"], ["b"])
     (('a',), ())
@@ -158,21 +204,30 @@ def accidental_winners(printed: Sequence[str], best: Sequence[str]) -> tuple[str
 
 
 def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:
-    """The verdict on a segment: whether its winner is that of all queries, and if not, whether that is significant."""
-    return first_that_holds({SAME_WINNER: same, OTHER_WINNER: significant(p, alpha)}, NOT_SIGNIFICANT)
+    """The verdict on a segment: whether its winner is that of all queries, and if not, whether that
+    is significant.
+    """
+    return first_that_holds(
+        {SAME_WINNER: same, OTHER_WINNER: significant(p, alpha)}, NOT_SIGNIFICANT
+    )
 
 
 def margin_rule(
-    no_worse_p: NDArray[Any], worse_p: NDArray[Any], alpha: float, open_scores: Mapping[str, NDArray[np.bool_]]
+    no_worse_p: NDArray[Any],
+    worse_p: NDArray[Any],
+    alpha: float,
+    open_scores: Mapping[str, NDArray[np.bool_]],
 ) -> list[str]:
     """The verdict on models that are held to a margin; alpha is below 0.5, so that no two hold.
 
-    ``open_scores`` says for which models scores are not known, by the word for the reason; the p-values then hold for
-    everything that these scores may be.
+    ``open_scores`` says for which models scores are not known, by the word for the reason; the
+    p-values then hold for everything that these scores may be.
 
     >>> margin_rule(np.array([0.01, 0.9, 0.5]), np.array([0.99, 0.02, 0.5]), 0.05, {})
     ['no worse', 'worse', 'not decided']
-    >>> margin_rule(np.array([0.01, np.nan]), np.array([0.99, 0.5]), 0.05, {CUT: np.array([True, True])})
+    >>> margin_rule(
+    ...     np.array([0.01, np.nan]), np.array([0.99, 0.5]), 0.05, {CUT: np.array([True, True])}
+    ... )
     ['no worse', 'lists are cut']
     """
     rules = {NO_WORSE: no_worse_p < alpha, WORSE: worse_p < alpha, **open_scores}
@@ -181,20 +236,28 @@ def margin_rule(
 
 
 def order_of(one: str, other: str) -> pl.Expr:
-    """Return which of two columns is larger, as 1, 0 or −1; values that differ only by rounding are equal."""
+    """Return which of two columns is larger, as 1, 0 or −1; values that differ only by rounding are
+    equal.
+    """
     difference = pl.col(one) - pl.col(other)
     margin = ROUNDING * pl.max_horizontal(pl.col(one).abs(), pl.col(other).abs())
     return pl.when(difference.abs() <= margin).then(0.0).otherwise(difference.sign())
 
 
 def disagreeing(orders: Mapping[str, pl.Expr], reference: pl.Expr) -> pl.Expr:
-    """Names of the policies that name another model than the reference; one that shows a draw names none."""
-    names = [pl.when((order != 0) & (order != reference)).then(pl.lit(name)) for name, order in orders.items()]
+    """Names of the policies that name another model than the reference; one that shows a draw names
+    none.
+    """
+    names = [
+        pl.when((order != 0) & (order != reference)).then(pl.lit(name))
+        for name, order in orders.items()
+    ]
     return pl.concat_str(names, separator=", ", ignore_nulls=True) if names else pl.lit("")
 
 
 def chance_of(row: Mapping[str, Any]) -> str:
-    """The chance of a reversal of one pair with the way it was found; of a row of `compare` or `flips`.
+    """The chance of a reversal of one pair with the way it was found; of a row of `compare` or
+    `flips`.
 
     >>> chance_of({"p_tie": 1e-30, "p_tie_low": 0.0, "p_tie_high": 1e-9, "p_tie_method": "normal"})
     '< 0.0001 (normal)'

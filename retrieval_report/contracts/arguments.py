@@ -25,7 +25,8 @@ def is_missing(value: object) -> bool:
 
 
 def is_whole(value: object) -> bool:
-    """Return whether a value is a single whole number of Python or NumPy; truth values and arrays are not.
+    """Return whether a value is a single whole number of Python or NumPy; truth values and arrays
+    are not.
 
     >>> is_whole(np.int8(3)), is_whole(True), is_whole(3.0), is_whole(np.array(3))
     (True, False, False, False)
@@ -36,7 +37,13 @@ def is_whole(value: object) -> bool:
 def is_number(value: object) -> bool:
     """Return whether a value is a single finite real number of Python or NumPy that fits Float64.
 
-    >>> is_number(np.float32(0.5)), is_number(True), is_number("1"), is_number(math.nan), is_number(10**400)
+    >>> (
+    ...     is_number(np.float32(0.5)),
+    ...     is_number(True),
+    ...     is_number("1"),
+    ...     is_number(math.nan),
+    ...     is_number(10**400),
+    ... )
     (True, False, False, False, False)
     """
     if not (is_whole(value) or isinstance(value, float | np.floating)):
@@ -59,7 +66,8 @@ def number_text(value: float) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value as text for a message; Python refuses to write numbers of more than 4 300 digits.
+    """Return a value as text for a message; Python refuses to write numbers of more than 4 300
+    digits.
 
     >>> shown("a"), shown([10**5000])
     ("'a'", 'a value of type list with too many digits')
@@ -71,7 +79,8 @@ def shown(value: object) -> str:
 
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Return the value as a Python int; raise a ParameterError unless it is a whole number within the bounds.
+    """Return the value as a Python int; raise a ParameterError unless it is a whole number within
+    the bounds.
 
     >>> check_whole("seed", np.uint8(7), 0)
     7
@@ -81,13 +90,15 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
     """
     if not is_whole(value) or int(value) < least or (most is not None and int(value) > most):  # type: ignore[call-overload]
         raise ParameterError(
-            f"{name}: {shown(value)} is not a whole number from {least} {'on' if most is None else f'to {most}'}"
+            f"{name}: {shown(value)} is not a whole number from {least} "
+            f"{'on' if most is None else f'to {most}'}"
         )
     return int(value)  # type: ignore[call-overload, no-any-return]
 
 
 def listed(given: object, single: tuple[type, ...] = (str, bytes)) -> list[object]:
-    """Return an argument that holds one thing or several as a list; invalid things are left for the caller to refuse.
+    """Return an argument that holds one thing or several as a list; invalid things are left for the
+    caller to refuse.
 
     >>> listed("ap"), listed(iter(["ap", "rr"])), listed(None)
     (['ap'], ['ap', 'rr'], [None])

@@ -1,4 +1,6 @@
-"""Building blocks of checks: refuse bad rows, repeated keys and unknown words, with messages of one form."""
+"""Building blocks of checks: refuse bad rows, repeated keys and unknown words, with messages of one
+form.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 
 LONGEST_WORD = 80  # characters that are compared with the choices
-ROWS_AT_A_TIME = 2**15  # rows whose ids are joined at a time; more would not stay in the processor's cache
+ROWS_AT_A_TIME = (
+    2**15
+)  # rows whose ids are joined at a time; more would not stay in the processor's cache
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
@@ -20,12 +24,14 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
 
     >>> check_choice("average", "mikro", ("micro", "macro"))
     Traceback (most recent call last):
-    retrieval_report.ParameterError: average: 'mikro' is not one of 'micro', 'macro'; did you mean 'micro'?
+    retrieval_report.ParameterError: average: 'mikro' is not one of 'micro', 'macro'; did you mean
+    'micro'?
     """
     if isinstance(value, str) and value in choices:
         return
     raise ParameterError(
-        f"{name}: {shown(value)} is not one of {', '.join(map(repr, choices))}{did_you_mean(value, choices)}"
+        f"{name}: {shown(value)} is not one of "
+        f"{', '.join(map(repr, choices))}{did_you_mean(value, choices)}"
     )
 
 
@@ -57,7 +63,13 @@ def _where(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
 
 
 def refuse(
-    frame: pl.DataFrame, bad: pl.Expr, column: str, rule: str, hint: str = "", *, what: str = "rankings"
+    frame: pl.DataFrame,
+    bad: pl.Expr,
+    column: str,
+    rule: str,
+    hint: str = "",
+    *,
+    what: str = "rankings",
 ) -> None:
     """Raise a DataError if any row is bad."""
     if not frame.select(bad.any()).item():
@@ -78,29 +90,38 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     named = ", ".join(f"{key} {value!r}" for key, value in first.items())
     raise DataError(
         f"{what}: {rows} rows repeat another's {', '.join(keys)}; {location}: {named}. "
-        f"Repeated items push scores above 1; keep one row of each, e.g. with .unique({list(keys)!r})"
+        "Repeated items push scores above 1; keep one row of each, e.g. with "
+        f".unique({list(keys)!r})"
     )
 
 
 def check_agreement(frame: pl.DataFrame) -> None:
     """Raise a DataError if two models have different relevances of the same item of a query."""
     judged = frame.select("query", "item", pl.col("relevance").cast(pl.Float64)).unique()
-    twice = judged.filter(pl.struct("query", "item").is_duplicated()).sort("query", "item", "relevance")
+    twice = judged.filter(pl.struct("query", "item").is_duplicated()).sort(
+        "query", "item", "relevance"
+    )
     if twice.height:
         query, item, _ = twice.row(0)
-        same = frame.filter(pl.col("query") == query, pl.col("item") == item).unique(["relevance"], maintain_order=True)
+        same = frame.filter(pl.col("query") == query, pl.col("item") == item).unique(
+            ["relevance"], maintain_order=True
+        )
         words = ", ".join(
-            f"{number_text(value)} in model {model!r}" for model, value in same.select("model", "relevance").rows()[:2]
+            f"{number_text(value)} in model {model!r}"
+            for model, value in same.select("model", "relevance").rows()[:2]
         )
         items = judged.height - judged.select("query", "item").n_unique()
         raise DataError(
-            f"column 'relevance': models disagree about {items} items, first item {item!r} of query "
+            f"column 'relevance': models disagree about {items} items, first item {item!r} of "
+            "query "
             f"{query!r}: {words}; give one set of judgements"
         )
 
 
 def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
-    """Warn if ids differ only by surrounding blanks or Unicode form, since joins elsewhere may merge them."""
+    """Warn if ids differ only by surrounding blanks or Unicode form, since joins elsewhere may
+    merge them.
+    """
     ids = frame[name]
     if ids.dtype != pl.String or _all_plain(ids):
         return
@@ -111,21 +132,31 @@ def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:
         if merged:
             like = unique.filter(changed == changed.filter(changed.is_duplicated())[0]).sort()
             warn(
-                f"{what}: column {name!r}: {merged} ids differ only by what {form} would remove, such as "
+                f"{what}: column {name!r}: {merged} ids differ only by what {form} would remove, "
+                "such as "
                 f"{like[0]!r} and {like[1]!r}"
             )
 
 
 def _all_plain(ids: pl.Series) -> bool:
-    """Return whether all ids are ASCII without blanks, since examining them one by one takes three times as long."""
-    parts = (part.to_series().str.join("").item() or "" for part in ids.to_frame().iter_slices(ROWS_AT_A_TIME))
+    """Return whether all ids are ASCII without blanks, since examining them one by one takes three
+    times as long.
+    """
+    parts = (
+        part.to_series().str.join("").item() or ""
+        for part in ids.to_frame().iter_slices(ROWS_AT_A_TIME)
+    )
     return all(text.isascii() and " " not in text and "\t" not in text for text in parts)
 
 
 def warn_unmatched(rows: pl.DataFrame, matched: int, judgements: pl.DataFrame) -> None:
-    """Warn if no retrieved item is judged, because ids from two sources often differ in form ('7' and '007')."""
+    """Warn if no retrieved item is judged, because ids from two sources often differ in form ('7'
+    and '007').
+    """
     if rows.height and judgements.height and not matched:
         warn(
-            f"judgements: none of the {rows.height} retrieved items is judged; the rankings have items like "
-            f"{rows['item'][0]!r}, the judgements like {judgements['item'][0]!r} (query {judgements['query'][0]!r})"
+            f"judgements: none of the {rows.height} retrieved items is judged; the rankings have "
+            "items like "
+            f"{rows['item'][0]!r}, the judgements like {judgements['item'][0]!r} (query "
+            f"{judgements['query'][0]!r})"
         )

@@ -1,7 +1,9 @@
-"""Declare columns once, with name, type, title, meaning and format; and define the columns that many frames share.
+"""Declare columns once, with name, type, title, meaning and format; and define the columns that
+many frames share.
 
-Checks of input, empty frames, the CSV file that explains columns, headings of the report and of the dashboard and the
-help of the command line read them here, through :mod:`retrieval_report.contracts.registry`.
+Checks of input, empty frames, the CSV file that explains columns, headings of the report and of the
+dashboard and the help of the command line read them here, through
+:mod:`retrieval_report.contracts.registry`.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ FORMATS = ("text", "number", "amount", "signed", "share", "chance", "count", "te
 class Column(NamedTuple):
     """One column of a frame.
 
-    ``dtype`` is None if the caller's data decide it; ``kind`` then says what checks such as :func:`check_rankings`
-    accept. ``format`` is one of "text", "number" (four digits), "amount" (without decimals if it is whole), "signed"
-    (with its sign), "share" (percent), "chance" (a probability, for which a rounded 0 would be wrong), "count", "tenth"
-    (one digit) or "flag" (yes or no).
+    ``dtype`` is None if the caller's data decide it; ``kind`` then says what checks such as
+    :func:`check_rankings` accept. ``format`` is one of "text", "number" (four digits), "amount"
+    (without decimals if it is whole), "signed" (with its sign), "share" (percent), "chance" (a
+    probability, for which a rounded 0 would be wrong), "count", "tenth" (one digit) or "flag" (yes
+    or no).
     """
 
     name: str
@@ -33,7 +36,9 @@ class Column(NamedTuple):
 
     @property
     def help(self) -> str:
-        """Return the meaning as a sentence, which starts with a capital unless it starts with a name."""
+        """Return the meaning as a sentence, which starts with a capital unless it starts with a
+        name.
+        """
         first = self.meaning.split(" ", 1)[0]
         return self.meaning if "_" in first else self.meaning[:1].upper() + self.meaning[1:]
 
@@ -72,11 +77,23 @@ def ids(name: str, title: str, meaning: str) -> Column:
 
 def given(name: str, title: str, meaning: str, kind: str, *, optional: bool = False) -> Column:
     """Declare a column of an input frame, of any type that fits its kind."""
-    return Column(name, None, title, meaning, {"boolean": "flag", "integer": "count"}.get(kind, "text"), kind, optional)
+    return Column(
+        name,
+        None,
+        title,
+        meaning,
+        {"boolean": "flag", "integer": "count"}.get(kind, "text"),
+        kind,
+        optional,
+    )
 
 
 # The columns that many frames share.
-INTERVAL = text("interval", "95% interval", "of the mean under sampling of queries; it does not account for ties")
+INTERVAL = text(
+    "interval",
+    "95% interval",
+    "of the mean under sampling of queries; it does not account for ties",
+)
 COLUMNS = (
     INTERVAL,
     whole("rank", "Rank", "rank of the model, 1 is best"),
@@ -88,7 +105,8 @@ COLUMNS = (
     text(
         "policy",
         "Score",
-        "order inside ties: expected (exact mean of all), naive (as received), shuffled (random), best, worst",
+        "order inside ties: expected (exact mean of all), naive (as received), shuffled (random), "
+        "best, worst",
     ),
     text("model_a", "Model A", "first model of the pair, by name"),
     text("model_b", "Model B", "second model of the pair"),
@@ -98,18 +116,22 @@ COLUMNS = (
     number(
         "lowest",
         "Lowest",
-        "under the worst order inside ties; for truncated scores, the least over all completions of the lists",
+        "under the worst order inside ties; for truncated scores, the least over all completions "
+        "of the lists",
     ),
     number(
         "highest",
         "Highest",
-        "under the best order inside ties; for truncated scores, the most over all completions of the lists",
+        "under the best order inside ties; for truncated scores, the most over all completions of "
+        "the lists",
     ),
     number(
         "tie_std",
         "± tie std",
-        "standard deviation of the mean under random tie order: exact, but for policy shuffled that of "
-        "the draws; empty where a score has none, as scores do that depend on items that may be missing (cut)",
+        "standard deviation of the mean under random tie order: exact, but for policy shuffled "
+        "that of "
+        "the draws; empty where a score has none, as scores do that depend on items that may be "
+        "missing (cut)",
     ),
     number("ci_low", "95% from", "lower end of the 95% interval under sampling of queries"),
     number("ci_high", "95% to", "upper end of that interval"),
@@ -120,33 +142,43 @@ COLUMNS = (
     number(
         "expected",
         "Expected",
-        "mean over all orders inside ties: exact, but for truncated scores an estimate from the rows given",
+        "mean over all orders inside ties: exact, but for truncated scores an estimate from the "
+        "rows given",
     ),
     number("shuffled", "Shuffled", "mean over random orders inside ties"),
     number("naive_error", "Naive is off by", "naive − expected", "signed"),
     number("std", "± tie std", "standard deviation of the score under random tie order"),
     whole("n_relevant", "Relevant", "relevant items of the query, retrieved or not"),
-    flag("truncated", "Cut", "whether the score depends on items that may be missing after the end of the list"),
+    flag(
+        "truncated",
+        "Cut",
+        "whether the score depends on items that may be missing after the end of the list",
+    ),
     number(
         "truncated_share",
         "Cut",
-        "share of the queries in the mean whose score depends on items that may be missing after the end of the list; "
+        "share of the queries in the mean whose score depends on items that may be missing after "
+        "the end of the list; "
         'none are if truncated="no" says that lists are whole',
         "share",
     ),
     text("measure", "Measure", "metric and cutoff"),
-    flag("pooled", "R pooled", "whether R counts only the relevant items that some model retrieved"),
+    flag(
+        "pooled", "R pooled", "whether R counts only the relevant items that some model retrieved"
+    ),
     number(
         "family_p",
         "p (family)",
-        "p-value corrected for the number of pairs: of any false finding, but for bh of the share of false findings",
+        "p-value corrected for the number of pairs: of any false finding, but for bh of the share "
+        "of false findings",
         "chance",
     ),
     whole("family", "Family", "number of pairs corrected for together"),
     text(
         "family_method",
         "Correction",
-        "how: max-t (largest studentised difference, stepped down), holm, tukey or bh (Benjamini–Hochberg)",
+        "how: max-t (largest studentised difference, stepped down), holm, tukey or bh "
+        "(Benjamini–Hochberg)",
     ),
     number("query_se", "± query s.e.", "standard error of the mean under sampling of queries"),
     whole("no_relevant", "Nothing relevant", "queries without a relevant item"),
@@ -175,8 +207,10 @@ COLUMNS = (
     text(
         "p_tie_method",
         "Found by",
-        "how p_tie was found: exact (all orders), convolved (all orders of every list, the sum bounded), "
-        "shuffles (random orders; the bounds fail once in 10 000), normal (from exact moments, bounded), "
+        "how p_tie was found: exact (all orders), convolved (all orders of every list, the sum "
+        "bounded), "
+        "shuffles (random orders; the bounds fail once in 10 000), normal (from exact moments, "
+        "bounded), "
         "bounds (only they are known) or truncated (a cut list leaves it open)",
     ),
 )
@@ -188,10 +222,17 @@ def like(name: str, meaning: str, title: str = "") -> Column:
     return SHARED[name]._replace(meaning=meaning, title=title or SHARED[name].title)
 
 
-SHARED["difference_std"] = like("tie_std", "standard deviation of the difference under random tie order")
+SHARED["difference_std"] = like(
+    "tie_std", "standard deviation of the difference under random tie order"
+)
 
 
 def frame(*parts: Column | str, by: str = "") -> Frame:
-    """A frame of columns, shared ones by their names in one text; ``by`` names the functions that return it."""
-    columns = ([part] if isinstance(part, Column) else [SHARED[name] for name in part.split()] for part in parts)
+    """A frame of columns, shared ones by their names in one text; ``by`` names the functions that
+    return it.
+    """
+    columns = (
+        [part] if isinstance(part, Column) else [SHARED[name] for name in part.split()]
+        for part in parts
+    )
     return Frame(tuple(chain.from_iterable(columns)), tuple(by.split()))

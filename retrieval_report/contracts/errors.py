@@ -1,4 +1,5 @@
-"""The errors of this package: one base class, and a subclass for each kind of input that can break a rule.
+"""The errors of this package: one base class, and a subclass for each kind of input that can break
+a rule.
 
 Every message names the rule, the location and the value, for example
 ``column 'distance': 3 NaN, first in query 'q17' of model 'itq-32'``.
@@ -21,7 +22,9 @@ __all__ = [
 
 
 LONGEST_WORD = 500
-"""Longest run of characters without a blank that a message shows whole; paths are shorter, bad names far longer."""
+"""Longest run of characters without a blank that a message shows whole; paths are shorter, bad
+names far longer.
+"""
 LONGEST_MESSAGE = 4000
 
 

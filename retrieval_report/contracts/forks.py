@@ -1,4 +1,6 @@
-"""Refuse processes made by ``fork``, in which the threads of Polars are missing and it would wait forever."""
+"""Refuse processes made by ``fork``, in which the threads of Polars are missing and it would wait
+forever.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ _used = _had_threads = _stranded = False
 
 
 def refuse_fork() -> None:
-    """Raise an error in a process forked after Polars had started threads; every entry point of the package calls this.
+    """Raise an error in a process forked after Polars had started threads; every entry point of the
+    package calls this.
 
-    Without it the first query would hang. A process forked before any work was done starts threads of its own.
+    Without it the first query would hang. A process forked before any work was done starts threads
+    of its own.
 
     Raises
     ------
@@ -26,8 +30,10 @@ def refuse_fork() -> None:
     global _used
     if _stranded:
         raise RetrievalReportError(
-            f"process {os.getpid()} was made by fork, which does not copy the threads that Polars had started, and "
-            "Polars would wait for them forever; start processes with multiprocessing.get_context('spawn') or "
+            f"process {os.getpid()} was made by fork, which does not copy the threads that Polars "
+            "had started, and "
+            "Polars would wait for them forever; start processes with "
+            "multiprocessing.get_context('spawn') or "
             "'forkserver'"
         )
     _used = True

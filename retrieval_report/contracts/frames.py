@@ -1,7 +1,7 @@
 """Check frames against the column contract of their kind.
 
-A check returns the frame with the contract's columns only, in the contract's types, or raises an error that names
-the column, the rule, the number of bad rows and the first of them.
+A check returns the frame with the contract's columns only, in the contract's types, or raises an
+error that names the column, the rule, the number of bad rows and the first of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from retrieval_report.contracts.truncated import ENDS
 from retrieval_report.contracts.warning import warn
 
 MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits
-SAMPLED, LISTS = 5_000, 10  # first rows, and the fewest lists among them, that show how rows are sorted
+SAMPLED, LISTS = (
+    5_000,
+    10,
+)  # first rows, and the fewest lists among them, that show how rows are sorted
 
 RANKINGS = FRAMES["rankings"].columns
 COUNTS = FRAMES["counts"].columns
@@ -37,12 +40,14 @@ def order_column(frame: pl.DataFrame) -> str:
     return "distance" if "distance" in frame.columns else "score"
 
 
-def check_rankings(frame: pl.DataFrame, *, relevance: bool = True, null_distance: bool = False) -> pl.DataFrame:
+def check_rankings(
+    frame: pl.DataFrame, *, relevance: bool = True, null_distance: bool = False
+) -> pl.DataFrame:
     """Check a rankings frame against its contract.
 
-    ``relevance`` requires the column; ``null_distance`` accepts rows without distance (known items that were not
-    retrieved). Null relevances and repeated items are left to the caller: the former may come from judgements, the
-    latter are found faster once the lists are known.
+    ``relevance`` requires the column; ``null_distance`` accepts rows without distance (known items
+    that were not retrieved). Null relevances and repeated items are left to the caller: the former
+    may come from judgements, the latter are found faster once the lists are known.
     """
     given = frame.columns
     frame = _contract(frame, RANKINGS, "rankings")
@@ -78,7 +83,8 @@ def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
     total = int(frame["count"].cast(pl.Int128).sum() or 0)
     if total >= MOST_ITEMS:
         raise DataError(
-            f"{what}: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest number accepted"
+            f"{what}: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest "
+            "number accepted"
         )
     if "truncated" in frame.columns:
         unknown = ~pl.col("truncated").is_in(ENDS)
@@ -87,7 +93,9 @@ def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
 
 
 def _check_retrieved(frame: pl.DataFrame, order: str, what: str) -> None:
-    """Refuse rows that do not say whether their items are in the list, or have a distance although they are not."""
+    """Refuse rows that do not say whether their items are in the list, or have a distance although
+    they are not.
+    """
     hint = "; count the rankings of all models together by count_ties"
     refuse(frame, pl.col("retrieved").is_null(), "retrieved", "null", hint, what=what)
     placed = ~pl.col("retrieved") & pl.col(order).is_not_null()
@@ -115,13 +123,19 @@ def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
         _check_weight(frame, "queries")
     if "n_relevant" in frame.columns:
         number = pl.col("n_relevant")
-        refuse(frame, number.is_null() | (number < 0), "n_relevant", "null or negative", what="queries")
-        refuse(frame, number.cast(pl.Int128) > 2**63 - 1, "n_relevant", "above 64 bits", what="queries")
+        refuse(
+            frame, number.is_null() | (number < 0), "n_relevant", "null or negative", what="queries"
+        )
+        refuse(
+            frame, number.cast(pl.Int128) > 2**63 - 1, "n_relevant", "above 64 bits", what="queries"
+        )
     return frame
 
 
 def _contract(frame: pl.DataFrame, columns: Iterable[Column], what: str) -> pl.DataFrame:
-    """Return the contract's columns in its order, after checking their types; missing ones are named."""
+    """Return the contract's columns in its order, after checking their types; missing ones are
+    named.
+    """
     columns = list(columns)
     missing = [c.name for c in columns if not c.optional and c.name not in frame.columns]
     if missing:
@@ -163,7 +177,9 @@ def _one_order(frame: pl.DataFrame, given: Sequence[str], what: str) -> str:
     if len(both) == 2:
         raise ColumnError(f"{what}: has both 'distance' and 'score'; keep one")
     if not both:
-        raise ColumnError(f"{what}: neither 'distance' nor 'score'; found {_names(given)}{_close(given, orders)}")
+        raise ColumnError(
+            f"{what}: neither 'distance' nor 'score'; found {_names(given)}{_close(given, orders)}"
+        )
     return both[0]
 
 
@@ -180,7 +196,9 @@ def _close(given: Iterable[str], wanted: Sequence[str]) -> str:
 def _check_ids(frame: pl.DataFrame, names: Sequence[str], what: str = "rankings") -> pl.DataFrame:
     names = [name for name in names if name in frame.columns]
     texts = [name for name in names if name == "model" or not frame.schema[name].is_integer()]
-    frame = frame.with_columns(pl.col(name).cast(pl.String) for name in texts if frame.schema[name] != pl.String)
+    frame = frame.with_columns(
+        pl.col(name).cast(pl.String) for name in texts if frame.schema[name] != pl.String
+    )
     for name in names:
         if frame[name].null_count():
             refuse(frame, pl.col(name).is_null(), name, "null ids", what=what)
@@ -191,7 +209,11 @@ def _check_ids(frame: pl.DataFrame, names: Sequence[str], what: str = "rankings"
 
 def with_model(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with a column ``model``, filled with 'model' if it had none."""
-    return frame if "model" in frame.columns else frame.select(pl.lit("model").alias("model"), pl.all())
+    return (
+        frame
+        if "model" in frame.columns
+        else frame.select(pl.lit("model").alias("model"), pl.all())
+    )
 
 
 def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
@@ -200,12 +222,27 @@ def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
         hint = "; null_distance='not_retrieved' counts such items as known but not retrieved"
         refuse(frame, column.is_null(), order, "null", hint)
     if dtype.is_float():
-        refuse(frame, column.is_nan(), order, "NaN", "; leave such rows out, or make them null (see null_distance=)")
-        refuse(frame, column.is_infinite(), order, "infinite", "; drop such padding rows (FAISS fills with inf)")
+        refuse(
+            frame,
+            column.is_nan(),
+            order,
+            "NaN",
+            "; leave such rows out, or make them null (see null_distance=)",
+        )
+        refuse(
+            frame,
+            column.is_infinite(),
+            order,
+            "infinite",
+            "; drop such padding rows (FAISS fills with inf)",
+        )
     if dtype == pl.Float16 and frame.height:
         keys = [name for name in ("model", "query", order) if name in frame.columns]
         tied = frame.select(pl.struct(keys).is_duplicated().mean()).item()
-        warn(f"column {order!r} is {dtype}: {tied:.0%} of its rows are tied; half precision makes ties")
+        warn(
+            f"column {order!r} is {dtype}: {tied:.0%} of its rows are tied; half precision makes "
+            "ties"
+        )
     if order == "distance":
         _warn_of_direction(frame)
 
@@ -215,17 +252,24 @@ def _warn_of_direction(frame: pl.DataFrame) -> None:
     keys = [name for name in ("model", "query") if name in frame.columns]
     distance = pl.col("distance").cast(pl.Float64)
     first = frame.head(SAMPLED).select(*keys, step=distance - distance.shift())
-    steps = first.filter(pl.col("step") != 0, *(pl.col(name) == pl.col(name).shift() for name in keys))
+    steps = first.filter(
+        pl.col("step") != 0, *(pl.col(name) == pl.col(name).shift() for name in keys)
+    )
     lists = steps.select(keys).n_unique()
     if lists >= LISTS and bool((steps["step"] < 0).all()):
         warn(
-            f"column 'distance': the values fall from the first row to the last in all of the first {lists} lists, as "
+            "column 'distance': the values fall from the first row to the last in all of the "
+            f"first {lists} lists, as "
             "scores do; if they are scores or similarities, name the column 'score'"
         )
 
 
-def check_relevance(frame: pl.DataFrame, *, allow_null: bool, what: str = "rankings") -> pl.DataFrame:
-    """Check the column ``relevance``; truth values and decimals become Float64, NaN becomes null."""
+def check_relevance(
+    frame: pl.DataFrame, *, allow_null: bool, what: str = "rankings"
+) -> pl.DataFrame:
+    """Check the column ``relevance``; truth values and decimals become Float64, NaN becomes
+    null.
+    """
     if frame.schema["relevance"] == pl.Boolean or frame.schema["relevance"].is_decimal():
         frame = frame.with_columns(pl.col("relevance").cast(pl.Float64))
     column = pl.col("relevance")

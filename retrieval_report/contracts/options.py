@@ -17,9 +17,19 @@ POLICIES = PARAMETERS["policies"].choices
 # Options with a fixed set of words; truncated may also be a mapping of models to such words.
 ELSEWHERE = {  # arguments that another function has, or has under another name
     "metrics": "; of a Study it is called 'measures'",
-    **dict.fromkeys(("query_labels", "item_labels", "scores"), "; pass it to from_search, and its result here"),
+    **dict.fromkeys(
+        ("query_labels", "item_labels", "scores"), "; pass it to from_search, and its result here"
+    ),
 }
-WORDS = ("no_relevant", "naive_order", "missing_query", "unjudged", "unjudged_query", "null_distance", "relevant_items")
+WORDS = (
+    "no_relevant",
+    "naive_order",
+    "missing_query",
+    "unjudged",
+    "unjudged_query",
+    "null_distance",
+    "relevant_items",
+)
 MOST_SHUFFLES = 10_000_000  # the mean of this many is known to 3 in 10 000 standard deviations
 MOST_DECIMALS = 300  # 10**decimals must stay a finite number
 WIDEST = 2**127  # whole numbers from here on fit no column, and Polars rejects them
@@ -56,7 +66,9 @@ class ScoringOptions(ListOptions, total=False):
 
 
 class EvaluateOptions(ScoringOptions, total=False):
-    """All options of ``evaluate``: type checkers and editors know them in every function that passes them on."""
+    """All options of ``evaluate``: type checkers and editors know them in every function that
+    passes them on.
+    """
 
     policies: str | Sequence[str]
 
@@ -74,13 +86,16 @@ def options_with(given: Mapping[str, object], **fixed: object) -> Options:
     known = [option.name for option in fields(Options)]
     for name in options:
         if name not in known:
-            hint = ELSEWHERE.get(name) or did_you_mean(name, (*known, "judgements", "queries", "metrics", "cutoffs"))
+            hint = ELSEWHERE.get(name) or did_you_mean(
+                name, (*known, "judgements", "queries", "metrics", "cutoffs")
+            )
             raise TypeError(f"unexpected keyword argument {name!r}{hint}")
     return Options(**options)
 
 
 def is_relevant(grade: Any, least: float | None) -> Any:
-    """Return whether grades (of an array, a Polars or a Spark expression) are relevant: from the least on, or above 0.
+    """Return whether grades (of an array, a Polars or a Spark expression) are relevant: from the
+    least on, or above 0.
 
     >>> is_relevant(1, None), is_relevant(1, 2.0)
     (True, False)
@@ -92,17 +107,22 @@ def is_relevant(grade: Any, least: float | None) -> Any:
 class Options:
     """The keyword arguments of ``evaluate``, except the frames, metrics and cutoffs.
 
-    Policies may be one name or any iterable of names, and numbers may be NumPy's; they are stored as Python's.
+    Policies may be one name or any iterable of names, and numbers may be NumPy's; they are stored
+    as Python's.
 
     >>> Options(policies=["best", "worst", "best"]).policies
     ('best', 'worst')
     >>> Options(policies="mean")
     Traceback (most recent call last):
-    retrieval_report.ParameterError: policies: 'mean' is not one of 'expected', 'naive', 'shuffled', 'best', \
-'worst'
+    retrieval_report.ParameterError: policies: 'mean' is not one of 'expected', 'naive', 'shuffled',
+    'best', 'worst'
     """
 
-    policies: Any = ("expected", "naive", "shuffled")  # any iterable of names; a tuple of them once checked
+    policies: Any = (
+        "expected",
+        "naive",
+        "shuffled",
+    )  # any iterable of names; a tuple of them once checked
     shuffles: int = 100
     seed: int = 0
     no_relevant: str = "zero"
@@ -144,19 +164,24 @@ class Options:
             self._keep("relevant_from", check_relevant_from(self.relevant_from))
         if self.distance_threshold is not None:
             if not is_number(self.distance_threshold):
-                raise ParameterError(f"distance_threshold: {shown(self.distance_threshold)} is not a finite number")
+                raise ParameterError(
+                    f"distance_threshold: {shown(self.distance_threshold)} is not a finite number"
+                )
             self._keep("distance_threshold", _plain(self.distance_threshold))
 
     def check_order(self, order: str) -> None:
         """Refuse a threshold of distances for rankings that are ordered by score."""
         if self.distance_threshold is not None and order == "score":
-            raise ParameterError("distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'")
+            raise ParameterError(
+                "distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'"
+            )
 
     def check_counted(self) -> None:
         """Refuse options that need more than counts."""
         if "naive" in self.policies:
             raise ParameterError(
-                "policies: 'naive' needs the order of the items, and a counts frame has none; evaluate the rankings, "
+                "policies: 'naive' needs the order of the items, and a counts frame has none; "
+                "evaluate the rankings, "
                 "or leave 'naive' out"
             )
 

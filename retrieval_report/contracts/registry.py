@@ -20,7 +20,9 @@ FRAMES: Mapping[str, Frame] = {
         (
             *COMPARED["comparison"].columns,
             DISAGREE,
-            flag("significant", "Significant", "whether family_p is below alpha; empty: not tested"),
+            flag(
+                "significant", "Significant", "whether family_p is below alpha; empty: not tested"
+            ),
             VERDICT,
         ),
         ("stats.pair_verdicts",),
@@ -31,7 +33,8 @@ _OF_FRAME = {name: {part.name: part for part in frame.columns} for name, frame i
 
 
 def schema(frame: str, *names: str) -> dict[str, Any]:
-    """Return names and types of a frame's columns, or of those named; the type is None if the input decides it.
+    """Return names and types of a frame's columns, or of those named; the type is None if the input
+    decides it.
 
     >>> list(schema("shuffled")), schema("shuffled", "draw")
     (['model', 'metric', 'cutoff', 'draw', 'value'], {'draw': Int64})
@@ -43,10 +46,15 @@ def schema(frame: str, *names: str) -> dict[str, Any]:
 def in_contract(frame: pl.DataFrame, contract: Mapping[str, Any]) -> pl.DataFrame:
     """Return the columns of a contract in their types; the type None keeps what there is.
 
-    >>> in_contract(pl.DataFrame({"other": [0], "draw": [1], "query": [7]}), {"query": None, "draw": pl.Float64}).row(0)
+    >>> in_contract(
+    ...     pl.DataFrame({"other": [0], "draw": [1], "query": [7]}),
+    ...     {"query": None, "draw": pl.Float64},
+    ... ).row(0)
     (7, 1.0)
     """
-    return frame.select(pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in contract.items())
+    return frame.select(
+        pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in contract.items()
+    )
 
 
 def column(frame: str, name: str) -> Column:
@@ -64,7 +72,9 @@ def title_of(name: str) -> str:
     >>> title_of("p_tie"), title_of("from_score")
     ('Reversed by ties', 'from score')
     """
-    return next((part[name].title for part in _OF_FRAME.values() if name in part), name.replace("_", " "))
+    return next(
+        (part[name].title for part in _OF_FRAME.values() if name in part), name.replace("_", " ")
+    )
 
 
 def describe(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -78,4 +88,6 @@ def describe(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
         for frame, part in frames.items()
         for name, dtype in part.schema.items()
     ]
-    return pl.DataFrame(rows, schema=dict.fromkeys(("frame", "column", "type", "meaning"), pl.String), orient="row")
+    return pl.DataFrame(
+        rows, schema=dict.fromkeys(("frame", "column", "type", "meaning"), pl.String), orient="row"
+    )

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from retrieval_report.contracts.columns import SHARED, flag, frame, given, like, number, text, whole
 
-MODEL_NAME = given("model", "Model", "what produced the list; 'model' if absent", "id", optional=True)
+MODEL_NAME = given(
+    "model", "Model", "what produced the list; 'model' if absent", "id", optional=True
+)
 ITEM = given("item", "Item", "the retrieved item", "id")
 DISTANCE = given("distance", "Distance", "small is near; this or score", "number", optional=True)
 ORDER_SCORE = given("score", "Score", "large is near; this or distance", "number", optional=True)
 RELEVANCE = given("relevance", "Relevance", "graded relevance, at least 0", "grade")
-COUNT = given("count", "Count", "how many items share model, query, distance and relevance", "integer")
+COUNT = given(
+    "count", "Count", "how many items share model, query, distance and relevance", "integer"
+)
 IS_RETRIEVED = given(
     "retrieved",
     "Retrieved",
-    "false: relevant items of the query that other models retrieved and this one did not, without distance; with this "
+    "false: relevant items of the query that other models retrieved and this one did not, without "
+    "distance; with this "
     "column, counts of several models tell R",
     "boolean",
     optional=True,
@@ -21,11 +26,18 @@ IS_RETRIEVED = given(
 ENDS = given(
     "truncated",
     "Lists are",
-    "how the lists of the model end: no (they hold all items), between_ties or within_tie; null: not known",
+    "how the lists of the model end: no (they hold all items), between_ties or within_tie; null: "
+    "not known",
     "word",
     optional=True,
 )
-ROW = given("row", "Row", "file order, which naive scores use; the row's position if absent", "integer", optional=True)
+ROW = given(
+    "row",
+    "Row",
+    "file order, which naive scores use; the row's position if absent",
+    "integer",
+    optional=True,
+)
 MARKS = (
     given("mask", "Mask", "rows with false are removed from the list", "boolean", optional=True),
     given("weight", "Weight", "weight of the item (KerasRS's rule)", "weight", optional=True),
@@ -37,7 +49,9 @@ LISTED = (MODEL_NAME, SHARED["query"], ITEM, DISTANCE, ORDER_SCORE)
 GIVEN = {
     "rankings": frame(
         *LISTED,
-        RELEVANCE._replace(meaning="graded relevance, at least 0; may come from judgements instead", optional=True),
+        RELEVANCE._replace(
+            meaning="graded relevance, at least 0; may come from judgements instead", optional=True
+        ),
         *MARKS,
         by="read_rankings lists.resolve_ties",
     ),
@@ -46,13 +60,24 @@ GIVEN = {
         by="count_ties count_ties_to codes.count_codes",
     ),
     "judgements": frame(
-        "query", ITEM._replace(meaning="the judged item"), RELEVANCE, by="read_judgements lists.neighbour_judgements"
+        "query",
+        ITEM._replace(meaning="the judged item"),
+        RELEVANCE,
+        by="read_judgements lists.neighbour_judgements",
     ),
     "query_facts": frame(
         "query",
         given("label", "Label", "class of the query, for macro means", "label", optional=True),
-        given("weight", "Weight", "weight of the query, for weighted means", "weight", optional=True),
-        given("n_relevant", "Relevant", "relevant items of the query, retrieved or not", "integer", optional=True),
+        given(
+            "weight", "Weight", "weight of the query, for weighted means", "weight", optional=True
+        ),
+        given(
+            "n_relevant",
+            "Relevant",
+            "relevant items of the query, retrieved or not",
+            "integer",
+            optional=True,
+        ),
         by="read_queries codes.count_relevant",
     ),
 }
@@ -71,7 +96,11 @@ SIMILAR = (
     number("tau_ap_low", "τ_AP at least", "the smallest value over all orders of the ties"),
     number("tau_ap_high", "τ_AP at most", "the largest value over all orders of the ties"),
     number("rbo_w", "RBO^w", "extrapolated rank-biased overlap with tied items at the same rank"),
-    number("rbo_a", "RBO^a", "rank-biased overlap, mean over the orders of ties (of lists of one length; else nearly)"),
+    number(
+        "rbo_a",
+        "RBO^a",
+        "rank-biased overlap, mean over the orders of ties (of lists of one length; else nearly)",
+    ),
     number("rbo_b", "RBO^b", "rank-biased overlap corrected for ties"),
     number("rbo_low", "RBO at least", "the smallest value over all orders of the ties"),
     number("rbo_high", "RBO at most", "the largest value over all orders of the ties"),
@@ -83,17 +112,21 @@ SCORED = {
         like("value", "the score; empty if the query was left out"),
         like(
             "std",
-            "standard deviation of the score under random tie order; empty for naive, best, worst, and for "
+            "standard deviation of the score under random tie order; empty for naive, best, worst, "
+            "and for "
             "truncated scores",
         ),
         whole("items", "Items", "length of the list"),
         like(
             "n_relevant",
-            "R, relevant items of the query: all judged ones, or n_relevant of the queries frame, or those "
-            "that the models retrieved (see pooled); empty: there are judgements, but none of this query",
+            "R, relevant items of the query: all judged ones, or n_relevant of the queries frame, "
+            "or those "
+            "that the models retrieved (see pooled); empty: there are judgements, but none of this "
+            "query",
         ),
         "truncated pooled",
-        by="evaluate evaluate_to systems.evaluate_like codes.radius_scores lists.judgement_coverage lists.recall_curve",
+        by="evaluate evaluate_to systems.evaluate_like codes.radius_scores "
+        "lists.judgement_coverage lists.recall_curve",
     ),
     "summary": frame(
         "model metric cutoff policy value tie_std lowest highest query_se ci_low ci_high queries",
@@ -102,7 +135,8 @@ SCORED = {
     ),
     # One row for every model: what tables for reading make of a summary.
     "board": frame(
-        "model metric cutoff measure expected tie_std naive naive_error shuffled lowest highest truncated_share",
+        "model metric cutoff measure expected tie_std naive naive_error shuffled lowest highest "
+        "truncated_share",
         "query_se ci_low ci_high interval queries no_relevant missing unjudged rank",
         text("tie_ranks", "Ranks by ties", "ranks under random tie order alone (95% interval)"),
         text("query_ranks", "Ranks by queries", "ranks that the tests over the queries leave open"),
@@ -125,23 +159,52 @@ SCORED = {
         "model cutoff",
         like("queries", "lists with an item"),
         number("cut_share", "Cut a tie", "share of them whose cutoff splits a tie", "share"),
-        number("mixed_share", "… that matters", "share of the split ties that hold different relevances", "share"),
+        number(
+            "mixed_share",
+            "… that matters",
+            "share of the split ties that hold different relevances",
+            "share",
+        ),
         number(
             "ends_in_cut_tie",
             "End in a cut tie",
-            "share of lists whose cutoff reaches into a last tie that the end of the list may have cut",
+            "share of lists whose cutoff reaches into a last tie that the end of the list may have "
+            "cut",
             "share",
         ),
-        number("tie_median", "Median tie", "items of the ties that reach into the top k: median", "tenth"),
-        number("tie_p90", "90th percentile", "items of the ties that reach into the top k: 90th percentile", "tenth"),
-        whole("tie_max", "Largest tie", "items of the ties that reach into the top k: largest"),
-        number("tied_items", "Tied items", "share of the top k that shares its distance with another item", "share"),
         number(
-            "mixed_items", "In mixed ties", "share of the top k that lies in a tie of different relevances", "share"
+            "tie_median",
+            "Median tie",
+            "items of the ties that reach into the top k: median",
+            "tenth",
+        ),
+        number(
+            "tie_p90",
+            "90th percentile",
+            "items of the ties that reach into the top k: 90th percentile",
+            "tenth",
+        ),
+        whole("tie_max", "Largest tie", "items of the ties that reach into the top k: largest"),
+        number(
+            "tied_items",
+            "Tied items",
+            "share of the top k that shares its distance with another item",
+            "share",
+        ),
+        number(
+            "mixed_items",
+            "In mixed ties",
+            "share of the top k that lies in a tie of different relevances",
+            "share",
         ),
         number("items", "Items", "length of the lists (median)", "tenth"),
         number("distances", "Distances", "different distances in a list (median)", "tenth"),
-        number("bits", "Bits", "bits of information that distances give about the order (median)", "tenth"),
+        number(
+            "bits",
+            "Bits",
+            "bits of information that distances give about the order (median)",
+            "tenth",
+        ),
         number(
             "near_ties",
             "Near ties",
@@ -162,7 +225,8 @@ SCORED = {
         text(
             "truncated",
             "Its lists",
-            "how the lists are treated: no (they hold all items), between_ties (items may follow their last tie) or "
+            "how the lists are treated: no (they hold all items), between_ties (items may follow "
+            "their last tie) or "
             "within_tie (items may also be missing from their last tie)",
         ),
         text("reason", "Because", "what says or proves it; not known: nothing does"),
@@ -178,7 +242,8 @@ SCORED = {
         whole(
             "sufficient_depth",
             "Depth enough",
-            "items per query that would probably have been enough: the cutoff plus four times the largest tie "
+            "items per query that would probably have been enough: the cutoff plus four times the "
+            "largest tie "
             "seen; empty: nothing is open, or there is no way to tell",
         ),
         by="truncated_lists",
@@ -209,13 +274,19 @@ SCORED = {
         whole("tie_start", "From rank", "first rank of the tie"),
         whole("tie_size", "Items in the tie", "items of the tie"),
         whole("tie_relevant", "Relevant in it", "relevant items of the tie"),
-        text("text", "Text", "content of the item, if a file of items was given")._replace(optional=True),
-        text("image", "Picture", "the item as a data: address, if a file of items was given")._replace(optional=True),
+        text("text", "Text", "content of the item, if a file of items was given")._replace(
+            optional=True
+        ),
+        text(
+            "image", "Picture", "the item as a data: address, if a file of items was given"
+        )._replace(optional=True),
         by="lists.tie_groups lists.ranking_ties lists.drawn_order",
     ),
     "score_distribution": frame(
         like("value", "a score that some tie order gives the list"),
-        number("probability", "Probability", "share of all tie orders that give this score", "chance"),
+        number(
+            "probability", "Probability", "share of all tie orders that give this score", "chance"
+        ),
         text("method", "Found by", "exact (all orders that differ) or draws"),
         whole("orders", "Orders", "orders that the metric distinguishes, or that were drawn"),
         by="lists.score_distribution",
@@ -229,8 +300,12 @@ SCORED = {
         "model metric cutoff",
         number("value_before", "Before", "expected mean with the ties"),
         number("value_after", "After", "expected mean with ties broken by the second key"),
-        number("tie_std_before", "± before", "standard deviation of the first under random tie order"),
-        number("tie_std_after", "± after", "standard deviation of the second under random tie order"),
+        number(
+            "tie_std_before", "± before", "standard deviation of the first under random tie order"
+        ),
+        number(
+            "tie_std_after", "± after", "standard deviation of the second under random tie order"
+        ),
         number("removed", "Removed", "1 − after / before of the standard deviations", "share"),
         by="lists.tie_break_effect",
     ),
@@ -240,13 +315,19 @@ SCORED = {
         number("value_rounded", "Rounded", "expected mean of the rounded distances"),
         number("change", "Change", "rounded − received", "signed"),
         like("tie_std", "standard deviation of the mean as received under random tie order"),
-        number("tie_std_rounded", "± rounded", "standard deviation of the rounded one under random tie order"),
+        number(
+            "tie_std_rounded",
+            "± rounded",
+            "standard deviation of the rounded one under random tie order",
+        ),
         "rank",
         whole("rank_rounded", "Rank rounded", "rank of the model by rounded distances"),
         by="lists.rounding_effect",
     ),
     "query_weights": frame(
-        "model query metric", number("weight", "Weight", "weight of the list: Σ w·g / Σ g"), by="lists.query_weights"
+        "model query metric",
+        number("weight", "Weight", "weight of the list: Σ w·g / Σ g"),
+        by="lists.query_weights",
     ),
     "radius": frame(
         "model",
@@ -269,21 +350,30 @@ SCORED = {
     # How much of the lists is judged, in the mean over the queries.
     "coverage": frame(
         "model metric cutoff",
-        like("value", "judged: share of judged items; rbp_residual: what rank-biased precision leaves open"),
+        like(
+            "value",
+            "judged: share of judged items; rbp_residual: what rank-biased precision leaves open",
+        ),
         "tie_std queries",
     ),
     # Interpolated precision along recall, in the mean over the queries.
     "recall_curve": frame(
         "model",
         number("recall", "Recall", "level of recall, a share of the query's relevant items"),
-        like("value", "mean interpolated precision: the best at any rank with at least this recall"),
+        like(
+            "value", "mean interpolated precision: the best at any rank with at least this recall"
+        ),
         "tie_std lowest highest naive queries",
     ),
     "similarity_means": frame(
         "model_a model_b queries",
         number("none", "Same", "share of the queries with the same ranks and ties", "share"),
-        number("ties", "Only ties", "share of those whose lists some tie order makes the same", "share"),
-        number("order", "Other order", "share of those with the same items in another order", "share"),
+        number(
+            "ties", "Only ties", "share of those whose lists some tie order makes the same", "share"
+        ),
+        number(
+            "order", "Other order", "share of those with the same items in another order", "share"
+        ),
         number("items", "Other items", "share of those with other items", "share"),
         *SIMILAR,
     ),
@@ -292,7 +382,9 @@ SCORED = {
         whole("items_a", "Items of A", "items of the first list"),
         whole("items_b", "Items of B", "items of the second list"),
         whole("shared", "Shared", "items of both lists"),
-        text("change", "Change", "none, ties (some tie order makes the lists equal), order or items"),
+        text(
+            "change", "Change", "none, ties (some tie order makes the lists equal), order or items"
+        ),
         *SIMILAR,
         by="lists.ranking_similarity",
     ),

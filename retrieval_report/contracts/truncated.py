@@ -16,7 +16,8 @@ def check_truncated(truncated: object) -> str | dict[str, str]:
 
     >>> check_truncated("yes")
     Traceback (most recent call last):
-    retrieval_report.ParameterError: truncated: 'yes' is not one of 'auto', 'no', 'between_ties', 'within_tie'
+    retrieval_report.ParameterError: truncated: 'yes' is not one of 'auto', 'no', 'between_ties',
+    'within_tie'
     """
     if not isinstance(truncated, Mapping):
         check_choice("truncated", truncated, TRUNCATED)

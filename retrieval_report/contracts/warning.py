@@ -13,9 +13,11 @@ PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 def warn(message: str | Warning) -> None:
-    """Warn at the line outside this package that led here, however deep in the package the oddity was found.
+    """Warn at the line outside this package that led here, however deep in the package the oddity
+    was found.
 
-    Only that line means something to whoever reads the warning, and Python shows a warning once per line.
+    Only that line means something to whoever reads the warning, and Python shows a warning once per
+    line.
     """
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):

@@ -16,24 +16,38 @@ from retrieval_report.reading.frames import to_polars
 SCORE = ["metric", "cutoff", "policy"]  # what is averaged, beside the model
 GROUP = ["model", *SCORE]
 MEAN = ["model", "metric", "cutoff"]
-FLAGS = ("truncated", "pooled")  # scores from elsewhere may lack these columns, which are then false
-SIDES = {"naive": "naive", "expected": "expected", "lowest": "worst", "highest": "best"}  # column and policy
-COUNTED = ("expected", "shuffled")  # policies whose scores have a standard deviation under tie order
+FLAGS = (
+    "truncated",
+    "pooled",
+)  # scores from elsewhere may lack these columns, which are then false
+SIDES = {
+    "naive": "naive",
+    "expected": "expected",
+    "lowest": "worst",
+    "highest": "best",
+}  # column and policy
+COUNTED = (
+    "expected",
+    "shuffled",
+)  # policies whose scores have a standard deviation under tie order
 BOUNDS = ("best", "worst")  # policies that no evaluator follows
 
 
 def check_scores(scores: object) -> pl.DataFrame:
-    """Check a scores frame; NaN becomes null, and cutoffs that pandas made floats become whole again.
+    """Check a scores frame; NaN becomes null, and cutoffs that pandas made floats become whole
+    again.
 
     Missing columns ``truncated`` and ``pooled`` are added as false.
 
     >>> check_scores({"model": ["a"]})
     Traceback (most recent call last):
-    retrieval_report.ColumnError: scores: no column 'query', 'metric', 'cutoff', 'policy', 'value', 'std', \
-'items', 'n_relevant'; expected what evaluate returns
+    retrieval_report.ColumnError: scores: no column 'query', 'metric', 'cutoff', 'policy', 'value',
+    'std', 'items', 'n_relevant'; expected what evaluate returns
     """
     frame = to_polars(scores, "scores")
-    frame = frame.with_columns(pl.lit(False).alias(flag) for flag in FLAGS if flag not in frame.columns)
+    frame = frame.with_columns(
+        pl.lit(False).alias(flag) for flag in FLAGS if flag not in frame.columns
+    )
     frame = hold(frame, SCORES, "scores", "evaluate").with_columns(pl.col(FLAGS).fill_null(False))
     keys = ["model", "query", *SCORE]
     for name in ("model", "query", "metric", "policy"):
@@ -42,30 +56,40 @@ def check_scores(scores: object) -> pl.DataFrame:
     refuse(frame, pl.col("std").is_infinite() | (pl.col("std") < 0), "std", "negative or infinite")
     if frame.select(keys).n_unique() < frame.height:
         repeated = pl.struct(keys).is_duplicated()
-        refuse(frame, repeated, "value", "scores of the same model, query, metric, cutoff and policy")
+        refuse(
+            frame, repeated, "value", "scores of the same model, query, metric, cutoff and policy"
+        )
     return frame
 
 
-def hold(given: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str) -> pl.DataFrame:
-    """Return the columns of a contract in its types; numbers of another type are cast, NaN becomes null.
+def hold(
+    given: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str
+) -> pl.DataFrame:
+    """Return the columns of a contract in its types; numbers of another type are cast, NaN becomes
+    null.
 
     The type None stands for ids, which keep theirs.
 
     >>> hold(pl.DataFrame({"cutoff": [1.0, 2.5]}), {"cutoff": pl.Int64}, "scores", "evaluate")
     Traceback (most recent call last):
-    retrieval_report.DataError: column 'cutoff': 1 not a whole number of 64 bits, first in row 1 (row 1)
+    retrieval_report.DataError: column 'cutoff': 1 not a whole number of 64 bits, first in row 1
+    (row 1)
     """
     frame = to_polars(given, what)
     missing = [name for name in contract if name not in frame.columns]
     if missing:
-        raise ColumnError(f"{what}: no column {', '.join(map(repr, missing))}; expected what {maker} returns")
+        raise ColumnError(
+            f"{what}: no column {', '.join(map(repr, missing))}; expected what {maker} returns"
+        )
     frame = frame.select(list(contract))
     for name, dtype in contract.items():
         found = frame.schema[name]
         nothing = frame[name].null_count() == frame.height  # such a column is read from CSV as text
         if dtype is None:
             if not (nothing or found == pl.String or found.is_integer()):
-                raise ColumnError(f"{what}: column {name!r} is {found}; an id must be text or a whole number")
+                raise ColumnError(
+                    f"{what}: column {name!r} is {found}; an id must be text or a whole number"
+                )
         elif nothing:
             frame = frame.with_columns(pl.lit(None, dtype).alias(name))
         else:
@@ -75,7 +99,9 @@ def hold(given: object, contract: Mapping[str, type[pl.DataType] | None], what: 
 
 
 def _check_kind(name: str, found: pl.DataType, wanted: pl.DataType, what: str, maker: str) -> None:
-    fits = found.is_numeric() if wanted.is_numeric() else (found == pl.String) == (wanted == pl.String)
+    fits = (
+        found.is_numeric() if wanted.is_numeric() else (found == pl.String) == (wanted == pl.String)
+    )
     if not fits:
         raise ColumnError(f"{what}: column {name!r} is {found}; {maker} gives {wanted}")
 
@@ -90,7 +116,10 @@ def _cast(frame: pl.DataFrame, name: str, wanted: pl.DataType) -> pl.DataFrame:
     if wanted.is_integer():
         whole = column.cast(wanted, strict=False)
         refuse(
-            frame, column.is_not_null() & (whole.is_null() | (whole != column)), name, "not a whole number of 64 bits"
+            frame,
+            column.is_not_null() & (whole.is_null() | (whole != column)),
+            name,
+            "not a whole number of 64 bits",
         )
     return frame.with_columns(column.cast(wanted))
 
@@ -123,7 +152,13 @@ def check_draws(resamples: object, seed: object) -> None:
     check_whole("seed", seed, 0)
 
 
-def side_by_side(frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *others: pl.Expr) -> pl.DataFrame:
-    """Return one row for these keys, with a column for the value of some policies, given by their names."""
-    values = [pl.col("value").filter(policy=policy).first().alias(name) for name, policy in names.items()]
+def side_by_side(
+    frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *others: pl.Expr
+) -> pl.DataFrame:
+    """Return one row for these keys, with a column for the value of some policies, given by their
+    names.
+    """
+    values = [
+        pl.col("value").filter(policy=policy).first().alias(name) for name, policy in names.items()
+    ]
     return frame.group_by(keys, maintain_order=True).agg(*values, *others)

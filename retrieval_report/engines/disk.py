@@ -1,4 +1,6 @@
-"""Combine the results of all parts, in memory or in one Parquet file that is written whole or not at all."""
+"""Combine the results of all parts, in memory or in one Parquet file that is written whole or not
+at all.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def collect_scores(
     """Return the scores of all lists, sorted as if scored in memory; rows are read part by part."""
     with scratch() as folder:
         table = open_table(rankings, folder, ROWS_PER_PART)
-        parts = list(scored_parts(table, judgements, queries, requests, options, folder, ROWS_PER_PART))
+        parts = list(
+            scored_parts(table, judgements, queries, requests, options, folder, ROWS_PER_PART)
+        )
     return ListScores.of(parts)
 
 
@@ -58,21 +62,24 @@ def evaluate_to(
     resume: str | Path | None = None,
     **options: Unpack[EvaluateOptions],
 ) -> Path:
-    """Score rankings larger than memory and write what :func:`evaluate` returns to a Parquet file, part by part.
+    """Score rankings larger than memory and write what :func:`evaluate` returns to a Parquet file,
+    part by part.
 
-    Memory grows with ``rows_per_part``, the rows of the largest query (of all models together), the judgements and
-    queries frames, and slowly with the number of queries, but not with the number of rows. If the rows of each query
-    are contiguous (in the whole, or within each of a few files), they are read in place; otherwise they are copied
-    once to a temporary folder beside ``out``, which needs about as much space as the input as Parquet.
+    Memory grows with ``rows_per_part``, the rows of the largest query (of all models together), the
+    judgements and queries frames, and slowly with the number of queries, but not with the number of
+    rows. If the rows of each query are contiguous (in the whole, or within each of a few files),
+    they are read in place; otherwise they are copied once to a temporary folder beside ``out``,
+    which needs about as much space as the input as Parquet.
 
     Parameters
     ----------
     out
-        The Parquet file to write. It appears, or replaces an older one, once everything has been scored.
+        The Parquet file to write. It appears, or replaces an older one, once everything has been
+        scored.
     rankings
-        Parquet or Arrow files of rankings or counts (a path, a glob, a folder, or a list of them, as for
-        :func:`read_rankings`, with equal types in all), or a frame. A LazyFrame is computed once; if it has more than
-        ``rows_per_part`` rows, it goes to disk.
+        Parquet or Arrow files of rankings or counts (a path, a glob, a folder, or a list of them,
+        as for :func:`read_rankings`, with equal types in all), or a frame. A LazyFrame is computed
+        once; if it has more than ``rows_per_part`` rows, it goes to disk.
     judgements, queries, metrics, cutoffs
         As for :func:`evaluate`; the frames are held in memory.
     columns, model
@@ -80,38 +87,53 @@ def evaluate_to(
     rows_per_part
         Number of rows scored together, by default two million. The scores do not depend on it.
     resume
-        A folder in which the scores of finished parts are kept. If a run is interrupted, the same call continues after
-        the last of them and writes the same bytes. Rankings must be files; all of them are read once more to check that
-        they are unchanged. The folder is not removed: delete it when you have the scores.
+        A folder in which the scores of finished parts are kept. If a run is interrupted, the same
+        call continues after the last of them and writes the same bytes. Rankings must be files; all
+        of them are read once more to check that they are unchanged. The folder is not removed:
+        delete it when you have the scores.
     **options
         All other arguments of :func:`evaluate`.
 
     Returns
     -------
     pathlib.Path
-        ``out``. Its rows are those of :func:`evaluate`, equal to the last bit, part after part and sorted within a
-        part by model and query.
+        ``out``. Its rows are those of :func:`evaluate`, equal to the last bit, part after part and
+        sorted within a part by model and query.
 
     Raises
     ------
     RetrievalReportError
-        As for :func:`evaluate`. Errors in the data are found part by part, so their counts refer to one part.
+        As for :func:`evaluate`. Errors in the data are found part by part, so their counts refer to
+        one part.
     OutputError
-        ``out`` cannot be written, or ``resume`` holds parts of a run with other rankings, frames or arguments.
+        ``out`` cannot be written, or ``resume`` holds parts of a run with other rankings, frames or
+        arguments.
 
     Warns
     -----
     RetrievalReportWarning
-        As for :func:`evaluate`, but ids are compared (for surrounding blanks or Unicode forms) within a part only.
+        As for :func:`evaluate`, but ids are compared (for surrounding blanks or Unicode forms)
+        within a part only.
 
     Examples
     --------
     >>> import tempfile
-    >>> rankings = pl.LazyFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> rankings = pl.LazyFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     scores = evaluate_to(
-    ...         f"{folder}/scores.parquet", rankings, metrics="rr", cutoffs=None, policies=("naive", "best"))
+    ...         f"{folder}/scores.parquet",
+    ...         rankings,
+    ...         metrics="rr",
+    ...         cutoffs=None,
+    ...         policies=("naive", "best"),
+    ...     )
     ...     pl.read_parquet(scores).select("query", "metric", "policy", "value").rows()
     [('q', 'rr', 'naive', 0.5), ('q', 'rr', 'best', 0.5)]
     """
@@ -132,15 +154,22 @@ def count_ties_to(
     rows_per_part: int | None = None,
     progress: bool = False,
 ) -> Path:
-    """Count the ties of rankings larger than memory and write what :func:`count_ties` returns to a Parquet file.
+    """Count the ties of rankings larger than memory and write what :func:`count_ties` returns to a
+    Parquet file.
 
     Parameters and memory use are those of :func:`evaluate_to`.
 
     Examples
     --------
     >>> import tempfile
-    >>> rankings = pl.LazyFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1]})
+    >>> rankings = pl.LazyFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 2],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pl.read_parquet(count_ties_to(f"{folder}/counts.parquet", rankings)).rows()
     [('model', 'q', 0, 0, 1), ('model', 'q', 2, 0, 1), ('model', 'q', 2, 1, 2)]
@@ -151,10 +180,18 @@ def count_ties_to(
 
 @contextmanager
 def _opened(
-    out: Path, rankings: object, rows_per_part: int | None, columns: Mapping[str, str] | None, model: str | None
+    out: Path,
+    rankings: object,
+    rows_per_part: int | None,
+    columns: Mapping[str, str] | None,
+    model: str | None,
 ) -> Iterator[tuple[Table, Scratch, int]]:
-    """Open the rankings, and a folder beside the file to be written, from which results are moved there in one step."""
-    size = ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
+    """Open the rankings, and a folder beside the file to be written, from which results are moved
+    there in one step.
+    """
+    size = (
+        ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
+    )
     out = regular_file(out)
     with scratch(out.parent) as folder:
         try:
@@ -187,4 +224,6 @@ def _writing(out: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise OutputError(f"cannot write to '{out}': {getattr(error, 'strerror', None) or one_line(error)}") from error
+        raise OutputError(
+            f"cannot write to '{out}': {getattr(error, 'strerror', None) or one_line(error)}"
+        ) from error

@@ -19,7 +19,9 @@ from retrieval_report.scoring.truncation import Decision, Evidence, as_counted, 
 def decide_table(
     table: Table, beside: Mapping[str, pl.DataFrame | None], options: Options, models: Sequence[str]
 ) -> dict[str, Decision]:
-    """Decide for every model of a table whether its lists were truncated; ``beside`` holds judgements and queries."""
+    """Decide for every model of a table whether its lists were truncated; ``beside`` holds
+    judgements and queries.
+    """
     if options.truncated == NO:
         return {}
     counted = {}
@@ -27,13 +29,17 @@ def decide_table(
         counted = as_counted(table.collect(lambda rows: rows.select("model", "truncated").unique()))
 
     def look() -> dict[str, Evidence]:
-        return gather(_with_known(_lists(table, beside["judgements"], options), beside, options, len(models)))
+        return gather(
+            _with_known(_lists(table, beside["judgements"], options), beside, options, len(models))
+        )
 
     stray = partial(_stray, table, beside["judgements"], options)
     return decide(options.truncated, models, counted, look, stray)
 
 
-def _held(rows: pl.LazyFrame, empty: pl.DataFrame, judgements: pl.DataFrame | None, options: Options) -> pl.LazyFrame:
+def _held(
+    rows: pl.LazyFrame, empty: pl.DataFrame, judgements: pl.DataFrame | None, options: Options
+) -> pl.LazyFrame:
     """Return the rows that are neither masked nor dropped because nobody judged them."""
     rows = rows.filter("mask") if "mask" in empty.columns else rows
     if options.unjudged != "drop":
@@ -45,30 +51,40 @@ def _held(rows: pl.LazyFrame, empty: pl.DataFrame, judgements: pl.DataFrame | No
 
 
 def _key(name: str, empty: pl.DataFrame) -> pl.Expr:
-    """Return a number for each id, equal where ids are; of two kinds of ids, numbers and text, they differ."""
+    """Return a number for each id, equal where ids are; of two kinds of ids, numbers and text, they
+    differ.
+    """
     return pl.col(name).cast(pl.Int128 if empty.schema[name].is_integer() else pl.String).hash()
 
 
 def _lists(table: Table, judgements: pl.DataFrame | None, options: Options) -> pl.DataFrame:
     """Return for every list its items, relevant ones, and keys of its items as `gather` takes them.
 
-    ``far`` says whether an item is beyond the threshold, and ``unretrieved`` counts relevant items that are known but
-    not in the list.
+    ``far`` says whether an item is beyond the threshold, and ``unretrieved`` counts relevant items
+    that are known but not in the list.
     """
     empty, order = table.empty, order_column(table.empty)
     value, here = pl.col(order), pl.col(order).is_not_null()
     count = pl.col("count").cast(pl.Int64) if "count" in empty.columns else pl.lit(1, pl.Int64)
     own = pl.lit("item" in empty.columns)  # of counts, other models retrieved what is not in a list
     key = _key("item", empty) if "item" in empty.columns else pl.lit(None, pl.UInt64)
-    far = pl.lit(False) if options.distance_threshold is None else (value > options.distance_threshold).any()
+    far = (
+        pl.lit(False)
+        if options.distance_threshold is None
+        else (value > options.distance_threshold).any()
+    )
 
     def lists(rows: pl.LazyFrame) -> pl.LazyFrame:
-        rows = _held(rows, empty, judgements, options).with_columns(order_values(empty, options), count=count)
+        rows = _held(rows, empty, judgements, options).with_columns(
+            order_values(empty, options), count=count
+        )
         if judgements is None:
             rows = rows.with_columns(relevant=_relevant(empty, options))
         else:
             item = pl.col("item").cast(empty.schema["item"], strict=False)
-            known = judgements.filter(_relevant(judgements, options)).select("query", item, relevant=True)
+            known = judgements.filter(_relevant(judgements, options)).select(
+                "query", item, relevant=True
+            )
             rows = rows.join(known.lazy(), on=["query", "item"], how="left")
         count_of = pl.col("count").filter
         return rows.group_by(KEYS).agg(
@@ -101,7 +117,9 @@ def _with_known(
     judgements, queries = beside["judgements"], beside["queries"]
     known = pl.lit(None, pl.Int64)
     if judgements is not None:
-        said = judgements.group_by("query").agg(said=_relevant(judgements, options).sum().cast(pl.Int64))
+        said = judgements.group_by("query").agg(
+            said=_relevant(judgements, options).sum().cast(pl.Int64)
+        )
         lists, known = lists.join(said, on="query", how="left"), pl.col("said")
     elif queries is not None and "n_relevant" in queries.columns:
         said = queries.select("query", said=pl.col("n_relevant").cast(pl.Int64))
@@ -112,7 +130,8 @@ def _with_known(
 
 
 def _stray(table: Table, judgements: pl.DataFrame | None, options: Options, model: str) -> object:
-    """Return the first query for which another model retrieved an item that this one did not, or None.
+    """Return the first query for which another model retrieved an item that this one did not, or
+    None.
 
     All lists of this model hold the same items, but for their own query.
     """

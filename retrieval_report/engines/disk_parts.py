@@ -1,8 +1,9 @@
 """Split a table into parts that fit in memory, each with all rows of its queries.
 
-If the rows of a query are already contiguous, in the whole table or within each of a few files (one per model, one
-per shard of the items), a part is a few ranges of rows and nothing is copied. This is always checked, never assumed.
-Otherwise the rows are copied once, in order, into one folder for every hash of the query.
+If the rows of a query are already contiguous, in the whole table or within each of a few files (one
+per model, one per shard of the items), a part is a few ranges of rows and nothing is copied. This
+is always checked, never assumed. Otherwise the rows are copied once, in order, into one folder for
+every hash of the query.
 """
 
 from __future__ import annotations
@@ -36,29 +37,46 @@ class Parts:
 
     rows: tuple[int, ...]  # number of rows of each part
     read: Callable[[int], pl.DataFrame]  # the rows of a part, in the order of the table
-    locate: Callable[[pl.LazyFrame], pl.LazyFrame]  # adds the column ``part`` to a frame with a column ``query``
+    locate: Callable[
+        [pl.LazyFrame], pl.LazyFrame
+    ]  # adds the column ``part`` to a frame with a column ``query``
 
 
 def find_parts(
-    table: Table, scratch: Scratch, rows_per_part: int, *, results: int, numbered: bool, progress: bool
+    table: Table,
+    scratch: Scratch,
+    rows_per_part: int,
+    *,
+    results: int,
+    numbered: bool,
+    progress: bool,
 ) -> Parts:
     """Return parts as ranges of the table if possible, else as copies of its rows in ``scratch``.
 
-    ``results`` is the number of results per query: with short lists, they need more memory than the rows.
-    ``numbered`` adds row numbers to copies, for naive scores.
+    ``results`` is the number of results per query: with short lists, they need more memory than the
+    rows. ``numbered`` adds row numbers to copies, for naive scores.
     """
     if table.rows > MOST_ROWS:
-        raise DataError(f"rankings: {table.rows} rows are more than {MOST_ROWS}; score the files in several runs")
+        raise DataError(
+            f"rankings: {table.rows} rows are more than {MOST_ROWS}; score the files in several "
+            "runs"
+        )
     runs = _runs(table, progress)
     ranges = None if runs is None else _ranges(table, runs, rows_per_part, results)
-    return _copies(table, scratch(), rows_per_part, results, numbered, progress) if ranges is None else ranges
+    return (
+        _copies(table, scratch(), rows_per_part, results, numbered, progress)
+        if ranges is None
+        else ranges
+    )
 
 
 def _runs(table: Table, progress: bool) -> pl.DataFrame | None:
     """Find runs of rows of the same query (query, begin, end); None if the rows are scattered."""
     found: list[pl.DataFrame] = []
     total, runs, last = table.rows, 0, object()
-    with tqdm(total=total, desc="looking for queries", unit="row", unit_scale=True, disable=not progress) as bar:
+    with tqdm(
+        total=total, desc="looking for queries", unit="row", unit_scale=True, disable=not progress
+    ) as bar:
         for begin in range(0, total, CHUNK_ROWS):
             end = min(begin + CHUNK_ROWS, total)
             query = table.read(begin, end, ["query"])["query"]
@@ -70,17 +88,25 @@ def _runs(table: Table, progress: bool) -> pl.DataFrame | None:
             if runs > MOST_RUNS or runs > 1000 + end // 2:
                 return None
             bar.update(end - begin)
-    frame = pl.concat([pl.DataFrame(schema={"query": table.empty.schema["query"], "begin": pl.Int64}), *found])
+    frame = pl.concat(
+        [pl.DataFrame(schema={"query": table.empty.schema["query"], "begin": pl.Int64}), *found]
+    )
     return frame.with_columns(end=pl.col("begin").shift(-1, fill_value=total))
 
 
 def _ranges(table: Table, runs: pl.DataFrame, rows_per_part: int, results: int) -> Parts | None:
-    """Return parts as ranges of rows, with queries in order of their first row; None if ranges are many and short."""
+    """Return parts as ranges of rows, with queries in order of their first row; None if ranges are
+    many and short.
+    """
     rows = (pl.col("end") - pl.col("begin")).sum().alias("rows")
     queries = runs.group_by("query", maintain_order=True).agg(rows)
     size = pl.max_horizontal("rows", results // RESULTS_PER_ROW)
-    queries = queries.with_columns(part=((size.cum_sum() - size) // rows_per_part).rle_id().cast(pl.Int64))
-    part = runs.join(queries, on="query", how="left", nulls_equal=True, maintain_order="left")["part"]
+    queries = queries.with_columns(
+        part=((size.cum_sum() - size) // rows_per_part).rle_id().cast(pl.Int64)
+    )
+    part = runs.join(queries, on="query", how="left", nulls_equal=True, maintain_order="left")[
+        "part"
+    ]
     ranges = (
         runs.select("begin", "end", part=part)
         .group_by(pl.col("part").rle_id().alias("range"), maintain_order=True)
@@ -89,15 +115,24 @@ def _ranges(table: Table, runs: pl.DataFrame, rows_per_part: int, results: int) 
     parts = queries["part"].n_unique()
     if ranges.height > 2 * parts and ranges.height * LEAST_RANGE > table.rows:
         return None
-    own = {key[0]: group for key, group in ranges.partition_by("part", as_dict=True, maintain_order=True).items()}
+    own = {
+        key[0]: group
+        for key, group in ranges.partition_by("part", as_dict=True, maintain_order=True).items()
+    }
     sizes = queries.group_by("part").agg(pl.col("rows").sum()).sort("part")["rows"].to_list()
 
     def read(number: int) -> pl.DataFrame:
-        pieces = [table.read(*row) for row in own[number].select("begin", "end").iter_rows()] if number in own else []
+        pieces = (
+            [table.read(*row) for row in own[number].select("begin", "end").iter_rows()]
+            if number in own
+            else []
+        )
         return pl.concat([table.empty, *pieces])
 
     def locate(frame: pl.LazyFrame) -> pl.LazyFrame:
-        known = frame.join(queries.lazy().select("query", "part"), on="query", how="left", maintain_order="left")
+        known = frame.join(
+            queries.lazy().select("query", "part"), on="query", how="left", maintain_order="left"
+        )
         return known.with_columns(pl.col("part").fill_null(_hash_part(max(parts, 1))))
 
     return Parts(tuple(sizes) or (0,), read, locate)
@@ -107,28 +142,39 @@ def _hash_part(parts: int) -> pl.Expr:
     return (pl.col("query").hash() % parts).cast(pl.Int64)
 
 
-def _copies(table: Table, folder: Path, rows_per_part: int, results: int, numbered: bool, progress: bool) -> Parts:
+def _copies(
+    table: Table, folder: Path, rows_per_part: int, results: int, numbered: bool, progress: bool
+) -> Parts:
     """Return parts as copies on disk, by a hash of the query; rows keep their order."""
     rows = table.scan()
     queries = rows.select(pl.col("query").approx_n_unique()).collect(engine="streaming").item()
-    # Rows out of order need about twice the memory of ordered ones: an index, and often a tie for each row.
+    # Rows out of order need about twice the memory of ordered ones: an index, and often a tie for
+    # each row.
     size = max(2 * table.rows, queries * results // RESULTS_PER_ROW)
     parts = min(-(-size // rows_per_part), MOST_PARTS)
     if numbered and "row" not in table.empty.columns:
         rows = rows.with_row_index("row")
-    target = pl.PartitionBy(folder / "copies", key=_hash_part(parts).alias("part"), include_key=False)
+    target = pl.PartitionBy(
+        folder / "copies", key=_hash_part(parts).alias("part"), include_key=False
+    )
     how: dict[str, Any] = {"compression": "lz4", "statistics": False, "row_group_size": COPY_GROUP}
     try:
         with _watched(rows, table.rows, progress) as watched:
             watched.sink_parquet(target, maintain_order=True, mkdir=True, **how)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise OutputError(f"the rows cannot be copied to the temporary folder '{folder}': {one_line(error)}") from error
-    files = [sorted((folder / "copies" / f"part={part}").glob("*.parquet")) for part in range(parts)]
+        raise OutputError(
+            f"the rows cannot be copied to the temporary folder '{folder}': {one_line(error)}"
+        ) from error
+    files = [
+        sorted((folder / "copies" / f"part={part}").glob("*.parquet")) for part in range(parts)
+    ]
     schema = rows.collect_schema()
 
     def scan(number: int) -> pl.LazyFrame:
         nothing = pl.DataFrame(schema=schema).lazy()
-        return pl.concat([nothing, *(pl.scan_parquet(file, hive_partitioning=False) for file in files[number])])
+        return pl.concat(
+            [nothing, *(pl.scan_parquet(file, hive_partitioning=False) for file in files[number])]
+        )
 
     def read(number: int) -> pl.DataFrame:
         frame = scan(number).collect()

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.contracts.errors import ColumnError, DataError, FileError, OutputError, ParameterError, one_line
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    DataError,
+    FileError,
+    OutputError,
+    ParameterError,
+    one_line,
+)
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.binary import MAX_ROWS, naming
 from retrieval_report.reading.combine import Part, combine
@@ -25,15 +32,22 @@ PIECE_ROWS = 2_000_000  # rows per file when a large lazy frame is written in pi
 
 
 def check_rows(found: int, expected: int, path: Path | None = None) -> None:
-    """Refuse rows that are not as many as there were: Polars can end early, without an error, in a shortened file."""
+    """Refuse rows that are not as many as there were: Polars can end early, without an error, in a
+    shortened file.
+    """
     if found != expected:
         what = "the rankings" if path is None else f"'{path}'"
-        raise DataError(f"{what}: {found} rows where {expected} were counted before; was a file changed meanwhile?")
+        raise DataError(
+            f"{what}: {found} rows where {expected} were counted before; was a file changed "
+            "meanwhile?"
+        )
 
 
 @dataclass(frozen=True)
 class File:
-    """One file, or a frame in memory: how to scan it, its columns under our names, and its number of rows."""
+    """One file, or a frame in memory: how to scan it, its columns under our names, and its number
+    of rows.
+    """
 
     path: Path | None  # None: a frame in memory
     scan: pl.LazyFrame
@@ -43,7 +57,9 @@ class File:
     by_name: bool = False  # whether that is the file's name
 
     def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
-        """Read rows ``begin`` … ``end`` − 1; the slice directly follows the scan, so only these are decoded."""
+        """Read rows ``begin`` … ``end`` − 1; the slice directly follows the scan, so only these are
+        decoded.
+        """
         rows = self.scan.slice(begin, end - begin).select(**self.columns)
         with naming(self.path):
             found = (rows if wanted is None else rows.select(wanted)).collect()
@@ -87,7 +103,9 @@ class Table:
         results = []
         for file in self.files:
             with naming(file.path):
-                results.append(query(file.scan.select(**{"model": pl.lit("model"), **file.columns})).collect())
+                results.append(
+                    query(file.scan.select(**{"model": pl.lit("model"), **file.columns})).collect()
+                )
         return pl.concat(results)
 
 
@@ -97,16 +115,23 @@ def is_streamed(rankings: object) -> bool:
 
 
 def open_table(
-    rankings: object, scratch: Scratch, most: int, columns: Mapping[str, str] | None = None, model: str | None = None
+    rankings: object,
+    scratch: Scratch,
+    most: int,
+    columns: Mapping[str, str] | None = None,
+    model: str | None = None,
 ) -> Table:
-    """Open rankings or counts as one table; a lazy frame of more than ``most`` rows is written to files in ``scratch``.
+    """Open rankings or counts as one table; a lazy frame of more than ``most`` rows is written to
+    files in ``scratch``.
 
-    Columns and model names are found as in ``read_rankings``. Several files must have equal types, because widening
-    them would require reading all values first.
+    Columns and model names are found as in ``read_rankings``. Several files must have equal types,
+    because widening them would require reading all values first.
     """
     refuse_fork()
     if not is_path(rankings) and (columns is not None or model is not None):
-        raise ParameterError("columns, model: apply to files only; rename or add the columns of a frame")
+        raise ParameterError(
+            "columns, model: apply to files only; rename or add the columns of a frame"
+        )
     if isinstance(rankings, pl.LazyFrame):
         return _computed(rankings, scratch, most)
     if not is_path(rankings):
@@ -115,16 +140,26 @@ def open_table(
         raise ParameterError("model: expected a name that is not empty")
     files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
     heads = [(file, file.read(0, min(1, file.rows))) for file in files]
-    combine([Part(file.path or Path(), head, name=file.model if file.by_name else None) for file, head in heads])
+    combine(
+        [
+            Part(file.path or Path(), head, name=file.model if file.by_name else None)
+            for file, head in heads
+        ]
+    )
     (first, empty), *others = heads
     for file, head in others:
         for name, dtype in empty.schema.items():
             if head.schema[name] != dtype:
                 raise ColumnError(
-                    f"column {name!r} is {dtype} in {first.path} but {head.schema[name]} in {file.path}; "
-                    "to be scored part by part, all files need the same types (read_rankings widens whole numbers)"
+                    f"column {name!r} is {dtype} in {first.path} but {head.schema[name]} in "
+                    f"{file.path}; "
+                    "to be scored part by part, all files need the same types (read_rankings "
+                    "widens whole numbers)"
                 )
-    ordered = [replace(file, columns={name: file.columns[name] for name in empty.columns}) for file in files]
+    ordered = [
+        replace(file, columns={name: file.columns[name] for name in empty.columns})
+        for file in files
+    ]
     return Table(tuple(ordered), empty.clear(), empty.clear())
 
 
@@ -136,7 +171,9 @@ def _held(frame: pl.DataFrame) -> Table:
 
 
 def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
-    """Compute a lazy frame once, in order, and keep it in memory if it is small, else in pieces on disk."""
+    """Compute a lazy frame once, in order, and keep it in memory if it is small, else in pieces on
+    disk.
+    """
     try:
         schema = frame.collect_schema()
         given = pl.DataFrame(schema=schema)
@@ -156,7 +193,9 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
     return replace(_held(pl.concat(held)), given=given)
 
 
-def _pieces(held: list[pl.DataFrame], batches: Iterator[pl.DataFrame], folder: Path) -> Iterator[File]:
+def _pieces(
+    held: list[pl.DataFrame], batches: Iterator[pl.DataFrame], folder: Path
+) -> Iterator[File]:
     """Write rows as they come into files of some million rows each."""
     batch: pl.DataFrame | None = None
     for number in itertools.count():
@@ -186,10 +225,13 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
     form = detect_format(source)
     if form not in ("parquet", "arrow") or isinstance(source.content, bytes):
         raise FileError(
-            f"{path}: is {form}; only Parquet and Arrow files are read part by part: read it with read_rankings, "
+            f"{path}: is {form}; only Parquet and Arrow files are read part by part: read it with "
+            "read_rankings, "
             "or convert it"
         )
-    try_first(source, form, lambda names: match_columns(names, RANKINGS, columns, str(path)), MAX_ROWS)
+    try_first(
+        source, form, lambda names: match_columns(names, RANKINGS, columns, str(path)), MAX_ROWS
+    )
     scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
     with naming(path):
         frame = scan(source.content, glob=False, hive_partitioning=False)
@@ -208,4 +250,8 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
 def _column(ours: str, theirs: str, dtype: pl.DataType) -> pl.Expr:
     """Return a column; categories become text, since codes of two files are not comparable."""
     column = pl.col(theirs)
-    return column.cast(pl.String) if ours in ID_COLUMNS and dtype in (pl.Categorical, pl.Enum) else column
+    return (
+        column.cast(pl.String)
+        if ours in ID_COLUMNS and dtype in (pl.Categorical, pl.Enum)
+        else column
+    )

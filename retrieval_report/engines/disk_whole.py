@@ -1,4 +1,6 @@
-"""Facts about a whole table that a part cannot see: its models, its grades, and whether anything is relevant."""
+"""Facts about a whole table that a part cannot see: its models, its grades, and whether anything is
+relevant.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,27 @@ FEW_GRADES = 1_000  # every part is given all grades up to this number; beyond i
 def find_known(
     table: Table, judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: Options
 ) -> KnownOfWhole:
-    """Find the facts in one or two scans of the rows, in little memory, and in judgements and queries."""
+    """Find the facts in one or two scans of the rows, in little memory, and in judgements and
+    queries.
+    """
     found = table.collect(lambda rows: _known_of(rows, table.empty, options))
     models = tuple(found["model"].drop_nulls().unique().sort())
     if judgements is not None:
         relevance = pl.col("relevance").cast(pl.Float64)
-        relevant = bool(judgements.select(is_relevant(relevance, options.relevant_from).any()).item())
-        return KnownOfWhole(True, models, tuple(judgements.select(relevance)["relevance"].unique()), relevant=relevant)
+        relevant = bool(
+            judgements.select(is_relevant(relevance, options.relevant_from).any()).item()
+        )
+        return KnownOfWhole(
+            True,
+            models,
+            tuple(judgements.select(relevance)["relevance"].unique()),
+            relevant=relevant,
+        )
     grades = pl.concat([found[name] for name in ("lowest", "least", "highest")])
     if (found["kinds"] <= FEW_GRADES).all():
-        grades = table.collect(lambda rows: rows.select(_grade(table.empty).unique().alias("grade")))["grade"]
+        grades = table.collect(
+            lambda rows: rows.select(_grade(table.empty).unique().alias("grade"))
+        )["grade"]
     relevant = bool(found["relevant"].any())
     if queries is not None and "n_relevant" in queries.columns:
         relevant = bool((queries["n_relevant"] > 0).any())

@@ -8,7 +8,12 @@ from typing import Unpack
 import polars as pl
 
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import EvaluateOptions, Options, ScoringOptions, options_with
+from retrieval_report.contracts.options import (
+    EvaluateOptions,
+    Options,
+    ScoringOptions,
+    options_with,
+)
 from retrieval_report.engines.disk import collect_counts, collect_scores
 from retrieval_report.engines.disk_tables import is_streamed
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
@@ -41,65 +46,74 @@ def evaluate(
     threads: int | None = None,
     progress: bool = False,
 ) -> pl.DataFrame:
-    """Score every ranked list: the exact mean over all tie orders, the value a naive evaluator prints, and bounds.
+    """Score every ranked list: the exact mean over all tie orders, the value a naive evaluator
+    prints, and bounds.
 
     Parameters
     ----------
     rankings
-        A rankings frame (one row per item: ``model``, ``query``, ``item``, ``distance`` or ``score``, ``relevance``)
-        or a counts frame from :func:`count_ties`, from Polars, pandas, PyArrow or DuckDB. Or data that need not fit in
-        memory: Parquet or Arrow files (a path, a glob, a folder, or a list of them, as for :func:`read_rankings`) or
-        a Polars LazyFrame.
+        A rankings frame (one row per item: ``model``, ``query``, ``item``, ``distance`` or
+        ``score``, ``relevance``) or a counts frame from :func:`count_ties`, from Polars, pandas,
+        PyArrow or DuckDB. Or data that need not fit in
+        memory: Parquet or Arrow files (a path, a glob, a folder, or a list of them, as for
+        :func:`read_rankings`) or a Polars LazyFrame.
     judgements
-        ``query``, ``item``, ``relevance`` of all judged items. They replace the rankings' relevance, and items judged
-        but not retrieved count in R and in the ideal. Retrieved items without judgement have relevance 0.
+        ``query``, ``item``, ``relevance`` of all judged items. They replace the rankings'
+        relevance, and items judged but not retrieved count in R and in the ideal. Retrieved items
+        without judgement have relevance 0.
     queries
-        ``query`` and optionally ``n_relevant`` (relevant items, retrieved or not). In the ideal of graded lists, those
-        not retrieved have the lowest relevant grade of their list. With judgements, which determine R themselves,
-        ``n_relevant`` has no effect.
+        ``query`` and optionally ``n_relevant`` (relevant items, retrieved or not). In the ideal of
+        graded lists, those not retrieved have the lowest relevant grade of their list. With
+        judgements, which determine R themselves, ``n_relevant`` has no effect.
     metrics
-        Records (``AP(denominator="retrieved")``) or text (``"ap(denominator=retrieved)"``, ``"ndcg@10"``); by default
-        ndcg@10, precision@10, recall@10 and ap.
+        Records (``AP(denominator="retrieved")``) or text (``"ap(denominator=retrieved)"``,
+        ``"ndcg@10"``); by default ndcg@10, precision@10, recall@10 and ap.
     cutoffs
-        Cutoffs of metrics that are given without one: positive whole numbers; None in a list, or ``"all"``, means the
-        whole list. By default, a metric without a cutoff is that of the whole list. Without ``metrics``, those of the
-        default at these cutoffs.
+        Cutoffs of metrics that are given without one: positive whole numbers; None in a list, or
+        ``"all"``, means the whole list. By default, a metric without a cutoff is that of the whole
+        list. Without ``metrics``, those of the default at these cutoffs.
     policies
-        ``expected`` (exact mean and standard deviation over all orders), ``naive`` (ties in the order received),
-        ``shuffled`` (mean and standard deviation of ``shuffles`` random orders), ``best`` and ``worst`` (bounds).
+        ``expected`` (exact mean and standard deviation over all orders), ``naive`` (ties in the
+        order received), ``shuffled`` (mean and standard deviation of ``shuffles`` random orders),
+        ``best`` and ``worst`` (bounds).
     shuffles, seed
         Number of random orders and their seed; draws depend only on (seed, model, query, draw).
     no_relevant
-        "zero", "skip", "one" or "error": the score of a query without relevant items if the metric is undefined for it;
-        ``skip`` leaves it out of all metrics. A query for which a model has no rows counts as ``missing_query`` says,
-        unless judgements or ``n_relevant`` show that nothing is relevant.
+        "zero", "skip", "one" or "error": the score of a query without relevant items if the metric
+        is undefined for it; ``skip`` leaves it out of all metrics. A query for which a model has no
+        rows counts as ``missing_query`` says, unless judgements or ``n_relevant`` show that nothing
+        is relevant.
     relevant_from
         Smallest grade that counts as relevant; by default every grade above 0.
     distance_threshold
-        Items farther away keep their rank but have relevance 0; without judgements they do not count in R either.
+        Items farther away keep their rank but have relevance 0; without judgements they do not
+        count in R either.
     naive_order
-        "row", "item" or "item_descending": the naive order inside ties is file order, or ascending or descending item
-        ids (trec_eval's order, for text ids).
+        "row", "item" or "item_descending": the naive order inside ties is file order, or ascending
+        or descending item ids (trec_eval's order, for text ids).
     decimals
         Number of decimals to which distances are rounded first.
     missing_query
         "zero", "skip" or "error": the score of a query for which a model has no rows.
     unjudged
-        "non_relevant", "drop" or "error": what happens to rows without relevance; by default they are an error, or
-        not relevant when judgements are given.
+        "non_relevant", "drop" or "error": what happens to rows without relevance; by default they
+        are an error, or not relevant when judgements are given.
     unjudged_query
         "error" or "skip": what happens to queries without any judgement.
     null_distance
-        "error" or "not_retrieved": whether rows without distance are errors, or items known but not retrieved.
+        "error" or "not_retrieved": whether rows without distance are errors, or items known but not
+        retrieved.
     truncated
-        Whether lists were cut, as top-k lists are: "no" (they hold all items, or all candidates that were to be
-        ranked), "between_ties" (items may follow the last tie), "within_tie" (items of the last tie may be missing
-        too), or "auto": "no" where counts say so, or where all lists of a model (two or more) hold the same items, each
-        perhaps without its own query, and no other item is known (relevant, or retrieved by another model); else
-        "within_tie". A mapping of models to these words is accepted too.
+        Whether lists were cut, as top-k lists are: "no" (they hold all items, or all candidates
+        that were to be ranked), "between_ties" (items may follow the last tie), "within_tie" (items
+        of the last tie may be missing too), or "auto": "no" where counts say so, or where all lists
+        of a model (two or more) hold the same items, each perhaps without its own query, and no
+        other item is known (relevant, or retrieved by another model); else "within_tie". A mapping
+        of models to these words is accepted too.
     relevant_items
-        "pooled", "own" or "error": without judgements and ``n_relevant``, the relevant items of a query are those that
-        any model retrieved, or those in the model's own list, or they are unknown, which is an error.
+        "pooled", "own" or "error": without judgements and ``n_relevant``, the relevant items of a
+        query are those that any model retrieved, or those in the model's own list, or they are
+        unknown, which is an error.
     threads
         Number of threads; by default all processors. The result does not depend on it.
     progress
@@ -108,11 +122,12 @@ def evaluate(
     Returns
     -------
     polars.DataFrame
-        ``model``, ``query``, ``metric``, ``cutoff`` (null: whole list), ``policy``, ``value``, ``std`` (of the value
-        under random tie order; null for naive, best and worst, and where no exact value is feasible), ``items``,
-        ``n_relevant``, ``truncated`` (the score depends on what truncation of its list leaves open) and ``pooled``
-        (``n_relevant`` counts what models retrieved in cut lists; the true number may be larger); sorted by model
-        and query. A value is null if the query was skipped.
+        ``model``, ``query``, ``metric``, ``cutoff`` (null: whole list), ``policy``, ``value``,
+        ``std`` (of the value under random tie order; null for naive, best and worst, and where no
+        exact value is feasible), ``items``, ``n_relevant``, ``truncated`` (the score depends on
+        what truncation of its list leaves open) and ``pooled`` (``n_relevant`` counts what models
+        retrieved in cut lists; the true number may be larger); sorted by model and query. A value
+        is null if the query was skipped.
 
     Raises
     ------
@@ -121,29 +136,39 @@ def evaluate(
 
     Notes
     -----
-    If a list was cut, a score whose cutoff ends before the last tie begins is exact, whatever follows. One that
-    reaches further is ``truncated``: ``worst`` and ``best`` are then the extremes over every completion of the list
-    (any number of further items at its last distance, of any relevance that the judgements, ``n_relevant`` or the
-    grades seen still allow, in every order; null if nothing bounds them), ``std`` is null, and ``expected`` is the
-    mean over the orders of the given rows. That is an estimate: unbiased for sums over positions (precision, recall,
-    DCG) if the engine broke the cut tie at random, of unknown bias otherwise, and too low at a cutoff of null, which
-    reaches beyond the list, if relevant items are missing.
+    If a list was cut, a score whose cutoff ends before the last tie begins is exact, whatever
+    follows. One that reaches further is ``truncated``: ``worst`` and ``best`` are then the extremes
+    over every completion of the list (any number of further items at its last distance, of any
+    relevance that the judgements, ``n_relevant`` or the grades seen still allow, in every order;
+    null if nothing bounds them), ``std`` is null, and ``expected`` is the mean over the orders of
+    the given rows. That is an estimate: unbiased for sums over positions (precision, recall, DCG)
+    if the engine broke the cut tie at random, of unknown bias otherwise, and too low at a cutoff of
+    null, which reaches beyond the list, if relevant items are missing.
 
-    For files and a LazyFrame, only about two million rows (and the rows of the largest query) are in memory at a
-    time, so only the scores must fit, at about 100 bytes each. :func:`evaluate_to` writes them to a file instead. A
-    LazyFrame is computed once. From two million rows on, a LazyFrame, and files in which the rows of a query are
-    scattered, are first copied to a temporary folder ($TMPDIR); other files are read in place. Errors in rows are
-    then found part by part, and their counts refer to one part. Files without a column ``model`` are one model each,
-    named after the file; ``pl.scan_parquet("folder/*.parquet")`` treats them as shards of one.
+    For files and a LazyFrame, only about two million rows (and the rows of the largest query) are
+    in memory at a time, so only the scores must fit, at about 100 bytes each. :func:`evaluate_to`
+    writes them to a file instead. A LazyFrame is computed once. From two million rows on, a
+    LazyFrame, and files in which the rows of a query are scattered, are first copied to a temporary
+    folder ($TMPDIR); other files are read in place. Errors in rows are then found part by part, and
+    their counts refer to one part. Files without a column ``model`` are one model each, named after
+    the file; ``pl.scan_parquet("folder/*.parquet")`` treats them as shards of one.
 
     Examples
     --------
     Of four items the middle two are tied; the naive score depends on which of them comes first.
 
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
-    >>> scores = evaluate(rankings, metrics="rr", cutoffs=None, policies=("naive", "expected", "best", "worst"))
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
+    >>> scores = evaluate(
+    ...     rankings, metrics="rr", cutoffs=None, policies=("naive", "expected", "best", "worst")
+    ... )
     >>> scores.select("policy", pl.col("value").round(4), pl.col("std").round(4))
     shape: (4, 3)
     ┌──────────┬────────┬────────┐
@@ -190,26 +215,36 @@ def shuffled_means(
     cutoffs: Cutoffs = None,
     **options: Unpack[EvaluateOptions],
 ) -> pl.DataFrame:
-    """Return the mean over queries under every single random tie order, as repeated naive runs would print it.
+    """Return the mean over queries under every single random tie order, as repeated naive runs
+    would print it.
 
     The arguments are those of :func:`evaluate`, except files; ``policies`` has no effect.
 
     Returns
     -------
     polars.DataFrame
-        ``model``, ``metric``, ``cutoff``, ``draw`` (from 0), ``value`` (plain mean over the model's queries).
+        ``model``, ``metric``, ``cutoff``, ``draw`` (from 0), ``value`` (plain mean over the model's
+        queries).
 
     Examples
     --------
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
     >>> means = shuffled_means(rankings, metrics="rr", cutoffs=None, shuffles=4)
     >>> means["value"].round(4).to_list()
     [0.5, 0.3333, 0.5, 0.3333]
     """
     drawn = options_with(options, policies="shuffled")
-    return draw_means(judge(rankings, judgements, queries, drawn), parse_metrics(metrics, cutoffs), drawn)
+    return draw_means(
+        judge(rankings, judgements, queries, drawn), parse_metrics(metrics, cutoffs), drawn
+    )
 
 
 def evaluate_with_draws(
@@ -222,10 +257,11 @@ def evaluate_with_draws(
     policies: str | Sequence[str] = ("expected", "naive", "shuffled"),
     **options: Unpack[ScoringOptions],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the results of :func:`evaluate` and :func:`shuffled_means`, drawing the orders once for both.
+    """Return the results of :func:`evaluate` and :func:`shuffled_means`, drawing the orders once
+    for both.
 
-    The arguments are those of :func:`evaluate`; the policies must include "shuffled". A lazy frame is read into
-    memory; files are not accepted, but :func:`read_rankings` reads them.
+    The arguments are those of :func:`evaluate`; the policies must include "shuffled". A lazy frame
+    is read into memory; files are not accepted, but :func:`read_rankings` reads them.
 
     Raises
     ------
@@ -235,46 +271,67 @@ def evaluate_with_draws(
     Examples
     --------
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
-    >>> scores, means = evaluate_with_draws(rankings, metrics="rr", cutoffs=None, policies="shuffled", shuffles=4)
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
+    >>> scores, means = evaluate_with_draws(
+    ...     rankings, metrics="rr", cutoffs=None, policies="shuffled", shuffles=4
+    ... )
     >>> scores["value"].round(4).to_list(), means["value"].round(4).to_list()
     ([0.4167], [0.5, 0.3333, 0.5, 0.3333])
     """
     asked = Options(policies=policies, **options)
     if "shuffled" not in asked.policies:
-        raise ParameterError(f"policies: 'shuffled' is needed, not {', '.join(map(repr, asked.policies))} alone")
+        raise ParameterError(
+            f"policies: 'shuffled' is needed, not {', '.join(map(repr, asked.policies))} alone"
+        )
     requests = parse_metrics(metrics, cutoffs)
-    scores, means = score_with_means(start(judge(rankings, judgements, queries, asked), requests, asked))
+    scores, means = score_with_means(
+        start(judge(rankings, judgements, queries, asked), requests, asked)
+    )
     return scores.frame(), means
 
 
 def count_ties(rankings: object) -> pl.DataFrame:
-    """Count items by model, query, distance and relevance, which is all that policies other than naive need.
+    """Count items by model, query, distance and relevance, which is all that policies other than
+    naive need.
 
-    Counts of parts of the items add up to the counts of the whole, so lists may be scored from shards. Rankings of
-    several models must be counted together: only then do the counts tell R of every query, by what each model lacks
-    of the relevant items that the others retrieved.
+    Counts of parts of the items add up to the counts of the whole, so lists may be scored from
+    shards. Rankings of several models must be counted together: only then do the counts tell R of
+    every query, by what each model lacks of the relevant items that the others retrieved.
 
     Parameters
     ----------
     rankings
-        A rankings frame, or a counts frame whose equal rows are to be added up. Parquet or Arrow files (a path, a glob,
-        a folder, or a list of them) and a Polars LazyFrame are read part by part, as in :func:`evaluate`;
-        :func:`count_ties_to` writes the counts to a file.
+        A rankings frame, or a counts frame whose equal rows are to be added up. Parquet or Arrow
+        files (a path, a glob, a folder, or a list of them) and a Polars LazyFrame are read part by
+        part, as in :func:`evaluate`; :func:`count_ties_to` writes the counts to a file.
 
     Returns
     -------
     polars.DataFrame
-        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, sorted by the first four; of several
-        models also ``retrieved``: true, or false for relevant items of the query that other models retrieved and this
-        one did not, without distance.
+        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, sorted by the
+        first four; of several models also ``retrieved``: true, or false for relevant items of the
+        query that other models retrieved and this one did not, without distance.
 
     Examples
     --------
     >>> import polars as pl
-    >>> count_ties(pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1]}))
+    >>> count_ties(
+    ...     pl.DataFrame(
+    ...         {
+    ...             "query": ["q"] * 4,
+    ...             "item": list("abcd"),
+    ...             "distance": [0, 2, 2, 2],
+    ...             "relevance": [0, 1, 0, 1],
+    ...         }
+    ...     )
+    ... )
     shape: (3, 5)
     ┌───────┬───────┬──────────┬───────────┬───────┐
     │ model ┆ query ┆ distance ┆ relevance ┆ count │

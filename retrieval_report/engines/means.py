@@ -7,19 +7,31 @@ import polars as pl
 
 from retrieval_report.contracts.registry import schema
 
-MEANS = {**schema("summary", "model", "metric", "cutoff", "policy", "value", "tie_std"), "shortest": pl.Int64}
+MEANS = {
+    **schema("summary", "model", "metric", "cutoff", "policy", "value", "tie_std"),
+    "shortest": pl.Int64,
+}
 
 
 def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the plain mean over queries of every model, metric, cutoff and policy, summed in the order of the queries.
+    """Return the plain mean over queries of every model, metric, cutoff and policy, summed in the
+    order of the queries.
 
-    The columns are ``MEANS``: ``tie_std`` is that of the mean under random tie order (null if a score has none) and
-    ``shortest`` the items of the model's shortest list; values are null if no query has one, or if a score in the mean
-    has no bound. ``summarise`` adds intervals, which cost more.
+    The columns are ``MEANS``: ``tie_std`` is that of the mean under random tie order (null if a
+    score has none) and ``shortest`` the items of the model's shortest list; values are null if no
+    query has one, or if a score in the mean has no bound. ``summarise`` adds intervals, which cost
+    more.
 
     >>> from retrieval_report.engines.evaluate import evaluate
-    >>> rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}
-    >>> tie_means(evaluate(rankings, metrics="rr", cutoffs=1, policies="expected", truncated="no")).row(0)
+    >>> rankings = {
+    ...     "query": ["q", "q"],
+    ...     "item": ["a", "b"],
+    ...     "distance": [1, 1],
+    ...     "relevance": [0, 1],
+    ... }
+    >>> tie_means(
+    ...     evaluate(rankings, metrics="rr", cutoffs=1, policies="expected", truncated="no")
+    ... ).row(0)
     ('model', 'rr', 1, 'expected', 0.5, 0.5, 2)
     """
     if scores.is_empty():

@@ -10,9 +10,11 @@ DIGITS = 12  # scores are exact to 1e-12, so smaller differences count as equal
 
 
 def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats]:
-    """Return the means of both models of each pair over the queries that both have, and what else describes these.
+    """Return the means of both models of each pair over the queries that both have, and what else
+    describes these.
 
-    ``tie_std`` is the standard deviation of the difference under random tie order, drawn for each model on its own.
+    ``tie_std`` is the standard deviation of the difference under random tie order, drawn for each
+    model on its own.
     """
     first, second = pairs.first, pairs.second
     paired = ~np.isnan(value[first]) & ~np.isnan(value[second])
@@ -28,25 +30,33 @@ def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats
 
 
 def paired_mean(values: Floats, paired: Bools) -> Floats:
-    """Return the mean over the queries that both models of a pair have, one row per pair; NaN if there is none."""
+    """Return the mean over the queries that both models of a pair have, one row per pair; NaN if
+    there is none.
+    """
     size = paired.sum(axis=1)
     mean: Floats = np.where(paired, values, 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
     return mean
 
 
 def differences(values: Floats, first: Indices, second: Indices) -> Floats:
-    """Return the score of the first model minus that of the second, rounded to 12 digits of the pair's largest score.
+    """Return the score of the first model minus that of the second, rounded to 12 digits of the
+    pair's largest score.
 
-    >>> differences(np.array([[0.3, 1.0], [0.1 + 0.2, np.nan]]), np.array([0]), np.array([1])).tolist()
+    >>> differences(
+    ...     np.array([[0.3, 1.0], [0.1 + 0.2, np.nan]]), np.array([0]), np.array([1])
+    ... ).tolist()
     [[0.0, nan]]
     """
     unit = largest(values, first, second)[:, None]
-    settled: Floats = np.round((values[first] - values[second]) / unit, DIGITS) * unit + 0.0  # no −0.0
+    settled: Floats = (
+        np.round((values[first] - values[second]) / unit, DIGITS) * unit + 0.0
+    )  # no −0.0
     return settled
 
 
 def settled_means(means: Floats) -> Floats:
-    """Round means to 12 digits of 1 or of the largest, so that equal ones are equal however they were summed.
+    """Round means to 12 digits of 1 or of the largest, so that equal ones are equal however they
+    were summed.
 
     >>> means = np.array([3 * 10000.1, 30000.3])
     >>> np.diff(means).item() == 0, np.diff(settled_means(means)).item() == 0
@@ -59,7 +69,9 @@ def settled_means(means: Floats) -> Floats:
 
 
 def largest(values: Floats, first: Indices, second: Indices) -> Floats:
-    """Return a power of two above the largest score of each pair, division by which does not round."""
+    """Return a power of two above the largest score of each pair, division by which does not
+    round.
+    """
     known = np.abs(np.nan_to_num(values)).max(axis=1, initial=0.0)
     most = np.maximum(known[first], known[second])
     digits, exponent = np.frexp(np.where(most > 0, most, 1.0))
@@ -74,7 +86,8 @@ def complete_queries(value: Floats) -> Bools:
 
 
 def best_first(means: Floats) -> Indices:
-    """Rows of the models from the highest mean on; what is equal to 12 digits stays in the order of names.
+    """Rows of the models from the highest mean on; what is equal to 12 digits stays in the order of
+    names.
 
     >>> best_first(np.array([0.1, 0.3, 0.1 + 1e-17, np.nan])).tolist()
     [1, 0, 2, 3]

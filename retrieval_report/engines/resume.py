@@ -1,4 +1,6 @@
-"""Keep the scores of finished parts on disk, so that an interrupted run continues after the last of them."""
+"""Keep the scores of finished parts on disk, so that an interrupted run continues after the last of
+them.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +29,20 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.scores import ARRAYS, ListScores
 from retrieval_report.writing.files import write_bytes
 
-Facts = dict[str, Any]  # everything that decides the scores of a part; kept parts are valid while it is the same
+Facts = dict[
+    str, Any
+]  # everything that decides the scores of a part; kept parts are valid while it is the same
 
 RUN = "run.json"
 FRAMES = ("lists", "columns")  # of `ListScores`, whose other fields are arrays
 NO_EFFECT = ("threads", "progress")  # options that do not affect scores
 
 
-def facts_of(table: Table, judgements: object, queries: object, requests: Requests, options: Options) -> Facts:
-    """Return hashes of all inputs, the settings, and the version of Polars, whose hashes divide the rows.
+def facts_of(
+    table: Table, judgements: object, queries: object, requests: Requests, options: Options
+) -> Facts:
+    """Return hashes of all inputs, the settings, and the version of Polars, whose hashes divide the
+    rows.
 
     Raises
     ------
@@ -50,12 +57,17 @@ def facts_of(table: Table, judgements: object, queries: object, requests: Reques
         columns = [f"{name}: {column}" for name, column in file.columns.items()]
         facts[f"'{file.path.name}' (file {number})"] = [_hash_of(file.path), file.model, *columns]
     for name, frame in {"judgements": judgements, "queries": queries}.items():
-        facts[name] = None if frame is None else hashlib.sha256(_ipc(to_polars(frame, name))).hexdigest()
-    return facts | {name: repr(value) for name, value in asdict(options).items() if name not in NO_EFFECT}
+        facts[name] = (
+            None if frame is None else hashlib.sha256(_ipc(to_polars(frame, name))).hexdigest()
+        )
+    return facts | {
+        name: repr(value) for name, value in asdict(options).items() if name not in NO_EFFECT
+    }
 
 
 def keeping(folder: Path, facts: Facts) -> Keep:
-    """Return a wrapper for work on parts that stores finished scores in a folder and reads them from there.
+    """Return a wrapper for work on parts that stores finished scores in a folder and reads them
+    from there.
 
     Raises
     ------
@@ -78,17 +90,24 @@ def _check(folder: Path, facts: Facts) -> None:
     try:
         kept = json.loads((folder / RUN).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise OutputError(f"cannot resume from '{folder}': it is not a folder of finished parts") from error
-    differ = [name for name in {**facts, **kept} if name not in kept or facts.get(name) != kept[name]]
+        raise OutputError(
+            f"cannot resume from '{folder}': it is not a folder of finished parts"
+        ) from error
+    differ = [
+        name for name in {**facts, **kept} if name not in kept or facts.get(name) != kept[name]
+    ]
     if differ:
         raise OutputError(
-            f"cannot resume from '{folder}': {', '.join(differ[:5])} changed since; remove the folder to start again"
+            f"cannot resume from '{folder}': {', '.join(differ[:5])} changed since; remove the "
+            "folder to start again"
         )
 
 
 def _scored(path: Path, work: Callable[[], ListScores]) -> ListScores:
     """Return the scores stored in a file, or compute and store them. Warnings are raised again."""
-    with suppress(OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):  # missing, or the disk damaged it
+    with suppress(
+        OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile
+    ):  # missing, or the disk damaged it
         return _load(path)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -24,7 +24,9 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Grid:
-    """Scores as dense arrays, NaN if there is no score. Sorted names make results independent of row order."""
+    """Scores as dense arrays, NaN if there is no score. Sorted names make results independent of
+    row order.
+    """
 
     models: list[str]  # sorted
     queries: list[object]  # sorted
@@ -40,8 +42,13 @@ class Grid:
 
         >>> from retrieval_report.engines.check_scores import SCORES, check_scores
         >>> frame = pl.DataFrame(
-        ...     [("b", "q", "ap", 1, "naive", 0.5, None, 3, 1), ("a", "r", "ap", 1, "naive", 1.0, None, 3, 1)],
-        ...     schema=list(SCORES)[:9], orient="row")
+        ...     [
+        ...         ("b", "q", "ap", 1, "naive", 0.5, None, 3, 1),
+        ...         ("a", "r", "ap", 1, "naive", 1.0, None, 3, 1),
+        ...     ],
+        ...     schema=list(SCORES)[:9],
+        ...     orient="row",
+        ... )
         >>> grid = Grid.of(check_scores(frame))
         >>> grid.models, grid.value.tolist()
         (['a', 'b'], [[[nan, 1.0], [0.5, nan]]])
@@ -58,7 +65,11 @@ class Grid:
         shape = (measures.height, models.height, queries.height)
         named = models["model"].to_list(), queries["query"].to_list(), measures.select(SCORE).rows()
         arrays = []
-        for name, nothing in {"value": np.nan, "std": np.nan, **dict.fromkeys(FLAGS, False)}.items():
+        for name, nothing in {
+            "value": np.nan,
+            "std": np.nan,
+            **dict.fromkeys(FLAGS, False),
+        }.items():
             array = np.full(shape, nothing)
             array[where] = coded[name].to_numpy()
             arrays.append(array)
@@ -72,7 +83,12 @@ class Grid:
         return Pairs.against(len(self.models), self.models.index(baseline))
 
     def of_pairs(
-        self, measure: int, pairs: Pairs, columns: Mapping[str, object], contract: Mapping[str, Any], **words: str | int
+        self,
+        measure: int,
+        pairs: Pairs,
+        columns: Mapping[str, object],
+        contract: Mapping[str, Any],
+        **words: str | int,
     ) -> pl.DataFrame:
         """Return columns about pairs of models by one measure, as `measured` does."""
         models = pl.Series(self.models, dtype=pl.String)
@@ -80,7 +96,9 @@ class Grid:
         return measured(named, self.measures[measure], contract, **words)
 
     def under(self, measure: int, policy: str) -> Floats:
-        """Return the values under another policy by the metric at the cutoff of a measure; NaN if there are none."""
+        """Return the values under another policy by the metric at the cutoff of a measure; NaN if
+        there are none.
+        """
         other = (*self.measures[measure][:2], policy)
         found = self.value[self.measures.index(other)] if other in self.measures else None
         return np.full_like(self.value[measure], np.nan) if found is None else found
@@ -115,9 +133,14 @@ class Pairs:
 
 
 def measured(
-    columns: Mapping[str, object], measure: tuple[str, int | None, str], contract: Mapping[str, Any], **words: str | int
+    columns: Mapping[str, object],
+    measure: tuple[str, int | None, str],
+    contract: Mapping[str, Any],
+    **words: str | int,
 ) -> pl.DataFrame:
-    """Return columns about one metric, cutoff and policy as a frame in its contract; NaN becomes null."""
+    """Return columns about one metric, cutoff and policy as a frame in its contract; NaN becomes
+    null.
+    """
     same = {"metric": measure[0], "policy": measure[2], **words}
     frame = pl.DataFrame(columns).with_columns(pl.lit(measure[1], pl.Int64).alias("cutoff"))
     frame = frame.with_columns(pl.lit(word).alias(name) for name, word in same.items())
@@ -125,7 +148,9 @@ def measured(
 
 
 def asked_measures(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
-    """Return which metrics, cutoffs and policies of the grid are requested; by default all except the bounds."""
+    """Return which metrics, cutoffs and policies of the grid are requested; by default all except
+    the bounds.
+    """
     found = list(dict.fromkeys(policy for _, _, policy in grid.measures))
     usual = [policy for policy in found if policy not in BOUNDS] or found
     chosen = usual if policies is None else listed(policies)

@@ -26,7 +26,12 @@ from retrieval_report.scoring.judged import KnownOfWhole, frames_beside, judge
 from retrieval_report.scoring.run import run_of, score_lists, score_run, start
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
-from retrieval_report.scoring.unknown_relevant import unpooled_queries, unseen_lists, warn_unpooled, warn_unseen
+from retrieval_report.scoring.unknown_relevant import (
+    unpooled_queries,
+    unseen_lists,
+    warn_unpooled,
+    warn_unseen,
+)
 from retrieval_report.writing.temporary import Scratch
 
 Frames = Mapping[str, pl.DataFrame | None]  # judgements and queries
@@ -50,12 +55,16 @@ def scored_parts(
     rows_per_part: int,
     keep: Keep = afresh,
 ) -> Iterator[ListScores]:
-    """Yield the scores of every part; a table of one part is scored directly. ``keep`` may change how one is scored."""
+    """Yield the scores of every part; a table of one part is scored directly. ``keep`` may change
+    how one is scored.
+    """
     _check_columns(table, relevance=judgements is None)
     if table.rows <= rows_per_part:
 
         def whole_table(_: int) -> ListScores:
-            return score_lists(judge(table.read(0, table.rows), judgements, queries, options), requests, options)
+            return score_lists(
+                judge(table.read(0, table.rows), judgements, queries, options), requests, options
+            )
 
         yield from _run(keep(whole_table, (table.rows,)), (table.rows,), "", False)
         return
@@ -64,16 +73,28 @@ def scored_parts(
     whole = find_known(table, given["judgements"], given["queries"], options)
     decisions = decide_table(table, given, options, whole.models)
     if decisions:
-        own = replace(own, truncated={model: decision.truncated for model, decision in decisions.items()})
+        own = replace(
+            own, truncated={model: decision.truncated for model, decision in decisions.items()}
+        )
     nothing = {name: None if frame is None else frame.clear() for name, frame in given.items()}
     _check_request(table, nothing, requests, own, whole)
     numbered = "naive" in options.policies and "count" not in table.empty.columns
-    results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies) * max(len(whole.models), 1)
-    parts = find_parts(table, scratch, rows_per_part, results=results, numbered=numbered, progress=options.progress)
-    beside = {name: {} if frame is None else _by_part(frame, parts) for name, frame in given.items()}
+    results = (
+        sum(len(cutoffs) for _, cutoffs in requests)
+        * len(options.policies)
+        * max(len(whole.models), 1)
+    )
+    parts = find_parts(
+        table, scratch, rows_per_part, results=results, numbered=numbered, progress=options.progress
+    )
+    beside = {
+        name: {} if frame is None else _by_part(frame, parts) for name, frame in given.items()
+    }
 
     def work(number: int) -> ListScores:
-        own_judgements, own_queries = (beside[name].get(number, none) for name, none in nothing.items())
+        own_judgements, own_queries = (
+            beside[name].get(number, none) for name, none in nothing.items()
+        )
         judged = judge(parts.read(number), own_judgements, own_queries, own, whole)
         run = start(judged, requests, own)
         scores = score_run(run)
@@ -90,7 +111,9 @@ def scored_parts(
     warn_unseen(pl.concat(guessed).sort("model", "query"))
 
 
-def counted_parts(table: Table, scratch: Scratch, rows_per_part: int, progress: bool) -> Iterator[pl.DataFrame]:
+def counted_parts(
+    table: Table, scratch: Scratch, rows_per_part: int, progress: bool
+) -> Iterator[pl.DataFrame]:
     """Yield the counts of every part."""
     _check_columns(table, relevance=True)
     if table.rows <= rows_per_part:
@@ -98,7 +121,9 @@ def counted_parts(table: Table, scratch: Scratch, rows_per_part: int, progress: 
         return
     parts = find_parts(table, scratch, rows_per_part, results=1, numbered=False, progress=progress)
     models = table.collect(lambda rows: rows.select("model").unique())["model"].n_unique()
-    yield from _run(lambda number: count_rows(parts.read(number), models), parts.rows, "counting", progress)
+    yield from _run(
+        lambda number: count_rows(parts.read(number), models), parts.rows, "counting", progress
+    )
 
 
 def _check_columns(table: Table, *, relevance: bool) -> None:
@@ -116,14 +141,22 @@ def _checked(table: Table, judgements: object, queries: object) -> dict[str, pl.
         if frame is None:
             continue
         for key in {"query", "item"} & set(frame.columns) & set(table.empty.columns):
-            frame = frame.with_columns(in_kind_of(_ids_like(table, key, frame), frame[key], "rankings", name))
-        wanted = [column for column in ("query", "item", "relevance", "n_relevant") if column in frame.columns]
+            frame = frame.with_columns(
+                in_kind_of(_ids_like(table, key, frame), frame[key], "rankings", name)
+            )
+        wanted = [
+            column
+            for column in ("query", "item", "relevance", "n_relevant")
+            if column in frame.columns
+        ]
         frames[name] = frame.select(wanted).with_columns(pl.col("query").cast(dtype))
     return frames
 
 
 def _ids_like(table: Table, key: str, frame: pl.DataFrame) -> pl.Series:
-    """Return ids of the kind of all rows; of text beside numbers, the first that is not written as a number."""
+    """Return ids of the kind of all rows; of text beside numbers, the first that is not written as
+    a number.
+    """
     ids = table.empty[key]
     if ids.dtype != pl.String or frame.schema[key] == pl.String:
         return ids
@@ -131,9 +164,13 @@ def _ids_like(table: Table, key: str, frame: pl.DataFrame) -> pl.Series:
     return odd.collect(engine="streaming")[key]
 
 
-def _check_request(table: Table, nothing: Frames, requests: Requests, options: Options, whole: KnownOfWhole) -> None:
+def _check_request(
+    table: Table, nothing: Frames, requests: Requests, options: Options, whole: KnownOfWhole
+) -> None:
     """Score zero rows, so that wrong arguments are reported before hours of work."""
-    check_judged_only([metric for metric, _ in requests], nothing["judgements"] is not None, options.unjudged)
+    check_judged_only(
+        [metric for metric, _ in requests], nothing["judgements"] is not None, options.unjudged
+    )
     judged = judge(table.empty, nothing["judgements"], nothing["queries"], options, whole)
     run_of(judged, requests, replace(options, truncated=NO))
 
@@ -144,10 +181,14 @@ def _by_part(frame: pl.DataFrame, parts: Parts) -> dict[int, pl.DataFrame]:
     return {key[0]: group for key, group in groups.items()}
 
 
-def _run(work: Callable[[int], Result], parts: tuple[int, ...], title: str, progress: bool) -> Iterator[Result]:
+def _run(
+    work: Callable[[int], Result], parts: tuple[int, ...], title: str, progress: bool
+) -> Iterator[Result]:
     """Yield the results of all parts; a warning that several parts raise is shown once."""
     given: set[str] = set()
-    with tqdm(total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not progress) as bar:
+    with tqdm(
+        total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not progress
+    ) as bar:
         for number, rows in enumerate(parts):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")

@@ -1,4 +1,6 @@
-"""Turn sorted Arrow batches into batches of scores, for Spark's ``mapInArrow`` and other streams."""
+"""Turn sorted Arrow batches into batches of scores, for Spark's ``mapInArrow`` and other
+streams.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,12 @@ from retrieval_report.scoring.scores import ListScores
 
 CHUNK_ROWS = 1 << 17  # rows scored together, so that no Python code runs for every query
 BATCH_ROWS = 1 << 16  # scores per output batch
-ARROW = {pl.String: pa.string(), pl.Int64: pa.int64(), pl.Float64: pa.float64(), pl.Boolean: pa.bool_()}
+ARROW = {
+    pl.String: pa.string(),
+    pl.Int64: pa.int64(),
+    pl.Float64: pa.float64(),
+    pl.Boolean: pa.bool_(),
+}
 
 
 def score_stream(
@@ -37,37 +44,40 @@ def score_stream(
     pooled: bool = False,
     **options: Any,
 ) -> Iterator[pa.RecordBatch]:
-    """Score lists from a sorted stream; ``functools.partial`` makes this a function for ``mapInArrow``.
+    """Score lists from a sorted stream; ``functools.partial`` makes this a function for
+    ``mapInArrow``.
 
-    A list that a batch leaves unfinished is carried over to the next, and rows of equal distance are merged, so
-    neither batch boundaries nor partial counts change a bit of the scores. Memory holds the rows of the largest list,
-    of one batch, and about 130 000 more.
+    A list that a batch leaves unfinished is carried over to the next, and rows of equal distance
+    are merged, so neither batch boundaries nor partial counts change a bit of the scores. Memory
+    holds the rows of the largest list, of one batch, and about 130 000 more.
 
     Parameters
     ----------
     batches
-        ``model`` (optional), ``query``, ``distance`` or ``score``, ``relevance`` and ``count`` (1 when absent), sorted
-        by model, query (text by its bytes) and distance (score: descending). Inside ties, naive scores follow the order
-        received, in which ``file`` and ``row`` must ascend, or ``item``, if there are such columns.
-        Optional: ``role``, 2 (or null) for items of the list; 1 for rows that are not in it (masked items, or known
-        items that were not retrieved, with their relevance); 0 for what judgements and queries frames say: that the
-        list is requested, its judged items (``relevance``, ``count``) or their number ``n_relevant``. These come first,
-        with null distances.
+        ``model`` (optional), ``query``, ``distance`` or ``score``, ``relevance`` and ``count`` (1
+        when absent), sorted by model, query (text by its bytes) and distance (score: descending).
+        Inside ties, naive scores follow the order received, in which ``file`` and ``row`` must
+        ascend, or ``item``, if there are such columns.
+        Optional: ``role``, 2 (or null) for items of the list; 1 for rows that are not in it (masked
+        items, or known items that were not retrieved, with their relevance); 0 for what judgements
+        and queries frames say: that the list is requested, its judged items (``relevance``,
+        ``count``) or their number ``n_relevant``. These come first, with null distances.
     metrics, cutoffs
         As for :func:`evaluate`.
     grades
-        The relevances above 0 in the whole data, which a stream cannot see: at least the lowest, the highest, and the
-        lowest that is at least ``relevant_from``.
+        The relevances above 0 in the whole data, which a stream cannot see: at least the lowest,
+        the highest, and the lowest that is at least ``relevant_from``.
     judged
         Whether there are judgements; rows of role 0 then hold all judged items.
     complete
         Whether there is a queries frame; every list then has a row of role 0.
     pooled
-        Whether relevant items are pooled for lack of judgements; rows of role 0 then hold the relevant items of the
-        query that any model retrieved.
+        Whether relevant items are pooled for lack of judgements; rows of role 0 then hold the
+        relevant items of the query that any model retrieved.
     **options
-        All other options of :func:`evaluate`; ``threads`` is 1 unless given. Lists cannot be compared in a stream, so
-        with ``truncated="auto"`` only a column ``truncated`` of counts shows that they are whole.
+        All other options of :func:`evaluate`; ``threads`` is 1 unless given. Lists cannot be
+        compared in a stream, so with ``truncated="auto"`` only a column ``truncated`` of counts
+        shows that they are whole.
 
     Returns
     -------
@@ -77,14 +87,17 @@ def score_stream(
     Raises
     ------
     RetrievalReportError
-        As for :func:`evaluate`, and a DataError if rows are not in order or a list recurs. Counts in the messages
-        refer only to the lists scored together.
+        As for :func:`evaluate`, and a DataError if rows are not in order or a list recurs. Counts
+        in the messages refer only to the lists scored together.
 
     Examples
     --------
-    >>> rows = pa.RecordBatch.from_pydict({
-    ...     "query": ["q"] * 3, "distance": [0, 2, 5], "relevance": [0, 1, 1], "count": [1, 1, 2]})
-    >>> ties = score_stream(iter([rows[:1], rows[1:]]), metrics="ap", cutoffs=None, policies="expected")
+    >>> rows = pa.RecordBatch.from_pydict(
+    ...     {"query": ["q"] * 3, "distance": [0, 2, 5], "relevance": [0, 1, 1], "count": [1, 1, 2]}
+    ... )
+    >>> ties = score_stream(
+    ...     iter([rows[:1], rows[1:]]), metrics="ap", cutoffs=None, policies="expected"
+    ... )
     >>> [round(value, 4) for batch in ties for value in batch["value"].to_pylist()]
     [0.6389]
     """
@@ -96,7 +109,9 @@ def score_stream(
 
 def scores_schema(query: pa.DataType) -> pa.Schema:
     """Return the schema of scores for a type of query ids."""
-    return pa.schema([(name, query if dtype is None else ARROW[dtype]) for name, dtype in SCORES.items()])
+    return pa.schema(
+        [(name, query if dtype is None else ARROW[dtype]) for name, dtype in SCORES.items()]
+    )
 
 
 def _score(
@@ -107,14 +122,22 @@ def _score(
         try:
             scores = score_run(_run_of(chunk, last, requests, whole, options))
         except RetrievalReportError as error:
-            error.args = (re.sub(r" \(row \d+\)", "", str(error)),)  # rows of a stream have no numbers
+            error.args = (
+                re.sub(r" \(row \d+\)", "", str(error)),
+            )  # rows of a stream have no numbers
             error.add_note(f"Counted in {chunk.height} rows scored together, not in the whole.")
             raise
         last = _list_of(chunk, -1)
         yield from _batches(scores)
 
 
-def _run_of(chunk: pl.DataFrame, last: Last | None, requests: Requests, whole: KnownOfWhole, options: Options) -> Run:
+def _run_of(
+    chunk: pl.DataFrame,
+    last: Last | None,
+    requests: Requests,
+    whole: KnownOfWhole,
+    options: Options,
+) -> Run:
     """Lay out a chunk, and for metrics of judged items alone also without the others."""
     prepared = prepare_chunk(chunk, last, whole, options)
     refuse_without(prepared, options)
@@ -128,7 +151,9 @@ def _run_of(chunk: pl.DataFrame, last: Last | None, requests: Requests, whole: K
 
 
 def _chunks(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
-    """Yield whole lists, in frames of little more than CHUNK_ROWS rows unless a single list has more."""
+    """Yield whole lists, in frames of little more than CHUNK_ROWS rows unless a single list has
+    more.
+    """
     done: list[pl.DataFrame] = []
     carried: list[pl.DataFrame] = []  # rows of one list, which may continue
     for batch in batches:

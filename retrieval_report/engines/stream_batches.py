@@ -1,8 +1,9 @@
 """Turn sorted rows of whole lists into judged rankings, after checking that they are sorted.
 
-A chunk is a Polars frame of counts or of single items, sorted by model, query and distance (score: descending). Its
-rows have three roles, which replace the joins that :func:`retrieval_report.evaluate` makes on one machine: an item of
-the list, an item or row outside it, and what judgements and queries frames know of the list.
+A chunk is a Polars frame of counts or of single items, sorted by model, query and distance (score:
+descending). Its rows have three roles, which replace the joins that
+:func:`retrieval_report.evaluate` makes on one machine: an item of the list, an item or row outside
+it, and what judgements and queries frames know of the list.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ import polars as pl
 
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
-from retrieval_report.contracts.frames import check_counts, check_relevance, order_column, with_model
+from retrieval_report.contracts.frames import (
+    check_counts,
+    check_relevance,
+    order_column,
+    with_model,
+)
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import AUTO, WITHIN_TIE
 from retrieval_report.kernels.lists import Rows
@@ -30,7 +36,9 @@ Last = tuple[Any, Any]
 
 
 def ready(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with a model, a role and a count in every row, and ids and relevances of our types."""
+    """Return the frame with a model, a role and a count in every row, and ids and relevances of our
+    types.
+    """
     if "query" not in frame.columns:
         raise ColumnError(f"stream: no column 'query'; found {', '.join(map(repr, frame.columns))}")
     frame = with_model(frame)
@@ -46,29 +54,43 @@ def ready(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(role=role.cast(pl.Int8)).drop("retrieved", strict=False)
 
 
-def prepare_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, options: Options) -> Prepared:
+def prepare_chunk(
+    frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, options: Options
+) -> Prepared:
     """Check the rows of a chunk prepared by :func:`ready` and lay out its lists.
 
     ``last`` holds model and query of the list before the chunk.
     """
     judged = judge_chunk(frame, last, whole, options)
     # Lists cannot be compared in a stream, so only counts can say that they are whole.
-    counted, asked = as_counted(judged.retrieved), given(options.truncated, list(judged.whole.models))
-    words = {model: counted.get(model, WITHIN_TIE) if word == AUTO else word for model, word in asked.items()}
+    counted, asked = (
+        as_counted(judged.retrieved),
+        given(options.truncated, list(judged.whole.models)),
+    )
+    words = {
+        model: counted.get(model, WITHIN_TIE) if word == AUTO else word
+        for model, word in asked.items()
+    }
     return lay_out(judged, replace(options, naive_order="row", truncated=words))
 
 
-def judge_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, options: Options) -> Judged:
+def judge_chunk(
+    frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, options: Options
+) -> Judged:
     """Return the judged rows of a chunk, together with what is known of their lists."""
     frame, names = _numbered(frame)
     rows, others = _apart(frame, whole, options)
-    known = _known(frame.filter(pl.col("role") == KNOWN) if whole.judged or whole.pooled else others, whole)
+    known = _known(
+        frame.filter(pl.col("role") == KNOWN) if whole.judged or whole.pooled else others, whole
+    )
     items = _checked(rows, options)
     _check_names(names, last)
     start = arrays.starts(rows["list"].to_numpy(), names.height)
     _check_order(items.hstack(rows.select("list", *_naive_columns(rows, options))), options)
     relevances = known["relevance"].cast(pl.Float64).to_numpy() + 0.0
-    grades, grade = arrays.grade_indices(items["relevance"], np.concatenate([whole.grades, np.unique(relevances)]))
+    grades, grade = arrays.grade_indices(
+        items["relevance"], np.concatenate([whole.grades, np.unique(relevances)])
+    )
     lists = _lists(frame, names)
     _check_lists(frame, lists, known, whole, options)
     models = tuple(names["model"].unique(maintain_order=True))
@@ -77,20 +99,31 @@ def judge_chunk(frame: pl.DataFrame, last: Last | None, whole: KnownOfWhole, opt
 
 
 def _numbered(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the frame with its list's number in every row, and the model and query of each list."""
+    """Return the frame with its list's number in every row, and the model and query of each
+    list.
+    """
     changes = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in KEYS)
     first = frame.select(changes).to_series().to_numpy().copy()
     first[:1] = True
-    return frame.with_columns(list=pl.Series(np.cumsum(first) - 1)), frame.filter(first).select(KEYS)
+    return frame.with_columns(list=pl.Series(np.cumsum(first) - 1)), frame.filter(first).select(
+        KEYS
+    )
 
 
-def _apart(frame: pl.DataFrame, whole: KnownOfWhole, options: Options) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split the rows into those that the options leave in their lists, with relevance, and those in no list."""
+def _apart(
+    frame: pl.DataFrame, whole: KnownOfWhole, options: Options
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Split the rows into those that the options leave in their lists, with relevance, and those in
+    no list.
+    """
     order, rows = pl.col(order_column(frame)), frame.filter(pl.col("role") == RETRIEVED)
     rule = options.unjudged or ("non_relevant" if whole.judged else "error")
     rows, others = settle_nulls(rows, rule), frame.filter(pl.col("role") == NOT_RETRIEVED)
     if options.null_distance == "not_retrieved":
-        rows, others = rows.filter(order.is_not_null()), pl.concat([others, rows.filter(order.is_null())])
+        rows, others = (
+            rows.filter(order.is_not_null()),
+            pl.concat([others, rows.filter(order.is_null())]),
+        )
     return rows, others
 
 
@@ -98,13 +131,18 @@ def _checked(rows: pl.DataFrame, options: Options) -> pl.DataFrame:
     """Return items checked against the contract of counts and rounded as requested."""
     naive = "naive" in options.policies
     if naive and (rows["count"] > 1).any():
-        raise ParameterError("policies: 'naive' needs the order of the items, and counts above 1 have none")
+        raise ParameterError(
+            "policies: 'naive' needs the order of the items, and counts above 1 have none"
+        )
     rows = check_counts(rows, "rankings")
     order = order_column(rows)
     options.check_order(order)
     given, rows = rows, rounded(rows, options)
     if naive and (given[order] != rows[order]).any():  # ties made by rounding have no naive order
-        raise DataError(f"stream: column {order!r}: for naive scores, round to {options.decimals} before sorting")
+        raise DataError(
+            f"stream: column {order!r}: for naive scores, round to {options.decimals} before "
+            "sorting"
+        )
     return rows.drop("count") if naive else rows
 
 
@@ -116,7 +154,8 @@ def _check_names(names: pl.DataFrame, last: Last | None) -> None:
     if len(at):
         old, new = names.row(int(at[0]) - 1), names.row(int(at[0]))
         raise DataError(
-            f"stream: query {new[1]!r} of model {new[0]!r} comes after query {old[1]!r} of model {old[0]!r}; rows "
+            f"stream: query {new[1]!r} of model {new[0]!r} comes after query {old[1]!r} of model "
+            f"{old[0]!r}; rows "
             "have to be sorted by model, query and distance, and no list may recur"
         )
 
@@ -128,7 +167,9 @@ def _naive_columns(rows: pl.DataFrame, options: Options) -> list[str]:
     if options.naive_order == "row":
         return [name for name in ("file", "row") if name in rows.columns]
     if "item" not in rows.columns:
-        raise ColumnError(f"stream: no column 'item', which naive_order={options.naive_order!r} needs")
+        raise ColumnError(
+            f"stream: no column 'item', which naive_order={options.naive_order!r} needs"
+        )
     return ["item"]
 
 
@@ -137,7 +178,9 @@ def _check_order(items: pl.DataFrame, options: Options) -> None:
     order = order_column(items)
     new, old = pl.col(order), pl.col(order).shift()
     inside = pl.col("list") == pl.col("list").shift()
-    _refuse_step(items, inside & (new > old if order == "score" else new < old), [order], "near first")
+    _refuse_step(
+        items, inside & (new > old if order == "score" else new < old), [order], "near first"
+    )
     columns = [name for name in items.columns if name in ("file", "row", "item")]
     if columns:
         behind = _behind(columns, falling=options.naive_order == "item_descending")
@@ -159,7 +202,8 @@ def _refuse_step(items: pl.DataFrame, wrong: pl.Expr, columns: list[str], rule: 
         old, new = (items.select(columns).row(row) for row in (at[0] - 1, at[0]))
         model, query = items.select(KEYS).row(at[0])
         raise DataError(
-            f"stream: column {columns[-1]!r}: {new[-1]!r} comes after {old[-1]!r} in query {query!r} of model "
+            f"stream: column {columns[-1]!r}: {new[-1]!r} comes after {old[-1]!r} in query "
+            f"{query!r} of model "
             f"{model!r}; rows have to be sorted by model, query and distance, {rule}"
         )
 
@@ -170,11 +214,15 @@ def _known(rows: pl.DataFrame, whole: KnownOfWhole) -> pl.DataFrame:
     null = pl.col("relevance").is_null()
     if whole.judged:
         refuse(rows, null, "relevance", "null or NaN", what="judgements")
-    return check_relevance(rows.filter(~null), allow_null=False, what="judgements" if whole.judged else "rankings")
+    return check_relevance(
+        rows.filter(~null), allow_null=False, what="judgements" if whole.judged else "rankings"
+    )
 
 
 def _lists(frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
-    """Return the lists, whether each is missing, and the number of relevant items of its query, if known."""
+    """Return the lists, whether each is missing, and the number of relevant items of its query, if
+    known.
+    """
     lists = names.with_columns(missing=_without(frame, pl.col("role") != KNOWN, names))
     if "n_relevant" not in frame.columns:
         return lists
@@ -184,15 +232,23 @@ def _lists(frame: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
 
 def _without(frame: pl.DataFrame, rows: pl.Expr, names: pl.DataFrame) -> pl.Series:
     """Return the lists to which none of these rows belongs."""
-    return pl.Series(np.bincount(frame.filter(rows)["list"].to_numpy(), minlength=names.height) == 0)
+    return pl.Series(
+        np.bincount(frame.filter(rows)["list"].to_numpy(), minlength=names.height) == 0
+    )
 
 
 def _check_lists(
-    frame: pl.DataFrame, lists: pl.DataFrame, known: pl.DataFrame, whole: KnownOfWhole, options: Options
+    frame: pl.DataFrame,
+    lists: pl.DataFrame,
+    known: pl.DataFrame,
+    whole: KnownOfWhole,
+    options: Options,
 ) -> None:
     """Refuse lists that do not match the judgements, the queries frame or the options."""
     if whole.complete:
-        refuse_unnamed(lists.filter(_without(frame, pl.col("role") == KNOWN, lists))["query"].unique())
+        refuse_unnamed(
+            lists.filter(_without(frame, pl.col("role") == KNOWN, lists))["query"].unique()
+        )
     if whole.judged:
         received = lists.filter(~pl.col("missing")).select("query").unique()
         unjudged = received.join(known, on="query", how="anti")["query"]

@@ -49,52 +49,63 @@ def summarise(
 ) -> pl.DataFrame:
     """Average the scores of each model, metric, cutoff and policy over the queries.
 
-    Two uncertainties are kept apart: ``tie_std`` is the exact standard deviation of the mean under random tie order
-    (an accident of measurement), ``query_se`` its standard error under sampling of queries. What a cut list leaves open
-    is neither: ``lowest`` and ``highest`` allow for it, ``tie_std`` is null, and ``truncated_share`` is the share of
-    queries affected.
+    Two uncertainties are kept apart: ``tie_std`` is the exact standard deviation of the mean under
+    random tie order (an accident of measurement), ``query_se`` its standard error under sampling of
+    queries. What a cut list leaves open is neither: ``lowest`` and ``highest`` allow for it,
+    ``tie_std`` is null, and ``truncated_share`` is the share of queries affected.
 
     Parameters
     ----------
     scores
         The result of :func:`evaluate`.
     queries
-        ``query`` with ``label`` (for ``macro``) or ``weight`` (for ``weighted``); the result of :func:`query_weights`
-        (weights by model, query and metric) is accepted too.
+        ``query`` with ``label`` (for ``macro``) or ``weight`` (for ``weighted``); the result of
+        :func:`query_weights` (weights by model, query and metric) is accepted too.
     average
-        One of {"micro", "macro", "weighted"}: the plain mean over queries; the plain mean of the labels' means; or
-        Σ w·x / Σ w.
+        One of {"micro", "macro", "weighted"}: the plain mean over queries; the plain mean of the
+        labels' means; or Σ w·x / Σ w.
     interval
-        One of {"t", "bca"}: Student's t over queries, which is symmetric, or the bias-corrected and accelerated
-        bootstrap, which follows skewed scores and stays within their range. For macro, labels are strata and queries
-        vary within them; for weighted, queries are resampled with their weights. For metrics whose scores lie between 0
-        and 1 (all except acg, dcg, wap and num_rel_ret) the interval is clipped there, which keeps its coverage.
+        One of {"t", "bca"}: Student's t over queries, which is symmetric, or the bias-corrected and
+        accelerated bootstrap, which follows skewed scores and stays within their range. For macro,
+        labels are strata and queries vary within them; for weighted, queries are resampled with
+        their weights. For metrics whose scores lie between 0 and 1 (all except acg, dcg, wap and
+        num_rel_ret) the interval is clipped there, which keeps its coverage.
     confidence
         Share of samples of queries whose interval holds the true mean.
     resamples, seed
-        Number and seed of the bootstrap samples; the result depends neither on row order nor on other scores.
+        Number and seed of the bootstrap samples; the result depends neither on row order nor on
+        other scores.
 
     Returns
     -------
     polars.DataFrame
-        ``model``, ``metric``, ``cutoff``, ``policy``, ``value`` (null if a score in the mean has no bound, or no query
-        has a weight), ``tie_std`` (null if a score in the mean has no standard deviation, like a truncated one),
-        ``lowest`` and ``highest`` (the means under the worst and the best tie order; truncated: over all completions;
-        null unless those policies are in the scores), ``query_se``, ``ci_low``, ``ci_high`` (null below two queries,
-        or two of a label), ``queries`` (in the mean), and how many of the model's queries have ``no_relevant`` item,
-        are ``missing`` (no rows) or ``unjudged``; ``truncated_share`` (share of the queries in the mean whose score
-        depends on what truncation of its list leaves open) and ``pooled`` (whether R of any of them counts only what
-        the models retrieved). Groups keep the order of the scores.
+        ``model``, ``metric``, ``cutoff``, ``policy``, ``value`` (null if a score in the mean has no
+        bound, or no query has a weight), ``tie_std`` (null if a score in the mean has no standard
+        deviation, like a truncated one), ``lowest`` and ``highest`` (the means under the worst and
+        the best tie order; truncated: over all completions; null unless those policies are in the
+        scores), ``query_se``, ``ci_low``, ``ci_high`` (null below two queries, or two of a label),
+        ``queries`` (in the mean), and how many of the model's queries have ``no_relevant`` item,
+        are ``missing`` (no rows) or ``unjudged``; ``truncated_share`` (share of the queries in the
+        mean whose score depends on what truncation of its list leaves open) and ``pooled`` (whether
+        R of any of them counts only what the models retrieved). Groups keep the order of the
+        scores.
 
     Examples
     --------
     >>> import polars as pl
     >>> from retrieval_report import evaluate
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q", "q", "r", "r"], "item": ["a", "b", "a", "b"], "distance": [1, 1, 1, 2],
-    ...     "relevance": [1, 0, 1, 0]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q", "q", "r", "r"],
+    ...         "item": ["a", "b", "a", "b"],
+    ...         "distance": [1, 1, 1, 2],
+    ...         "relevance": [1, 0, 1, 0],
+    ...     }
+    ... )
     >>> scores = evaluate(rankings, metrics="rr", cutoffs=1, policies=("expected", "best", "worst"))
-    >>> summarise(scores).select("value", "tie_std", "lowest", "highest", "query_se", "queries").row(0)
+    >>> summarise(scores).select(
+    ...     "value", "tie_std", "lowest", "highest", "query_se", "queries"
+    ... ).row(0)
     (0.75, 0.25, 0.5, 1.0, 0.25, 2)
     """
     check_choice("average", average, ("micro", "macro", "weighted"))
@@ -118,7 +129,10 @@ def summarise(
     exact = pl.when(~pl.col("truncated")).then("std")
     frame = frame.filter(~unbounded.any().over("group")).with_columns(exact.alias("std"))
     groups = frame.drop_nulls("value").group_by("group", maintain_order=True)
-    found = {group: _mean(rows, average, interval, confidence, resamples, seed) for (group,), rows in groups}
+    found = {
+        group: _mean(rows, average, interval, confidence, resamples, seed)
+        for (group,), rows in groups
+    }
     numbers = [found.get(group, (math.nan,) * len(NUMBERS)) for group in range(order.height)]
     means = pl.DataFrame(numbers, schema=NUMBERS, orient="row").fill_nan(None)
     return with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
@@ -136,14 +150,24 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     if pl.Null not in (ids, given.schema["query"]):
         given = given.with_columns(in_kind_of(frame["query"], given["query"], "scores", "queries"))
     check_unique(given, keys, "queries")
-    given = given.select(*keys, column).with_columns(pl.col("query").cast(ids, strict=False))  # no score has the others
+    given = given.select(*keys, column).with_columns(
+        pl.col("query").cast(ids, strict=False)
+    )  # no score has the others
     frame = frame.join(given.drop_nulls("query"), on=keys, how="left", maintain_order="left")
-    refuse(frame, pl.col(column).is_null(), column, f"scores without {column}", "; the queries frame lacks them")
+    refuse(
+        frame,
+        pl.col(column).is_null(),
+        column,
+        f"scores without {column}",
+        "; the queries frame lacks them",
+    )
     return frame
 
 
 def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.DataFrame, list[str]]:
-    """The queries, or the weights by list, held to their contract, and the columns that tell their rows apart."""
+    """The queries, or the weights by list, held to their contract, and the columns that tell their
+    rows apart.
+    """
     keys = ["model", "query", "metric"]
     if average != "weighted" or not {"model", "metric"} <= set(given.columns):
         keys = ["query"]
@@ -160,9 +184,13 @@ def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.Data
 def _mean(
     rows: pl.DataFrame, average: str, interval: str, confidence: float, resamples: int, seed: int
 ) -> tuple[float, ...]:
-    """Mean, its two spreads and its interval, of one model, metric, cutoff and policy; rows are sorted by query."""
+    """Mean, its two spreads and its interval, of one model, metric, cutoff and policy; rows are
+    sorted by query.
+    """
     values, spread = rows["value"].to_numpy(), rows["std"].to_numpy()
-    unit = power_above(np.abs(values), spread)  # gains reach 1e308, whose sum and square no float holds
+    unit = power_above(
+        np.abs(values), spread
+    )  # gains reach 1e308, whose sum and square no float holds
     values, spread = np.ldexp(values, -unit), np.ldexp(spread, -unit)
     strata, weight = [(values, spread)], None
     if average == "macro":
@@ -177,7 +205,9 @@ def _mean(
     if interval == "t":
         bounds = t_interval(mean, confidence)
     else:
-        bounds = bca_interval([stratum for stratum, _ in strata], weight, confidence, resamples, seed)
+        bounds = bca_interval(
+            [stratum for stratum, _ in strata], weight, confidence, resamples, seed
+        )
     numbers, ends = _raised(mean[:3], unit), _raised(bounds, unit)
     return (*numbers, *(_within_share(numbers[0], *ends) if is_share(rows["metric"][0]) else ends))
 
@@ -199,7 +229,9 @@ def _within_share(value: float, low: float, high: float) -> tuple[float, float]:
 
 
 def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
-    """The summary of means, with those of the policies worst and best beside all of their model, metric and cutoff."""
+    """The summary of means, with those of the policies worst and best beside all of their model,
+    metric and cutoff.
+    """
     result = result.drop("lowest", "highest", strict=False)
     for name, policy in (("lowest", "worst"), ("highest", "best")):
         bound = result.filter(policy=policy).select(*MEAN, pl.col("value").alias(name))
@@ -208,7 +240,9 @@ def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
 
 
 class Mean(NamedTuple):
-    """A mean, its standard deviation over tie orders, its standard error over queries, degrees of freedom."""
+    """A mean, its standard deviation over tie orders, its standard error over queries, degrees of
+    freedom.
+    """
 
     value: float
     tie_std: float
@@ -227,7 +261,8 @@ NOWHERE = Interval(math.nan, math.nan)
 
 
 def power_above(*numbers: Floats) -> int:
-    """Return the exponent of a power of two above all numbers, in whose units sums and squares stay finite.
+    """Return the exponent of a power of two above all numbers, in whose units sums and squares stay
+    finite.
 
     >>> power_above(np.array([0.25, np.nan]), np.array([3.0]))
     2
@@ -249,7 +284,9 @@ def weighted_mean(values: Floats, spread: Floats, weight: Floats) -> Mean:
 
 
 def stratified_mean(strata: Sequence[tuple[Floats, Floats]]) -> Mean:
-    """Return the plain mean of the strata's means; strata are fixed, and only the queries in them vary."""
+    """Return the plain mean of the strata's means; strata are fixed, and only the queries in them
+    vary.
+    """
     means = [weighted_mean(values, spread, np.ones(values.size)) for values, spread in strata]
     value = math.fsum(mean.value for mean in means) / len(means)
     tie_std = math.sqrt(math.fsum(mean.tie_std**2 for mean in means)) / len(means)
@@ -261,7 +298,9 @@ def stratified_mean(strata: Sequence[tuple[Floats, Floats]]) -> Mean:
 
 def t_interval(mean: Mean, confidence: float) -> Interval:
     """Return the interval by Student's t over the queries."""
-    from scipy.special import stdtrit  # what `scipy.stats.t.ppf` calls, without the half second of its import
+    from scipy.special import (
+        stdtrit,
+    )  # what `scipy.stats.t.ppf` calls, without the half second of its import
 
     if mean.freedom == 0:
         return NOWHERE
@@ -272,15 +311,18 @@ def t_interval(mean: Mean, confidence: float) -> Interval:
 def bca_interval(
     strata: Sequence[Floats], weight: Floats | None, confidence: float, resamples: int, seed: int
 ) -> Interval:
-    """Return the bias-corrected and accelerated bootstrap interval (Efron 1987), resampling queries within strata.
+    """Return the bias-corrected and accelerated bootstrap interval (Efron 1987), resampling queries
+    within strata.
 
-    One stratum may have weights, which are resampled with their queries; queries of weight 0 take no part.
+    One stratum may have weights, which are resampled with their queries; queries of weight 0 take
+    no part.
     """
     if weight is not None:
         strata, weight = [strata[0][weight > 0]], weight[weight > 0]
     if min(stratum.size for stratum in strata) < 2:
         return NOWHERE
-    # Relative to each stratum's smallest value, in units of the widest range, so that rounding cannot fake a spread.
+    # Relative to each stratum's smallest value, in units of the widest range, so that rounding
+    # cannot fake a spread.
     least = [float(stratum.min()) for stratum in strata]
     unit = max(float(np.ptp(stratum)) for stratum in strata)
     origin = math.fsum(least) / len(least)
@@ -291,7 +333,9 @@ def bca_interval(
     return Interval(origin + unit * low, origin + unit * high)
 
 
-def _bootstrap(strata: list[Floats], weight: Floats | None, confidence: float, resamples: int, seed: int) -> Interval:
+def _bootstrap(
+    strata: list[Floats], weight: Floats | None, confidence: float, resamples: int, seed: int
+) -> Interval:
     from scipy import stats
 
     def mean_of_means(*samples: Floats, axis: int) -> Floats:

@@ -1,8 +1,9 @@
-"""Moments of AP and WAP: Σ_i (1/i) · [item at i relevant] · (sum of the values of the relevant items at 1 … i).
+"""Moments of AP and WAP: Σ_i (1/i) · [item at i relevant] · (sum of the values of the relevant
+items at 1 … i).
 
-The value of a relevant item is 1 in AP and its grade in WAP. Over a tie, AP's mean and variance need sums over its
-slots that depend only on where the tie lies, not on its relevances (``ranks``); WAP adds how the grades are
-distributed over the relevant slots. docs/metrics.md has the derivation.
+The value of a relevant item is 1 in AP and its grade in WAP. Over a tie, AP's mean and variance
+need sums over its slots that depend only on where the tie lies, not on its relevances (``ranks``);
+WAP adds how the grades are distributed over the relevant slots. docs/metrics.md has the derivation.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class Tie(NamedTuple):
 
 
 class Before(NamedTuple):
-    """Contribution of the ties before: relevant items, their values, and the mean and variance of the sum."""
+    """Contribution of the ties before: relevant items, their values, and the mean and variance of
+    the sum.
+    """
 
     relevant: int
     values: float
@@ -41,7 +44,9 @@ class Before(NamedTuple):
 
 @inlined
 def slot_sums(t: int, slots: int, harmonics: Weights) -> tuple[float, float]:
-    """Return Σ 1/i and Σ (i − t − 1)/i over a tie's slots, the latter as s − (t+1)·Σ 1/i if pairs are precise."""
+    """Return Σ 1/i and Σ (i − t − 1)/i over a tie's slots, the latter as s − (t+1)·Σ 1/i if pairs
+    are precise.
+    """
     harmonic, harmonic_low = pair_between(harmonics.total, harmonics.total_low, t, t + slots)
     if t <= NEAR * slots:
         taken, taken_low = pair_product(-(t + 1.0), 0.0, harmonic, harmonic_low)
@@ -54,7 +59,9 @@ def slot_sums(t: int, slots: int, harmonics: Weights) -> tuple[float, float]:
 
 @inlined
 def tail_sums(t: int, slots: int) -> tuple[float, float, float]:
-    """Return Σ w², Σ (2·w·T + T₂) and Σ (T² − T₂) over the slots; w = 1/i, T and T₂ sum w and w² after a slot."""
+    """Return Σ w², Σ (2·w·T + T₂) and Σ (T² − T₂) over the slots; w = 1/i, T and T₂ sum w and w²
+    after a slot.
+    """
     squares = mixed = crossed = 0.0
     behind, behind_square = 0.0, 0.0
     for i in range(t + slots, t, -1):
@@ -69,12 +76,19 @@ def tail_sums(t: int, slots: int) -> tuple[float, float, float]:
 
 @inlined
 def grade_variance(
-    tails: tuple[float, float, float], relevant: float, size: float, population: float, spread: float, second: float
+    tails: tuple[float, float, float],
+    relevant: float,
+    size: float,
+    population: float,
+    spread: float,
+    second: float,
 ) -> float:
-    """Return the mean variance due to which relevant item has which grade, given where the relevant items are.
+    """Return the mean variance due to which relevant item has which grade, given where the relevant
+    items are.
 
-    ``spread`` is Σ (grade − mean)² over the ``population`` relevant items of the whole tie; ``relevant`` of them lie
-    among the ``size`` slots considered, and ``second`` is E[(AP sum)²] if nothing precedes the tie.
+    ``spread`` is Σ (grade − mean)² over the ``population`` relevant items of the whole tie;
+    ``relevant`` of them lie among the ``size`` slots considered, and ``second`` is E[(AP sum)²] if
+    nothing precedes the tie.
     """
     one = relevant / size
     two = one * (relevant - 1.0) / max(size - 1.0, 1.0)
@@ -85,10 +99,18 @@ def grade_variance(
 
 
 @inlined
-def order_mean(relevant: float, size: float, before: float, harmonic: float, climbed: float) -> float:
-    """Return the mean of AP's sum over the slots of a tie: ΔH and the climb describe the slots, the rest the tie."""
+def order_mean(
+    relevant: float, size: float, before: float, harmonic: float, climbed: float
+) -> float:
+    """Return the mean of AP's sum over the slots of a tie: ΔH and the climb describe the slots, the
+    rest the tie.
+    """
     others = max(size - 1.0, 1.0)
-    return relevant * ((before + 1.0) * harmonic * others + (relevant - 1.0) * climbed) / (size * others)
+    return (
+        relevant
+        * ((before + 1.0) * harmonic * others + (relevant - 1.0) * climbed)
+        / (size * others)
+    )
 
 
 @inlined
@@ -115,7 +137,9 @@ def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
 
 @inlined
 def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tuple[float, float]:
-    """Return mean and variance of the sum over the first ``slots`` slots; ``before`` sums the values before the tie."""
+    """Return mean and variance of the sum over the first ``slots`` slots; ``before`` sums the
+    values before the tie.
+    """
     if tie.relevant == 0:
         return 0.0, 0.0
     harmonic, climbed = slot_sums(tie.t, slots, harmonics)
@@ -135,7 +159,9 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tupl
 
 @inlined
 def moments_between(before: Before, divided: bool | None) -> tuple[float, float]:
-    """Return mean and variance for a cutoff between two ties, per relevant item found if ``divided`` is not None."""
+    """Return mean and variance for a cutoff between two ties, per relevant item found if
+    ``divided`` is not None.
+    """
     if divided is None:
         return before.high + before.low, before.variance
     found = max(before.relevant, 1)
@@ -144,9 +170,11 @@ def moments_between(before: Before, divided: bool | None) -> tuple[float, float]
 
 @allocating
 def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> tuple[float, float]:
-    """Return mean and variance of the sum divided by the relevant items found, of which a tie adds a random number x.
+    """Return mean and variance of the sum divided by the relevant items found, of which a tie adds
+    a random number x.
 
-    x is hypergeometric. Given x, the counted slots are themselves a uniform tie of ``slots`` items, x of them relevant.
+    x is hypergeometric. Given x, the counted slots are themselves a uniform tie of ``slots`` items,
+    x of them relevant.
     """
     sum_before = before.high + before.low
     if tie.relevant == 0:
@@ -162,10 +190,17 @@ def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> t
         x = float(least + index)
         found = before.relevant + x
         if found > 0.0:
-            means[index] = (sum_before + tie.mean * order_mean(x, slots, scaled, harmonic, climbed)) / found
-            variance = before.variance + tie.mean * tie.mean * order_variance(sums, x, slots, scaled)
+            means[index] = (
+                sum_before + tie.mean * order_mean(x, slots, scaled, harmonic, climbed)
+            ) / found
+            variance = before.variance + tie.mean * tie.mean * order_variance(
+                sums, x, slots, scaled
+            )
             if tie.spread > 0.0 and x > 0.0:
-                second = order_variance(sums, x, slots, 0.0) + order_mean(x, slots, 0.0, harmonic, climbed) ** 2
+                second = (
+                    order_variance(sums, x, slots, 0.0)
+                    + order_mean(x, slots, 0.0, harmonic, climbed) ** 2
+                )
                 variance += grade_variance(tails, x, slots, tie.relevant, tie.spread, second)
             within += chances[index] * variance / found**2
     value, between = mean_and_spread(chances, means)
@@ -182,14 +217,20 @@ def pass_tie(tie: Tie, harmonics: Weights, before: Before) -> Before:
 
 
 @inlined
-def pass_singles(t: int, cell: int, items: int, lists: Lists, paired: Paired, before: Before) -> Before:
+def pass_singles(
+    t: int, cell: int, items: int, lists: Lists, paired: Paired, before: Before
+) -> Before:
     """Return the same after ``items`` untied items are added, the first of them at slot t + 1."""
     relevant, total, high, low, variance = before
     for index in range(items):
         value = paired.values[lists.grade[cell + index]]
         if value > 0.0:
             relevant += 1
-            high, low = add(high, low, value * ((total / value + 1.0) * slot_weight(paired.harmonics, t + index)))
+            high, low = add(
+                high,
+                low,
+                value * ((total / value + 1.0) * slot_weight(paired.harmonics, t + index)),
+            )
             total += value
     return Before(relevant, total, high, low, variance)
 
@@ -206,8 +247,12 @@ def moments_inside(
 
 
 @inlined
-def list_moments(q: int, lists: Lists, depths: Integers, paired: Paired, divided: bool | None, out: Moments) -> None:
-    """Write the moments of one list; the compiler leaves out what only the other value of ``divided`` needs."""
+def list_moments(
+    q: int, lists: Lists, depths: Integers, paired: Paired, divided: bool | None, out: Moments
+) -> None:
+    """Write the moments of one list; the compiler leaves out what only the other value of
+    ``divided`` needs.
+    """
     mean, variance = out
     cutoffs = depths.shape[1]
     before = Before(0, 0.0, 0.0, 0.0, 0.0)
@@ -225,7 +270,9 @@ def list_moments(q: int, lists: Lists, depths: Integers, paired: Paired, divided
             tie = see_tie(t, number, lists, paired.values)
             while j < cutoffs and depths[q, j] < t + tie.size:
                 slots = depths[q, j] - t
-                mean[q, j], variance[q, j] = moments_inside(tie, slots, before, paired.harmonics, divided)
+                mean[q, j], variance[q, j] = moments_inside(
+                    tie, slots, before, paired.harmonics, divided
+                )
                 j += 1
             if tie.relevant > 0 and j < cutoffs:
                 before = pass_tie(tie, paired.harmonics, before)
@@ -236,14 +283,20 @@ def list_moments(q: int, lists: Lists, depths: Integers, paired: Paired, divided
 
 
 @kernel
-def pairwise_moments(first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments) -> None:
+def pairwise_moments(
+    first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments
+) -> None:
     """Write the mean and variance of the sum at every depth."""
     for q in range(first, last):
         list_moments(q, lists, depths, paired, None, out)
 
 
 @kernel
-def retrieved_moments(first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments) -> None:
-    """Write the moments of the sum per relevant item found; a separate kernel, so that few users have to compile it."""
+def retrieved_moments(
+    first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments
+) -> None:
+    """Write the moments of the sum per relevant item found; a separate kernel, so that few users
+    have to compile it.
+    """
     for q in range(first, last):
         list_moments(q, lists, depths, paired, True, out)

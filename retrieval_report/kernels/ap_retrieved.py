@@ -1,7 +1,9 @@
-"""Moments and extremes of values whose denominator is random: the relevant items above a cutoff that splits a tie.
+"""Moments and extremes of values whose denominator is random: the relevant items above a cutoff
+that splits a tie.
 
-That number is hypergeometric. Given it, the counted slots are a uniform tie again, so a sum over its few likely values
-is exact. The extremes of such ratios are not "relevant first" and "relevant last".
+That number is hypergeometric. Given it, the counted slots are a uniform tie again, so a sum over
+its few likely values is exact. The extremes of such ratios are not "relevant first" and "relevant
+last".
 """
 
 from __future__ import annotations
@@ -11,7 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
-from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, Moments, Tie, count_relevant
+from retrieval_report.kernels.lists import (
+    Bools,
+    Floats,
+    Integers,
+    Lists,
+    Moments,
+    Tie,
+    count_relevant,
+)
 from retrieval_report.kernels.sums import slot_spread
 from retrieval_report.kernels.tables import Weights
 
@@ -20,9 +30,11 @@ NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is omitted cannot ch
 
 @allocating
 def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floats]:
-    """Return the smallest likely x, and the chances of x, x + 1, … relevant items among ``slots`` of ``size``.
+    """Return the smallest likely x, and the chances of x, x + 1, … relevant items among ``slots``
+    of ``size``.
 
-    The walk starts at the mode and uses ratios of neighbours, so nothing overflows, underflows or cancels.
+    The walk starts at the mode and uses ratios of neighbours, so nothing overflows, underflows or
+    cancels.
     """
     least, most = max(0, slots - (size - relevant)), min(relevant, slots)
     mode = int((slots + 1.0) * (relevant + 1.0) / (size + 2.0))
@@ -39,9 +51,13 @@ def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floa
     chances = np.empty(high - low + 1)
     chances[mode - low] = 1.0
     for x in range(mode, low, -1):
-        chances[x - 1 - low] = chances[x - low] * (float(x) * (other + x) / (float(relevant - x + 1) * (slots - x + 1)))
+        chances[x - 1 - low] = chances[x - low] * (
+            float(x) * (other + x) / (float(relevant - x + 1) * (slots - x + 1))
+        )
     for x in range(mode, high):
-        chances[x + 1 - low] = chances[x - low] * (float(relevant - x) * (slots - x) / (float(x + 1) * (other + x + 1)))
+        chances[x + 1 - low] = chances[x - low] * (
+            float(relevant - x) * (slots - x) / (float(x + 1) * (other + x + 1))
+        )
     total = 0.0
     for index in range(chances.size):
         total += chances[index]
@@ -62,14 +78,18 @@ def mean_and_spread(chances: Floats, means: Floats) -> tuple[float, float]:
 
 
 class Paired(NamedTuple):
-    """The terms of AP and WAP: the value of each grade, above 0 exactly for the relevant ones, and the table of 1/i."""
+    """The terms of AP and WAP: the value of each grade, above 0 exactly for the relevant ones, and
+    the table of 1/i.
+    """
 
     values: Floats
     harmonics: Weights
 
 
 class Ratio(NamedTuple):
-    """Terms divided by what is found: those of AP and WAP by its number, the discounts (``by_ideal``) by its ideal."""
+    """Terms divided by what is found: those of AP and WAP by its number, the discounts
+    (``by_ideal``) by its ideal.
+    """
 
     values: Floats
     weights: Weights
@@ -85,7 +105,9 @@ class OwnIdeal(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Contribution of the ties before: relevant items, the sum of their discounts, and its variance."""
+    """Contribution of the ties before: relevant items, the sum of their discounts, and its
+    variance.
+    """
 
     found: int
     total: float
@@ -93,8 +115,12 @@ class Reached(NamedTuple):
 
 
 @kernel
-def own_ideal_moments(first: int, last: int, lists: Lists, depths: Integers, ideal: OwnIdeal, out: Moments) -> None:
-    """Write the moments of DCG@k / ideal DCG of the same top k, if all relevances are 0 or one grade."""
+def own_ideal_moments(
+    first: int, last: int, lists: Lists, depths: Integers, ideal: OwnIdeal, out: Moments
+) -> None:
+    """Write the moments of DCG@k / ideal DCG of the same top k, if all relevances are 0 or one
+    grade.
+    """
     relevant_grade, weights = ideal
     cutoffs, total, total_low = depths.shape[1], weights.total, weights.total_low
     for q in range(first, last):
@@ -105,14 +131,22 @@ def own_ideal_moments(first: int, last: int, lists: Lists, depths: Integers, ide
             end = t + size
             while j < cutoffs and depths[q, j] <= end:
                 cut, reached = Tie(t, size, relevant), Reached(found, value_sum, spread)
-                out.mean[q, j], out.variance[q, j] = _own_ideal_at(cut, depths[q, j] - t, reached, weights)
+                out.mean[q, j], out.variance[q, j] = _own_ideal_at(
+                    cut, depths[q, j] - t, reached, weights
+                )
                 j += 1
             if j == cutoffs:
                 break  # the tables reach no farther than the deepest cutoff
             slots = (total[end] - total[t]) + (total_low[end] - total_low[t])
             value_sum += slots * relevant / size
             if 0 < relevant < size:
-                spread += slot_spread(weights, t, end, size) * relevant * (size - relevant) / size / (size - 1.0)
+                spread += (
+                    slot_spread(weights, t, end, size)
+                    * relevant
+                    * (size - relevant)
+                    / size
+                    / (size - 1.0)
+                )
             found += relevant
             t = end
 
@@ -148,8 +182,12 @@ class Runs(NamedTuple):
 
 
 @kernel
-def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool, runs: Runs) -> tuple[int, int]:
-    """Return items and relevant items of a tie; write the latter as runs of equal value, rising or falling."""
+def _relevant_runs(
+    tie: int, lists: Lists, values: Floats, falling: bool, runs: Runs
+) -> tuple[int, int]:
+    """Return items and relevant items of a tie; write the latter as runs of equal value, rising or
+    falling.
+    """
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     size, relevant, kinds = 0, 0, 0
     for offset in range(c1 - c0):
@@ -163,10 +201,14 @@ def _relevant_runs(tie: int, lists: Lists, values: Floats, falling: bool, runs: 
 
 
 @inlined
-def _runs_sum(runs: Runs, x: int, before: float, position: int, ratio: Ratio) -> tuple[float, float]:
-    """Return the sum over x relevant items placed in the given order right after ``position``, and their values'.
+def _runs_sum(
+    runs: Runs, x: int, before: float, position: int, ratio: Ratio
+) -> tuple[float, float]:
+    """Return the sum over x relevant items placed in the given order right after ``position``, and
+    their values'.
 
-    For AP and WAP it is Σ (value sum so far / rank), where ``before`` are the values up to ``position``.
+    For AP and WAP it is Σ (value sum so far / rank), where ``before`` are the values up to
+    ``position``.
     """
     total, total_low = ratio.weights.total, ratio.weights.total_low
     if ratio.by_ideal:
@@ -175,7 +217,8 @@ def _runs_sum(runs: Runs, x: int, before: float, position: int, ratio: Ratio) ->
     for run in range(runs.items.size):
         take, value = min(runs.items[run], x - placed), runs.values[run]
         a, b = position + placed, position + placed + take
-        # the i-th item of the run sees before + value·(i − a), i = a + 1 … b: (before − value·a)·ΔH + value·take
+        # the i-th item of the run sees before + value·(i − a), i = a + 1 … b: (before − value·a)·ΔH
+        # + value·take
         if take > a:
             harmonic = (total[b] - total[a]) + (total_low[b] - total_low[a])
             result += (before - value * a) * harmonic + value * take
@@ -190,11 +233,14 @@ def _runs_sum(runs: Runs, x: int, before: float, position: int, ratio: Ratio) ->
 
 
 @allocating
-def ratio_extremes(first: int, last: int, lists: Lists, depths: Integers, ratio: Ratio, out: Moments) -> None:
-    """Write the highest or lowest ratio at every depth, over all orders and numbers of relevant items found.
+def ratio_extremes(
+    first: int, last: int, lists: Lists, depths: Integers, ratio: Ratio, out: Moments
+) -> None:
+    """Write the highest or lowest ratio at every depth, over all orders and numbers of relevant
+    items found.
 
-    Given how many are found, the best order has the highest grades first and the worst order the lowest grades last.
-    Cells of a tie ascend by grade.
+    Given how many are found, the best order has the highest grades first and the worst order the
+    lowest grades last. Cells of a tie ascend by grade.
     """
     best, extreme = ratio.best, out.mean
     runs = Runs(np.zeros(ratio.values.size, np.int64), np.zeros(ratio.values.size))
@@ -217,7 +263,9 @@ def ratio_extremes(first: int, last: int, lists: Lists, depths: Integers, ratio:
                 j += 1
             if j == cutoffs:
                 break  # the tables reach no farther than the deepest cutoff
-            part, before = _runs_sum(runs, relevant, before, t if best else t + size - relevant, ratio)
+            part, before = _runs_sum(
+                runs, relevant, before, t if best else t + size - relevant, ratio
+            )
             value_sum += part
             found += relevant
             t += size

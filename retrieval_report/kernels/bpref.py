@@ -1,8 +1,9 @@
 """Moments of bpref, which counts the judged non-relevant items ranked before every relevant item.
 
-With M = min(R, N), N the number of judged non-relevant items, a relevant item with y of them before it contributes
-max(1 − y/M, 0). Inside a tie of r relevant items and m others, y is uniform between the number before the tie and m
-more, and the covariance of two relevant items is the variance / (m + 2); docs/metrics.md derives both.
+With M = min(R, N), N the number of judged non-relevant items, a relevant item with y of them before
+it contributes max(1 − y/M, 0). Inside a tie of r relevant items and m others, y is uniform between
+the number before the tie and m more, and the covariance of two relevant items is the variance / (m
++ 2); docs/metrics.md derives both.
 """
 
 from __future__ import annotations
@@ -16,15 +17,21 @@ from retrieval_report.kernels.tables import add
 
 @inlined
 def tie_preferences(relevant: int, others: int, before: int, most: int) -> tuple[float, float]:
-    """Return the mean and variance of what a tie adds, given ``before`` others before it and ``most`` = M."""
+    """Return the mean and variance of what a tie adds, given ``before`` others before it and
+    ``most`` = M.
+    """
     if most == 0:  # no judged item could precede another
         return float(relevant), 0.0
     left = max(most - before, 0)  # M times what the first item of the tie would contribute
-    reached = float(min(left, others + 1))  # this many slots contribute, each 1/M less than the one before
+    reached = float(
+        min(left, others + 1)
+    )  # this many slots contribute, each 1/M less than the one before
     average = left - (reached - 1.0) / 2.0
     share = reached / (others + 1.0)
     mean = relevant * share * average / most
-    spread = share * ((reached * reached - 1.0) / 12.0 + (1.0 - share) * average * average) / most / most
+    spread = (
+        share * ((reached * reached - 1.0) / 12.0 + (1.0 - share) * average * average) / most / most
+    )
     return mean, spread * relevant * (others + relevant + 1.0) / (others + 2.0)
 
 
@@ -36,8 +43,12 @@ class Judged(NamedTuple):
 
 
 @kernel
-def preference_moments(first: int, last: int, lists: Lists, depths: Integers, judged: Judged, out: Moments) -> None:
-    """Write the mean and variance of the sum over the whole lists ``first`` … ``last`` − 1, whatever the cutoff."""
+def preference_moments(
+    first: int, last: int, lists: Lists, depths: Integers, judged: Judged, out: Moments
+) -> None:
+    """Write the mean and variance of the sum over the whole lists ``first`` … ``last`` − 1,
+    whatever the cutoff.
+    """
     for q in range(first, last):
         high, low, spread = 0.0, 0.0, 0.0
         before = ZERO

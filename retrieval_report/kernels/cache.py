@@ -1,7 +1,9 @@
-"""Compiled kernels on disk, each in its own file, used only if the file is whole and made from this very source.
+"""Compiled kernels on disk, each in its own file, used only if the file is whole and made from this
+very source.
 
-Numba's own cache keeps an index beside the files. When two processes write it at once, an entry may point at code for
-other types; a truncated file makes every later call fail, and a flipped bit gives wrong numbers.
+Numba's own cache keeps an index beside the files. When two processes write it at once, an entry may
+point at code for other types; a truncated file makes every later call fail, and a flipped bit gives
+wrong numbers.
 """
 
 from __future__ import annotations
@@ -41,7 +43,10 @@ class KernelCache(FunctionCache):
         try:
             return super().load_overload(signature, context)  # type: ignore[no-untyped-call]
         except Exception as error:
-            _warn_once(f"compiled code in '{self.cache_path}' cannot be used ({error}); it is compiled again")
+            _warn_once(
+                f"compiled code in '{self.cache_path}' cannot be used ({error}); it is compiled "
+                "again"
+            )
             return None
 
     def save_overload(self, signature: Any, code: Any) -> None:
@@ -53,15 +58,23 @@ class KernelCache(FunctionCache):
 
 
 class NoCache(NullCache):
-    """Stand-in for a cache when no folder is writable; the first kernel that is compiled warns about it."""
+    """Stand-in for a cache when no folder is writable; the first kernel that is compiled warns
+    about it.
+    """
 
     def __init__(self, function: Any) -> None:
-        self.in_file = Path(function.__code__.co_filename).is_file()  # otherwise it was typed in a session
+        self.in_file = Path(
+            function.__code__.co_filename
+        ).is_file()  # otherwise it was typed in a session
 
     def save_overload(self, signature: Any, code: Any) -> None:
         """Store nothing."""
         if self.in_file:
-            _warn_once(_unkept("beside the package or in the user's cache, because neither folder is writable"))
+            _warn_once(
+                _unkept(
+                    "beside the package or in the user's cache, because neither folder is writable"
+                )
+            )
 
 
 class _Entries:
@@ -84,7 +97,10 @@ class _Entries:
         if hashlib.sha256(data[DIGEST:]).digest() != data[:DIGEST]:
             with suppress(OSError):
                 path.unlink()
-            _warn_once(f"compiled code in '{self.folder}' was damaged; such files are removed and compiled again")
+            _warn_once(
+                f"compiled code in '{self.folder}' was damaged; such files are removed and "
+                "compiled again"
+            )
             return None
         kept, code = pickle.loads(data[DIGEST:])  # noqa: S301 - as Numba does, from the user's own cache
         return code if kept == key else None
@@ -93,7 +109,9 @@ class _Entries:
         """Store code under a key, in a file that is either whole or absent."""
         data = pickle.dumps((key, code))
         path = self._path(key)
-        new = path.with_name(f"{path.name}.tmp.{secrets.token_hex(8)}")  # Numba's ending for such files
+        new = path.with_name(
+            f"{path.name}.tmp.{secrets.token_hex(8)}"
+        )  # Numba's ending for such files
         try:
             new.write_bytes(hashlib.sha256(data).digest() + data)
             new.replace(path)
@@ -110,14 +128,17 @@ class _Entries:
 
 @cache
 def _sources() -> str:
-    """Return a digest of all kernel sources and the compiler, since a kernel contains helpers from other files."""
+    """Return a digest of all kernel sources and the compiler, since a kernel contains helpers from
+    other files.
+    """
     texts = [path.read_bytes() for path in sorted(FOLDER.glob("*.py"))]
     return f"{numba.__version__} {hashlib.sha256(b''.join(texts)).hexdigest()}"
 
 
 def _unkept(where: str) -> str:
     return (
-        f"compiled code cannot be stored {where}; every process compiles it anew, which takes seconds to a minute. "
+        f"compiled code cannot be stored {where}; every process compiles it anew, which takes "
+        "seconds to a minute. "
         "Set NUMBA_CACHE_DIR to a writable folder"
     )
 

@@ -15,8 +15,8 @@ from tqdm import tqdm
 
 from retrieval_report.kernels.cache import KernelCache, NoCache
 
-# Start value of counts that are passed to other kernels. Numba gives a plain 0 a type of its own, and every kernel
-# called with it would be compiled once more: five seconds of the first use.
+# Start value of counts that are passed to other kernels. Numba gives a plain 0 a type of its own,
+# and every kernel called with it would be compiled once more: five seconds of the first use.
 ZERO = cast(int, np.int64(0))
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -33,14 +33,17 @@ def _drop_stale_caches() -> None:
 
 
 def kernel(function: Function) -> Function:
-    """Compile ``function`` serially, without the interpreter lock, cached on disk, with exact floating point.
+    """Compile ``function`` serially, without the interpreter lock, cached on disk, with exact
+    floating point.
 
-    ``parallel=True`` is not used: Numba's default threading layer aborts the process when two threads enter it,
-    as a dashboard does. Callers run ranges of lists on a thread pool instead. ``fastmath`` stays off, so the same
-    input gives the same bytes on every processor. If no folder is writable, kernels are compiled in memory.
+    ``parallel=True`` is not used: Numba's default threading layer aborts the process when two
+    threads enter it, as a dashboard does. Callers run ranges of lists on a thread pool instead.
+    ``fastmath`` stays off, so the same input gives the same bytes on every processor. If no folder
+    is writable, kernels are compiled in memory.
 
-    A kernel neither makes nor returns arrays. Otherwise Numba would count references to its arguments, which costs
-    several times as much as a walk over ties. A kernel may call an ``allocating`` function.
+    A kernel neither makes nor returns arrays. Otherwise Numba would count references to its
+    arguments, which costs several times as much as a walk over ties. A kernel may call an
+    ``allocating`` function.
 
     Examples
     --------
@@ -76,7 +79,9 @@ def inlined(function: Function) -> Function:
 
 
 class _Progress(event.Listener):
-    """Shows on a terminal that kernels compile, and how many have; writes nothing where no terminal looks on."""
+    """Shows on a terminal that kernels compile, and how many have; writes nothing where no terminal
+    looks on.
+    """
 
     def __init__(self) -> None:
         self.ready = self.nested = 0
@@ -87,7 +92,13 @@ class _Progress(event.Listener):
             return
         if self.nested == 0:
             what = "Compiling kernels, once after installation"
-            self.line = tqdm(desc=what, bar_format="{desc} … {n_fmt}", initial=self.ready, disable=None, leave=False)
+            self.line = tqdm(
+                desc=what,
+                bar_format="{desc} … {n_fmt}",
+                initial=self.ready,
+                disable=None,
+                leave=False,
+            )
         self.nested += 1
 
     def on_end(self, event: Any) -> None:
@@ -107,7 +118,9 @@ def _is_ours(event: Any) -> bool:
 
 def _compile(function: Function, **options: Any) -> Function:
     compiler: Any = numba.njit
-    compiled: Any = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    compiled: Any = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(
+        function
+    )
     if hasattr(compiled, "enable_caching"):  # absent if NUMBA_DISABLE_JIT is set
         try:
             compiled._cache = KernelCache(function)
@@ -117,7 +130,9 @@ def _compile(function: Function, **options: Any) -> Function:
 
 
 def _split_rest(a: float, b: float, high: float) -> float:
-    """Return the rounding error of a·b ≈ ``high``, from halves of 26 bits (Dekker 1971), for uncompiled kernels."""
+    """Return the rounding error of a·b ≈ ``high``, from halves of 26 bits (Dekker 1971), for
+    uncompiled kernels.
+    """
     wide = 134217729.0  # 2**27 + 1 splits a float64 in two
     a_top = wide * a - (wide * a - a)
     b_top = wide * b - (wide * b - b)
@@ -125,10 +140,14 @@ def _split_rest(a: float, b: float, high: float) -> float:
     return ((a_top * b_top - high) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
 
 
-def _emit_rest(_context: object, _a: object, _b: object, _high: object) -> tuple[object, Callable[..., object]]:
+def _emit_rest(
+    _context: object, _a: object, _b: object, _high: object
+) -> tuple[object, Callable[..., object]]:
     """Emit the same as one fused multiply-add of the processor."""
 
-    def generate(_context: object, builder: Any, _signature: object, arguments: list[Any]) -> object:
+    def generate(
+        _context: object, builder: Any, _signature: object, arguments: list[Any]
+    ) -> object:
         a, b, high = arguments
         return builder.fma(a, b, builder.fneg(high))
 
@@ -136,12 +155,16 @@ def _emit_rest(_context: object, _a: object, _b: object, _high: object) -> tuple
 
 
 def _count_ones(word: Any) -> int:
-    """Count the bits that are set; this stands in for the instruction where kernels are not compiled."""
+    """Count the bits that are set; this stands in for the instruction where kernels are not
+    compiled.
+    """
     return int(word).bit_count()
 
 
 def _emit_popcount(_context: object, word: object) -> tuple[object, Callable[..., object]]:
-    """Emit LLVM's population count: AVX-512 and AVX2 process eight and four words at a time, others one."""
+    """Emit LLVM's population count: AVX-512 and AVX2 process eight and four words at a time, others
+    one.
+    """
 
     def generate(context: Any, builder: Any, _signature: object, arguments: list[object]) -> object:
         word_type = context.get_value_type(types.uint64)

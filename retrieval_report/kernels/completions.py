@@ -1,4 +1,6 @@
-"""Lists as a deeper retrieval could complete them, and the best NDCG if the ideal depends on the completion."""
+"""Lists as a deeper retrieval could complete them, and the best NDCG if the ideal depends on the
+completion.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from retrieval_report.kernels.tables import Weights
 
 @kernel
 def fingerprints(first: int, last: int, rows: Rows, keys: Keys, out: Keys) -> None:
-    """Write a number for every list; lists that hold the same items, in any order, get equal numbers."""
+    """Write a number for every list; lists that hold the same items, in any order, get equal
+    numbers.
+    """
     begin, end, row_of = rows
     for q in range(first, last):
         total = np.uint64(0)
@@ -25,8 +29,11 @@ def fingerprints(first: int, last: int, rows: Rows, keys: Keys, out: Keys) -> No
 
 
 @allocating
-def complete(lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: Lists) -> tuple[int, int]:
-    """Fill in every list's ties, adding extra items to its last tie (``open_last``) or as a new tie after it.
+def complete(
+    lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: Lists
+) -> tuple[int, int]:
+    """Fill in every list's ties, adding extra items to its last tie (``open_last``) or as a new tie
+    after it.
 
     Returns the numbers of ties and cells of the ``new`` lists.
     """
@@ -34,7 +41,9 @@ def complete(lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: List
     ties = cells = ZERO
     tallied = Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
     for q in range(lists.start.size - 1):
-        closed = lists.start[q + 1] - (1 if open_last[q] and lists.start[q + 1] > lists.start[q] else 0)
+        closed = lists.start[q + 1] - (
+            1 if open_last[q] and lists.start[q + 1] > lists.start[q] else 0
+        )
         for tie in range(lists.start[q], closed):
             for cell in range(lists.tie[tie], lists.tie[tie + 1]):
                 grade[cells], items[cells] = lists.grade[cell], lists.items[cell]
@@ -43,7 +52,9 @@ def complete(lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: List
             new_tie[ties] = cells
         begin, end = lists.tie[closed], lists.tie[lists.start[q + 1]]
         found = tally_cells(begin, end, lists.grade, lists.items, tallied, ZERO)
-        found = tally_cells(extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, found)
+        found = tally_cells(
+            extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, found
+        )
         cells = flush(tallied, found, grade, items, cells, False)
         if found > 0:
             ties += 1
@@ -53,7 +64,9 @@ def complete(lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: List
 
 
 class Head(NamedTuple):
-    """The known start of a list: its items, what they contribute, and the least and greatest number of added items."""
+    """The known start of a list: its items, what they contribute, and the least and greatest number
+    of added items.
+    """
 
     start: int
     won: float
@@ -62,7 +75,9 @@ class Head(NamedTuple):
 
 
 class Following(NamedTuple):
-    """Items that may follow, by ascending grade index: in the ideal anyway, right after the start, and optional."""
+    """Items that may follow, by ascending grade index: in the ideal anyway, right after the start,
+    and optional.
+    """
 
     ideal: Integers
     front: Integers
@@ -72,12 +87,13 @@ class Following(NamedTuple):
 
 @allocating
 def best_ratio(head: Head, depth: int, following: Following, weights: Weights) -> float:
-    """The largest DCG / ideal DCG of the first ``depth`` positions over the items that may follow a list.
+    """The largest DCG / ideal DCG of the first ``depth`` positions over the items that may follow a
+    list.
 
-    ``ideal`` items are in the ideal anyway, ``front`` of them can come right after the start, and up to ``optional``
-    more can be added to both, ``least`` to ``most`` in all. Dinkelbach's method finds the root λ of
-    max(DCG − λ · ideal). Each maximum is found by dynamic programming over the number of items added, with grades in
-    descending order, which fixes all positions.
+    ``ideal`` items are in the ideal anyway, ``front`` of them can come right after the start, and
+    up to ``optional`` more can be added to both, ``least`` to ``most`` in all. Dinkelbach's method
+    finds the root λ of max(DCG − λ · ideal). Each maximum is found by dynamic programming over the
+    number of items added, with grades in descending order, which fixes all positions.
     """
     ratio = 0.0
     for _ in range(60):
@@ -90,14 +106,20 @@ def best_ratio(head: Head, depth: int, following: Following, weights: Weights) -
 
 @kernel
 def _weight(weights: Weights, begin: int, end: int, depth: int) -> float:
-    """Return the sum of the weights of the positions begin + 1 … end, ignoring positions beyond ``depth``."""
+    """Return the sum of the weights of the positions begin + 1 … end, ignoring positions beyond
+    ``depth``.
+    """
     begin, end = min(begin, depth), min(end, depth)
-    result: float = (weights.total[end] - weights.total[begin]) + (weights.total_low[end] - weights.total_low[begin])
+    result: float = (weights.total[end] - weights.total[begin]) + (
+        weights.total_low[end] - weights.total_low[begin]
+    )
     return result
 
 
 @allocating
-def _best_difference(head: Head, depth: int, following: Following, weights: Weights, ratio: float) -> float:
+def _best_difference(
+    head: Head, depth: int, following: Following, weights: Weights, ratio: float
+) -> float:
     """Return DCG / ideal DCG of the completion with the largest DCG − ratio · ideal DCG."""
     start, won, least, most = head
     ideal, front, optional, gains = following
@@ -113,7 +135,9 @@ def _best_difference(head: Head, depth: int, following: Following, weights: Weig
                 continue
             for more in range(min(optional[code], min(most, depth) - added) + 1):
                 top = _weight(weights, at + added, at + added + front[code] + more, depth)
-                bottom = _weight(weights, ideal_at + added, ideal_at + added + ideal[code] + more, depth)
+                bottom = _weight(
+                    weights, ideal_at + added, ideal_at + added + ideal[code] + more, depth
+                )
                 value = score[added] + gains[code] * (top - ratio * bottom)
                 if value > new_score[added + more]:
                     new_score[added + more] = value

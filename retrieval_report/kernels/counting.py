@@ -1,4 +1,6 @@
-"""For every cell of the lists, one row it came from, so that keys and codes can be turned back into values."""
+"""For every cell of the lists, one row it came from, so that keys and codes can be turned back into
+values.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,16 @@ from retrieval_report.kernels.lists import Lists, Places
 
 @allocating
 def cell_rows(first: int, last: int, listed: Listed, lists: Lists, found: Places) -> None:
-    """Fill in, for every cell of the lists ``first`` … ``last`` − 1, its last row in the order received."""
+    """Fill in, for every cell of the lists ``first`` … ``last`` − 1, its last row in the order
+    received.
+    """
     begin, end, row_of = listed.of_list
     longest = max((end[first:last] - begin[first:last]).max(), 1) if last > first else 1
-    keys, grades, counts = np.empty(longest, np.int64), np.empty(longest, np.int32), np.empty(longest, np.int64)
+    keys, grades, counts = (
+        np.empty(longest, np.int64),
+        np.empty(longest, np.int32),
+        np.empty(longest, np.int64),
+    )
     order = np.empty(longest, np.int64)
     for q in range(first, last):
         size = end[q] - begin[q]

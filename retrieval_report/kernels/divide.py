@@ -1,4 +1,6 @@
-"""Turn moments of sums into scores: divide them, convert their unit, and write them to the right columns."""
+"""Turn moments of sums into scores: divide them, convert their unit, and write them to the right
+columns.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from retrieval_report.kernels.lists import Floats, Integers, Moments
 
 
 class Divisor(NamedTuple):
-    """Divisors of the moments, with one row per list or one for all (columns likewise), and the unit."""
+    """Divisors of the moments, with one row per list or one for all (columns likewise), and the
+    unit.
+    """
 
     by: Floats
     unit: float
@@ -31,8 +35,11 @@ class Scores(NamedTuple):
 
 
 @kernel
-def write_scores(first: int, last: int, moments: Moments, divisor: Divisor, columns: Columns, scores: Scores) -> bool:
-    """Write value and standard deviation of the lists ``first`` … ``last`` − 1; return whether all values are finite.
+def write_scores(
+    first: int, last: int, moments: Moments, divisor: Divisor, columns: Columns, scores: Scores
+) -> bool:
+    """Write value and standard deviation of the lists ``first`` … ``last`` − 1; return whether all
+    values are finite.
 
     Both are 0 where the divisor is 0.
     """

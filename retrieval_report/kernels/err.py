@@ -1,7 +1,9 @@
-"""Expected reciprocal rank (ERR): the reader stops at an item with a probability that depends on its grade.
+"""Expected reciprocal rank (ERR): the reader stops at an item with a probability that depends on
+its grade.
 
-Source: Chapelle et al. 2009. Over a whole tie the chance to go on is a product, which no order changes; inside a tie
-the means are those of products over items drawn without replacement. ``stopping_spread`` has the variance.
+Source: Chapelle et al. 2009. Over a whole tie the chance to go on is a product, which no order
+changes; inside a tie the means are those of products over items drawn without replacement.
+``stopping_spread`` has the variance.
 """
 
 from __future__ import annotations
@@ -22,11 +24,12 @@ AFRESH = 1024
 
 @allocating
 def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
-    """Return, at index x, the mean chance that the x-th of x stopping items drawn from the tie is the one that stops.
+    """Return, at index x, the mean chance that the x-th of x stopping items drawn from the tie is
+    the one that stops.
 
-    The means fall at least as fast as (mean chance to go on)^x (Maclaurin's inequality), which tells where to end.
-    Items are added kind by kind: of x items drawn, a hypergeometric number y are of the new kind, and the last one is
-    of that kind with probability y/x.
+    The means fall at least as fast as (mean chance to go on)^x (Maclaurin's inequality), which
+    tells where to end. Items are added kind by kind: of x items drawn, a hypergeometric number y
+    are of the new kind, and the last one is of that kind with probability y/x.
     """
     stoppers, going = 0, 0.0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
@@ -46,16 +49,19 @@ def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
         if 1.0 - stop[lists.grade[c]] < 1.0:
             added += lists.items[c]
-            survive, stopped = _add_kind(added, lists.items[c], stop[lists.grade[c]], survive, stopped)
+            survive, stopped = _add_kind(
+                added, lists.items[c], stop[lists.grade[c]], survive, stopped
+            )
     return stopped
 
 
 @kernel
 def _slight_stoppers(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
-    """Return how many items stop with a chance too small to change 1 in float64, and their mean chance.
+    """Return how many items stop with a chance too small to change 1 in float64, and their mean
+    chance.
 
-    They are treated as one kind, because nearly every reader passes them. With a thousand grades up to 999 they are
-    all but some fifty.
+    They are treated as one kind, because nearly every reader passes them. With a thousand grades up
+    to 999 they are all but some fifty.
     """
     kinds, items, total, chance = 0, 0, 0.0, 0.0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
@@ -69,8 +75,12 @@ def _slight_stoppers(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
 
 
 @allocating
-def _add_kind(added: int, items: int, chance: float, survive: Floats, stopped: Floats) -> tuple[Floats, Floats]:
-    """Update the means of ``survival_means`` after ``items`` of the ``added`` items so far are of a new kind."""
+def _add_kind(
+    added: int, items: int, chance: float, survive: Floats, stopped: Floats
+) -> tuple[Floats, Floats]:
+    """Update the means of ``survival_means`` after ``items`` of the ``added`` items so far are of a
+    new kind.
+    """
     longest = survive.size - 1
     powers = np.ones(longest + 1)
     for y in range(longest):
@@ -90,11 +100,15 @@ def _add_kind(added: int, items: int, chance: float, survive: Floats, stopped: F
 
 
 @allocating
-def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots: Integers, means: Floats) -> None:
-    """Write the expected Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie, for every j (ascending).
+def stopping_tie_means(
+    t: int, size: int, stoppers: int, stopped: Floats, slots: Integers, means: Floats
+) -> None:
+    """Write the expected Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie, for every
+    j (ascending).
 
-    Walks along the slots with the distribution of the number of stopping items passed, restricted to the counts whose
-    probability still matters in float64, and starts afresh now and then, so that rounding errors do not add up.
+    Walks along the slots with the distribution of the number of stopping items passed, restricted
+    to the counts whose probability still matters in float64, and starts afresh now and then, so
+    that rounding errors do not add up.
     """
     longest = stopped.size - 1
     passed = np.zeros(longest + 1)
@@ -117,7 +131,9 @@ def stopping_tie_means(t: int, size: int, stoppers: int, stopped: Floats, slots:
             total, total_low = add(total, total_low, here / rest / (t + slot + 1.0))
             top = min(high + 1, longest)
             for x in range(top, low, -1):
-                passed[x] = passed[x] * ((rest - stoppers + x) / rest) + passed[x - 1] * ((stoppers - x + 1) / rest)
+                passed[x] = passed[x] * ((rest - stoppers + x) / rest) + passed[x - 1] * (
+                    (stoppers - x + 1) / rest
+                )
             passed[low] *= (rest - stoppers + low) / rest
             high = top
             while low < high and passed[low] < NEGLIGIBLE:
@@ -146,8 +162,12 @@ class Stops(NamedTuple):
 
 
 @allocating
-def _tie_moments(t: int, size: int, tie: int, lists: Lists, stops: Stops, slots: Integers) -> tuple[Floats, Floats]:
-    """Write means and variances of what the first ``slots[j]`` slots of a tie add, for a reader who gets that far."""
+def _tie_moments(
+    t: int, size: int, tie: int, lists: Lists, stops: Stops, slots: Integers
+) -> tuple[Floats, Floats]:
+    """Write means and variances of what the first ``slots[j]`` slots of a tie add, for a reader who
+    gets that far.
+    """
     stop = stops.chance
     means, spreads = np.zeros(slots.size), np.zeros(slots.size)
     stoppers, mixed, first = 0, False, stop[lists.grade[lists.tie[tie]]]
@@ -163,7 +183,9 @@ def _tie_moments(t: int, size: int, tie: int, lists: Lists, stops: Stops, slots:
 
 
 @allocating
-def stopping_moments(first: int, last: int, lists: Lists, depths: Integers, stops: Stops, out: Moments) -> None:
+def stopping_moments(
+    first: int, last: int, lists: Lists, depths: Integers, stops: Stops, out: Moments
+) -> None:
     """Write mean and variance of ERR at every depth.
 
     The variance is NaN where it would take too much work (see ``stopping_spread``).

@@ -1,16 +1,19 @@
-"""The variance of ERR inside a tie, by the cheaper of two exact methods; null if both take too much work.
+"""The variance of ERR inside a tie, by the cheaper of two exact methods; null if both take too much
+work.
 
-Let G_x be the chance to go on after x items of a tie, drawn without replacement, and w the weights 1/i of its slots.
-ERR adds Σ (w_x − w_{x+1})·(1 − G_x), where the last weight is taken whole. Its variance is therefore a sum over pairs
-of slots of products of weights with Cov(G_x, G_y), which depend on the tie alone and serve every cutoff. They are
-built item by item: for a new item with chance q to go on among n + 1, x ≤ y and m_x = E[G_x] of the n items before,
+Let G_x be the chance to go on after x items of a tie, drawn without replacement, and w the weights
+1/i of its slots. ERR adds Σ (w_x − w_{x+1})·(1 − G_x), where the last weight is taken whole. Its
+variance is therefore a sum over pairs of slots of products of weights with Cov(G_x, G_y), which
+depend on the tie alone and serve every cutoff. They are built item by item: for a new item with
+chance q to go on among n + 1, x ≤ y and m_x = E[G_x] of the n items before,
 
     Cov'(x, y) = x/(n+1)·q²·Cov(x−1, y−1) + (y−x)/(n+1)·q·Cov(x, y−1) + (n+1−y)/(n+1)·Cov(x, y)
                  + x·(n+1−y)/(n+1)²·(m_x − q·m_{x−1})·(m_y − q·m_{y−1}).
 
-Kinds are added outwards from the one with the most items, in which nothing is random, so a new q is the least or the
-greatest so far: both differences have one sign, and nothing cancels. The other method tracks in a state how many items
-of each stopping kind were passed, which is less work for few kinds.
+Kinds are added outwards from the one with the most items, in which nothing is random, so a new q is
+the least or the greatest so far: both differences have one sign, and nothing cancels. The other
+method tracks in a state how many items of each stopping kind were passed, which is less work for
+few kinds.
 """
 
 from __future__ import annotations
@@ -40,7 +43,12 @@ class Kinds(NamedTuple):
 def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> Kinds:
     """Return items, states and stopping chance of every kind that stops at all."""
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
-    sizes, levels, stops, kinds = np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0, np.int64), np.zeros(c1 - c0), 0
+    sizes, levels, stops, kinds = (
+        np.zeros(c1 - c0, np.int64),
+        np.zeros(c1 - c0, np.int64),
+        np.zeros(c1 - c0),
+        0,
+    )
     for c in range(c0, c1):
         if stop[lists.grade[c]] > 0.0:
             sizes[kinds], stops[kinds] = lists.items[c], stop[lists.grade[c]]
@@ -50,10 +58,14 @@ def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> Kinds:
 
 
 @allocating
-def _step_back(slot: int, t: int, size: int, of_kind: Kinds, mean: Floats, variance: Floats) -> None:
-    """Update the moments of what follows, for every state, from the next slot to ``slot``, in place.
+def _step_back(
+    slot: int, t: int, size: int, of_kind: Kinds, mean: Floats, variance: Floats
+) -> None:
+    """Update the moments of what follows, for every state, from the next slot to ``slot``, in
+    place.
 
-    States are visited in ascending order, so the entry of a state with one more item still belongs to the next slot.
+    States are visited in ascending order, so the entry of a state with one more item still belongs
+    to the next slot.
     """
     sizes, levels, stops = of_kind
     states, kinds = mean.size - 1, sizes.size
@@ -66,7 +78,9 @@ def _step_back(slot: int, t: int, size: int, of_kind: Kinds, mean: Floats, varia
             chance = (others - plain) * rest
             value, stride = chance * mean[state], 1
             for kind in range(kinds):
-                gain = stops[kind] * position + (1.0 - stops[kind]) * mean[min(state + stride, states)]
+                gain = (
+                    stops[kind] * position + (1.0 - stops[kind]) * mean[min(state + stride, states)]
+                )
                 value += (sizes[kind] - used[kind]) * rest * gain
                 stride *= levels[kind]
             spread, stride = chance * (variance[state] + (mean[state] - value) ** 2), 1
@@ -90,8 +104,8 @@ def _step_back(slot: int, t: int, size: int, of_kind: Kinds, mean: Floats, varia
 def _variance_by_states(t: int, slots: int, size: int, kinds: Kinds) -> float:
     """Return the variance over the first ``slots`` slots of a tie.
 
-    Going backwards over the slots, the variance is the mean of the later variances plus the variance of the next
-    step's means, so nothing cancels.
+    Going backwards over the slots, the variance is the mean of the later variances plus the
+    variance of the next step's means, so nothing cancels.
     """
     states = kinds.levels.prod()
     mean, variance = np.zeros(states + 1), np.zeros(states + 1)
@@ -102,7 +116,9 @@ def _variance_by_states(t: int, slots: int, size: int, kinds: Kinds) -> float:
 
 @kernel
 def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
-    """Return the cell with the most items, and the slots after which the chance to go on is negligible."""
+    """Return the cell with the most items, and the slots after which the chance to go on is
+    negligible.
+    """
     most, size, going = lists.tie[tie], 0, 0.0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
         most = c if lists.items[c] > lists.items[most] else most
@@ -115,7 +131,9 @@ def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
 
 
 class Going(NamedTuple):
-    """Arrays by the number x of items passed: E[G_x], the chance that the x-th item stops, and two scratch arrays."""
+    """Arrays by the number x of items passed: E[G_x], the chance that the x-th item stops, and two
+    scratch arrays.
+    """
 
     going: Floats
     stopping: Floats
@@ -129,11 +147,17 @@ def _add_item(chance: float, items: int, so_far: Going, covariance: Floats) -> N
     going, stopping, gap, old = so_far
     longest, share, rest = min(items + 1, going.size - 1), 1.0 / (items + 1.0), 1.0 - chance
     for x in range(1, longest + 1):
-        gap[x] = chance * going[x - 1] - stopping[x]  # E[G_x] − rest·E[G_{x−1}], with the digits of small chances
+        gap[x] = (
+            chance * going[x - 1] - stopping[x]
+        )  # E[G_x] − rest·E[G_{x−1}], with the digits of small chances
     for x in range(longest, 0, -1):
         both, behind, between = x * share * rest * rest, share * rest, gap[x] * x * share * share
         # with slices, loops need no test for negative indices and process several slots at a time
-        row, above, here = covariance[x, x : longest + 1], covariance[x - 1, x - 1 : longest], gap[x : longest + 1]
+        row, above, here = (
+            covariance[x, x : longest + 1],
+            covariance[x - 1, x - 1 : longest],
+            gap[x : longest + 1],
+        )
         width = row.size
         before, own, beyond = old[:width], old[1 : width + 1], items + 1.0 - x
         for step in range(width):
@@ -159,7 +183,9 @@ def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) 
     for x in range(1, min(items, longest) + 1):
         stopping[x], going[x] = chance * going[x - 1], (1.0 - chance) * going[x - 1]
     for up in range(2):
-        c, end, step = (most + 1, lists.tie[tie + 1], 1) if up == 0 else (most - 1, lists.tie[tie] - 1, -1)
+        c, end, step = (
+            (most + 1, lists.tie[tie + 1], 1) if up == 0 else (most - 1, lists.tie[tie] - 1, -1)
+        )
         while c != end:
             for _ in range(lists.items[c]):
                 _add_item(stop[lists.grade[c]], items, so_far, covariance)
@@ -170,9 +196,13 @@ def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) 
 
 @allocating
 def _spread_weights(t: int, slots: Integers, wanted: Floats, covariance: Floats) -> None:
-    """Write the variance for every number of slots (ascending) for which it is wanted (``wanted`` below 0)."""
+    """Write the variance for every number of slots (ascending) for which it is wanted (``wanted``
+    below 0).
+    """
     longest, whole, j = covariance.shape[0] - 1, 0.0, 0
-    across = np.zeros(longest + 1)  # Σ over x < y of the difference of weights at x times Cov(G_x, G_y)
+    across = np.zeros(
+        longest + 1
+    )  # Σ over x < y of the difference of weights at x times Cov(G_x, G_y)
     for x in range(1, longest + 1):
         weight = 1.0 / (t + x)
         while j < slots.size and slots[j] <= x:
@@ -189,10 +219,14 @@ def _spread_weights(t: int, slots: Integers, wanted: Floats, covariance: Floats)
 
 
 @allocating
-def tie_variances(t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: Integers) -> Floats:
-    """Write exact variances of Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie; NaN if too much work.
+def tie_variances(
+    t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: Integers
+) -> Floats:
+    """Write exact variances of Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie; NaN
+    if too much work.
 
-    The method, and what counts as too much work, depend on the tie and ``slots[j]``, not on the other entries.
+    The method, and what counts as too much work, depend on the tie and ``slots[j]``, not on the
+    other entries.
     """
     variances, longest = np.zeros(slots.size), 0
     most, reach = _see_kinds(tie, lists, stop)
@@ -200,7 +234,9 @@ def tie_variances(t: int, size: int, tie: int, lists: Lists, stop: Floats, slots
         here = min(slots[j], reach)
         pairs = 0.5 * (size - lists.items[most]) * here * here
         kinds = _stopping_kinds(tie, lists, stop, slots[j])
-        states = slots[j] * (kinds.levels.size + 1.0)  # the work of going backwards over the slots with a state
+        states = slots[j] * (
+            kinds.levels.size + 1.0
+        )  # the work of going backwards over the slots with a state
         for kind in range(kinds.levels.size):
             states *= kinds.levels[kind]
         if pairs <= COVARIANCE_BUDGET and (pairs < states * STATE_COST or states > STATE_BUDGET):

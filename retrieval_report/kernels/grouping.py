@@ -1,7 +1,9 @@
-"""Group rows into lists, ties and cells: how many items of each grade every tie of every list holds.
+"""Group rows into lists, ties and cells: how many items of each grade every tie of every list
+holds.
 
-Rows come in any order. One pass finds out whether a list is already sorted or has few enough distances to count;
-otherwise it is sorted. Order keys are int64: equal keys are ties, and small keys are near.
+Rows come in any order. One pass finds out whether a list is already sorted or has few enough
+distances to count; otherwise it is sorted. Order keys are int64: equal keys are ties, and small
+keys are near.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ def table_mask(most: int) -> np.uint64:
 
 @allocating
 def _table_of(keys: Keys, first: Places, found: int, mask: np.uint64) -> Places:
-    """Return a hash table of the keys numbered so far; a slot holds code + 1, or 0 if it is free."""
+    """Return a hash table of the keys numbered so far; a slot holds code + 1, or 0 if it is
+    free.
+    """
     table = np.zeros(int(mask) + 1, np.uint32)
     for code in range(found):
         slot = slot_of(keys[first[code]], mask)
@@ -47,9 +51,13 @@ def _table_of(keys: Keys, first: Places, found: int, mask: np.uint64) -> Places:
 
 @allocating
 def factorise(keys: Keys, codes: Places) -> Places:
-    """Number the distinct keys in order of first appearance; return the row where each appears first."""
+    """Number the distinct keys in order of first appearance; return the row where each appears
+    first.
+    """
     first, found = np.empty(keys.size, np.uint32), ZERO
-    mask = table_mask(min(keys.size, FEW_KEYS))  # rows usually share few keys, and a small table stays in the cache
+    mask = table_mask(
+        min(keys.size, FEW_KEYS)
+    )  # rows usually share few keys, and a small table stays in the cache
     table = _table_of(keys, first, found, mask)
     for row in range(keys.size):
         slot = slot_of(keys[row], mask)
@@ -83,7 +91,9 @@ def stable_by_code(codes: Places, start: Integers, row_of: Places) -> None:
 
 @allocating
 def repeating_list(first: int, last: int, rows: Rows, item: Keys) -> int:
-    """Return the first of the lists ``first`` … ``last`` − 1 in which two rows have the same item key, or −1."""
+    """Return the first of the lists ``first`` … ``last`` − 1 in which two rows have the same item
+    key, or −1.
+    """
     begin, end, row_of = rows
     longest = 1
     for q in range(first, last):
@@ -104,8 +114,12 @@ def repeating_list(first: int, last: int, rows: Rows, item: Keys) -> int:
 
 
 @allocating
-def disagreeing_row(group_start: Integers, list_of: Integers, rows: Rows, item: Keys, grade: Codes) -> int:
-    """Return a row whose item has another grade in another list of the same group (query), or −1."""
+def disagreeing_row(
+    group_start: Integers, list_of: Integers, rows: Rows, item: Keys, grade: Codes
+) -> int:
+    """Return a row whose item has another grade in another list of the same group (query), or
+    −1.
+    """
     begin, end, row_of = rows
     longest = 1
     for group in range(group_start.size - 1):
@@ -115,7 +129,11 @@ def disagreeing_row(group_start: Integers, list_of: Integers, rows: Rows, item: 
         longest = max(longest, size)
     mask = table_mask(longest)
     size = int(mask) + 1
-    table, stamp, known = np.empty(size, np.uint64), np.full(size, -1, np.int64), np.empty(size, np.int32)
+    table, stamp, known = (
+        np.empty(size, np.uint64),
+        np.full(size, -1, np.int64),
+        np.empty(size, np.int32),
+    )
     for group in range(group_start.size - 1):
         for index in range(group_start[group], group_start[group + 1]):
             q = list_of[index]
@@ -131,7 +149,9 @@ def disagreeing_row(group_start: Integers, list_of: Integers, rows: Rows, item: 
 
 
 class Listed(NamedTuple):
-    """Rows of lists, with the key that orders them, their grade, and how many items each stands for (empty: one)."""
+    """Rows of lists, with the key that orders them, their grade, and how many items each stands for
+    (empty: one).
+    """
 
     of_list: Rows
     key: Integers
@@ -140,7 +160,9 @@ class Listed(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """Ties of every list, cells of every tie, grade and items of every cell, and every row's grade if there is room."""
+    """Ties of every list, cells of every tie, grade and items of every cell, and every row's grade
+    if there is room.
+    """
 
     list_ties: Integers
     tie_cells: Integers
@@ -172,8 +194,12 @@ class Written(NamedTuple):
 
 
 @allocating
-def flush(tallied: Tally, found: int, grade: Codes, items: Integers, cells: int, falling: bool) -> int:
-    """Write the grades seen, in order and with their tallies, after ``cells``; clear the tallies."""
+def flush(
+    tallied: Tally, found: int, grade: Codes, items: Integers, cells: int, falling: bool
+) -> int:
+    """Write the grades seen, in order and with their tallies, after ``cells``; clear the
+    tallies.
+    """
     tally, seen = tallied
     gap = 1
     while gap < found // 9:
@@ -195,7 +221,9 @@ def flush(tallied: Tally, found: int, grade: Codes, items: Integers, cells: int,
 
 
 @kernel
-def _count_table(rows: Together, low: int, kinds: int, table: Integers, done: Written, out: Filled) -> Written:
+def _count_table(
+    rows: Together, low: int, kinds: int, table: Integers, done: Written, out: Filled
+) -> Written:
     """Write the ties and cells of one list by counting distances and grades in a table."""
     key, grade, count = rows
     ties, cells = done
@@ -215,15 +243,22 @@ def _count_table(rows: Together, low: int, kinds: int, table: Integers, done: Wr
 
 
 @kernel
-def _count_runs(order: Integers, rows: Together, tallied: Tally, done: Written, out: Filled) -> Written:
-    """Write the ties and cells of one list whose rows are taken in ``order`` (empty: as they are)."""
+def _count_runs(
+    order: Integers, rows: Together, tallied: Tally, done: Written, out: Filled
+) -> Written:
+    """Write the ties and cells of one list whose rows are taken in ``order`` (empty: as they
+    are).
+    """
     key, grade, count = rows
     tally, seen = tallied
     ties, cells = done
     found, before = ZERO, cells
     for index in range(key.size):
         row = order[index] if order.size > 0 else index
-        ends = index + 1 == key.size or key[row] != key[order[index + 1] if order.size > 0 else index + 1]
+        ends = (
+            index + 1 == key.size
+            or key[row] != key[order[index + 1] if order.size > 0 else index + 1]
+        )
         code = grade[row]
         if ends and found == 0:  # a tie of one row needs no tally
             out.grade[cells], out.items[cells] = code, count[row]
@@ -246,8 +281,9 @@ def _count_runs(order: Integers, rows: Together, tallied: Tally, done: Written, 
 def sort_keys(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
     """Fill in the indices that sort the keys in ascending order, equal keys as received.
 
-    The highest bits nearly always decide: the keys are first sorted by them, and then each key moves past the few
-    larger ones before it. If there are many of these, the keys are sorted by all bits.
+    The highest bits nearly always decide: the keys are first sorted by them, and then each key
+    moves past the few larger ones before it. If there are many of these, the keys are sorted by all
+    bits.
     """
     bits = ZERO
     while bits < 64 and spread >> np.uint64(bits) > np.uint64(0):
@@ -279,7 +315,9 @@ def _sort_from(key: Integers, low: int, bits: int, lowest: int, order: Integers)
 
 @kernel
 def _insert_all(key: Integers, order: Integers) -> bool:
-    """Finish an order that is nearly right; return False, with the order unfinished, if it is not nearly right."""
+    """Finish an order that is nearly right; return False, with the order unfinished, if it is not
+    nearly right.
+    """
     moves = 4 * key.size
     for index in range(1, key.size):
         row, at = order[index], index
@@ -293,10 +331,17 @@ def _insert_all(key: Integers, order: Integers) -> bool:
 
 @kernel
 def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
-    """Copy the rows of a list into ``rows``; return the smallest and largest key and whether the keys ascend."""
+    """Copy the rows of a list into ``rows``; return the smallest and largest key and whether the
+    keys ascend.
+    """
     row_of, row_count = listed.of_list.row_of, listed.items
     key, grade, count = rows
-    low, high, ascending, last = np.iinfo(np.int64).max, np.iinfo(np.int64).min, True, np.iinfo(np.int64).min
+    low, high, ascending, last = (
+        np.iinfo(np.int64).max,
+        np.iinfo(np.int64).min,
+        True,
+        np.iinfo(np.int64).min,
+    )
     for position in range(key.size):
         row = row_of[begin + position] if row_of.size > 0 else begin + position
         value = listed.key[row]
@@ -310,10 +355,11 @@ def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
 
 @allocating
 def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) -> tuple[int, int]:
-    """Write ties per list, cells per tie, and grade and items of every cell (grades ascending); return their numbers.
+    """Write ties per list, cells per tie, and grade and items of every cell (grades ascending);
+    return their numbers.
 
-    If ``naive_grade`` has room, the grades are also written in order of distance, nearest first and ties as received,
-    one list after the other.
+    If ``naive_grade`` has room, the grades are also written in order of distance, nearest first and
+    ties as received, one list after the other.
     """
     begin, end, naive_grade = listed.of_list.begin, listed.of_list.end, out.naive_grade
     written = ZERO
@@ -321,14 +367,23 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
     longest = 1
     for q in range(first, last):
         longest = max(longest, end[q] - begin[q])
-    keys, grades, counts = np.empty(longest, np.int64), np.empty(longest, np.int32), np.ones(longest, np.int64)
-    order, tallied = np.empty(longest, np.int64), Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
+    keys, grades, counts = (
+        np.empty(longest, np.int64),
+        np.empty(longest, np.int32),
+        np.ones(longest, np.int64),
+    )
+    order, tallied = (
+        np.empty(longest, np.int64),
+        Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32)),
+    )
     for q in range(first, last):
         size, before = end[q] - begin[q], done.ties
         rows = Together(keys[:size], grades[:size], counts[:size])
         if size > 0:
             low, high, ascending = gather(begin[q], listed, rows)
-            spread = np.uint64(high - low)  # modulo 2**64, so right even where the difference passes 2**63
+            spread = np.uint64(
+                high - low
+            )  # modulo 2**64, so right even where the difference passes 2**63
             few = spread < np.uint64(4 * size + ROOM)
             if naive_grade.size == 0 and few and (int(spread) + 1) * kinds <= 4 * size + ROOM:
                 table = np.zeros((int(spread) + 1) * kinds, np.int64)
@@ -340,15 +395,21 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
                 done = _count_runs(sorted_rows, rows, tallied, done, out)
                 if naive_grade.size > 0:
                     for position in range(size):
-                        naive_grade[written + position] = rows.grade[position if ascending else sorted_rows[position]]
+                        naive_grade[written + position] = rows.grade[
+                            position if ascending else sorted_rows[position]
+                        ]
                     written += size
         out.list_ties[q - first] = done.ties - before
     return done.ties, done.cells
 
 
 @inlined
-def tally_cells(begin: int, end: int, grade: Codes, items: Integers, tallied: Tally, found: int) -> int:
-    """Add the cells ``begin`` … ``end`` − 1 to the tallies; return how many grades have been seen."""
+def tally_cells(
+    begin: int, end: int, grade: Codes, items: Integers, tallied: Tally, found: int
+) -> int:
+    """Add the cells ``begin`` … ``end`` − 1 to the tallies; return how many grades have been
+    seen.
+    """
     tally, seen = tallied
     for cell in range(begin, end):
         code = grade[cell]
@@ -361,13 +422,17 @@ def tally_cells(begin: int, end: int, grade: Codes, items: Integers, tallied: Ta
 
 @allocating
 def ideal_cells(lists: Lists, extra: Cells, kinds: int, new: Cells) -> int:
-    """Fill in every list's items and extra items, one cell per grade, highest first; return the number of cells."""
+    """Fill in every list's items and extra items, one cell per grade, highest first; return the
+    number of cells.
+    """
     cells = ZERO
     tallied = Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
     for q in range(lists.start.size - 1):
         begin, end = lists.tie[lists.start[q]], lists.tie[lists.start[q + 1]]
         found = tally_cells(begin, end, lists.grade, lists.items, tallied, ZERO)
-        found = tally_cells(extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, found)
+        found = tally_cells(
+            extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, found
+        )
         cells = flush(tallied, found, new.grade, new.items, cells, True)
         new.start[q + 1] = cells
     return cells

@@ -1,11 +1,12 @@
 """Histograms of the distances between codes, query by query, without a distance matrix or a sort.
 
-A tile of items that stays in the cache is shared by a range of queries. For each query one vector loop writes the
-tile's distances, a second one adds the relevance (value = distance · grades + relevance), and a third one
-counts the values. Codes are stored column by column, so that neighbouring items are neighbours in memory.
+A tile of items that stays in the cache is shared by a range of queries. For each query one vector
+loop writes the tile's distances, a second one adds the relevance (value = distance · grades +
+relevance), and a third one counts the values. Codes are stored column by column, so that
+neighbouring items are neighbours in memory.
 
-If the items are sorted by class, relevance needs no loop: a query's relevant items are contiguous. Distances below
-256 are then bytes, and one increment counts two of them.
+If the items are sorted by class, relevance needs no loop: a query's relevant items are contiguous.
+Distances below 256 are then bytes, and one increment counts two of them.
 """
 
 from __future__ import annotations
@@ -23,23 +24,29 @@ Bytes = NDArray[np.uint8]
 Tallies = NDArray[np.uint16]
 Values = NDArray[Any]  # uint16, or int32 if the values need it
 
-# How the relevance of an item follows from the label words: none, same class, any common class, or the number of
-# common classes.
+# How the relevance of an item follows from the label words: none, same class, any common class, or
+# the number of common classes.
 NONE, SAME, ANY, SHARED = range(4)
 
-# Neighbouring items often have the same distance, and an increment must wait for the previous one on the same cell.
-# Eight tables in turn keep them apart: 1.4 times as fast as one table on random codes, 2.8 times on equal ones.
+# Neighbouring items often have the same distance, and an increment must wait for the previous one
+# on the same cell. Eight tables in turn keep them apart: 1.4 times as fast as one table on random
+# codes, 2.8 times on equal ones.
 LANES = 8
 
 PAIRS = 1 << 16  # values of two bytes, which are counted as one number
-STRETCH = 1 << 16  # items counted before the tables are added up: no 16-bit cell overflows, and the codes stay cached
+STRETCH = (
+    1 << 16
+)  # items counted before the tables are added up: no 16-bit cell overflows, and the codes stay cached
 SAMPLE = 64  # pairs sampled to see whether neighbours are at equal distances
 
 
 @kernel
 def hamming_distances(query: Words, items: Words, start: int, stop: int, values: Values) -> None:
     """Write how many bits of the items ``start`` … ``stop`` − 1 differ from the query's."""
-    row, word = items[0, start:stop], query[0]  # with a slice, the loop needs no test for negative indices
+    row, word = (
+        items[0, start:stop],
+        query[0],
+    )  # with a slice, the loop needs no test for negative indices
     for i in range(values.size):
         values[i] = popcount(row[i] ^ word)
     for w in range(1, query.size):
@@ -49,7 +56,9 @@ def hamming_distances(query: Words, items: Words, start: int, stop: int, values:
 
 
 class Pairs(NamedTuple):
-    """Queries (queries, words or dimensions) and items (words or dimensions, items), with labels in the same layout."""
+    """Queries (queries, words or dimensions) and items (words or dimensions, items), with labels in
+    the same layout.
+    """
 
     queries: NDArray[Any]
     items: NDArray[Any]
@@ -60,7 +69,9 @@ class Pairs(NamedTuple):
 
 
 class Sorted(NamedTuple):
-    """Items sorted by class (words, items): those from ``begin[q]`` to ``end[q]`` − 1 are relevant to the query q."""
+    """Items sorted by class (words, items): those from ``begin[q]`` to ``end[q]`` − 1 are relevant
+    to the query q.
+    """
 
     items: Words
     begin: Integers
@@ -68,7 +79,9 @@ class Sorted(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory in which a stretch is counted: distances as bytes, the same bytes as ``pairs``, and zeroed tables."""
+    """Memory in which a stretch is counted: distances as bytes, the same bytes as ``pairs``, and
+    zeroed tables.
+    """
 
     pairs: Tallies
     distances: Bytes  # of even length
@@ -79,7 +92,12 @@ class Room(NamedTuple):
 @kernel
 def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) -> None:
     """Turn distances from a query into distance · grades + relevance, in place."""
-    query, items, relation, grades = pairs.query_labels[q], pairs.item_labels, pairs.relation, pairs.grades
+    query, items, relation, grades = (
+        pairs.query_labels[q],
+        pairs.item_labels,
+        pairs.relation,
+        pairs.grades,
+    )
     if relation == NONE:
         return
     if relation == SAME:
@@ -113,10 +131,14 @@ def tally(values: Values, tables: NDArray[Any]) -> None:
 
 
 @kernel
-def count_hamming(first: int, last: int, pairs: Pairs, values: Values, tables: NDArray[np.uint32]) -> None:
-    """Count the values Hamming distance · grades + relevance for the queries ``first`` … ``last`` − 1 and all items.
+def count_hamming(
+    first: int, last: int, pairs: Pairs, values: Values, tables: NDArray[np.uint32]
+) -> None:
+    """Count the values Hamming distance · grades + relevance for the queries ``first`` … ``last`` −
+    1 and all items.
 
-    ``values`` is scratch memory for a tile; counts are added to ``tables`` (last − first, LANES or 1, values).
+    ``values`` is scratch memory for a tile; counts are added to ``tables`` (last − first, LANES or
+    1, values).
     """
     items = pairs.items
     for start in range(0, items.shape[1], values.size):
@@ -130,7 +152,9 @@ def count_hamming(first: int, last: int, pairs: Pairs, values: Values, tables: N
 
 @kernel
 def _repeats(pairs: Tallies) -> bool:
-    """Return whether most neighbouring pairs are equal, so that each increment would wait for the one before."""
+    """Return whether most neighbouring pairs are equal, so that each increment would wait for the
+    one before.
+    """
     equal = 0
     for i in range(SAMPLE):
         equal += pairs[i] == pairs[i + 1]
@@ -159,8 +183,12 @@ def _fold_lanes(lanes: Tallies, counts: NDArray[np.uint32]) -> None:
 
 
 @kernel
-def _count_stretch(query: Words, items: Words, start: int, stop: int, room: Room, counts: NDArray[np.uint32]) -> None:
-    """Add the distances of the items ``start`` … ``stop`` − 1 (``STRETCH`` at most) to ``counts``."""
+def _count_stretch(
+    query: Words, items: Words, start: int, stop: int, room: Room, counts: NDArray[np.uint32]
+) -> None:
+    """Add the distances of the items ``start`` … ``stop`` − 1 (``STRETCH`` at most) to
+    ``counts``.
+    """
     pairs, distances, table, lanes = room
     paired = single = False
     for low in range(start, stop, distances.size):
@@ -212,8 +240,8 @@ def count_vectors(
 ) -> None:
     """Count like ``count_hamming``, for vectors of 8-bit numbers.
 
-    If ``most`` is None, the distance is Σ |query − item|; otherwise it is most[query] − Σ query · item, where no inner
-    product exceeds ``most`` in magnitude. Only the wanted one is compiled.
+    If ``most`` is None, the distance is Σ |query − item|; otherwise it is most[query] − Σ query ·
+    item, where no inner product exceeds ``most`` in magnitude. Only the wanted one is compiled.
     """
     queries, items = pairs.queries, pairs.items
     for start in range(0, items.shape[1], values.size):

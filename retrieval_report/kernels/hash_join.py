@@ -1,4 +1,6 @@
-"""Find the judgements of the rows of lists, by lookup in a small table of each query's judged items."""
+"""Find the judgements of the rows of lists, by lookup in a small table of each query's judged
+items.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,11 @@ class ItemRows(NamedTuple):
 def find_judgements(
     first: int, last: int, listed: ItemRows, judged: Integers, judgements: ItemRows, found: Places
 ) -> bool:
-    """Write, for every row of the lists ``first`` … ``last`` − 1, the row of its item's judgement + 1, or 0.
+    """Write, for every row of the lists ``first`` … ``last`` − 1, the row of its item's judgement +
+    1, or 0.
 
-    ``judged`` gives the query of the judgements that each list belongs to, or −1. Returns whether the keys of every
-    query's judged items are distinct; if not, the result must not be used.
+    ``judged`` gives the query of the judgements that each list belongs to, or −1. Returns whether
+    the keys of every query's judged items are distinct; if not, the result must not be used.
     """
     (begin, end, row_of), item = listed
     (judged_begin, judged_end, judged_row_of), judged_item = judgements

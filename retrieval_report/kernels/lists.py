@@ -19,7 +19,9 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Lists(NamedTuple):
-    """Ranked lists as flat arrays: list → ties → cells; a cell holds ``items`` items of grade index ``grade``."""
+    """Ranked lists as flat arrays: list → ties → cells; a cell holds ``items`` items of grade index
+    ``grade``.
+    """
 
     start: Integers  # (lists + 1,) first tie of each list
     tie: Integers  # (ties + 1,) first cell of each tie
@@ -36,7 +38,9 @@ class Lists(NamedTuple):
         return self._count(self.start[:-1], counted)
 
     def total_of_last(self, counted: Bools | None = None) -> Integers:
-        """Number of items of each list's last tie (only of the grades ``counted`` if given); 0 for empty lists."""
+        """Number of items of each list's last tie (only of the grades ``counted`` if given); 0 for
+        empty lists.
+        """
         return self._count(np.maximum(self.start[1:] - 1, self.start[:-1]), counted)
 
     def _count(self, first: Integers, counted: Bools | None) -> Integers:
@@ -55,7 +59,9 @@ class Lists(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Items of lists by grade, as flat arrays; the entries of list i are ``start[i]`` … ``start[i + 1]`` − 1."""
+    """Items of lists by grade, as flat arrays; the entries of list i are ``start[i]`` … ``start[i +
+    1]`` − 1.
+    """
 
     start: Integers
     grade: Codes
@@ -63,7 +69,9 @@ class Cells(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Which rows belong to which list: entries ``begin`` … ``end`` − 1 of ``row_of``, or those rows themselves."""
+    """Which rows belong to which list: entries ``begin`` … ``end`` − 1 of ``row_of``, or those rows
+    themselves.
+    """
 
     begin: Integers
     end: Integers
@@ -83,7 +91,9 @@ class Rows(NamedTuple):
         """Return the list that every row belongs to."""
         length = self.end - self.begin
         numbers = np.repeat(np.arange(length.size, dtype=np.uint32), length)
-        places = np.arange(numbers.size) + np.repeat(self.begin - np.cumsum(length) + length, length)
+        places = np.arange(numbers.size) + np.repeat(
+            self.begin - np.cumsum(length) + length, length
+        )
         found = np.empty(numbers.size, np.uint32)
         found[self.row_of[places] if self.row_of.size else places] = numbers
         return found
@@ -114,7 +124,9 @@ class Moments(NamedTuple):
 def _count_cells(
     begin: Integers, end: Integers, grade: Codes, items: Integers, counted: Bools, found: Integers
 ) -> None:
-    """Sum the items of the cells ``begin`` … ``end`` − 1 of each list, of the grades ``counted`` (empty: all)."""
+    """Sum the items of the cells ``begin`` … ``end`` − 1 of each list, of the grades ``counted``
+    (empty: all).
+    """
     for q in range(begin.size):
         total = 0
         for cell in range(begin[q], end[q]):
@@ -124,7 +136,9 @@ def _count_cells(
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return the array read-only, since Numba compiles kernels separately for writable and read-only arrays."""
+    """Return the array read-only, since Numba compiles kernels separately for writable and
+    read-only arrays.
+    """
     view = array.view()
     view.setflags(write=False)
     return view
@@ -140,15 +154,20 @@ def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
 
 @inlined
 def single_items(tie: int, end: int, most: int, lists: Lists) -> int:
-    """Return how many ties from ``tie`` on hold a single item, stopping at the tie ``end`` or after ``most`` of them.
+    """Return how many ties from ``tie`` on hold a single item, stopping at the tie ``end`` or after
+    ``most`` of them.
 
-    Nothing about them is random and no cutoff falls inside them, so kernels walk over them without the mathematics of
-    ties. The bits are the same, as tests/kernels/test_single_items.py checks.
+    Nothing about them is random and no cutoff falls inside them, so kernels walk over them without
+    the mathematics of ties. The bits are the same, as tests/kernels/test_single_items.py checks.
     """
     found = 0
     cell = lists.tie[tie]
     most = min(most, end - tie)
-    while found < most and lists.tie[tie + found + 1] == cell + found + 1 and lists.items[cell + found] == 1:
+    while (
+        found < most
+        and lists.tie[tie + found + 1] == cell + found + 1
+        and lists.items[cell + found] == 1
+    ):
         found += 1
     return found
 

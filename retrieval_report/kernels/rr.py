@@ -1,7 +1,7 @@
 """Metrics of the first relevant item: hit rate and reciprocal rank.
 
-Inside a tie of n items with r relevant, no relevant item is among the first j slots with probability
-S_j = S_{j−1}·(n−r−j+1)/(n−j+1).
+Inside a tie of n items with r relevant, no relevant item is among the first j slots with
+probability S_j = S_{j−1}·(n−r−j+1)/(n−j+1).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class First(NamedTuple):
 
 @kernel
 def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bools) -> Tie:
-    """Find the first tie with relevant items: how many items precede it, its size, its relevant items (0: no such tie).
+    """Find the first tie with relevant items: how many items precede it, its size, its relevant
+    items (0: no such tie).
 
     Ties that start beyond ``deepest`` are ignored.
     """
@@ -40,8 +41,12 @@ def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bool
 
 
 @kernel
-def _first_relevant_in(q: int, tie: Tie, depths: Integers, j: int, reciprocal: bool, out: Moments) -> None:
-    """Write the moments of one list for the cutoffs from ``j`` on, all of which reach into the first relevant tie."""
+def _first_relevant_in(
+    q: int, tie: Tie, depths: Integers, j: int, reciprocal: bool, out: Moments
+) -> None:
+    """Write the moments of one list for the cutoffs from ``j`` on, all of which reach into the
+    first relevant tie.
+    """
     t, size, relevant = tie
     survival, survival_low, found, found_low, mean, mean_low = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
     square, shift, shift_square = 0.0, 0.0, 0.0
@@ -51,7 +56,9 @@ def _first_relevant_in(q: int, tie: Tie, depths: Integers, j: int, reciprocal: b
         while slot < limit and survival > GONE:
             chance = survival * relevant / (size - slot)
             # a pair of floats, because a million roundings of a product drift to one side
-            rest, rest_low = pair_quotient(float(size - relevant - slot), 0.0, float(size - slot), 0.0)
+            rest, rest_low = pair_quotient(
+                float(size - relevant - slot), 0.0, float(size - slot), 0.0
+            )
             survival, survival_low = pair_product(survival, survival_low, rest, rest_low)
             slot += 1
             position = 1.0 / (t + slot)
@@ -65,20 +72,27 @@ def _first_relevant_in(q: int, tie: Tie, depths: Integers, j: int, reciprocal: b
         left = 0.0 if whole or survival <= GONE else survival
         hit = 1.0 if left == 0.0 else found + found_low
         rank = mean + mean_low
-        # RR, or 1/(t+1) − RR (1/(t+1) if there is no hit): squaring the smaller one loses fewer digits
+        # RR, or 1/(t+1) − RR (1/(t+1) if there is no hit): squaring the smaller one loses fewer
+        # digits
         missed = left / (t + 1.0)
         if square < shift_square + missed / (t + 1.0):
             spread = square - rank**2
         else:
             spread = shift_square + missed / (t + 1.0) - (shift + missed) ** 2
         rank_spread = max(spread, 0.0) if size > relevant else 0.0
-        out.mean[q, j], out.variance[q, j] = (rank, rank_spread) if reciprocal else (hit, hit * left)
+        out.mean[q, j], out.variance[q, j] = (
+            (rank, rank_spread) if reciprocal else (hit, hit * left)
+        )
         j += 1
 
 
 @kernel
-def first_relevant_moments(first: int, last: int, lists: Lists, depths: Integers, wanted: First, out: Moments) -> None:
-    """Write mean and variance of 1 / (rank of the first relevant item), or of whether the top k hold one."""
+def first_relevant_moments(
+    first: int, last: int, lists: Lists, depths: Integers, wanted: First, out: Moments
+) -> None:
+    """Write mean and variance of 1 / (rank of the first relevant item), or of whether the top k
+    hold one.
+    """
     cutoffs = depths.shape[1]
     for q in range(first, last):
         tie = _first_relevant_tie(q, depths[q, cutoffs - 1], lists, wanted.relevant_grade)

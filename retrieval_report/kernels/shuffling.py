@@ -1,7 +1,8 @@
 """Random orders inside ties, from a counter-based generator keyed by (seed, model, query, draw).
 
-A number depends only on its key and counter, so a draw is the same for any number of threads, row order and
-partition. The mixing function is the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+A number depends only on its key and counter, so a draw is the same for any number of threads, row
+order and partition. The mixing function is the finaliser of SplitMix64 (Steele, Lea and Flood
+2014).
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def mix(value: np.uint64) -> np.uint64:
 @inlined
 def uniform(key: np.uint64, counter: np.uint64) -> float:
     """Return the ``counter``-th number from 0 to 1 of a key, from 53 random bits."""
-    return float(mix(key + counter * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return float(mix(key + counter * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(11)) * (
+        1.0 / 9007199254740992.0
+    )
 
 
 @kernel
@@ -61,11 +64,18 @@ def list_keys(seed: np.uint64, model: Keys, query: Keys, keys: Keys) -> None:
 
 @kernel
 def draw_layout(
-    lists: Lists, limit: Integers, new_start: Integers, new_grade: Codes, new_count: Integers, write: bool
+    lists: Lists,
+    limit: Integers,
+    new_start: Integers,
+    new_grade: Codes,
+    new_count: Integers,
+    write: bool,
 ) -> int:
-    """Lay out the drawn lists: a tie of one grade stays one cell, a mixed tie gets one cell per slot up to ``limit``.
+    """Lay out the drawn lists: a tie of one grade stays one cell, a mixed tie gets one cell per
+    slot up to ``limit``.
 
-    Only the grades of the slots change between draws. Returns the number of cells; fills them in if ``write`` is set.
+    Only the grades of the slots change between draws. Returns the number of cells; fills them in if
+    ``write`` is set.
     """
     cells = 0
     for q in range(lists.start.size - 1):
@@ -89,15 +99,21 @@ def draw_layout(
 
 
 class Draw(NamedTuple):
-    """One random order: the key from which each list's orders are drawn, and the number of this draw."""
+    """One random order: the key from which each list's orders are drawn, and the number of this
+    draw.
+    """
 
     keys: Keys
     number: int
 
 
 @allocating
-def draw_orders(first: int, last: int, lists: Lists, limit: Integers, draw: Draw, new: Lists) -> None:
-    """Draw the grades at the slots of every mixed tie of the lists ``first`` … ``last`` − 1 (Fisher–Yates)."""
+def draw_orders(
+    first: int, last: int, lists: Lists, limit: Integers, draw: Draw, new: Lists
+) -> None:
+    """Draw the grades at the slots of every mixed tie of the lists ``first`` … ``last`` − 1
+    (Fisher–Yates).
+    """
     new_start, new_grade = new.start, new.grade
     longest = 1
     for q in range(first, last):
@@ -131,8 +147,12 @@ def draw_orders(first: int, last: int, lists: Lists, limit: Integers, draw: Draw
 
 
 @allocating
-def draw_repeatedly(q: int, lists: Lists, limit: Integers, draw: Draw, new: Lists, found: Codes) -> None:
-    """Write the grades of one list in an order per row of ``found``: those of ``draw`` and the following numbers."""
+def draw_repeatedly(
+    q: int, lists: Lists, limit: Integers, draw: Draw, new: Lists, found: Codes
+) -> None:
+    """Write the grades of one list in an order per row of ``found``: those of ``draw`` and the
+    following numbers.
+    """
     for row in range(found.shape[0]):
         draw_orders(q, q + 1, lists, limit, Draw(draw.keys, draw.number + row), new)
         found[row] = new.grade[new.start[q] : new.start[q + 1]]

@@ -1,8 +1,10 @@
-"""Moments of sums over positions, Σ weight(i) · value(item at i): precision, recall, F1, ACG, DCG, NDCG, RBP.
+"""Moments of sums over positions, Σ weight(i) · value(item at i): precision, recall, F1, ACG, DCG,
+NDCG, RBP.
 
-Inside a tie every item is equally likely at every slot, so the expectation is the mean value of the tie times the
-weight its slots hold, and the variance is that of a random permutation (sampling without replacement). Ties are
-independent, so both add up (McSherry & Najork 2008; the variance is derived in docs/metrics.md).
+Inside a tie every item is equally likely at every slot, so the expectation is the mean value of the
+tie times the weight its slots hold, and the variance is that of a random permutation (sampling
+without replacement). Ties are independent, so both add up (McSherry & Najork 2008; the variance is
+derived in docs/metrics.md).
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, sin
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 
 LONG = 8  # from this many slots on, a difference of prefix sums costs less than a walk
-KEPT = 2.0**-48  # a difference larger than this fraction of the prefix sums (some hundred bits) keeps its digits
+KEPT = (
+    2.0**-48
+)  # a difference larger than this fraction of the prefix sums (some hundred bits) keeps its digits
 
 
 @inlined
@@ -25,7 +29,9 @@ def slot_weight(weights: Weights, t: int) -> float:
 
 @inlined
 def slot_spread(weights: Weights, t: int, e: int, size: int) -> float:
-    """Return Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; its other slots have weight 0."""
+    """Return Σ w² − (Σ w)² / size over the slots t + 1 … e of a tie; its other slots have weight
+    0.
+    """
     slots = e - t
     total, total_low = pair_between(weights.total, weights.total_low, t, e)
     if slots >= LONG:
@@ -42,8 +48,9 @@ def slot_spread(weights: Weights, t: int, e: int, size: int) -> float:
 def _walked_spread(weights: Weights, t: int, e: int) -> float:
     """Return Σ (w − mean)² over the slots t + 1 … e.
 
-    Differences are taken from the first weight (high and low parts), because far down the list neighbouring weights
-    agree in most of their digits, and then from their own mean, because many weights may be nearly nothing.
+    Differences are taken from the first weight (high and low parts), because far down the list
+    neighbouring weights agree in most of their digits, and then from their own mean, because many
+    weights may be nearly nothing.
     """
     weight, low = weights.weight, weights.weight_low
     base, base_low = weight[t + 1], low[t + 1]
@@ -66,7 +73,9 @@ class Summed(NamedTuple):
 
 
 class TieValues(NamedTuple):
-    """Size of a tie, the sum of its items' values, and the sum of their squared deviations from the mean."""
+    """Size of a tie, the sum of its items' values, and the sum of their squared deviations from the
+    mean.
+    """
 
     size: int
     total: float
@@ -75,7 +84,9 @@ class TieValues(NamedTuple):
 
 @inlined
 def tie_values(tie: int, lists: Lists, values: Floats) -> TieValues:
-    """Return the size of a tie, the sum of its values, and the sum of their squared deviations from the mean."""
+    """Return the size of a tie, the sum of its values, and the sum of their squared deviations from
+    the mean.
+    """
     c0, c1 = lists.tie[tie], lists.tie[tie + 1]
     size, total = 0, 0.0
     lowest = highest = values[lists.grade[c0]]
@@ -111,8 +122,11 @@ def tie_moments(t: int, e: int, tie: TieValues, summed: Summed) -> tuple[float, 
 
 
 @kernel
-def additive_moments(first: int, last: int, lists: Lists, depths: Integers, summed: Summed, out: Moments) -> None:
-    """Write the mean and the variance of the sum at every depth of the lists ``first`` … ``last`` − 1.
+def additive_moments(
+    first: int, last: int, lists: Lists, depths: Integers, summed: Summed, out: Moments
+) -> None:
+    """Write the mean and the variance of the sum at every depth of the lists ``first`` … ``last`` −
+    1.
 
     ``depths`` (lists, cutoffs) ascend along each row and do not exceed the list's length.
     """

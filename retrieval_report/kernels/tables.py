@@ -1,7 +1,8 @@
 """Weights of the positions and their prefix sums, each as an unevaluated pair high + low.
 
-A float64 prefix sum alone loses the digits that a difference far down the list needs; a pair of float64 keeps
-about 32 digits (Dekker 1971, "A floating-point technique for extending the available precision").
+A float64 prefix sum alone loses the digits that a difference far down the list needs; a pair of
+float64 keeps about 32 digits (Dekker 1971, "A floating-point technique for extending the available
+precision").
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from retrieval_report.kernels.lists import Floats
 
 
 class Weights(NamedTuple):
-    """Weight of position i at index i (index 0 holds 0), and the sums of the first i and of their squares, as pairs."""
+    """Weight of position i at index i (index 0 holds 0), and the sums of the first i and of their
+    squares, as pairs.
+    """
 
     weight: Floats
     weight_low: Floats
@@ -80,7 +83,9 @@ def pair_between(high: Floats, low: Floats, t: int, e: int) -> tuple[float, floa
 
 @kernel
 def fill_log2(weight: Floats, low: Floats) -> None:
-    """Fill in 1 / log2(1 + i), by log(m + 1) = log(m) + 2 artanh(1 / (2m + 1)) instead of a library's logarithm."""
+    """Fill in 1 / log2(1 + i), by log(m + 1) = log(m) + 2 artanh(1 / (2m + 1)) instead of a
+    library's logarithm.
+    """
     log, log_low, two, two_low = 0.0, 0.0, 0.0, 0.0
     for m in range(1, weight.size):
         step, step_low = pair_quotient(1.0, 0.0, 2.0 * m + 1.0, 0.0)
@@ -116,7 +121,12 @@ def fill_geometric(weight: Floats, low: Floats, persistence: float) -> None:
 
 @kernel
 def fill_totals(
-    weight: Floats, low: Floats, total: Floats, total_low: Floats, square: Floats, square_low: Floats
+    weight: Floats,
+    low: Floats,
+    total: Floats,
+    total_low: Floats,
+    square: Floats,
+    square_low: Floats,
 ) -> None:
     """Fill in the prefix sums."""
     for i in range(1, weight.size):

@@ -1,9 +1,10 @@
-"""A list's score under random tie order as a walk: each step draws an item and adds an amount to the score.
+"""A list's score under random tie order as a walk: each step draws an item and adds an amount to
+the score.
 
-A node holds what the rest of the score depends on: how many items of each grade the tie has left. Each walk from the
-first node to the last has the probability of its orders, and its amounts add up to the score. There are few nodes
-even where there are more orders than atoms in the universe, and the characteristic function E exp(i·t·score) takes
-one pass over the steps for every t.
+A node holds what the rest of the score depends on: how many items of each grade the tie has left.
+Each walk from the first node to the last has the probability of its orders, and its amounts add up
+to the score. There are few nodes even where there are more orders than atoms in the universe, and
+the characteristic function E exp(i·t·score) takes one pass over the steps for every t.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class Reached(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What an item's contribution depends on: its rank, the sum of values before it, and the chance to get that far."""
+    """What an item's contribution depends on: its rank, the sum of values before it, and the chance
+    to get that far.
+    """
 
     position: int
     before: float
@@ -68,7 +71,9 @@ class Seen(NamedTuple):
 
 @inlined
 def _amount(terms: Terms, position: int, grade: int, sum_before: float, going: float) -> float:
-    """Return what an item adds at a rank, given the sum of values before it and the chance to get that far."""
+    """Return what an item adds at a rank, given the sum of values before it and the chance to get
+    that far.
+    """
     value = terms.value[grade]
     if terms.form == WEIGHTED:
         counted = value
@@ -84,7 +89,9 @@ def _amount(terms: Terms, position: int, grade: int, sum_before: float, going: f
 def _whole(
     terms: Terms, position: int, grade: int, items: int, before: float, going: float
 ) -> tuple[float, float, float]:
-    """Return what items of one grade add from a rank on, and the sum of values and the chance to go on after them."""
+    """Return what items of one grade add from a rank on, and the sum of values and the chance to go
+    on after them.
+    """
     total = 0.0
     for item in range(items):
         total += _amount(terms, position + item, grade, before, going)
@@ -97,7 +104,9 @@ def _whole(
 def _tie_steps(
     walk: Walk, reached: Reached, seen: Seen, items: Integers, grades: Integers, slots: int
 ) -> tuple[int, int]:
-    """Write the steps through a tie of several grades; return their number (−1: no room) and the node after it."""
+    """Write the steps through a tie of several grades; return their number (−1: no room) and the
+    node after it.
+    """
     steps, terms, scale = walk
     count, node = reached
     position, before, going = seen
@@ -135,7 +144,9 @@ def _tie_steps(
                 steps.source[count] = layer + (state if slot else 0)
                 steps.target[count] = following + (0 if last else other)
                 steps.chance[count] = (items[kind] - dealt[kind]) / (size - slot)
-                steps.amount[count] = scale * _amount(terms, position + slot, grades[kind], total, chance_on)
+                steps.amount[count] = scale * _amount(
+                    terms, position + slot, grades[kind], total, chance_on
+                )
                 count += 1
         there = ahead
         layer, following = following, following + (1 if last else states)
@@ -143,8 +154,11 @@ def _tie_steps(
 
 
 @allocating
-def _line(walk: Walk, reached: Reached, q: int, lists: Lists, depth: int, hits: int) -> tuple[int, int]:
-    """Write the steps of one list; ``hits`` relevant items of its cut tie are above the cutoff (−1: a random number).
+def _line(
+    walk: Walk, reached: Reached, q: int, lists: Lists, depth: int, hits: int
+) -> tuple[int, int]:
+    """Write the steps of one list; ``hits`` relevant items of its cut tie are above the cutoff (−1:
+    a random number).
 
     The count is −1 if there is no room.
     """
@@ -172,7 +186,9 @@ def _line(walk: Walk, reached: Reached, q: int, lists: Lists, depth: int, hits: 
             steps.chance[count], steps.amount[count] = 1.0, scale * total
             count, node = count + 1, node + 1
         else:
-            count, node = _tie_steps(walk, Reached(count, node), Seen(position, before, going), items, grades, slots)
+            count, node = _tie_steps(
+                walk, Reached(count, node), Seen(position, before, going), items, grades, slots
+            )
             if count < 0:
                 return count, node
             for kind in range(items.size):
@@ -184,11 +200,14 @@ def _line(walk: Walk, reached: Reached, q: int, lists: Lists, depth: int, hits: 
 
 
 @allocating
-def list_steps(q: int, lists: Lists, depth: int, terms: Terms, scale: float, steps: Steps) -> tuple[int, int]:
-    """Write the steps of a list's score; return their number (−1: no room, or no such walk) and the last node.
+def list_steps(
+    q: int, lists: Lists, depth: int, terms: Terms, scale: float, steps: Steps
+) -> tuple[int, int]:
+    """Write the steps of a list's score; return their number (−1: no room, or no such walk) and the
+    last node.
 
-    If the sum is divided by the relevant items found, and a cut tie makes their number random, the first step chooses
-    it; given that number, the part of the tie above the cutoff is a whole tie.
+    If the sum is divided by the relevant items found, and a cut tie makes their number random, the
+    first step chooses it; given that number, the part of the tie above the cutoff is a whole tie.
     """
     if not terms.retrieved:
         return _line(Walk(steps, terms, scale), Reached(0, 0), q, lists, depth, -1)
@@ -247,10 +266,14 @@ def walk_moments(steps: Steps, last: int) -> tuple[float, float, float, float]:
 
 
 @allocating
-def multiply_characteristics(steps: Steps, last: int, step: float, product: NDArray[np.complex128], terms: int) -> int:
-    """Multiply the first entries of ``product`` by a walk's characteristic function; entry n is at t = n·step.
+def multiply_characteristics(
+    steps: Steps, last: int, step: float, product: NDArray[np.complex128], terms: int
+) -> int:
+    """Multiply the first entries of ``product`` by a walk's characteristic function; entry n is at
+    t = n·step.
 
-    Returns how many entries are worth another factor; all later ones are negligible and remain an upper bound.
+    Returns how many entries are worth another factor; all later ones are negligible and remain an
+    upper bound.
     """
     count = steps.source.size
     turn, here = np.empty(count, np.complex128), np.empty(count, np.complex128)
@@ -274,7 +297,9 @@ def multiply_characteristics(steps: Steps, last: int, step: float, product: NDAr
 
 @allocating
 def sampled_walks(steps: Steps, last: int, key: np.uint64, found: Floats) -> None:
-    """Write the sums of random walks, one for every entry of ``found``; the steps from a node follow each other."""
+    """Write the sums of random walks, one for every entry of ``found``; the steps from a node
+    follow each other.
+    """
     first = np.full(last + 1, steps.source.size)
     for edge in range(steps.source.size - 1, -1, -1):
         first[steps.source[edge]] = edge
@@ -282,7 +307,9 @@ def sampled_walks(steps: Steps, last: int, key: np.uint64, found: Floats) -> Non
     for draw in range(found.size):
         node, edge, total, left = -1, 0, 0.0, 0.0
         while node != last:
-            if edge == steps.source.size or steps.source[edge] != node:  # the start, or where rounding stopped it
+            if (
+                edge == steps.source.size or steps.source[edge] != node
+            ):  # the start, or where rounding stopped it
                 node, edge, total = 0, first[0], 0.0
                 counter += np.uint64(1)
                 left = uniform(key, counter)

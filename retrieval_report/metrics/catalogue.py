@@ -1,8 +1,9 @@
-"""The catalogue of metrics: frozen records with parameters, and their text form, ``"ap(denominator=retrieved)@10"``.
+"""The catalogue of metrics: frozen records with parameters, and their text form,
+``"ap(denominator=retrieved)@10"``.
 
 Positions count from 1; k is the cutoff (the list's own length if
-null), n the length of the list, R the number of relevant items of the query, and e = min(k, n). docs/metrics.md has
-every formula with its source.
+null), n the length of the list, R the number of relevant items of the query, and e = min(k, n).
+docs/metrics.md has every formula with its source.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ Discounts = str | Callable[[Floats], Any]
 
 @dataclass(frozen=True)
 class NumRelRet(Metric):
-    """Number of relevant items among the top k; the mean over queries is reported, where trec_eval prints the sum."""
+    """Number of relevant items among the top k; the mean over queries is reported, where trec_eval
+    prints the sum.
+    """
 
     name: ClassVar[str] = "num_rel_ret"
     term = terms.Sum(terms.Relevant(), terms.Unit())
@@ -107,14 +110,14 @@ class RPrecision(Recall):
 class AP(_PerRelevant):
     """Average precision at k: Σ_{i≤e} precision@i · [item at i relevant] / denominator.
 
-    Denominators: ``total`` is R (trec_eval, TALR), ``min`` is min(k, R) (recommender toolkits), ``retrieved`` is the
-    number of relevant items among the top k (hashing literature, torchmetrics; random if k splits a tie, and treated
-    exactly here), ``k`` is k.
+    Denominators: ``total`` is R (trec_eval, TALR), ``min`` is min(k, R) (recommender toolkits),
+    ``retrieved`` is the number of relevant items among the top k (hashing literature, torchmetrics;
+    random if k splits a tie, and treated exactly here), ``k`` is k.
 
     >>> AP(denominator="retreived")
     Traceback (most recent call last):
-    retrieval_report.ParameterError: ap denominator: 'retreived' is not one of 'total', 'min', 'retrieved', \
-'k'; did you mean 'retrieved'?
+    retrieval_report.ParameterError: ap denominator: 'retreived' is not one of 'total', 'min',
+    'retrieved', 'k'; did you mean 'retrieved'?
     """
 
     name: ClassVar[str] = "ap"
@@ -134,7 +137,11 @@ class AP(_PerRelevant):
             return np.ones((1, 1))
         if self.denominator == "k":
             return facts.cutoff
-        return facts.relevant if self.denominator == "total" else np.minimum(facts.cutoff, facts.relevant)
+        return (
+            facts.relevant
+            if self.denominator == "total"
+            else np.minimum(facts.cutoff, facts.relevant)
+        )
 
     def when_all_follow(self) -> AP:
         return replace(self, denominator="total") if self.denominator == "retrieved" else self
@@ -142,9 +149,11 @@ class AP(_PerRelevant):
 
 @dataclass(frozen=True)
 class WAP(AP):
-    """Weighted average precision: AP with the mean grade of the relevant items so far instead of precision.
+    """Weighted average precision: AP with the mean grade of the relevant items so far instead of
+    precision.
 
-    Source: Zhao et al. 2015. Grades below ``relevant_from`` count as 0. The denominators are those of AP.
+    Source: Zhao et al. 2015. Grades below ``relevant_from`` count as 0. The denominators are those
+    of AP.
     """
 
     name: ClassVar[str] = "wap"
@@ -154,7 +163,9 @@ class WAP(AP):
 
 @dataclass(frozen=True)
 class APAtR(_PerRelevant):
-    """AP over the first R positions, divided by R (MAP@R, Musgrave et al. 2020). Cutoffs do not apply."""
+    """AP over the first R positions, divided by R (MAP@R, Musgrave et al. 2020). Cutoffs do not
+    apply.
+    """
 
     name: ClassVar[str] = "ap_at_r"
     largest: ClassVar[Largest] = 1.0
@@ -164,11 +175,13 @@ class APAtR(_PerRelevant):
 
 @dataclass(frozen=True)
 class Bpref(_PerRelevant):
-    """Binary preference: Σ over the relevant items found of 1 − min(y, M)/M, divided by R (Buckley and Voorhees 2004).
+    """Binary preference: Σ over the relevant items found of 1 − min(y, M)/M, divided by R (Buckley
+    and Voorhees 2004).
 
-    y counts the judged non-relevant items before the item, and M = min(R, all judged non-relevant items), as trec_eval
-    defines it. Items without judgement play no part: with a judgements frame they are left out of the lists, for this
-    metric alone; without one, ``unjudged="drop"`` leaves them out for all. Cutoffs do not apply.
+    y counts the judged non-relevant items before the item, and M = min(R, all judged non-relevant
+    items), as trec_eval defines it. Items without judgement play no part: with a judgements frame
+    they are left out of the lists, for this metric alone; without one, ``unjudged="drop"`` leaves
+    them out for all. Cutoffs do not apply.
     """
 
     name: ClassVar[str] = "bpref"
@@ -201,11 +214,13 @@ class ACG(Metric):
 
 @dataclass(frozen=True)
 class DCG(Metric):
-    """Discounted cumulative gain: Σ_{i≤e} gain(rel(i)) · discount(i) (Järvelin and Kekäläinen 2002).
+    """Discounted cumulative gain: Σ_{i≤e} gain(rel(i)) · discount(i) (Järvelin and Kekäläinen
+    2002).
 
-    ``gain``: ``linear`` (the grade itself), ``exp2`` (2^rel − 1, Burges et al. 2005), a mapping grade → gain, or a
-    function of an array of grades.
-    ``discount``: ``log2`` (1/log2(1 + i)), ``reciprocal`` (1/i), or a function of an array of ranks.
+    ``gain``: ``linear`` (the grade itself), ``exp2`` (2^rel − 1, Burges et al. 2005), a mapping
+    grade → gain, or a function of an array of grades.
+    ``discount``: ``log2`` (1/log2(1 + i)), ``reciprocal`` (1/i), or a function of an array of
+    ranks.
 
     >>> str(DCG(gain={0: 0, 1: 1, 2: 5}))
     'dcg(gain=0:0;1:1;2:5)'
@@ -237,9 +252,10 @@ class DCG(Metric):
 class NDCG(DCG):
     """DCG divided by the ideal DCG, which is the DCG of the grades in descending order.
 
-    ``ideal`` says over which items: ``judged`` (all judged items when judgements are given, else the list's),
-    ``list``, or ``cutoff`` (the top k themselves, as TF Similarity does; binary relevance only). If the cutoff is
-    null, the judged ideal runs over all judged items, as in trec_eval.
+    ``ideal`` says over which items: ``judged`` (all judged items when judgements are given, else
+    the list's), ``list``, or ``cutoff`` (the top k themselves, as TF Similarity does; binary
+    relevance only). If the cutoff is null, the judged ideal runs over all judged items, as in
+    trec_eval.
     """
 
     name: ClassVar[str] = "ndcg"
@@ -252,11 +268,17 @@ class NDCG(DCG):
 
     @property
     def term(self) -> terms.Term:
-        return super().term if self.ideal != "cutoff" else terms.OwnIdeal(terms.Discount(self.discount))
+        return (
+            super().term
+            if self.ideal != "cutoff"
+            else terms.OwnIdeal(terms.Discount(self.discount))
+        )
 
     @property
     def best(self) -> terms.Ideal | None:
-        """Return the ideal DCG this metric divides by, or None if it is that of the top k itself."""
+        """Return the ideal DCG this metric divides by, or None if it is that of the top k
+        itself.
+        """
         if self.ideal == "cutoff":
             return None
         return terms.Ideal(self._gain, terms.Discount(self.discount), self.ideal)
@@ -274,7 +296,8 @@ class NDCG(DCG):
 
 @dataclass(frozen=True)
 class RBP(Metric):
-    """Rank-biased precision: (1 − p) Σ_{i≤e} p^(i−1) · [item at i relevant] (Moffat and Zobel 2008).
+    """Rank-biased precision: (1 − p) Σ_{i≤e} p^(i−1) · [item at i relevant] (Moffat and Zobel
+    2008).
 
     With ``max_grade``, an item counts rel / max_grade instead of 1.
     """
@@ -289,9 +312,13 @@ class RBP(Metric):
             raise ParameterError(f"rbp p: {self.p!r} is not between 0 and 1")
         if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade > 0):
             raise ParameterError(f"rbp max_grade: {self.max_grade!r} is not above 0 and finite")
-        object.__setattr__(self, "p", float(self.p))  # NumPy's float32 0.8 compares equal to 0.8 but is another number
+        object.__setattr__(
+            self, "p", float(self.p)
+        )  # NumPy's float32 0.8 compares equal to 0.8 but is another number
         if self.max_grade is not None:
-            object.__setattr__(self, "max_grade", float(self.max_grade))  # the value that is computed with and printed
+            object.__setattr__(
+                self, "max_grade", float(self.max_grade)
+            )  # the value that is computed with and printed
 
     @property
     def term(self) -> terms.Term:
@@ -303,8 +330,8 @@ class RBP(Metric):
 class ERR(Metric):
     """Expected reciprocal rank: Σ_{i≤e} 1/i · P(search ends at i) (Chapelle et al. 2009).
 
-    An item of grade g ends the search with probability (2^g − 1)/2^max_grade; ``max_grade`` is 4 by default, as in
-    gdeval, so that a score does not depend on which other queries are in the data.
+    An item of grade g ends the search with probability (2^g − 1)/2^max_grade; ``max_grade`` is 4 by
+    default, as in gdeval, so that a score does not depend on which other queries are in the data.
     """
 
     name: ClassVar[str] = "err"

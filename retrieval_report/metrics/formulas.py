@@ -1,7 +1,7 @@
 """Every metric in words: its sum, its divisor, and what its parameters choose.
 
-The records of :mod:`retrieval_report.metrics.catalogue` check their parameters against these choices; the method
-section of a report, the sidebar and the table in docs/metrics.md display them.
+The records of :mod:`retrieval_report.metrics.catalogue` check their parameters against these
+choices; the method section of a report, the sidebar and the table in docs/metrics.md display them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 
 class Formula(NamedTuple):
-    """A sum over the first min(k, n) positions i, and the divisor, which may depend on the value of ``parameter``."""
+    """A sum over the first min(k, n) positions i, and the divisor, which may depend on the value of
+    ``parameter``.
+    """
 
     total: str
     divisor: str | Mapping[str, str]
@@ -24,10 +26,17 @@ class Formula(NamedTuple):
 
 R = "R, the relevant items of the query"
 NOTHING = "1"
-DENOMINATORS = {"total": R, "min": "min(k, R)", "retrieved": "the relevant items among the top k", "k": "k"}
+DENOMINATORS = {
+    "total": R,
+    "min": "min(k, R)",
+    "retrieved": "the relevant items among the top k",
+    "k": "k",
+}
 FORMULAS: Mapping[str, Formula] = {
     "precision": Formula(
-        "number of relevant items", {"k": "k", "retrieved": "min(k, n), the items retrieved"}, "denominator"
+        "number of relevant items",
+        {"k": "k", "retrieved": "min(k, n), the items retrieved"},
+        "denominator",
     ),
     "num_rel_ret": Formula("number of relevant items", NOTHING),
     "recall": Formula("number of relevant items", R),
@@ -37,7 +46,9 @@ FORMULAS: Mapping[str, Formula] = {
     "ap": Formula("Σ precision@i · [item i is relevant]", DENOMINATORS, "denominator"),
     "ap_at_r": Formula("Σ precision@i · [item i is relevant] over the first R", "R"),
     "bpref": Formula(
-        "Σ over relevant items of 1 − (judged others before it, at most M)/M, M = min(R, judged others)", "R"
+        "Σ over relevant items of 1 − (judged others before it, at most M)/M, M = min(R, judged "
+        "others)",
+        "R",
     ),
     "rr": Formula("1/i for the first relevant item", NOTHING),
     "dcg": Formula("Σ gain(grade of item i) · discount(i)", NOTHING),
@@ -51,9 +62,15 @@ FORMULAS: Mapping[str, Formula] = {
         "ideal",
     ),
     "acg": Formula("Σ grade of item i", "k"),
-    "wap": Formula("Σ (sum of relevant grades up to i)/i · [item i is relevant]", DENOMINATORS, "denominator"),
-    "rbp": Formula("(1 − p) Σ p^(i−1) · [item i is relevant], or · grade/max_grade if that is given", NOTHING),
-    "err": Formula("Σ 1/i · stop(i) · Π over j < i of (1 − stop(j)), stop = (2^grade − 1)/2^max_grade", NOTHING),
+    "wap": Formula(
+        "Σ (sum of relevant grades up to i)/i · [item i is relevant]", DENOMINATORS, "denominator"
+    ),
+    "rbp": Formula(
+        "(1 − p) Σ p^(i−1) · [item i is relevant], or · grade/max_grade if that is given", NOTHING
+    ),
+    "err": Formula(
+        "Σ 1/i · stop(i) · Π over j < i of (1 − stop(j)), stop = (2^grade − 1)/2^max_grade", NOTHING
+    ),
 }
 GAINS = {"linear": "g", "exp2": "2^g − 1"}
 DISCOUNTS = {"log2": "1/log2(1 + i)", "reciprocal": "1/i"}
@@ -69,14 +86,18 @@ def divisors(metric: str) -> tuple[str, ...]:
 
 
 def parameter_text(metric: str, parameter: str) -> tuple[tuple[str, ...], str]:
-    """Return the choices of a parameter, the default first, and a sentence that explains each of them.
+    """Return the choices of a parameter, the default first, and a sentence that explains each of
+    them.
 
     >>> parameter_text("precision", "denominator")
-    (('k', 'retrieved'), 'What the sum is divided by. k: k; retrieved: min(k, n), the items retrieved.')
+    (('k', 'retrieved'), 'What the sum is divided by. k: k; retrieved: min(k, n), the items
+    retrieved.')
     """
     what, choices = {
         "gain": ("What an item of grade g counts", GAINS),
         "discount": ("What rank i counts", DISCOUNTS),
     }.get(parameter, ("What the sum is divided by", FORMULAS[metric].divisor))
     assert isinstance(choices, Mapping)
-    return tuple(choices), f"{what}. {'; '.join(f'{name}: {text}' for name, text in choices.items())}."
+    return tuple(
+        choices
+    ), f"{what}. {'; '.join(f'{name}: {text}' for name, text in choices.items())}."

@@ -1,4 +1,6 @@
-"""Read metrics and cutoffs as a person writes them: ``"ndcg@10"``, ``"ap(denominator=min)"``, ``None``, ``"all"``."""
+"""Read metrics and cutoffs as a person writes them: ``"ndcg@10"``, ``"ap(denominator=min)"``,
+``None``, ``"all"``.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ Cutoffs = int | str | Sequence[int | str | None] | None
 CATALOGUE: dict[str, type[Metric]] = {
     record.name: record
     for record in vars(catalogue).values()
-    if inspect.isclass(record) and issubclass(record, Metric) and hasattr(record, "name")  # the bases have no name
+    if inspect.isclass(record)
+    and issubclass(record, Metric)
+    and hasattr(record, "name")  # the bases have no name
 }
 ALIASES = {
     "map": "ap",
@@ -43,9 +47,15 @@ Requests = list[tuple[Metric, tuple[int | None, ...]]]
 
 
 def is_share(metric: str) -> bool:
-    """Return whether all scores of a metric lie between 0 and 1; False for metrics outside the catalogue.
+    """Return whether all scores of a metric lie between 0 and 1; False for metrics outside the
+    catalogue.
 
-    >>> is_share("ndcg(gain=exp2)"), is_share("precision(radius=2)"), is_share("dcg"), is_share("latency")
+    >>> (
+    ...     is_share("ndcg(gain=exp2)"),
+    ...     is_share("precision(radius=2)"),
+    ...     is_share("dcg"),
+    ...     is_share("latency"),
+    ... )
     (True, True, False, False)
     """
     record = CATALOGUE.get(metric.partition("(")[0])
@@ -53,7 +63,8 @@ def is_share(metric: str) -> bool:
 
 
 def parse_cutoffs(cutoffs: object) -> tuple[int | None, ...]:
-    """Return cutoffs as a tuple without repeats, in the order given; None (also as pandas stores it) is the whole list.
+    """Return cutoffs as a tuple without repeats, in the order given; None (also as pandas stores
+    it) is the whole list.
 
     >>> parse_cutoffs([10, 1, 10, "all"])
     (10, 1, None)
@@ -72,9 +83,13 @@ def _parse_cutoff(cutoff: object) -> int | None:
         return None
     number = int(cutoff) if is_whole(cutoff) else 0  # type: ignore[call-overload]
     if number < 1:
-        raise ParameterError(f"cutoffs: {shown(cutoff)} is not a whole number from 1 on, None or 'all'")
+        raise ParameterError(
+            f"cutoffs: {shown(cutoff)} is not a whole number from 1 on, None or 'all'"
+        )
     if number > LARGEST:
-        raise ParameterError(f"cutoffs: {shown(cutoff)} is above {LARGEST}, the largest 64-bit number")
+        raise ParameterError(
+            f"cutoffs: {shown(cutoff)} is above {LARGEST}, the largest 64-bit number"
+        )
     return int(number)
 
 
@@ -87,7 +102,9 @@ def _as_elsewhere(name: str, cutoff: str | None) -> str:
     stem, _, depth = name.rpartition("_")
     known = {**ELSEWHERE, **{own: own for own in (*CATALOGUE, *ALIASES)}}
     own, at = (known.get(stem), depth) if depth.isdecimal() else (ELSEWHERE.get(name), cutoff)
-    return f"; did you mean '{own}@{at}'?" if own and at else f"; did you mean {own!r}?" if own else ""
+    return (
+        f"; did you mean '{own}@{at}'?" if own and at else f"; did you mean {own!r}?" if own else ""
+    )
 
 
 def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]:
@@ -97,37 +114,52 @@ def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]
     (AP(denominator='retrieved'), (10,))
     >>> parse_metric("ncdg")
     Traceback (most recent call last):
-    retrieval_report.ParameterError: metrics: 'ncdg' is unknown; did you mean 'ndcg'? Known: acg, ap, ap_at_r, \
-bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp, recall, rr, wap
+    retrieval_report.ParameterError: metrics: 'ncdg' is unknown; did you mean 'ndcg'? Known: acg,
+    ap, ap_at_r, bpref, dcg, err, f1, hit_rate, ndcg, num_rel_ret, precision, r_precision, rbp,
+    recall, rr, wap
     """
     if isinstance(metric, Metric) and hasattr(metric, "name"):  # the bases have no name
         return metric, None
-    found = re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*(?:@\s*(\w+))?\s*", metric) if isinstance(metric, str) else None
+    found = (
+        re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*(?:@\s*(\w+))?\s*", metric)
+        if isinstance(metric, str)
+        else None
+    )
     if found is None:
-        made = f"; {metric.__name__}() makes a metric of the class" if isinstance(metric, type) else ""
+        made = (
+            f"; {metric.__name__}() makes a metric of the class" if isinstance(metric, type) else ""
+        )
         raise ParameterError(
-            f"metrics: {shown(metric)} is not of the form name, name@10 or name(parameter=value)@10{made}"
+            f"metrics: {shown(metric)} is not of the form name, name@10 or "
+            f"name(parameter=value)@10{made}"
         )
     name, arguments, cutoff = found.groups()
     if name.isdecimal():
         raise ParameterError(
-            f"metrics: {metric!r} is not a metric; for several cutoffs write ndcg@1, ndcg@5, or cutoffs="
+            f"metrics: {metric!r} is not a metric; for several cutoffs write ndcg@1, ndcg@5, or "
+            "cutoffs="
         )
     name = ALIASES.get(name.lower(), name.lower())
     if name not in CATALOGUE:
         hint = _as_elsewhere(name, cutoff) or did_you_mean(name, [*CATALOGUE, *ALIASES]) or "."
-        raise ParameterError(f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}")
+        raise ParameterError(
+            f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}"
+        )
     record = CATALOGUE[name](**_parse_arguments(name, arguments or ""))
     if cutoff is None:
         return record, None
     try:
         return record, parse_cutoffs(_whole(cutoff))
     except ParameterError as error:
-        raise ParameterError(f"metrics: {shown(metric)}: {str(error).removeprefix('cutoffs: ')}") from None
+        raise ParameterError(
+            f"metrics: {shown(metric)}: {str(error).removeprefix('cutoffs: ')}"
+        ) from None
 
 
 def _whole(text: str) -> int | str:
-    """Return a whole number as an int; other text, or more digits than Python reads, is returned to be refused."""
+    """Return a whole number as an int; other text, or more digits than Python reads, is returned to
+    be refused.
+    """
     try:
         return int(text) if text.isdecimal() else text
     except ValueError:
@@ -135,9 +167,11 @@ def _whole(text: str) -> int | str:
 
 
 def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | None]:
-    """Return one metric and its cutoff as frames hold them, from ``"ndcg@10"`` or from metric and cutoff.
+    """Return one metric and its cutoff as frames hold them, from ``"ndcg@10"`` or from metric and
+    cutoff.
 
-    The text of a metric made from functions cannot be parsed; it is returned unchanged, to be looked up in a frame.
+    The text of a metric made from functions cannot be parsed; it is returned unchanged, to be
+    looked up in a frame.
 
     >>> parse_measure("MAP@10"), parse_measure("ndcg", 5), parse_measure("rr@all")
     (('ap', 10), ('ndcg', 5), ('rr', None))
@@ -165,7 +199,9 @@ def _parse_arguments(name: str, text: str) -> dict[str, object]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if key in known and not equals:
-            raise ParameterError(f"metrics: {name}({text}): the parameter {key!r} has no value; write {key}=…")
+            raise ParameterError(
+                f"metrics: {name}({text}): the parameter {key!r} has no value; write {key}=…"
+            )
         if key not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise ParameterError(f"metrics: {name} has no parameter {key!r}; {takes}")
@@ -179,10 +215,13 @@ def _parse_value(text: str) -> object:
     if ":" in text:
         try:
             pairs = [
-                (float(grade), float(gain)) for grade, _, gain in (part.partition(":") for part in text.split(";"))
+                (float(grade), float(gain))
+                for grade, _, gain in (part.partition(":") for part in text.split(";"))
             ]
         except ValueError:
-            raise ParameterError(f"metrics: {text!r} is not of the form grade:gain;grade:gain") from None
+            raise ParameterError(
+                f"metrics: {text!r} is not of the form grade:gain;grade:gain"
+            ) from None
         if len(dict(pairs)) < len(pairs):
             raise ParameterError(f"metrics: {text!r} has two gains for one grade")
         return dict(pairs)
@@ -221,15 +260,16 @@ def measure_text(metric: object, cutoff: int | None) -> str:
 def parse_metrics(metrics: object, cutoffs: object) -> Requests:
     """Return which metric is wanted at which cutoffs, in the order given; repeats are merged.
 
-    A metric without a cutoff has those of ``cutoffs``, by default the whole list. Without metrics, these are the four
-    default measures, or their metrics at the cutoffs.
+    A metric without a cutoff has those of ``cutoffs``, by default the whole list. Without metrics,
+    these are the four default measures, or their metrics at the cutoffs.
 
     >>> [f"{metric}@{own}" for metric, own in parse_metrics(None, None)]
     ['ndcg@(10,)', 'precision@(10,)', 'recall@(10,)', 'ap@(None,)']
     >>> [f"{metric}@{own}" for metric, own in parse_metrics(None, [5, "all"])]
     ['ndcg@(5, None)', 'precision@(5, None)', 'recall@(5, None)', 'ap@(5, None)']
     >>> parse_metrics("ap@5, ndcg, ap@10", 3)
-    [(AP(denominator='total'), (5, 10)), (NDCG(gain='linear', discount='log2', ideal='judged'), (3,))]
+    [(AP(denominator='total'), (5, 10)), (NDCG(gain='linear', discount='log2', ideal='judged'),
+    (3,))]
     """
     default = parse_cutoffs(cutoffs)
     if metrics is None:
@@ -245,16 +285,24 @@ def parse_metrics(metrics: object, cutoffs: object) -> Requests:
     for entry in given:
         metric, own = parse_metric(entry)
         if texts.setdefault(str(metric), metric) != metric:
-            raise ParameterError(f"metrics: two different metrics are both called {str(metric)!r}; name the functions")
+            raise ParameterError(
+                f"metrics: two different metrics are both called {str(metric)!r}; name the "
+                "functions"
+            )
         wanted = (None,) if metric.own_depth else own or default
         result[metric] = tuple(dict.fromkeys((*result.get(metric, ()), *wanted)))
     return list(result.items())
 
 
 def divided_by_relevant(text: str) -> bool:
-    """Return whether a metric depends on R or on the grades of all relevant items; of an unknown one it may.
+    """Return whether a metric depends on R or on the grades of all relevant items; of an unknown
+    one it may.
 
-    >>> divided_by_relevant("ap"), divided_by_relevant("ap(denominator=k)"), divided_by_relevant("my_metric")
+    >>> (
+    ...     divided_by_relevant("ap"),
+    ...     divided_by_relevant("ap(denominator=k)"),
+    ...     divided_by_relevant("my_metric"),
+    ... )
     (True, False, True)
     """
     try:
@@ -262,4 +310,8 @@ def divided_by_relevant(text: str) -> bool:
     except ParameterError:  # a gain that is a function has no text form that could be parsed
         name = text.partition("(")[0]
         return name == "ndcg" or name not in CATALOGUE
-    return metric.reads.relevant or metric.own_depth or any(ideal.over == "judged" for ideal in metric.reads.ideals)
+    return (
+        metric.reads.relevant
+        or metric.own_depth
+        or any(ideal.over == "judged" for ideal in metric.reads.ideals)
+    )

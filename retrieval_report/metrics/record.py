@@ -1,8 +1,8 @@
 """The record of a metric, from which scores, bounds, marks, notices and texts are made.
 
-A record says which sum it needs from the kernels (``term``), how the sum becomes the score (``divisor``), and the
-largest score there is (``largest``). Bounds and marks of cut lists, notices and charts read nothing else of a metric,
-so a user's own record gets them in the same way.
+A record says which sum it needs from the kernels (``term``), how the sum becomes the score
+(``divisor``), and the largest score there is (``largest``). Bounds and marks of cut lists, notices
+and charts read nothing else of a metric, so a user's own record gets them in the same way.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ Largest = float | Literal["grade"] | None
 class Facts(Protocol):
     """The quantities a metric may divide by, as arrays that broadcast to (lists, cutoffs).
 
-    A divisor must not fall when any of them rises, and must not combine an ideal with anything else.
+    A divisor must not fall when any of them rises, and must not combine an ideal with anything
+    else.
     """
 
     @property
@@ -56,10 +57,14 @@ class Metric:
     """Base of all metrics."""
 
     name: ClassVar[str]
-    own_depth: ClassVar[bool] = False  # scores the first R positions or the whole list, whatever the cutoffs
+    own_depth: ClassVar[bool] = (
+        False  # scores the first R positions or the whole list, whatever the cutoffs
+    )
     needs_relevant: ClassVar[bool] = False  # has no meaning where nothing is relevant
     largest: ClassVar[Largest] = None
-    """The largest score a list can reach: a number, the largest grade ("grade"), or None if there is no limit."""
+    """The largest score a list can reach: a number, the largest grade ("grade"), or None if there
+    is no limit.
+    """
 
     @property
     def term(self) -> terms.Term:
@@ -85,7 +90,9 @@ class Metric:
         return _reads(self)
 
     def when_all_follow(self) -> Metric:
-        """Return the metric that a list gets whose missing items all follow, infinitely far down."""
+        """Return the metric that a list gets whose missing items all follow, infinitely far
+        down.
+        """
         return self
 
     def check(self, grades: Floats, relevant: Bools) -> None:
@@ -105,7 +112,12 @@ class Metric:
 def _reads(metric: Metric) -> Reads:
     asked = _Asked()
     metric.divisor(asked)
-    return Reads("cutoff" in asked.names, "length" in asked.names, "relevant" in asked.names, tuple(asked.ideals))
+    return Reads(
+        "cutoff" in asked.names,
+        "length" in asked.names,
+        "relevant" in asked.names,
+        tuple(asked.ideals),
+    )
 
 
 class _Asked:

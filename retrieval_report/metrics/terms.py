@@ -1,4 +1,5 @@
-"""What a metric asks of the kernels: the values of items, the weights of positions, and the sums it needs.
+"""What a metric asks of the kernels: the values of items, the weights of positions, and the sums it
+needs.
 
 These are plain frozen records, so two metrics that need the same sum share one run of a kernel.
 """
@@ -44,16 +45,21 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Gain:
-    """An item counts the gain of its grade: ``linear`` (the grade), ``exp2`` (2^rel − 1), a table or a function."""
+    """An item counts the gain of its grade: ``linear`` (the grade), ``exp2`` (2^rel − 1), a table
+    or a function.
+    """
 
     rule: str | GainTable | Callable[[Floats], Any]
 
     def of(self, grades: Floats, relevant: Bools) -> Floats:
-        """Return the value of each grade; raise unless the values are finite, at least 0 and do not decrease."""
+        """Return the value of each grade; raise unless the values are finite, at least 0 and do not
+        decrease.
+        """
         if self.rule == "exp2":
             if grades.size and grades[-1] > 1023:
                 raise DataError(
-                    f"gain 'exp2': 2^{number_text(grades[-1])} is not finite; use gain='linear' or smaller grades"
+                    f"gain 'exp2': 2^{number_text(grades[-1])} is not finite; use gain='linear' or "
+                    "smaller grades"
                 )
             return exponential(grades)
         if self.rule == "linear":
@@ -61,7 +67,8 @@ class Gain:
         values = self._table(grades) if isinstance(self.rule, tuple) else self._call(grades)
         if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) >= 0).all()):
             raise ParameterError(
-                f"gain: must be finite, at least 0 and not decrease as the grade rises; grades {_some(grades)} "
+                "gain: must be finite, at least 0 and not decrease as the grade rises; grades "
+                f"{_some(grades)} "
                 f"gave {_some(values)}"
             )
         return values
@@ -72,7 +79,8 @@ class Gain:
         unknown = [float(grade) for grade in grades if float(grade) not in table]
         if unknown:
             raise ParameterError(
-                f"gain: the table has no entry for grade {number_text(unknown[0])}; it has {sorted(table)}"
+                f"gain: the table has no entry for grade {number_text(unknown[0])}; it has "
+                f"{sorted(table)}"
             )
         return np.array([table[float(grade)] for grade in grades], dtype=np.float64)
 
@@ -103,12 +111,16 @@ class Geometric:
 
 @dataclass(frozen=True)
 class Discount:
-    """Position i has weight 1/log2(1 + i) (``log2``), 1/i (``reciprocal``), or the value of a function of the ranks."""
+    """Position i has weight 1/log2(1 + i) (``log2``), 1/i (``reciprocal``), or the value of a
+    function of the ranks.
+    """
 
     rule: str | Callable[[Floats], Any] = "log2"
 
     def table(self, longest: int) -> tables.Weights:
-        """Return weights and prefix sums up to position ``longest``; raise if any is negative or they increase."""
+        """Return weights and prefix sums up to position ``longest``; raise if any is negative or
+        they increase.
+        """
         if self.rule == "log2":
             return tables.log2_weights(longest)
         if self.rule == "reciprocal":
@@ -118,7 +130,8 @@ class Discount:
         values = _returned("discount", self.rule, ranks, "ranks")
         if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) <= 0).all()):
             raise ParameterError(
-                f"discount: must be finite, at least 0 and not increase; ranks 1, 2, … gave {_some(values)}"
+                "discount: must be finite, at least 0 and not increase; ranks 1, 2, … gave "
+                f"{_some(values)}"
             )
         return tables.given_weights(values)
 
@@ -127,7 +140,9 @@ class Discount:
 class Term:
     """Base of the sums; what is not said of one holds as it stands here."""
 
-    judged_only: ClassVar[bool] = False  # considers the judged items alone, down to the end of the list
+    judged_only: ClassVar[bool] = (
+        False  # considers the judged items alone, down to the end of the list
+    )
     first_only: ClassVar[bool] = False  # nothing after the first relevant item counts
 
     @property
@@ -187,7 +202,9 @@ class Sum(Term):
 
 @dataclass(frozen=True)
 class Pairs(Term):
-    """Σ (1/i)·[relevant]·(values of the relevant items so far), with ``retrieved`` divided by those found."""
+    """Σ (1/i)·[relevant]·(values of the relevant items so far), with ``retrieved`` divided by those
+    found.
+    """
 
     graded: bool
     retrieved: bool
@@ -217,7 +234,9 @@ class FirstRelevant(Term):
 
 @dataclass(frozen=True)
 class Stops(Term):
-    """Σ 1/i · P(search ends at i), where an item of grade g ends it with probability (2^g − 1)/2^max_grade."""
+    """Σ 1/i · P(search ends at i), where an item of grade g ends it with probability (2^g −
+    1)/2^max_grade.
+    """
 
     max_grade: float
 
@@ -252,14 +271,17 @@ class OwnIdeal(Term):
         positive = grades[grades > 0]
         if positive.size > 1:
             raise ParameterError(
-                "ndcg(ideal=cutoff): the ideal of the top k itself is random, and is exact for binary relevance only; "
+                "ndcg(ideal=cutoff): the ideal of the top k itself is random, and is exact for "
+                "binary relevance only; "
                 f"found grades {_some(positive)}; use ideal='judged' or make the relevances 0 and 1"
             )
 
 
 @dataclass(frozen=True)
 class Ideal:
-    """The largest DCG that the judged items (for ``list`` the items of the list) allow at each cutoff."""
+    """The largest DCG that the judged items (for ``list`` the items of the list) allow at each
+    cutoff.
+    """
 
     gain: Gain
     discount: Discount
@@ -273,7 +295,9 @@ class Ideal:
 
 @dataclass(frozen=True)
 class Preferences(Term):
-    """Σ over the relevant items of 1 − (judged non-relevant items before it) / min(R, judged non-relevant items)."""
+    """Σ over the relevant items of 1 − (judged non-relevant items before it) / min(R, judged
+    non-relevant items).
+    """
 
     judged_only: ClassVar[bool] = True
 
@@ -290,12 +314,18 @@ def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
         return gain
     if callable(gain) and isinstance(gain, Hashable):
         return gain
-    raise ParameterError(f"gain: {gain!r} is not 'linear', 'exp2', a mapping grade → gain, or a function of an array")
+    raise ParameterError(
+        f"gain: {gain!r} is not 'linear', 'exp2', a mapping grade → gain, or a function of an array"
+    )
 
 
 def _gain_table(gain: Mapping[Any, Any] | tuple[Any, ...]) -> GainTable:
     try:
-        pairs = [*gain.items()] if isinstance(gain, Mapping) else [(grade, value) for grade, value in gain]
+        pairs = (
+            [*gain.items()]
+            if isinstance(gain, Mapping)
+            else [(grade, value) for grade, value in gain]
+        )
         if not pairs or any(isinstance(number, str | bytes) for pair in pairs for number in pair):
             raise TypeError
         return tuple(sorted((float(grade), float(value)) for grade, value in pairs))
@@ -309,9 +339,13 @@ def _returned(name: str, rule: Callable[[Floats], Any], given: Floats, what: str
     try:
         values = np.asarray(result, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name}: the function gave {result!r}, which is not an array of numbers") from None
+        raise ParameterError(
+            f"{name}: the function gave {result!r}, which is not an array of numbers"
+        ) from None
     if values.shape != given.shape:
-        raise ParameterError(f"{name}: the function gave shape {values.shape} for {what} of shape {given.shape}")
+        raise ParameterError(
+            f"{name}: the function gave shape {values.shape} for {what} of shape {given.shape}"
+        )
     return values
 
 
@@ -321,28 +355,41 @@ def exponential(grades: Floats) -> Floats:
     >>> exponential(np.array([0.0, 1e-18, 1.0, 3.0])).tolist()
     [0.0, 6.931471805599453e-19, 1.0, 7.0]
     """
-    fractions = np.expm1(np.minimum(grades, 1.0) * np.log(2.0))  # 2^g − 1 itself would lose digits if g is small
+    fractions = np.expm1(
+        np.minimum(grades, 1.0) * np.log(2.0)
+    )  # 2^g − 1 itself would lose digits if g is small
     result: Floats = np.where(grades < 1.0, fractions, np.exp2(grades) - 1.0)
     return result
 
 
 def warn_steep(metrics: Iterable[Any], grades: Floats, warn: Callable[[str], None] = warn) -> None:
-    """Warn if a metric uses the gain ``exp2`` with grades so large that a single item decides the score."""
+    """Warn if a metric uses the gain ``exp2`` with grades so large that a single item decides the
+    score.
+    """
     largest = grades.max(initial=0.0)
-    if largest < STEEP_GRADE or Gain("exp2") not in [getattr(metric.term, "values", None) for metric in metrics]:
+    if largest < STEEP_GRADE or Gain("exp2") not in [
+        getattr(metric.term, "values", None) for metric in metrics
+    ]:
         return
-    warn(f"gain 'exp2' with grades up to {largest:g}: one item decides the score; consider gain='linear'")
+    warn(
+        f"gain 'exp2' with grades up to {largest:g}: one item decides the score; consider "
+        "gain='linear'"
+    )
 
 
 def check_judged_only(metrics: Iterable[Any], by_judgements: bool, unjudged: str | None) -> None:
-    """Raise if nothing says which items are judged, for a metric that considers judged items only."""
+    """Raise if nothing says which items are judged, for a metric that considers judged items
+    only.
+    """
     if by_judgements or unjudged != "non_relevant":
         return
     for metric in metrics:
         if metric.term.judged_only:
             raise ParameterError(
-                f"{metric}: considers judged items only, and items without judgement would count as not relevant; "
-                "unjudged='drop' removes them from the lists, unjudged='error' makes sure that there are none"
+                f"{metric}: considers judged items only, and items without judgement would count "
+                "as not relevant; "
+                "unjudged='drop' removes them from the lists, unjudged='error' makes sure that "
+                "there are none"
             )
 
 
@@ -350,7 +397,8 @@ def check_largest(metric: str, grades: Floats, largest: float) -> None:
     """Raise if a grade exceeds the metric's ``max_grade``."""
     if grades.size and grades[-1] > largest:
         raise ParameterError(
-            f"{metric}: the data have grade {number_text(grades[-1])}, above max_grade={number_text(largest)}; "
+            f"{metric}: the data have grade {number_text(grades[-1])}, above "
+            f"max_grade={number_text(largest)}; "
             f"ask for {metric}(max_grade={number_text(grades[-1])})"
         )
 

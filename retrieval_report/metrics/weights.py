@@ -1,4 +1,6 @@
-"""List weights and weighted gains from item weights, by the rule of KerasRS and TensorFlow Ranking."""
+"""List weights and weighted gains from item weights, by the rule of KerasRS and TensorFlow
+Ranking.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +24,21 @@ from retrieval_report.reading.frames import to_polars
 KEYS = ["model", "query"]
 
 
-def query_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Metric]) -> pl.DataFrame:
+def query_weights(
+    rankings: object, *, metrics: str | Metric | Sequence[str | Metric]
+) -> pl.DataFrame:
     """Return the weight of every list, computed from its items' weights: w_q = Σ w·g / Σ g.
 
-    For DCG and NDCG, g is the gain; for other metrics it is 1 for items of relevance 1 or more. A list in which every
-    g is 0 gets the mean weight of the model's other lists; a list whose items all have weight 0 or are masked gets 0.
-    Source: KerasRS 0.4, ``metrics/ranking_metrics_utils``, where the mean runs over a batch; here it runs over all
-    lists of the model.
+    For DCG and NDCG, g is the gain; for other metrics it is 1 for items of relevance 1 or more. A
+    list in which every g is 0 gets the mean weight of the model's other lists; a list whose items
+    all have weight 0 or are masked gets 0.
+    Source: KerasRS 0.4, ``metrics/ranking_metrics_utils``, where the mean runs over a batch; here
+    it runs over all lists of the model.
 
-    In DCG, NDCG and AP, KerasRS also multiplies the term of every item by the item's weight. A weight per list has the
-    same effect only if all items of the list with a gain above 0 have the same weight; other weights are refused.
-    :func:`weigh_gains` accepts them for DCG and NDCG; there is no equivalent for AP.
+    In DCG, NDCG and AP, KerasRS also multiplies the term of every item by the item's weight. A
+    weight per list has the same effect only if all items of the list with a gain above 0 have the
+    same weight; other weights are refused. :func:`weigh_gains` accepts them for DCG and NDCG; there
+    is no equivalent for AP.
 
     Parameters
     ----------
@@ -44,19 +50,27 @@ def query_weights(rankings: object, *, metrics: str | Metric | Sequence[str | Me
     Returns
     -------
     polars.DataFrame
-        ``model``, ``query``, ``metric``, ``weight``, to be passed to ``summarise(queries=…, average="weighted")``.
+        ``model``, ``query``, ``metric``, ``weight``, to be passed to ``summarise(queries=…,
+        average="weighted")``.
 
     Raises
     ------
     ParameterError
-        If a metric is DCG, NDCG, AP or a variant of them, and items of a list with a gain above 0 differ in weight.
+        If a metric is DCG, NDCG, AP or a variant of them, and items of a list with a gain above 0
+        differ in weight.
 
     Examples
     --------
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q", "q", "r"], "item": ["a", "b", "a"], "distance": [1, 2, 1],
-    ...     "relevance": [1, 1, 0], "weight": [1.0, 3.0, 5.0]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q", "q", "r"],
+    ...         "item": ["a", "b", "a"],
+    ...         "distance": [1, 2, 1],
+    ...         "relevance": [1, 1, 0],
+    ...         "weight": [1.0, 3.0, 5.0],
+    ...     }
+    ... )
     >>> query_weights(rankings, metrics="rr")["weight"].to_list()
     [2.0, 2.0]
     """
@@ -78,10 +92,12 @@ class WeighedGains(NamedTuple):
 
 
 def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains:
-    """Multiply the items' gains by their weights, as KerasRS and TensorFlow Ranking do in DCG and NDCG.
+    """Multiply the items' gains by their weights, as KerasRS and TensorFlow Ranking do in DCG and
+    NDCG.
 
-    An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the weight of its list, which
-    the weighted mean over lists multiplies back. Ties stay exact, because an item's weight is a property of the item.
+    An item of weight w counts w·gain(rel), in the ideal of NDCG too; DCG is divided by the weight
+    of its list, which the weighted mean over lists multiplies back. Ties stay exact, because an
+    item's weight is a property of the item.
     Source: KerasRS 0.4, ``metrics/dcg`` and ``metrics/ndcg``.
 
     Parameters
@@ -89,13 +105,15 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
     rankings
         A rankings frame with a column ``weight`` and ``relevance``.
     metric
-        DCG or NDCG, whose own gain is used (KerasRS has ``"ndcg(gain=exp2,ideal=list)"``); a cutoff in it is ignored.
+        DCG or NDCG, whose own gain is used (KerasRS has ``"ndcg(gain=exp2,ideal=list)"``); a cutoff
+        in it is ignored.
 
     Returns
     -------
     WeighedGains
-        ``rankings`` whose relevance is the weighted gain and ``metric`` with linear gain, both for ``evaluate``, and
-        ``weights`` of the lists (columns of :func:`query_weights`) for ``summarise(queries=…, average="weighted")``.
+        ``rankings`` whose relevance is the weighted gain and ``metric`` with linear gain, both for
+        ``evaluate``, and ``weights`` of the lists (columns of :func:`query_weights`) for
+        ``summarise(queries=…, average="weighted")``.
 
     Raises
     ------
@@ -104,29 +122,49 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
 
     Examples
     --------
-    The relevant item of weight 3 is second, but first in the ideal, so 1 + 3/log2(3) is divided by 3 + 1/log2(3).
+    The relevant item of weight 3 is second, but first in the ideal, so 1 + 3/log2(3) is divided by
+    3 + 1/log2(3).
 
     >>> import polars as pl
     >>> from retrieval_report import evaluate, summarise
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2], "relevance": [1, 1], "weight": [1.0, 3.0]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q", "q"],
+    ...         "item": ["a", "b"],
+    ...         "distance": [1, 2],
+    ...         "relevance": [1, 1],
+    ...         "weight": [1.0, 3.0],
+    ...     }
+    ... )
     >>> weighed = weigh_gains(rankings, "ndcg(ideal=list)")
-    >>> scores = evaluate(weighed.rankings, metrics=weighed.metric, cutoffs=None, policies="expected")
-    >>> summarise(scores, queries=weighed.weights, average="weighted").select("metric", "value").row(0)
+    >>> scores = evaluate(
+    ...     weighed.rankings, metrics=weighed.metric, cutoffs=None, policies="expected"
+    ... )
+    >>> summarise(scores, queries=weighed.weights, average="weighted").select(
+    ...     "metric", "value"
+    ... ).row(0)
     ('ndcg(ideal=list)', 0.7967075809905068)
     """
     asked, _ = parse_metric(metric)
     if not isinstance(asked, DCG):
-        raise ParameterError(f"weigh_gains: {asked} has no gains; item weights are defined for dcg and ndcg")
+        raise ParameterError(
+            f"weigh_gains: {asked} has no gains; item weights are defined for dcg and ndcg"
+        )
     frame, everything = _read(rankings)
     linear = replace(asked, gain="linear")
     weights = _weights_of(frame, everything, asked).with_columns(metric=pl.lit(str(linear)))
     gain = _gains(frame, asked) * frame["weight"].cast(pl.Float64)
     weighed = frame.with_columns(relevance=gain).drop("weight", "mask", strict=False)
     if not isinstance(asked, NDCG):
-        per_list = pl.col("relevance") / pl.when(pl.col("of_list") > 0).then("of_list").otherwise(1.0)
+        per_list = pl.col("relevance") / pl.when(pl.col("of_list") > 0).then("of_list").otherwise(
+            1.0
+        )
         of_list = weights.select(*KEYS, of_list="weight")
-        weighed = weighed.join(of_list, on=KEYS, maintain_order="left").with_columns(relevance=per_list).drop("of_list")
+        weighed = (
+            weighed.join(of_list, on=KEYS, maintain_order="left")
+            .with_columns(relevance=per_list)
+            .drop("of_list")
+        )
     return WeighedGains(weighed, linear, weights.select("model", "query", "metric", "weight"))
 
 
@@ -155,17 +193,28 @@ def _gains(frame: pl.DataFrame, metric: Metric) -> pl.Series:
 
 
 def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
-    """Raise if items of a list with a gain above 0 differ in weight, which KerasRS puts into the score itself."""
+    """Raise if items of a list with a gain above 0 differ in weight, which KerasRS puts into the
+    score itself.
+    """
     gaining = frame.filter(_gains(frame, metric) > 0)
-    uneven = gaining.group_by(KEYS).agg(pl.col("weight").n_unique()).filter(pl.col("weight") > 1).sort(KEYS)
+    uneven = (
+        gaining.group_by(KEYS)
+        .agg(pl.col("weight").n_unique())
+        .filter(pl.col("weight") > 1)
+        .sort(KEYS)
+    )
     if uneven.height:
         model, query, _ = uneven.row(0)
         way = (
-            "weigh_gains() accepts such weights" if isinstance(metric, DCG) else "no function here accepts such weights"
+            "weigh_gains() accepts such weights"
+            if isinstance(metric, DCG)
+            else "no function here accepts such weights"
         )
         raise ParameterError(
-            f"query_weights: {metric}: in {uneven.height} lists the relevant items differ in weight, first in query "
-            f"{query!r} of model {model!r}; KerasRS then weights the term of each item, which weights of lists cannot "
+            f"query_weights: {metric}: in {uneven.height} lists the relevant items differ in "
+            "weight, first in query "
+            f"{query!r} of model {model!r}; KerasRS then weights the term of each item, which "
+            "weights of lists cannot "
             f"express; {way}"
         )
 

@@ -18,11 +18,13 @@ MAX_ROWS = 2**32 - 1
 """Default limit of the rows of one file, which is what standard Polars can count."""
 
 
-def read_binary(source: Source, form: str, choose: Choose, max_rows: int | None = None) -> pl.DataFrame:
+def read_binary(
+    source: Source, form: str, choose: Choose, max_rows: int | None = None
+) -> pl.DataFrame:
     """Read columns of a Parquet or Arrow file under our names; types are kept.
 
-    Inside `tried_first`, another process reads them before. The number of rows is first read from the metadata, because
-    200 kB of Parquet can hold 10⁸ equal rows.
+    Inside `tried_first`, another process reads them before. The number of rows is first read from
+    the metadata, because 200 kB of Parquet can hold 10⁸ equal rows.
 
     Raises
     ------
@@ -37,7 +39,8 @@ def read_binary(source: Source, form: str, choose: Choose, max_rows: int | None 
         rows = frame.select(pl.len()).collect().item()
         if rows > limit:
             raise FileError(
-                f"{source.path}: {rows} rows are more than max_rows={limit}; raise max_rows= if that is right"
+                f"{source.path}: {rows} rows are more than max_rows={limit}; raise max_rows= if "
+                "that is right"
             )
         return frame.select(under_our_names(chosen)).collect()
 

@@ -1,4 +1,6 @@
-"""Combine several files into one frame, without a cast that could create or split ties or merge ids."""
+"""Combine several files into one frame, without a cast that could create or split ties or merge
+ids.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,19 @@ from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import base_name
 
 PLACEHOLDERS = {
-    *("unknown", "default", "none", "null", "run", "run_id", "run_name", "runid", "tag", "test", "r0"),
+    *(
+        "unknown",
+        "default",
+        "none",
+        "null",
+        "run",
+        "run_id",
+        "run_name",
+        "runid",
+        "tag",
+        "test",
+        "r0",
+    ),
     *("anserini", "beir", "capreolus", "galago", "indri", "pyserini", "pyterrier"),
 }
 """Tags in lower case that name no run: what tools and scripts write unless they are told."""
@@ -50,8 +64,8 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     Raises
     ------
     ColumnError
-        The files have different columns (if some have distances and some scores, these become distances), ids of
-        different types, or numbers whose common type would change them.
+        The files have different columns (if some have distances and some scores, these become
+        distances), ids of different types, or numbers whose common type would change them.
     FileError
         Two files give the same model by their names.
     """
@@ -70,11 +84,16 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
 
 
 def _one_order(parts: Sequence[Part]) -> Sequence[Part]:
-    """Give all parts a distance if some have one and others a score; 0 − score keeps every order and every tie."""
+    """Give all parts a distance if some have one and others a score; 0 − score keeps every order
+    and every tie.
+    """
     orders = [{"distance", "score"} & set(part.frame.columns) for part in parts]
     if {"distance"} not in orders or {"score"} not in orders:
         return parts
-    return [_as_distance(part) if order == {"score"} else part for part, order in zip(parts, orders, strict=True)]
+    return [
+        _as_distance(part) if order == {"score"} else part
+        for part, order in zip(parts, orders, strict=True)
+    ]
 
 
 def _as_distance(part: Part) -> Part:
@@ -82,9 +101,12 @@ def _as_distance(part: Part) -> Part:
     if score.dtype.is_unsigned_integer():
         score = score.cast(pl.Int64, strict=False)
     least = pl.select(score.dtype.min()).item() if score.dtype.is_integer() else None  # type: ignore[attr-defined]
-    if least is not None and (score.null_count() > part.frame["score"].null_count() or (score == least).any()):
+    if least is not None and (
+        score.null_count() > part.frame["score"].null_count() or (score == least).any()
+    ):
         raise ColumnError(
-            f"{part.path}: a 'score' where other models have a 'distance', and it is too large to be turned into one"
+            f"{part.path}: a 'score' where other models have a 'distance', and it is too large to "
+            "be turned into one"
         )
     frame = part.frame.with_columns((0 - score).alias("distance"))
     names = ["distance" if name == "score" else name for name in part.frame.columns]
@@ -107,9 +129,9 @@ def _refuse_shared_names(parts: Sequence[Part]) -> None:
 def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
     """Name all TREC runs by their tags, or all by their files.
 
-    Without ``name_by`` they are named by their files, as tables without a column ``model`` are. Tags are used if
-    nothing else is named by its file, every file has its own, and none is one of `PLACEHOLDERS`; also of a single file
-    of several runs.
+    Without ``name_by`` they are named by their files, as tables without a column ``model`` are.
+    Tags are used if nothing else is named by its file, every file has its own, and none is one of
+    `PLACEHOLDERS`; also of a single file of several runs.
 
     Raises
     ------
@@ -125,15 +147,21 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
         both = f"{tagged[files[0]].path} and {tagged[files[1]].path}"
         if name_by == "tag" and not alone:
             raise FileError(
-                f"{both} both carry the tag {tag!r} and rank query {query!r}; give the runs different tags, or name "
+                f"{both} both carry the tag {tag!r} and rank query {query!r}; give the runs "
+                "different tags, or name "
                 "them by file: name_by='file'"
             )
         if name_by is None and alone:
             warn(
-                f"{both} carry the tag {tag!r} and share no query: each is a model of its own, named after its file; "
+                f"{both} carry the tag {tag!r} and share no query: each is a model of its own, "
+                "named after its file; "
                 "name_by='tag' makes them one"
             )
-    return list(parts) if name_by == "tag" else [_by_file_and_tag(part) if part.tagged else part for part in parts]
+    return (
+        list(parts)
+        if name_by == "tag"
+        else [_by_file_and_tag(part) if part.tagged else part for part in parts]
+    )
 
 
 def by_file(part: Part) -> Part:
@@ -147,7 +175,11 @@ def _by_file_and_tag(part: Part) -> Part:
     if part.frame["model"].n_unique() == 1:
         return by_file(part)
     name = base_name(Path(part.path))
-    return replace(part, frame=part.frame.with_columns(model=pl.format("{}:{}", pl.lit(name), "model")), name=name)
+    return replace(
+        part,
+        frame=part.frame.with_columns(model=pl.format("{}:{}", pl.lit(name), "model")),
+        name=name,
+    )
 
 
 def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
@@ -160,9 +192,12 @@ def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
 
 
 def _shared_tags(parts: Sequence[Part]) -> pl.DataFrame:
-    """Return tags of several files: whether they share no query, a query (shared if any is), its files first."""
+    """Return tags of several files: whether they share no query, a query (shared if any is), its
+    files first.
+    """
     lists = pl.concat(
-        _lists_of(part.frame).with_columns(file=pl.lit(index, pl.UInt32)) for index, part in enumerate(parts)
+        _lists_of(part.frame).with_columns(file=pl.lit(index, pl.UInt32))
+        for index, part in enumerate(parts)
     )
     lists = lists.with_columns(alone=pl.len().over("model", "query") == 1)
     shared = (
@@ -174,7 +209,9 @@ def _shared_tags(parts: Sequence[Part]) -> pl.DataFrame:
 
 
 def _lists_of(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return models and queries of the rows, each pair once; most rows belong to the same list as the row before."""
+    """Return models and queries of the rows, each pair once; most rows belong to the same list as
+    the row before.
+    """
     keys = ("model", "query")
     other = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in keys)
     return frame.select(keys).filter(other | (pl.int_range(pl.len()) == 0)).unique()
@@ -188,9 +225,13 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
     if all(dtype.is_integer() for dtype in types):
         return pl.Int64() if all(_fits(part.frame[name]) for part in parts) else pl.Int128()
     if name in ID_COLUMNS:
-        if all(dtype.is_integer() or dtype == pl.String for dtype in types) and not _odd_text(name, parts):
+        if all(dtype.is_integer() or dtype == pl.String for dtype in types) and not _odd_text(
+            name, parts
+        ):
             return pl.String()
-    elif all(dtype.is_numeric() or (dtype == pl.Boolean and name == "relevance") for dtype in types):
+    elif all(
+        dtype.is_numeric() or (dtype == pl.Boolean and name == "relevance") for dtype in types
+    ):
         if name in ("distance", "score"):
             _refuse_mixed_floats(name, parts)
         return pl.Float64()
@@ -203,7 +244,9 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
 def _fits(values: pl.Series) -> bool:
     """Return whether whole numbers fit in 64 bits."""
     return values.dtype not in (pl.UInt64, pl.Int128, pl.UInt128) or bool(
-        (values.cast(pl.Int128, strict=False).is_between(-(2**63), 2**63 - 1) | values.is_null()).all()
+        (
+            values.cast(pl.Int128, strict=False).is_between(-(2**63), 2**63 - 1) | values.is_null()
+        ).all()
     )
 
 
@@ -242,10 +285,13 @@ def _cast(part: Part, types: dict[str, pl.DataType]) -> pl.DataFrame:
         try:
             cast = series.cast(dtype)
         except pl.exceptions.PolarsError as error:
-            raise ColumnError(f"{part.path}: column {name!r}: {series.dtype} does not fit {dtype}") from error
+            raise ColumnError(
+                f"{part.path}: column {name!r}: {series.dtype} does not fit {dtype}"
+            ) from error
         if dtype == pl.Float64 and _merges(series, cast):
             raise ColumnError(
-                f"{part.path}: column {name!r} has {series.dtype} values that Float64, which another part needs, "
+                f"{part.path}: column {name!r} has {series.dtype} values that Float64, which "
+                "another part needs, "
                 "cannot tell apart; they would tie"
             )
         columns.append(cast)
@@ -253,7 +299,9 @@ def _cast(part: Part, types: dict[str, pl.DataType]) -> pl.DataFrame:
 
 
 def _merges(series: pl.Series, cast: pl.Series) -> bool:
-    """Return whether different numbers become equal; a cast to Float64 never changes their order."""
+    """Return whether different numbers become equal; a cast to Float64 never changes their
+    order.
+    """
     if series.dtype.is_float() or series.dtype == pl.Boolean:
         return False
     if series.dtype.is_integer() and series.cast(pl.Int128).is_between(-(2**53), 2**53).all():

@@ -1,4 +1,6 @@
-"""Convert frames of other libraries to Polars through narwhals; no other library is imported here."""
+"""Convert frames of other libraries to Polars through narwhals; no other library is imported
+here.
+"""
 
 from __future__ import annotations
 
@@ -25,34 +27,37 @@ _USED_COLUMNS = {
 
 
 def convert(frame: object, what: str) -> pl.DataFrame:
-    """Convert a frame of any library narwhals understands; values, column names and row order are kept.
+    """Convert a frame of any library narwhals understands; values, column names and row order are
+    kept.
 
     Parameters
     ----------
     frame : object
-        Polars (eager or lazy), pandas, PyArrow, DuckDB, anything else that narwhals or Arrow's stream interface
-        supports, or a dict of columns.
+        Polars (eager or lazy), pandas, PyArrow, DuckDB, anything else that narwhals or Arrow's
+        stream interface supports, or a dict of columns.
     what : str
         Name of the frame in messages, such as "rankings".
 
     Returns
     -------
     pl.DataFrame
-        The columns in order. Categories become text in id columns. A pandas index is ignored; NaN in a plain pandas
-        float column stays NaN, since it cannot be distinguished from a computed one, while None, ``pd.NA`` and a
-        missing text become null.
+        The columns in order. Categories become text in id columns. A pandas index is ignored; NaN
+        in a plain pandas float column stays NaN, since it cannot be distinguished from a computed
+        one, while None, ``pd.NA`` and a missing text become null.
 
     Raises
     ------
     ColumnError
-        It is not a frame, or a column holds Python objects or mixed types; unused columns of this kind are dropped
-        instead.
+        It is not a frame, or a column holds Python objects or mixed types; unused columns of this
+        kind are dropped instead.
     DataError
         A text that is not Unicode (half of a surrogate pair); a lazy frame that cannot be computed.
 
     Examples
     --------
-    >>> convert({"query": ["q1", "q1"], "item": ["a", "b"], "distance": [0.5, 0.5]}, "rankings").shape
+    >>> convert(
+    ...     {"query": ["q1", "q1"], "item": ["a", "b"], "distance": [0.5, 0.5]}, "rankings"
+    ... ).shape
     (2, 3)
     >>> convert([{"query": "q1"}], "rankings")
     Traceback (most recent call last):
@@ -103,23 +108,33 @@ def _from_columns(columns: Mapping[Any, Any], what: str) -> pl.DataFrame:
     for values in columns.values():
         if not is_column(values):
             raise ColumnError(
-                f"{what}: a dict of columns has lists of equal length, not {type(values).__name__}; rankings and "
+                f"{what}: a dict of columns has lists of equal length, not "
+                f"{type(values).__name__}; rankings and "
                 "judgements may also be {query: {item: number}}"
             )
     lengths = {str(name): len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ColumnError(f"{what}: the columns differ in length: {lengths}")
-    return _convert_columns([(str(name), values) for name, values in columns.items()], _series, what)
+    return _convert_columns(
+        [(str(name), values) for name, values in columns.items()], _series, what
+    )
 
 
 def is_column(values: object) -> bool:
-    """Return whether this could be a column of a table: a list or array, but not text, a dictionary or a table.
+    """Return whether this could be a column of a table: a list or array, but not text, a dictionary
+    or a table.
 
     >>> is_column([1, 2]), is_column("ab"), is_column(pl.DataFrame())
     (True, False, False)
     """
-    alone = isinstance(values, (str, bytes, Mapping)) or not hasattr(values, "__len__") or hasattr(values, "columns")
-    return not alone and getattr(values, "shape", None) != ()  # a zero-dimensional array has no length
+    alone = (
+        isinstance(values, (str, bytes, Mapping))
+        or not hasattr(values, "__len__")
+        or hasattr(values, "columns")
+    )
+    return (
+        not alone and getattr(values, "shape", None) != ()
+    )  # a zero-dimensional array has no length
 
 
 def _from_pandas(frame: Any, what: str) -> pl.DataFrame:
@@ -148,7 +163,9 @@ def _pandas_series(name: str, column: Any) -> pl.Series:
 
 
 def _series(name: str, values: Any) -> pl.Series:
-    """Return a column; whole numbers and fractions in one list become Float64 if that holds all of them."""
+    """Return a column; whole numbers and fractions in one list become Float64 if that holds all of
+    them.
+    """
     if not isinstance(values, (list, tuple)):
         return pl.Series(name, values if isinstance(values, pl.Series) else _held(values))
     if any(isinstance(value, Decimal) and not value.is_finite() for value in values):
@@ -158,16 +175,24 @@ def _series(name: str, values: Any) -> pl.Series:
     except TypeError:
         if not all(map(_is_float, values)):
             raise
-        return pl.Series(name, [None if value is None else float(value) for value in values], dtype=pl.Float64)
+        return pl.Series(
+            name, [None if value is None else float(value) for value in values], dtype=pl.Float64
+        )
 
 
 def _held(values: Any) -> Any:
     """Return an array, also for a tensor; types that Polars accepts are returned unchanged."""
-    return as_array(values, "column") if hasattr(values, "__array__") and hasattr(values, "detach") else values
+    return (
+        as_array(values, "column")
+        if hasattr(values, "__array__") and hasattr(values, "detach")
+        else values
+    )
 
 
 def _is_float(value: Any) -> bool:
-    exact = is_number(value) and float(value) == value  # not so from 2^53 on, where floats would merge neighbours
+    exact = (
+        is_number(value) and float(value) == value
+    )  # not so from 2^53 on, where floats would merge neighbours
     return value is None or isinstance(value, (float, np.floating)) or exact
 
 
@@ -181,7 +206,8 @@ def _convert_columns(
             converted.append(convert(name, values))
         except UnicodeEncodeError as error:
             raise DataError(
-                f"{what}: column {name!r}: {error.object[:40]!r} is not Unicode: half a surrogate pair"
+                f"{what}: column {name!r}: {error.object[:40]!r} is not Unicode: half a surrogate "
+                "pair"
             ) from None
         except Exception as error:  # PyArrow's error classes cannot be named here
             if _is_used(name):
@@ -202,11 +228,23 @@ def _not_usable(what: str, name: str, problem: str) -> str:
 def _no_frame(frame: object, what: str) -> str:
     kind = type(frame).__name__
     if hasattr(frame, "rankings"):  # Inputs, Study and their like
-        return f"{what}: a {kind} holds more than the {what}; unpack it with **, as in evaluate(**inputs)"
+        return (
+            f"{what}: a {kind} holds more than the {what}; unpack it with **, as in "
+            "evaluate(**inputs)"
+        )
     if hasattr(frame, "__array__"):
-        return f"{what}: a {kind} is not a frame; from_search makes one of the arrays that a search returns"
+        return (
+            f"{what}: a {kind} is not a frame; from_search makes one of the arrays that a "
+            "search returns"
+        )
     if isinstance(frame, (list, tuple)):
         return f"{what}: a {kind} is not a frame; for rows as dicts, pass pl.DataFrame(rows)"
     if isinstance(frame, str) or hasattr(frame, "__fspath__"):
-        return f"{what}: a {kind} is not a frame; read a file with read_rankings, read_judgements or read_queries"
-    return f"{what}: a {kind} is not a frame; pass a Polars, pandas, PyArrow or DuckDB frame, or a dict of columns"
+        return (
+            f"{what}: a {kind} is not a frame; read a file with read_rankings, read_judgements "
+            "or read_queries"
+        )
+    return (
+        f"{what}: a {kind} is not a frame; pass a Polars, pandas, PyArrow or DuckDB frame, or a "
+        "dict of columns"
+    )

@@ -22,10 +22,11 @@ PROGRAM = Path(__file__).with_name("scan.py")
 
 @contextmanager
 def tried_first(most_bytes: int | None = None) -> Iterator[None]:
-    """Let another process read every Parquet and Arrow file first, and refuse the file if that process crashes.
+    """Let another process read every Parquet and Arrow file first, and refuse the file if that
+    process crashes.
 
-    One process tries all files one after the other; it is started for the first, and again after a crash. Files whose
-    columns take more than ``most_bytes`` in memory are refused too.
+    One process tries all files one after the other; it is started for the first, and again after a
+    crash. Files whose columns take more than ``most_bytes`` in memory are refused too.
 
     >>> with tried_first():
     ...     _current.get() is not None
@@ -41,7 +42,8 @@ def tried_first(most_bytes: int | None = None) -> Iterator[None]:
 
 
 def try_first(source: Source, form: str, choose: Choose, limit: int) -> None:
-    """Read the wanted columns in another process, where files are tried; an error if that finds one, or dies.
+    """Read the wanted columns in another process, where files are tried; an error if that finds
+    one, or dies.
 
     Raises
     ------
@@ -55,7 +57,9 @@ def try_first(source: Source, form: str, choose: Choose, limit: int) -> None:
     chosen = choose(answer["names"])
     answer = trial.ask(source, {"columns": list(chosen.values()), "limit": limit})
     if trial.most_bytes is not None and answer["bytes"] > trial.most_bytes:
-        raise FileError(f"{source.path}: takes {answer['bytes']} bytes in memory, more than {trial.most_bytes}")
+        raise FileError(
+            f"{source.path}: takes {answer['bytes']} bytes in memory, more than {trial.most_bytes}"
+        )
 
 
 def _content(source: Source) -> dict[str, Any]:
@@ -71,7 +75,9 @@ class _Trial:
         self.most_bytes = most_bytes
         self.process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, source: Source, request: dict[str, Any], content: Path | bytes = b"") -> dict[str, Any]:
+    def ask(
+        self, source: Source, request: dict[str, Any], content: Path | bytes = b""
+    ) -> dict[str, Any]:
         """Send a request and the bytes that belong to it; return the answer."""
         process = self.process = self.process or _start()
         assert process.stdin is not None

@@ -1,7 +1,9 @@
-"""Open Parquet and Arrow files as lazy frames; run as a program, this file is a reader that may crash safely.
+"""Open Parquet and Arrow files as lazy frames; run as a program, this file is a reader that may
+crash safely.
 
-A damaged file can crash the process that reads it: a nonsensical length makes the parser request 2^61 bytes, which no
-handler can catch. `trial.py` runs this file, which imports nothing from the package, to try reading first.
+A damaged file can crash the process that reads it: a nonsensical length makes the parser request
+2^61 bytes, which no handler can catch. `trial.py` runs this file, which imports nothing from the
+package, to try reading first.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ import polars as pl
 
 
 def scan_binary(content: Path | bytes, form: str, limit: int) -> pl.LazyFrame:
-    """Open a Parquet file, an Arrow file or an Arrow stream, the latter up to one row above the limit."""
+    """Open a Parquet file, an Arrow file or an Arrow stream, the latter up to one row above the
+    limit.
+    """
     if form == "parquet":
         return pl.scan_parquet(content, glob=False, hive_partitioning=False)
     if form == "arrow":
@@ -40,18 +44,27 @@ def _answer(request: dict[str, Any], frame: pl.LazyFrame) -> dict[str, Any]:
 
 
 def _serve(requests: BinaryIO) -> None:
-    """Answer requests, a line of JSON each: first one for the names of the columns, then one to read some of them."""
+    """Answer requests, a line of JSON each: first one for the names of the columns, then one to
+    read some of them.
+    """
     frame = pl.LazyFrame()
     while line := requests.readline():
         request = json.loads(line)
         try:
             if "form" in request:
-                content = requests.read(request["size"]) if request["path"] is None else Path(request["path"])
+                content = (
+                    requests.read(request["size"])
+                    if request["path"] is None
+                    else Path(request["path"])
+                )
                 frame = scan_binary(content, request["form"], request["limit"])
                 answer: dict[str, Any] = {"names": frame.collect_schema().names()}
             else:
                 answer = _answer(request, frame)
-        except (Exception, pl.exceptions.PanicException) as error:  # whatever it is, the caller is told
+        except (
+            Exception,
+            pl.exceptions.PanicException,
+        ) as error:  # whatever it is, the caller is told
             answer = {"error": next(iter(str(error).strip().splitlines()), type(error).__name__)}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
@@ -61,5 +74,7 @@ if __name__ == "__main__":  # pragma: no cover - in another process
     if sys.platform != "win32":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a death that is expected leaves no core file
+        resource.setrlimit(
+            resource.RLIMIT_CORE, (0, 0)
+        )  # a death that is expected leaves no core file
     _serve(sys.stdin.buffer)

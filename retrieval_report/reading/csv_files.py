@@ -33,14 +33,14 @@ def read_delimited(source: Source, separator: str, choose: Choose) -> TextTable:
     Returns
     -------
     TextTable
-        The chosen columns under our names. An empty field is null, an empty quoted field is an empty text;
-        blank lines are skipped.
+        The chosen columns under our names. An empty field is null, an empty quoted field is an
+        empty text; blank lines are skipped.
 
     Raises
     ------
     FileError
-        Another separator, rows that are too short or too long, a header that comes again (files put together
-        with ``cat``), an open quote, bytes that are not UTF-8.
+        Another separator, rows that are too short or too long, a header that comes again (files put
+        together with ``cat``), an open quote, bytes that are not UTF-8.
     """
     header = _read_header(source, separator)
     chosen = choose(header)
@@ -68,7 +68,9 @@ def _read_header(source: Source, separator: str) -> list[str]:
     if not any(name.strip() for name in header):
         raise FileError(f"{source.path}: the first line is blank, so there is no header")
     if len(header) == 1:
-        other = next((mark for mark in _SEPARATORS if mark != separator and mark in header[0]), None)
+        other = next(
+            (mark for mark in _SEPARATORS if mark != separator and mark in header[0]), None
+        )
         if other:
             raise FileError(_wrong_separator(source, separator, other))
     return header
@@ -81,7 +83,10 @@ def _wrong_separator(source: Source, separator: str, other: str) -> str:
     elif other == ";":
         fix += "; where numbers have a decimal comma, write a point"
     wanted = f"not by {_SEPARATORS[separator]}"
-    return f"{source.path}: the header is separated by {_SEPARATORS[other]}, {wanted}; to fix it: {fix}"
+    return (
+        f"{source.path}: the header is separated by {_SEPARATORS[other]}, {wanted}; to fix it: "
+        f"{fix}"
+    )
 
 
 def _parse(source: Source, separator: str, header: Sequence[str]) -> pl.DataFrame:
@@ -91,7 +96,9 @@ def _parse(source: Source, separator: str, header: Sequence[str]) -> pl.DataFram
     except (pl.exceptions.PolarsError, OSError) as error:
         raise FileError(_explain(source, separator, len(header), error)) from error
     if frame.width != len(header):
-        raise FileError(f"{source.path}: the header has {len(header)} names, the rows have {frame.width} fields")
+        raise FileError(
+            f"{source.path}: the header has {len(header)} names, the rows have {frame.width} fields"
+        )
     return frame
 
 
@@ -104,7 +111,10 @@ def _explain(source: Source, separator: str, width: int, error: Exception) -> st
         for number, fields in _records(source, separator):
             if len(fields) > width:
                 hint = "; a decimal comma?" if separator == "," else ""
-                return f"{source.path}, line {number}: {len(fields)} fields, but the header has {width}{hint}"
+                return (
+                    f"{source.path}, line {number}: {len(fields)} fields, but the header has "
+                    f"{width}{hint}"
+                )
     except csv.Error:
         pass  # an unclosed quote, which is reported below
     if b'"' in source.read():
@@ -115,9 +125,9 @@ def _explain(source: Source, separator: str, width: int, error: Exception) -> st
 def _without_blank_lines(frame: pl.DataFrame, source: Source, separator: str) -> pl.DataFrame:
     """Drop blank lines and refuse short rows.
 
-    The parser fills short rows with null, so a null in the last column is either an empty field or a
-    field that is not there. Where no quotes are around, counting separators tells; else the rows are
-    walked through.
+    The parser fills short rows with null, so a null in the last column is either an empty field or
+    a field that is not there. Where no quotes are around, counting separators tells; else the rows
+    are walked through.
     """
     last = frame.to_series(-1)
     if not last.null_count():
@@ -125,13 +135,16 @@ def _without_blank_lines(frame: pl.DataFrame, source: Source, separator: str) ->
     if frame.width == 1:
         return frame.filter(last.is_not_null())
     content = source.read()
-    if b'"' not in content and content.count(separator.encode()) == (frame.width - 1) * (frame.height + 1):
+    if b'"' not in content and content.count(separator.encode()) == (frame.width - 1) * (
+        frame.height + 1
+    ):
         return frame
     blank = pl.Series(_blank_rows(frame.width, source, separator), dtype=pl.Boolean)
     all_null = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if len(blank) != frame.height or not all_null.filter(blank).all():
         raise FileError(
-            f"{source.path}: blank lines cannot be distinguished from rows; remove blank lines and stray quotes"
+            f"{source.path}: blank lines cannot be distinguished from rows; remove blank lines and "
+            "stray quotes"
         )
     return frame.filter(~blank)
 
@@ -142,7 +155,9 @@ def _blank_rows(width: int, source: Source, separator: str) -> list[bool]:
     try:
         for number, fields in itertools.islice(_records(source, separator), 1, None):
             if 0 < len(fields) < width:
-                raise FileError(f"{source.path}, line {number}: {len(fields)} fields, the header has {width}")
+                raise FileError(
+                    f"{source.path}, line {number}: {len(fields)} fields, the header has {width}"
+                )
             blank.append(not fields)
     except csv.Error as error:
         raise FileError(f"{source.path}: row {len(blank) + 1} cannot be read: {error}") from error
@@ -155,11 +170,16 @@ def _refuse_second_header(
     again = (frame.to_series(0) == header[0].removeprefix("\ufeff")).arg_true()
     for row in again.head(100):
         if list(frame.row(row)) == list(header):
-            raise FileError(f"{source.path}, line {line(row)}: the header again; were files put together with cat?")
+            raise FileError(
+                f"{source.path}, line {line(row)}: the header again; were files put together with "
+                "cat?"
+            )
 
 
 def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Walk through the records with the number of the line each begins on: slow, for headers and messages."""
+    """Walk through the records with the number of the line each begins on: slow, for headers and
+    messages.
+    """
     with io.TextIOWrapper(source.open(), encoding="utf-8-sig", newline="\n") as lines:
         reader = csv.reader(lines, delimiter=separator)
         before = 0

@@ -1,4 +1,5 @@
-"""Turn runs and judgements that are not frames into columns: nested dictionaries, ranx runs, iterables of records.
+"""Turn runs and judgements that are not frames into columns: nested dictionaries, ranx runs,
+iterables of records.
 
 pytrec_eval, ranx and ir_measures are not imported: their objects are recognised by their shape.
 """
@@ -34,14 +35,21 @@ def unwrapped(given: object) -> object:
 
 def name_of(given: object) -> str | None:
     """Return the name of a ranx run, or None."""
-    name = getattr(given, "name", None) if isinstance(getattr(given, "run", None), Mapping) else None
+    name = (
+        getattr(given, "name", None) if isinstance(getattr(given, "run", None), Mapping) else None
+    )
     return name if isinstance(name, str) and name else None
 
 
 def is_nested(given: object) -> bool:
-    """Return whether this is ``{query: {item: number}}``, the form of runs and judgements in pytrec_eval and ranx.
+    """Return whether this is ``{query: {item: number}}``, the form of runs and judgements in
+    pytrec_eval and ranx.
 
-    >>> is_nested({"q1": {}, "q2": {"a": 1.5}}), is_nested({"query": ["q1"]}), is_nested({"bm25": {"q1": {"a": 1.5}}})
+    >>> (
+    ...     is_nested({"q1": {}, "q2": {"a": 1.5}}),
+    ...     is_nested({"query": ["q1"]}),
+    ...     is_nested({"bm25": {"q1": {"a": 1.5}}}),
+    ... )
     (True, False, False)
     """
     if not isinstance(given, Mapping) or not given:
@@ -57,7 +65,8 @@ def _is_scalar(value: object) -> bool:
 
 
 def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
-    """Return the rows of ``{query: {item: number}}`` in order, as ``query``, ``item`` and the column ``value``.
+    """Return the rows of ``{query: {item: number}}`` in order, as ``query``, ``item`` and the
+    column ``value``.
 
     Raises
     ------
@@ -73,7 +82,9 @@ def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
     queries = pl.Series("query", np.repeat(np.arange(len(counts), dtype=np.uint32), counts))
     ids = _ids("query", list(given), what)
     items = _ids("item", list(chain.from_iterable(given.values())), what)
-    values = _numbers(value, list(chain.from_iterable(items.values() for items in given.values())), what)
+    values = _numbers(
+        value, list(chain.from_iterable(items.values() for items in given.values())), what
+    )
     return pl.DataFrame([ids.gather(queries), items, values])
 
 
@@ -83,21 +94,33 @@ def _ids(name: str, values: list[Any], what: str) -> pl.Series:
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
         raise DataError(f"{what}: column {name!r}: ids are all text or all whole numbers") from None
     except UnicodeEncodeError as error:
-        raise DataError(f"{what}: column {name!r}: {error.object[:40]!r} is half of a surrogate pair") from None
+        raise DataError(
+            f"{what}: column {name!r}: {error.object[:40]!r} is half of a surrogate pair"
+        ) from None
     return series.cast(pl.String) if series.dtype == pl.Null else series
 
 
 def _numbers(name: str, values: list[Any], what: str) -> pl.Series:
-    """Return numbers as the type that holds them all; whole numbers stay whole if all of them are."""
+    """Return numbers as the type that holds them all; whole numbers stay whole if all of them
+    are.
+    """
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     odd = next((value for value in plain if not _is_scalar(value)), None)
     if odd is not None:
         raise DataError(f"{what}: {odd!r} among the numbers of a dictionary")
     if any(isinstance(value, float) for value in plain):
-        merged = next((value for value in plain if isinstance(value, int) and int(float(value)) != value), None)
+        merged = next(
+            (value for value in plain if isinstance(value, int) and int(float(value)) != value),
+            None,
+        )
         if merged is not None:
-            raise DataError(f"{what}: {merged} among fractions: Float64 cannot hold it, and neighbours would tie")
-        return pl.Series(name, [None if value is None else float(value) for value in plain], dtype=pl.Float64)
+            raise DataError(
+                f"{what}: {merged} among fractions: Float64 cannot hold it, and neighbours would "
+                "tie"
+            )
+        return pl.Series(
+            name, [None if value is None else float(value) for value in plain], dtype=pl.Float64
+        )
     try:
         return pl.Series(name, plain)
     except OverflowError:
@@ -105,7 +128,8 @@ def _numbers(name: str, values: list[Any], what: str) -> pl.Series:
 
 
 def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:
-    """Return the columns of an iterable of named tuples, such as ir_measures' ``ScoredDoc`` and ``Qrel``.
+    """Return the columns of an iterable of named tuples, such as ir_measures' ``ScoredDoc`` and
+    ``Qrel``.
 
     >>> from typing import NamedTuple
     >>> class ScoredDoc(NamedTuple):
@@ -119,7 +143,9 @@ def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:
     names = getattr(rows[0], "_fields", None) if rows else None
     if names is None:
         first = f"first {rows[0]!r:.60}" if rows else "nothing in it"
-        raise ColumnError(f"{what}: a {type(given).__name__} is not a frame and holds no named tuples ({first})")
+        raise ColumnError(
+            f"{what}: a {type(given).__name__} is not a frame and holds no named tuples ({first})"
+        )
     odd = next((row for row in rows if getattr(row, "_fields", None) != names), None)
     if odd is not None:
         raise ColumnError(f"{what}: {odd!r:.60} among records of {names}")

@@ -16,7 +16,15 @@ from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.ids import as_text
 from retrieval_report.reading.mteb import prediction_format, read_predictions
-from retrieval_report.reading.names import COSTS, ID_COLUMNS, RANKINGS, Choose, Kind, in_order, match_columns
+from retrieval_report.reading.names import (
+    COSTS,
+    ID_COLUMNS,
+    RANKINGS,
+    Choose,
+    Kind,
+    in_order,
+    match_columns,
+)
 from retrieval_report.reading.ndjson import read_ndjson
 from retrieval_report.reading.numbers import NULL_TEXTS, TextTable, parse_values
 from retrieval_report.reading.sources import Source, folder_model, open_source
@@ -46,17 +54,24 @@ def parts_from(
     max_rows: int | None = None,
     model: str | None = None,
 ) -> list[Part]:
-    """Return what every file holds, one after the other; `name_runs` names TREC runs once all are known."""
+    """Return what every file holds, one after the other; `name_runs` names TREC runs once all are
+    known.
+    """
     parts = []
     for source in sources:
         form, frame = _read_source(source, kind, columns, max_rows)
         ranked = kind is RANKINGS
-        parts.append(_with_model(source.path, frame, model, form == "run") if ranked else Part(source.path, frame))
+        parts.append(
+            _with_model(source.path, frame, model, form == "run")
+            if ranked
+            else Part(source.path, frame)
+        )
     return _with_shared(parts, kind) if kind.others else parts
 
 
 def in_contract(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.DataFrame:
-    """Return columns in the order of the contract, and rankings with the order of their rows in ``row``.
+    """Return columns in the order of the contract, and rankings with the order of their rows in
+    ``row``.
 
     ``negative`` is that of `read_judgements`.
     """
@@ -72,7 +87,12 @@ def _with_shared(parts: Sequence[Part], kind: Kind) -> list[Part]:
     """Leave out columns that are not ours and that only some of the files have."""
     shared = set.intersection(*(set(part.frame.columns) for part in parts))
     return [
-        Part(part.path, part.frame.select(name for name in part.frame.columns if name in {*kind.columns, *shared}))
+        Part(
+            part.path,
+            part.frame.select(
+                name for name in part.frame.columns if name in {*kind.columns, *shared}
+            ),
+        )
         for part in parts
     ]
 
@@ -93,7 +113,9 @@ def costs_from(source: Source) -> pl.DataFrame:
 
 
 def sources_of(path: object, kind: Kind, max_bytes: int | None = None) -> Iterator[Source]:
-    """Open the files that a path stands for, one after the other; a folder's files of another kind are left out."""
+    """Open the files that a path stands for, one after the other; a folder's files of another kind
+    are left out.
+    """
     return (open_source(file, max_bytes) for file in find_files(path, skip=kind.skip))
 
 
@@ -145,9 +167,16 @@ def _read_form(source: Source, form: str, choose: Choose, max_rows: int | None) 
         return as_text(read_binary(source, form, choose, max_rows), ID_COLUMNS)
     if form in ("json", "json lines"):
         return read_predictions(source, form, choose)
-    frame = read_ndjson(source, choose) if form == "ndjson" else parse_values(_read_text(source, form, choose))
+    frame = (
+        read_ndjson(source, choose)
+        if form == "ndjson"
+        else parse_values(_read_text(source, form, choose))
+    )
     if source.last_byte() != b"\n":
-        warn(f"{source.path}: no newline at the end; the file may have been truncated while it was written")
+        warn(
+            f"{source.path}: no newline at the end; the file may have been truncated while it was "
+            "written"
+        )
     return frame
 
 
@@ -163,7 +192,9 @@ def _refuse_other_kind(source: Source, form: str, kind: Kind) -> None:
     forms = {"run": "rankings", "qrels": "judgements"}
     if forms.get(form, kind.name) != kind.name:
         name = {"run": "a TREC run", "qrels": "TREC qrels"}[form]
-        raise FileError(f"{source.path}: is {name}, not {kind.name}; read it with read_{forms[form]}")
+        raise FileError(
+            f"{source.path}: is {name}, not {kind.name}; read it with read_{forms[form]}"
+        )
 
 
 def _with_model(path: Path, frame: pl.DataFrame, model: str | None, tagged: bool) -> Part:
@@ -171,4 +202,6 @@ def _with_model(path: Path, frame: pl.DataFrame, model: str | None, tagged: bool
         model = folder_model(path)
     if model is not None:
         return Part(path, frame.with_columns(pl.lit(model).alias("model")))
-    return Part(path, frame, tagged=tagged) if "model" in frame.columns else by_file(Part(path, frame))
+    return (
+        Part(path, frame, tagged=tagged) if "model" in frame.columns else by_file(Part(path, frame))
+    )

@@ -21,7 +21,12 @@ _HEAD_BYTES = 2**16
 def is_path(given: object) -> bool:
     """Return whether this names files, as a path or several.
 
-    >>> is_path("rankings.parquet"), is_path(["a.parquet", Path("b.parquet")]), is_path([{"query": "q"}]), is_path([])
+    >>> (
+    ...     is_path("rankings.parquet"),
+    ...     is_path(["a.parquet", Path("b.parquet")]),
+    ...     is_path([{"query": "q"}]),
+    ...     is_path([]),
+    ... )
     (True, True, False, False)
     """
     several = isinstance(given, list | tuple) and len(given) > 0
@@ -35,9 +40,10 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
     Parameters
     ----------
     path : str | Path | Sequence of these
-        A file; a glob (``*``, ``?``, ``[…]``, ``**``); a folder, whose files with known endings, and gzipped TREC
-        files of any name, are taken in the order of their names, with those of its subfolders ``model=…`` but of no
-        others, and without hidden files; or a list, taken in its own order.
+        A file; a glob (``*``, ``?``, ``[…]``, ``**``); a folder, whose files with known endings,
+        and gzipped TREC files of any name, are taken in the order of their names, with those of its
+        subfolders ``model=…`` but of no others, and without hidden files; or a list, taken in its
+        own order.
     skip : Iterable[str]
         Formats (values of `ENDINGS`) that are left out of a folder.
 
@@ -46,7 +52,9 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
     FileError
         Nothing is found, or a file is listed twice.
     """
-    if isinstance(path, str) and not path:  # Path("") is the current folder, but whoever passes it had another in mind
+    if (
+        isinstance(path, str) and not path
+    ):  # Path("") is the current folder, but whoever passes it had another in mind
         raise FileError("path: the name is empty; is a variable not set?")
     if isinstance(path, (str, Path)):
         home = os.path.expanduser(path)  # noqa: PTH111 (Path.expanduser refuses the home of nobody)
@@ -54,7 +62,9 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
     elif isinstance(path, Sequence) and not isinstance(path, bytes):
         files = [file for entry in path for file in find_files(entry, skip)]
     else:
-        raise ParameterError(f"path: expected a file name, a Path or a list of them, got {type(path).__name__}")
+        raise ParameterError(
+            f"path: expected a file name, a Path or a list of them, got {type(path).__name__}"
+        )
     if not files:
         raise FileError("no files: the list of paths is empty")
     twice = repeated(files)
@@ -68,7 +78,9 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
     if mode is None and glob.has_magic(str(path)):
         # Path.glob would take no absolute pattern, and hidden files too.
         names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
-        files = [Path(name) for name in names if not name.endswith(SIDE_FILE) and not Path(name).is_dir()]
+        files = [
+            Path(name) for name in names if not name.endswith(SIDE_FILE) and not Path(name).is_dir()
+        ]
         if not files:
             raise FileError(f"{path}: no file matches")
         return files
@@ -86,7 +98,8 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
             files.append(entry)
     if not files:
         raise FileError(
-            f"{path}: the folder has no file ending in {', '.join(ENDINGS)} (or one of these + .gz), and no TREC file "
+            f"{path}: the folder has no file ending in {', '.join(ENDINGS)} (or one of these + "
+            ".gz), and no TREC file "
             "ending in .gz"
         )
     return files
@@ -98,7 +111,9 @@ def _is_taken(file: Path, skip: set[str]) -> bool:
 
 
 def _packed_trec_format(file: Path) -> str | None:
-    """Return "run" or "qrels" if TREC's text is inside, as in TREC's own ``input.NAME.gz``, and None otherwise."""
+    """Return "run" or "qrels" if TREC's text is inside, as in TREC's own ``input.NAME.gz``, and
+    None otherwise.
+    """
     if file.suffix.lower() != ".gz" or ending(file) == ".json":
         return None
     try:

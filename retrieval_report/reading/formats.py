@@ -12,7 +12,9 @@ Format = str
 """One of 'parquet', 'arrow', 'arrow stream', 'ndjson', 'run', 'qrels', 'csv', 'tsv'."""
 
 BOM = b"\xef\xbb\xbf"
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)$", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)$", re.IGNORECASE
+)
 _INTEGER = re.compile(r"[+-]?\d+$")
 _NO_TABLE = {
     b"\x89PNG\r\n": "a picture (PNG)",
@@ -26,9 +28,9 @@ _WIDE = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff",
 def detect_format(source: Source) -> Format:
     """Return the format in which a file is to be parsed.
 
-    Parquet and Arrow are recognised by their magic bytes, NDJSON by its opening brace, TREC files by a
-    first line of 4 (qrels) or at least 6 (run) fields with numbers in the right columns. The rest is
-    delimited text, for which the ending, or else the header, decides between comma and tab.
+    Parquet and Arrow are recognised by their magic bytes, NDJSON by its opening brace, TREC files
+    by a first line of 4 (qrels) or at least 6 (run) fields with numbers in the right columns. The
+    rest is delimited text, for which the ending, or else the header, decides between comma and tab.
 
     Raises
     ------
@@ -45,7 +47,9 @@ def detect_format(source: Source) -> Format:
     if line.startswith("{"):
         return "ndjson"
     if promised == "ndjson" or line.startswith("[{"):
-        raise FileError(f"{source.path}: is not NDJSON (one JSON object per line); it begins {line[:40]!r}")
+        raise FileError(
+            f"{source.path}: is not NDJSON (one JSON object per line); it begins {line[:40]!r}"
+        )
     return _trec_format(line, promised) or _delimited_format(source, line, promised)
 
 
@@ -60,10 +64,15 @@ def _binary_format(source: Source, head: bytes) -> Format | None:
     if head.startswith(b"\xff\xff\xff\xff"):
         return "arrow stream"
     if head.startswith((b"PARE", b"FEA1", b"Obj\x01", b"ORC")):
-        raise FileError(f"{source.path}: encrypted Parquet, Feather 1, Avro and ORC files are not read")
+        raise FileError(
+            f"{source.path}: encrypted Parquet, Feather 1, Avro and ORC files are not read"
+        )
     promised = ENDINGS.get(ending(source.path))
     if promised in ("parquet", "arrow") and (b"\x00" in head or not _is_text(head)):
-        raise FileError(f"{source.path}: is not in {promised} format (it begins {head[:8]!r}); damaged or misnamed")
+        raise FileError(
+            f"{source.path}: is not in {promised} format (it begins {head[:8]!r}); damaged or "
+            "misnamed"
+        )
     return None
 
 
@@ -79,12 +88,18 @@ def _is_text(head: bytes) -> bool:
 def _refuse_other_encodings(source: Source, head: bytes) -> None:
     for mark, name in _WIDE:
         if head.startswith(mark):
-            raise FileError(f"{source.path}: not UTF-8 but {name} (it begins {head[:4]!r}); save it as UTF-8")
+            raise FileError(
+                f"{source.path}: not UTF-8 but {name} (it begins {head[:4]!r}); save it as UTF-8"
+            )
     newline = head.find(b"\n")
     if b"\x00" in head[: newline if newline >= 0 else None]:
-        raise FileError(f"{source.path}: NUL bytes in the first line; UTF-16 without a mark, or not text at all")
+        raise FileError(
+            f"{source.path}: NUL bytes in the first line; UTF-16 without a mark, or not text at all"
+        )
     if newline < 0 and b"\r" in head:
-        raise FileError(f"{source.path}: lines end in CR only (old Macintosh); end them in LF or CRLF")
+        raise FileError(
+            f"{source.path}: lines end in CR only (old Macintosh); end them in LF or CRLF"
+        )
 
 
 def _first_line(head: bytes) -> str:
@@ -115,7 +130,8 @@ def _delimited_format(source: Source, line: str, promised: str) -> Format:
         return "tsv"
     if len(line.split()) > 1 and ";" not in line and "|" not in line:
         raise FileError(
-            f"{source.path}: neither a table with a header nor a TREC file; the first line is {line[:80]!r}. "
+            f"{source.path}: neither a table with a header nor a TREC file; the first line is "
+            f"{line[:80]!r}. "
             "A run has 'query Q0 item rank score tag' per line, qrels have 'query 0 item relevance'"
         )
     return "csv"

@@ -13,7 +13,13 @@ from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.convert import convert, is_column
-from retrieval_report.reading.dictionaries import is_nested, name_of, nested_frame, record_columns, unwrapped
+from retrieval_report.reading.dictionaries import (
+    is_nested,
+    name_of,
+    nested_frame,
+    record_columns,
+    unwrapped,
+)
 from retrieval_report.reading.files import frame_from, sources_of
 from retrieval_report.reading.finding import is_path
 from retrieval_report.reading.names import KINDS, RANKINGS, Kind, own_names
@@ -29,26 +35,28 @@ def to_polars(given: object, what: str, columns: Mapping[str, str] | None = None
     Parameters
     ----------
     given : object
-        A frame of any library that narwhals or Arrow's stream interface supports, or a dict of columns. For rankings,
-        judgements and queries also the paths of files. For rankings and judgements also ``{query: {item: number}}``,
-        a ``Run`` or ``Qrels`` of ranx, or an iterable of named tuples such as ir_measures'. For rankings also
-        (distances, indices), or a dict of model → any of these.
+        A frame of any library that narwhals or Arrow's stream interface supports, or a dict of
+        columns. For rankings, judgements and queries also the paths of files. For rankings and
+        judgements also ``{query: {item: number}}``, a ``Run`` or ``Qrels`` of ranx, or an iterable
+        of named tuples such as ir_measures'. For rankings also (distances, indices), or a dict of
+        model → any of these.
     what : str
-        "rankings", "judgements" or "queries", whose columns are recognised by the usual names of other tools; or any
-        other name for messages.
+        "rankings", "judgements" or "queries", whose columns are recognised by the usual names of
+        other tools; or any other name for messages.
     columns : Mapping[str, str] | None
         Our column name → the name in the frame, for columns that the caller names.
 
     Returns
     -------
     pl.DataFrame
-        Known columns have our names, where a column that already has such a name takes precedence; other columns are
-        unchanged. For values, see `convert`.
+        Known columns have our names, where a column that already has such a name takes precedence;
+        other columns are unchanged. For values, see `convert`.
 
     Raises
     ------
     ColumnError
-        It is not a frame, two columns could be meant, or a column holds Python objects or mixed types.
+        It is not a frame, two columns could be meant, or a column holds Python objects or mixed
+        types.
     DataError
         A text that is not Unicode; a lazy frame that cannot be computed.
 
@@ -64,7 +72,9 @@ def to_polars(given: object, what: str, columns: Mapping[str, str] | None = None
     return convert(given, what) if kind is None else _of_kind(given, kind, what, columns)
 
 
-def _of_kind(given: object, kind: Kind, what: str, columns: Mapping[str, str] | None) -> pl.DataFrame:
+def _of_kind(
+    given: object, kind: Kind, what: str, columns: Mapping[str, str] | None
+) -> pl.DataFrame:
     if is_path(given):
         return frame_from(sources_of(given, kind), kind, columns=columns)
     name, held = name_of(given), unwrapped(given)
@@ -90,16 +100,26 @@ def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:
 
 
 def _holds_records(held: object) -> bool:
-    """Return whether this may be an iterable of named tuples; an iterator is not inspected, which would consume it."""
+    """Return whether this may be an iterable of named tuples; an iterator is not inspected, which
+    would consume it.
+    """
     if isinstance(held, list | tuple):
         return bool(held) and hasattr(held[0], "_fields")
-    return isinstance(held, Iterable) and hasattr(held, "__next__") and not hasattr(held, "__arrow_c_stream__")
+    return (
+        isinstance(held, Iterable)
+        and hasattr(held, "__next__")
+        and not hasattr(held, "__arrow_c_stream__")
+    )
 
 
 def is_models(held: object) -> bool:
     """Return whether this is a dict of model → rankings, or a list of named runs.
 
-    >>> is_models({"query": ["q"], "item": ["a"]}), is_models({"bm25": pl.DataFrame()}), is_models({"q": {"a": 1}})
+    >>> (
+    ...     is_models({"query": ["q"], "item": ["a"]}),
+    ...     is_models({"bm25": pl.DataFrame()}),
+    ...     is_models({"q": {"a": 1}}),
+    ... )
     (False, True, False)
     """
     if isinstance(held, list | tuple):
@@ -113,7 +133,9 @@ def is_models(held: object) -> bool:
 
 def _is_columnar(values: Any) -> bool:
     """Return whether this is a column, or a plain value passed as one."""
-    plain = isinstance(values, str | int | float | np.generic) or getattr(values, "shape", None) == ()
+    plain = (
+        isinstance(values, str | int | float | np.generic) or getattr(values, "shape", None) == ()
+    )
     return plain or (is_column(unwrapped(values)) and not _holds_records(values))
 
 
@@ -122,7 +144,9 @@ def _is_flat(values: Any) -> bool:
     if not _is_columnar(values):
         return False
     first = [values] if np.ndim(values) == 0 else itertools.islice(values, 1)
-    return all(isinstance(value, str | int | float | np.generic) or value is None for value in first)
+    return all(
+        isinstance(value, str | int | float | np.generic) or value is None for value in first
+    )
 
 
 def _of_models(held: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
@@ -131,24 +155,34 @@ def _of_models(held: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
     parts = []
     for model, given in entries:
         if not isinstance(model, str) or not model:
-            raise ColumnError(f"rankings: {model!r} is not the name of a model, in a dict of model → rankings")
+            raise ColumnError(
+                f"rankings: {model!r} is not the name of a model, in a dict of model → rankings"
+            )
         if is_path(given):
             frame = frame_from(sources_of(given, RANKINGS), RANKINGS, columns=columns, model=model)
         else:
             frame = _of_kind(given, RANKINGS, f"model {model!r}", columns)
-        known = [name for name in RANKINGS.columns if name in frame.columns and name not in ("model", "row")]
+        known = [
+            name
+            for name in RANKINGS.columns
+            if name in frame.columns and name not in ("model", "row")
+        ]
         frame = frame.sort("row", maintain_order=True) if "row" in frame.columns else frame
         parts.append(Part(f"model {model!r}", frame.select(pl.lit(model).alias("model"), *known)))
     return combine(parts)
 
 
 def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.DataFrame:
-    """Return our columns under our names and others unchanged, without columns that only look like ours."""
-    if all(ours == theirs for ours, theirs in matched.items()) and not set(kind.columns) & set(frame.columns) - {
-        *matched
-    }:
+    """Return our columns under our names and others unchanged, without columns that only look like
+    ours.
+    """
+    if all(ours == theirs for ours, theirs in matched.items()) and not set(kind.columns) & set(
+        frame.columns
+    ) - {*matched}:
         return frame
-    others = [name for name in frame.columns if name not in matched.values() and name not in kind.columns]
+    others = [
+        name for name in frame.columns if name not in matched.values() and name not in kind.columns
+    ]
     return frame.select(*(pl.col(theirs).alias(ours) for ours, theirs in matched.items()), *others)
 
 
@@ -158,7 +192,11 @@ def matched_columns(
     """Map our columns to the columns of a frame that stand for them."""
     matched = own_names(frame.columns, kind, what, columns)
     theirs = matched.get("relevance")
-    if kind is RANKINGS and theirs not in (None, "relevance") and "relevance" not in (columns or {}):
+    if (
+        kind is RANKINGS
+        and theirs not in (None, "relevance")
+        and "relevance" not in (columns or {})
+    ):
         dtype = frame.schema[theirs]  # a label in words is the class of the row, not a relevance
         if not (dtype.is_numeric() or dtype == pl.Boolean):
             del matched["relevance"]

@@ -1,7 +1,9 @@
-"""Match ids that are text with ids that are numbers: '7' of a text file is 7 of a frame, but '007' is not.
+"""Match ids that are text with ids that are numbers: '7' of a text file is 7 of a frame, but '007'
+is not.
 
-A text file cannot say that an id is a number, so its ids are text. They are treated as the numbers of another frame
-only if every one of them is spelt as its number, because then no two ids can merge.
+A text file cannot say that an id is a number, so its ids are text. They are treated as the numbers
+of another frame only if every one of them is spelt as its number, because then no two ids can
+merge.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ SPELT_AS_NUMBER = r"^(0|-?[1-9][0-9]{0,37})$"
 
 
 def as_text(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
-    """Convert categories among some columns to text, because codes of two frames are not comparable."""
+    """Convert categories among some columns to text, because codes of two frames are not
+    comparable.
+    """
     categories = [name for name in names if frame.schema.get(name) in (pl.Categorical, pl.Enum)]
     return frame.with_columns(pl.col(categories).cast(pl.String))
 
@@ -49,13 +53,15 @@ def in_kind_of(wanted: pl.Series, given: pl.Series, what: str, other: str) -> pl
 
     Examples
     --------
-    >>> in_kind_of(pl.Series("query", [7, 12]), pl.Series(["7", "12"]), "rankings", "judgements").to_list()
+    >>> in_kind_of(
+    ...     pl.Series("query", [7, 12]), pl.Series(["7", "12"]), "rankings", "judgements"
+    ... ).to_list()
     [7, 12]
     >>> in_kind_of(pl.Series("query", [7, 12]), pl.Series(["007", "12"]), "rankings", "judgements")
     Traceback (most recent call last):
-    retrieval_report.KeyMismatchError: column 'query' is Int64 in the rankings and String in the judgements, \
-where '007' is not spelt as a number; such ids are never cast ('007' and '7' would merge): make both text or both \
-whole numbers
+    retrieval_report.KeyMismatchError: column 'query' is Int64 in the rankings and String in the
+    judgements, where '007' is not spelt as a number; such ids are never cast ('007' and '7' would
+    merge): make both text or both whole numbers
     """
     if wanted.dtype.is_integer() == given.dtype.is_integer():
         return given
@@ -63,8 +69,10 @@ whole numbers
     if odd is not None:
         location = other if wanted.dtype.is_integer() else what
         raise KeyMismatchError(
-            f"column {wanted.name!r} is {wanted.dtype} in the {what} and {given.dtype} in the {other}, where "
-            f"{odd!r}{'' if location == other else f' of the {what}'} is not spelt as a number; such ids are never "
+            f"column {wanted.name!r} is {wanted.dtype} in the {what} and {given.dtype} in the "
+            f"{other}, where "
+            f"{odd!r}{'' if location == other else f' of the {what}'} is not spelt as a number; "
+            "such ids are never "
             "cast ('007' and '7' would merge): make both text or both whole numbers"
         )
     if not wanted.dtype.is_integer():

@@ -23,11 +23,17 @@ _RESULTS = re.compile(r'"results"\s*:\s*\[\s*(?:\]|\{[^{}]*"corpus_id")')
 
 
 def prediction_format(head: bytes) -> str | None:
-    """Return the format of predictions in JSON, or None, by the first bytes of a file that begins with a brace.
+    """Return the format of predictions in JSON, or None, by the first bytes of a file that begins
+    with a brace.
 
-    >>> prediction_format(b'{"q1": {"d1": 0.5}}'), prediction_format(b'{"query": "q1", "item": "d1", "score": 1}')
+    >>> (
+    ...     prediction_format(b'{"q1": {"d1": 0.5}}'),
+    ...     prediction_format(b'{"query": "q1", "item": "d1", "score": 1}'),
+    ... )
     ('json', None)
-    >>> prediction_format(b'{"query_id": "q1", "query": "who?", "results": [{"corpus_id": "d1", "score": 0.5}]}')
+    >>> prediction_format(
+    ...     b'{"query_id": "q1", "query": "who?", "results": [{"corpus_id": "d1", "score": 0.5}]}'
+    ... )
     'json lines'
     """
     text = head.removeprefix(BOM).decode("utf-8", "replace").lstrip()
@@ -38,17 +44,18 @@ def prediction_format(head: bytes) -> str | None:
 
 
 def read_predictions(source: Source, form: str, choose: Choose) -> pl.DataFrame:
-    """Read columns under our names; the file's are ``query``, ``item``, ``score`` and, for MTEB, ``model``.
+    """Read columns under our names; the file's are ``query``, ``item``, ``score`` and, for MTEB,
+    ``model``.
 
-    ``json`` is ``{query: {item: score}}``, as BEIR saves it, or what MTEB wraps around it: the model, and
-    ``{subset: {split: …}}`` with one of each. ``json lines`` has the results of one query per line, as the
-    InformationRetrievalEvaluator of sentence-transformers writes them.
+    ``json`` is ``{query: {item: score}}``, as BEIR saves it, or what MTEB wraps around it: the
+    model, and ``{subset: {split: …}}`` with one of each. ``json lines`` has the results of one
+    query per line, as the InformationRetrievalEvaluator of sentence-transformers writes them.
 
     Raises
     ------
     FileError
-        The bytes are not UTF-8 or not JSON, the shape is different, an id is repeated, or there are several subsets or
-        splits.
+        The bytes are not UTF-8 or not JSON, the shape is different, an id is repeated, or there are
+        several subsets or splits.
     DataError
         Values are not numbers.
     """
@@ -58,9 +65,13 @@ def read_predictions(source: Source, form: str, choose: Choose) -> pl.DataFrame:
         raise FileError(undecodable(source) or f"{source.path}: is not UTF-8") from None
     model, runs = _of_lines(text, source) if form == "json lines" else _of_whole(text, source)
     try:
-        frame = nested_frame(runs, "score", str(source.path)).with_columns(pl.col("query", "item").cast(pl.String))
+        frame = nested_frame(runs, "score", str(source.path)).with_columns(
+            pl.col("query", "item").cast(pl.String)
+        )
     except AttributeError:
-        raise FileError(f"{source.path}: JSON, but not {{query: {{item: number}}}} everywhere") from None
+        raise FileError(
+            f"{source.path}: JSON, but not {{query: {{item: number}}}} everywhere"
+        ) from None
     if model is not None:
         frame = frame.select(pl.lit(model).alias("model"), pl.all())
     return frame.select(under_our_names(choose(frame.columns)))
@@ -90,16 +101,23 @@ def _of_whole(text: str, source: Source) -> tuple[str | None, Mapping[str, Any]]
     meta = held.pop(META)
     name = meta.get("model_name") if isinstance(meta, dict) else None
     subsets = {subset: splits for subset, splits in held.items() if isinstance(splits, dict)}
-    runs = [(subset, split, run) for subset, splits in subsets.items() for split, run in splits.items()]
+    runs = [
+        (subset, split, run) for subset, splits in subsets.items() for split, run in splits.items()
+    ]
     if len(runs) != 1:
         found = ", ".join(f"{subset}/{split}" for subset, split, _ in runs)
-        raise FileError(f"{source.path}: predictions of {len(runs)} subsets and splits ({found}); keep one in a file")
+        raise FileError(
+            f"{source.path}: predictions of {len(runs)} subsets and splits ({found}); keep one in "
+            "a file"
+        )
     return name if isinstance(name, str) else None, _nested(runs[0][2], source)
 
 
 def _nested(held: Any, source: Source) -> Mapping[str, Any]:
     if not is_nested(held):
-        raise FileError(f"{source.path}: JSON, but neither {{query: {{item: number}}}} nor predictions of MTEB")
+        raise FileError(
+            f"{source.path}: JSON, but neither {{query: {{item: number}}}} nor predictions of MTEB"
+        )
     return held  # type: ignore[no-any-return]
 
 
@@ -111,9 +129,14 @@ def _of_lines(text: str, source: Source) -> tuple[None, Mapping[str, Any]]:
         location = f"{source.path}, line {number}"
         row = _parse(line, location)
         try:
-            query, results = str(row["query_id"]), [(str(one["corpus_id"]), one["score"]) for one in row["results"]]
+            query, results = (
+                str(row["query_id"]),
+                [(str(one["corpus_id"]), one["score"]) for one in row["results"]],
+            )
         except (KeyError, TypeError):
-            raise FileError(f"{location}: no object with query_id and results of corpus_id and score") from None
+            raise FileError(
+                f"{location}: no object with query_id and results of corpus_id and score"
+            ) from None
         if query in runs or len(dict(results)) < len(results):
             raise FileError(f"{location}: query {query!r}, or one of its results, occurs twice")
         runs[query] = dict(results)

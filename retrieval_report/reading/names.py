@@ -1,7 +1,8 @@
 """Match the columns of a file with ours.
 
-Our own names always work. The usual names of other tools are recognised too, regardless of case and surrounding
-blanks, but only if a single column of the file can be meant; otherwise the caller has to decide.
+Our own names always work. The usual names of other tools are recognised too, regardless of case and
+surrounding blanks, but only if a single column of the file can be meant; otherwise the caller has
+to decide.
 """
 
 from __future__ import annotations
@@ -22,7 +23,17 @@ Choose = Callable[[Sequence[str]], dict[str, str]]
 
 _MODEL = ("model", "run", "system", "tag")
 _QUERY = ("query", "q_id", "qid", "query_id", "topic", "topic_id")
-_ITEM = ("item", "item_id", "doc_id", "docid", "docno", "doc", "document", "document_id", "corpus_id")
+_ITEM = (
+    "item",
+    "item_id",
+    "doc_id",
+    "docid",
+    "docno",
+    "doc",
+    "document",
+    "document_id",
+    "corpus_id",
+)
 _RELEVANCE = ("relevance", "rel", "label", "grade")
 _ORDERS = ("distance", "score")
 
@@ -36,7 +47,8 @@ class Kind:
     name : str
         Name of the frame in messages.
     columns : Mapping[str, tuple[str, ...]]
-        Our column names in the order of the contract, each with all names by which it is recognised.
+        Our column names in the order of the contract, each with all names by which it is
+        recognised.
     required : tuple[str, ...]
         Required names; alternatives are joined by "|".
     last : tuple[str, ...]
@@ -56,12 +68,20 @@ class Kind:
 
     def knows(self, name: object) -> bool:
         """Return whether this could be the name of one of our columns."""
-        return isinstance(name, str) and any(_normal(name) in known for known in self.columns.values())
+        return isinstance(name, str) and any(
+            _normal(name) in known for known in self.columns.values()
+        )
 
     def missing(self, present: Mapping[str, str]) -> list[str]:
-        """List the required entries that `present` does not fulfil; rows that are counts have no item."""
-        required = [entry for entry in self.required if not (entry == "item" and "count" in present)]
-        return [entry for entry in required if not any(name in present for name in entry.split("|"))]
+        """List the required entries that `present` does not fulfil; rows that are counts have no
+        item.
+        """
+        required = [
+            entry for entry in self.required if not (entry == "item" and "count" in present)
+        ]
+        return [
+            entry for entry in required if not any(name in present for name in entry.split("|"))
+        ]
 
 
 RANKINGS = Kind(
@@ -102,7 +122,9 @@ KINDS = {"rankings": RANKINGS, "counts": RANKINGS, "judgements": JUDGEMENTS, "qu
 """What a function calls a frame → what the frame is."""
 
 
-def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] | None, location: str) -> dict[str, str]:
+def match_columns(
+    found: Sequence[str], kind: Kind, columns: Mapping[str, str] | None, location: str
+) -> dict[str, str]:
     """Return which column of a file stands for which of ours.
 
     Parameters
@@ -140,11 +162,17 @@ def match_columns(found: Sequence[str], kind: Kind, columns: Mapping[str, str] |
     if missing:
         known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in missing)
         raise ColumnError(
-            f"{location}: the {kind.name} lack {' and '.join(kind.missing(matched))}; found {some(found)}, "
-            f"recognised are {known}; or say which it is: columns={{{missing[0]!r}: '<name in the file>'}}"
+            f"{location}: the {kind.name} lack {' and '.join(kind.missing(matched))}; found "
+            f"{some(found)}, "
+            f"recognised are {known}; or say which it is: columns={{{missing[0]!r}: '<name in the "
+            "file>'}"
             f"{_headless(found)}"
         )
-    rest = {name: name for name in found if name not in {*matched.values(), *kind.columns}} if kind.others else {}
+    rest = (
+        {name: name for name in found if name not in {*matched.values(), *kind.columns}}
+        if kind.others
+        else {}
+    )
     return {name: matched[name] for name in kind.columns if name in matched} | rest
 
 
@@ -166,10 +194,11 @@ def in_order(kind: Kind, names: Sequence[str]) -> list[str]:
 def own_names(
     found: Sequence[str], kind: Kind, location: str, columns: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Return which column of a frame stands for which of ours; unlike a file, a frame may lack some or have others.
+    """Return which column of a frame stands for which of ours; unlike a file, a frame may lack some
+    or have others.
 
-    A column that has our name always takes precedence; names of other tools count only if it is absent. Parameters and
-    errors are those of `match_columns`, which requires more.
+    A column that has our name always takes precedence; names of other tools count only if it is
+    absent. Parameters and errors are those of `match_columns`, which requires more.
 
     >>> own_names(["qid", "item", "doc", "score", "sim"], RANKINGS, "rankings")
     {'query': 'qid', 'item': 'item', 'score': 'score'}
@@ -178,7 +207,12 @@ def own_names(
     taken = set(mapped.values())
     one_order = {"distance", "score"} & set(mapped)
     for name in kind.columns:
-        if name in found and name not in mapped and name not in taken and not (one_order and name in _ORDERS):
+        if (
+            name in found
+            and name not in mapped
+            and name not in taken
+            and not (one_order and name in _ORDERS)
+        ):
             mapped[name] = name
     mapped.update(_recognised(found, kind, mapped, location))
     return {name: mapped[name] for name in kind.columns if name in mapped}
@@ -192,29 +226,45 @@ def _refuse_repeated(found: Sequence[str], location: str) -> None:
     twice = sorted(repeated(found))
     if twice:
         raise ColumnError(
-            f"{location}: the header names {some(twice)} more than once; columns are {some(found)}{_headless(found)}"
+            f"{location}: the header names {some(twice)} more than once; columns are "
+            f"{some(found)}{_headless(found)}"
         )
 
 
 def _headless(found: Sequence[str]) -> str:
-    """Return the end of a message about a header that holds numbers, and so is probably the first line of data.
+    """Return the end of a message about a header that holds numbers, and so is probably the first
+    line of data.
 
     >>> _headless(["q1", "a", "0.5"]), _headless(["query", "sim"])
-    ("; the first line seems to be data: put a line of names above it, such as 'query', 'item', 'score'", '')
+    ("; the first line seems to be data: put a line of names above it, such as 'query', 'item',
+    'score'", '')
     """
     if not any(name.strip().lstrip("+-").replace(".", "", 1).isdecimal() for name in found):
         return ""
-    return "; the first line seems to be data: put a line of names above it, such as 'query', 'item', 'score'"
+    return (
+        "; the first line seems to be data: put a line of names above it, such as 'query', "
+        "'item', 'score'"
+    )
 
 
-def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], location: str) -> dict[str, str]:
+def _mapped(
+    found: Sequence[str], kind: Kind, columns: Mapping[str, str], location: str
+) -> dict[str, str]:
     """Apply the caller's `columns`, and refuse what cannot be applied."""
     for ours, theirs in columns.items():
         if ours not in kind.columns:
-            turned = f"; did you mean columns={{{theirs!r}: {ours!r}}}?" if theirs in kind.columns else ""
-            raise ColumnError(f"columns={{{ours!r}: …}}: the {kind.name} have {list(kind.columns)}{turned}")
+            turned = (
+                f"; did you mean columns={{{theirs!r}: {ours!r}}}?"
+                if theirs in kind.columns
+                else ""
+            )
+            raise ColumnError(
+                f"columns={{{ours!r}: …}}: the {kind.name} have {list(kind.columns)}{turned}"
+            )
         if theirs not in found:
-            raise ColumnError(f"{location}: columns={{{ours!r}: {theirs!r}}}, but its columns are {some(found)}")
+            raise ColumnError(
+                f"{location}: columns={{{ours!r}: {theirs!r}}}, but its columns are {some(found)}"
+            )
     if len(set(columns.values())) < len(columns):
         raise ColumnError(f"columns={dict(columns)!r} uses one column of the file twice")
     if "distance" in columns and "score" in columns:
@@ -222,13 +272,17 @@ def _mapped(found: Sequence[str], kind: Kind, columns: Mapping[str, str], locati
     return dict(columns)
 
 
-def _recognised(found: Sequence[str], kind: Kind, mapped: Mapping[str, str], location: str) -> dict[str, str]:
+def _recognised(
+    found: Sequence[str], kind: Kind, mapped: Mapping[str, str], location: str
+) -> dict[str, str]:
     """Recognise the columns the caller did not name."""
     taken = set(mapped.values())
     free = [(name, _normal(name)) for name in found if name not in taken]
     recognised = {}
     for ours, known in kind.columns.items():
-        if ours in mapped or (ours in ("distance", "score") and {"distance", "score"} & set(mapped)):
+        if ours in mapped or (
+            ours in ("distance", "score") and {"distance", "score"} & set(mapped)
+        ):
             continue
         candidates = [name for name, plain in free if plain in known]
         if len(candidates) > 1:
@@ -243,7 +297,8 @@ def _recognised(found: Sequence[str], kind: Kind, mapped: Mapping[str, str], loc
     if "distance" in recognised and "score" in recognised:
         near, far = recognised["distance"], recognised["score"]
         raise ColumnError(
-            f"{location}: both {near!r} (smaller is nearer) and {far!r} (larger is nearer) are there; "
+            f"{location}: both {near!r} (smaller is nearer) and {far!r} (larger is nearer) are "
+            "there; "
             f"choose with columns={{'distance': {near!r}}} or columns={{'score': {far!r}}}"
         )
     return recognised

@@ -28,9 +28,9 @@ _LONGEST_INTEGER = 38  # digits; the parser knows integers of 128 bits
 def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
     """Read columns under our names.
 
-    Ids written as integers become text, as everywhere in text files; numbers keep the type JSON gives them,
-    and a number in quotes stays text, which the evaluation then refuses. Every line is examined before a
-    type is chosen.
+    Ids written as integers become text, as everywhere in text files; numbers keep the type JSON
+    gives them, and a number in quotes stays text, which the evaluation then refuses. Every line is
+    examined before a type is chosen.
 
     Raises
     ------
@@ -54,8 +54,12 @@ def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
     for name in frame.columns:
         dtype = frame.schema[name]
         if name in ID_COLUMNS and not (dtype.is_integer() or dtype in (pl.String, pl.Null)):
-            raise ColumnError(f"{source.path}: column {chosen[name]!r}: ids are texts or integers, not {dtype}")
-    return frame.with_columns(pl.col(name).cast(pl.String) for name in frame.columns if name in ID_COLUMNS)
+            raise ColumnError(
+                f"{source.path}: column {chosen[name]!r}: ids are texts or integers, not {dtype}"
+            )
+    return frame.with_columns(
+        pl.col(name).cast(pl.String) for name in frame.columns if name in ID_COLUMNS
+    )
 
 
 class _Object(list[tuple[str, Any]]):
@@ -71,17 +75,26 @@ class _Token(str):
 def _pairs(line: bytes | str) -> Any:
     """Return a line as pairs of names and values; numbers stay as they are written."""
     return json.loads(
-        line, object_pairs_hook=_Object, parse_int=_Token, parse_float=_Token, parse_constant=_refuse_constant
+        line,
+        object_pairs_hook=_Object,
+        parse_int=_Token,
+        parse_float=_Token,
+        parse_constant=_refuse_constant,
     )
 
 
-def _look_twice(content: bytes, frame: pl.DataFrame, chosen: Mapping[str, str], source: Source) -> None:
+def _look_twice(
+    content: bytes, frame: pl.DataFrame, chosen: Mapping[str, str], source: Source
+) -> None:
     """Check the lines in which the parser may have changed a value silently.
 
-    It takes the first of two values of one name, turns a whole column into text if it has a text, and integers into
-    floats if the column has a fraction. A pattern finds the few lines in which that is possible.
+    It takes the first of two values of one name, turns a whole column into text if it has a text,
+    and integers into floats if the column has a fraction. A pattern finds the few lines in which
+    that is possible.
     """
-    lines = pl.scan_lines(content, name="text", row_index_name="line", row_index_offset=1, glob=False)
+    lines = pl.scan_lines(
+        content, name="text", row_index_name="line", row_index_offset=1, glob=False
+    )
     patterns = [r'"[^"]*\\[^"]*"\s*:']  # a name that is written with escapes
     for ours, theirs in chosen.items():
         name = rf'"{pl.escape_regex(theirs)}"\s*:'
@@ -97,9 +110,15 @@ def _look_twice(content: bytes, frame: pl.DataFrame, chosen: Mapping[str, str], 
 
 
 def _check_line(
-    location: str, pairs: _Object, schema: Mapping[str, pl.DataType], chosen: Mapping[str, str], warned: set[str]
+    location: str,
+    pairs: _Object,
+    schema: Mapping[str, pl.DataType],
+    chosen: Mapping[str, str],
+    warned: set[str],
 ) -> None:
-    """Refuse names that occur twice and ids that are neither texts nor integers; warn of lost digits, once."""
+    """Refuse names that occur twice and ids that are neither texts nor integers; warn of lost
+    digits, once.
+    """
     values = dict(pairs)
     twice = set(repeated(name for name, _ in pairs))
     for ours, theirs in chosen.items():
@@ -107,8 +126,14 @@ def _check_line(
             raise FileError(f"{location}: the name {theirs!r} occurs twice")
         value = values.get(theirs)
         if ours in ID_COLUMNS:
-            if value is not None and type(value) is not str and not re.fullmatch(r"0|-?[1-9]\d*", str(value)):
-                raise ColumnError(f"{location}: column {theirs!r}: ids are texts or integers, not {_shown(value)}")
+            if (
+                value is not None
+                and type(value) is not str
+                and not re.fullmatch(r"0|-?[1-9]\d*", str(value))
+            ):
+                raise ColumnError(
+                    f"{location}: column {theirs!r}: ids are texts or integers, not {_shown(value)}"
+                )
         elif (
             schema[ours] == pl.Float64
             and ours not in warned
@@ -125,7 +150,9 @@ def _shown(value: object) -> str:
 
 
 def _refuse_deep(content: bytes, source: Source) -> None:
-    """Refuse lists or objects that are nested too deep for parsers, before any of these sees them."""
+    """Refuse lists or objects that are nested too deep for parsers, before any of these sees
+    them.
+    """
     if content.count(b"[") + content.count(b"{") - content.count(b"\n{") < _DEEPEST:
         return  # nearly all files hold one flat object in each line
     for number, line in enumerate(content.split(b"\n"), start=1):
@@ -153,7 +180,9 @@ def _refuse_surrogates(content: bytes, source: Source) -> None:
                 json.dumps(json.loads(line), ensure_ascii=False).encode("utf-8")
             except UnicodeEncodeError as error:
                 half = error.object[error.start]
-                raise DataError(f"{source.path}, line {number}: {half!r} is half of a surrogate pair") from None
+                raise DataError(
+                    f"{source.path}, line {number}: {half!r} is half of a surrogate pair"
+                ) from None
             except ValueError:
                 return  # not JSON, which the parser will report
 
@@ -171,7 +200,9 @@ def _explain(content: bytes, source: Source, error: Exception) -> FileError | Da
             return FileError(f"{location}: no JSON: {reason}")
         if not isinstance(value, _Object):
             return FileError(f"{location}: expected a JSON object, got {_kind(value)}")
-        large = next((held for _, held in value if isinstance(held, _Token) and _too_large(held)), None)
+        large = next(
+            (held for _, held in value if isinstance(held, _Token) and _too_large(held)), None
+        )
         if large is not None:
             return DataError(f"{location}: {large[:80]!r} is too large for a number of 64 bits")
     return FileError(f"{source.path}: {first_line(error)}")
@@ -183,7 +214,9 @@ def _kind(value: object) -> str:
 
 def _too_large(number: str) -> bool:
     whole = number.lstrip("-").isdecimal()
-    return len(number.lstrip("-")) > _LONGEST_INTEGER if whole else abs(float(number)) == float("inf")
+    return (
+        len(number.lstrip("-")) > _LONGEST_INTEGER if whole else abs(float(number)) == float("inf")
+    )
 
 
 def _refuse_constant(name: str) -> None:

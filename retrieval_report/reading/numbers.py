@@ -1,4 +1,6 @@
-"""Convert text to numbers strictly: every value of a column is examined before its type is chosen."""
+"""Convert text to numbers strictly: every value of a column is examined before its type is
+chosen.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +20,28 @@ NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 _LONG_INTEGER = re.compile(r"^[+-]?\d{16,}$")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*$")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
-_NUMBERS = {"distance": pl.Float64, "score": pl.Float64, "weight": pl.Float64, "relevance": pl.Int64}
+_NUMBERS = {
+    "distance": pl.Float64,
+    "score": pl.Float64,
+    "weight": pl.Float64,
+    "relevance": pl.Int64,
+}
 _SAMPLE = 1000
 _INTEGERS = ("count", "row", "n_relevant")
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A text file with sound structure: our column names, and values still as text, or floats that a reader parsed.
+    """A text file with sound structure: our column names, and values still as text, or floats that
+    a reader parsed.
 
     Attributes
     ----------
     location : str
         The file, for messages.
     frame : pl.DataFrame
-        One column per contract column the file has: String, or Float64 without nulls and below `MOST_EXACT`.
+        One column per contract column the file has: String, or Float64 without nulls and below
+        `MOST_EXACT`.
     line : Callable[[int], int]
         Row index → line number in the file; slow, for messages only.
     """
@@ -45,9 +54,9 @@ class TextTable:
 def parse_values(table: TextTable) -> pl.DataFrame:
     """Turn the number columns of a text table into numbers; ids and labels stay text.
 
-    Integers become Int64 (UInt64 where only that holds them), everything else Float64; ``count``, ``row`` and
-    ``n_relevant`` must be integers; ``mask`` is true, false, 1 or 0.  ``nan`` and ``inf`` are numbers here:
-    whether they are allowed is the evaluation's rule.
+    Integers become Int64 (UInt64 where only that holds them), everything else Float64; ``count``,
+    ``row`` and ``n_relevant`` must be integers; ``mask`` is true, false, 1 or 0.  ``nan`` and
+    ``inf`` are numbers here: whether they are allowed is the evaluation's rule.
 
     Raises
     ------
@@ -56,7 +65,9 @@ def parse_values(table: TextTable) -> pl.DataFrame:
 
     Examples
     --------
-    >>> frame = pl.DataFrame({"query": ["007", "7"], "distance": ["3", "12"], "relevance": ["0.5", "NA"]})
+    >>> frame = pl.DataFrame(
+    ...     {"query": ["007", "7"], "distance": ["3", "12"], "relevance": ["0.5", "NA"]}
+    ... )
     >>> parse_values(TextTable("run.csv", frame, lambda row: row + 2)).rows()
     [('007', 3, 0.5), ('7', 12, None)]
     """
@@ -94,7 +105,8 @@ def _parse_number(text: pl.Series, table: TextTable) -> pl.Series:
 
 
 def fits_integers(text: pl.Series, dtype: type[pl.DataType] | None = None) -> bool:
-    """Return whether all texts are whole numbers of a type, by default of one that numbers of a file may become.
+    """Return whether all texts are whole numbers of a type, by default of one that numbers of a
+    file may become.
 
     >>> fits_integers(pl.Series(["3", "-4"])), fits_integers(pl.Series(["3", "4.0"]))
     (True, False)
@@ -103,7 +115,9 @@ def fits_integers(text: pl.Series, dtype: type[pl.DataType] | None = None) -> bo
     return any(text.cast(kind, strict=False).null_count() == text.null_count() for kind in types)
 
 
-def _checked(text: pl.Series, wanted: str, parse: Callable[[pl.Series], pl.Series], table: TextTable) -> pl.Series:
+def _checked(
+    text: pl.Series, wanted: str, parse: Callable[[pl.Series], pl.Series], table: TextTable
+) -> pl.Series:
     """Return what the texts mean, or raise an error if one of them is not what is wanted."""
     cleaned = _clean(text)
     parsed = parse(cleaned)
@@ -132,7 +146,8 @@ def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> D
     value = text[int(bad[0])]
     hint = "; a decimal comma? write a point" if _DECIMAL_COMMA.match(value) else ""
     return DataError(
-        f"{table.location}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} is not {wanted}"
+        f"{table.location}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} "
+        f"is not {wanted}"
         f" ({len(bad)} such values){hint}"
     )
 
@@ -147,7 +162,9 @@ def _warn_of_lost_digits(text: pl.Series, floats: pl.Series, table: TextTable) -
 
 
 def warn_of_lost_digits(location: str, column: str, number: str) -> bool:
-    """Warn if a number is an integer too long for a float, so that neighbours may merge; return whether it is."""
+    """Warn if a number is an integer too long for a float, so that neighbours may merge; return
+    whether it is.
+    """
     lost = _LONG_INTEGER.match(number) is not None and abs(int(number)) >= 2**53
     if lost:
         warn(

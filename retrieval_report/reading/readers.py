@@ -11,7 +11,13 @@ import polars as pl
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
 from retrieval_report.reading.combine import combine, name_runs
-from retrieval_report.reading.files import costs_from, frame_from, in_contract, parts_from, sources_of
+from retrieval_report.reading.files import (
+    costs_from,
+    frame_from,
+    in_contract,
+    parts_from,
+    sources_of,
+)
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind
@@ -29,54 +35,60 @@ def read_rankings(
 ) -> pl.DataFrame:
     r"""Read ranked lists (or counts) from files or objects in memory.
 
-    Supported files are CSV, TSV, NDJSON and TREC runs (also gzipped), Parquet and Arrow IPC (file or stream), and
-    predictions saved by MTEB and sentence-transformers. The format is detected by the content; the name of a file only
-    helps if the content is ambiguous.
+    Supported files are CSV, TSV, NDJSON and TREC runs (also gzipped), Parquet and Arrow IPC (file
+    or stream), and predictions saved by MTEB and sentence-transformers. The format is detected by
+    the content; the name of a file only helps if the content is ambiguous.
 
     Parameters
     ----------
     source : path, frame, dictionary or iterable
-        - A file, a glob, a folder (its files with known endings and gzipped TREC files of any name, sorted by
-          name, and those in its folders ``model=<name>``) or a list of these.
+        - A file, a glob, a folder (its files with known endings and gzipped TREC files of any name,
+          sorted by name, and those in its folders ``model=<name>``) or a list of these.
         - A frame: Polars, pandas, PyArrow, DuckDB; or a dict of columns.
-        - ``{query: {item: score}}``, as in pytrec_eval and BEIR; a ``Run`` of ranx, or a list of them.
+        - ``{query: {item: score}}``, as in pytrec_eval and BEIR; a ``Run`` of ranx, or a list of
+          them.
         - An iterable of named tuples: ``ScoredDoc`` of ir_measures.
-        - Search results: ``(distances, indices)`` of FAISS or scikit-learn, ``(labels, distances)`` of hnswlib,
-          matches of usearch. Queries are 0, 1, …, items are the indices, and −1 means no result. For scores, labels
-          and matrices, use `from_search`.
+        - Search results: ``(distances, indices)`` of FAISS or scikit-learn, ``(labels, distances)``
+          of hnswlib, matches of usearch. Queries are 0, 1, …, items are the indices, and −1 means
+          no result. For scores, labels and matrices, use `from_search`.
         - A dictionary model → any of these.
     columns : Mapping[str, str] | None
-        Our column name → the name in the source, for example ``{"query": "q", "distance": "score"}``. The
-        usual names of other tools (``qid``, ``docno``, ``sim``, …) are recognised automatically. The columns of a
-        TREC run are called query, iteration, item, rank, score and tag, those of a dictionary query, item and score.
+        Our column name → the name in the source, for example ``{"query": "q", "distance":
+        "score"}``. The usual names of other tools (``qid``, ``docno``, ``sim``, …) are recognised
+        automatically. The columns of a TREC run are called query, iteration, item, rank, score and
+        tag, those of a dictionary query, item and score.
     model : str | None
         The model name of all rows, instead of the one in the source. By default it is the column
-        ``model`` (or ``run``, ``system``, ``tag``); the folder ``model=<name>``; the file's name without its ending,
-        or the tags of TREC runs (see ``name_by``); the name of a ``Run``; else ``model``.
+        ``model`` (or ``run``, ``system``, ``tag``); the folder ``model=<name>``; the file's name
+        without its ending, or the tags of TREC runs (see ``name_by``); the name of a ``Run``; else
+        ``model``.
     name_by : {"tag", "file"} | None
-        What names TREC runs. None: their files; but their tags if all files are TREC runs, no two have the same, and
-        none is what a tool writes unless it is told (``unknown``, ``run``, ``Anserini`` and the like). A single file
-        of several runs has the names of its tags. With ``"tag"``, files of one tag are pieces of one run.
+        What names TREC runs. None: their files; but their tags if all files are TREC runs, no two
+        have the same, and none is what a tool writes unless it is told (``unknown``, ``run``,
+        ``Anserini`` and the like). A single file of several runs has the names of its tags. With
+        ``"tag"``, files of one tag are pieces of one run.
     max_bytes : int | None
-        Largest unpacked size of a gzipped file. By default 64 GiB, and beyond 256 MiB at most 250 times its size.
+        Largest unpacked size of a gzipped file. By default 64 GiB, and beyond 256 MiB at most 250
+        times its size.
     max_rows : int | None
-        Largest number of rows of a Parquet or Arrow file, checked before it is read. By default 2³² - 1.
+        Largest number of rows of a Parquet or Arrow file, checked before it is read. By default 2³²
+        - 1.
 
     Returns
     -------
     pl.DataFrame
-        ``model`` (String), ``query`` and ``item`` (String; integers stay integers in Parquet, Arrow and frames),
-        ``distance`` (smaller is nearer) or ``score`` (larger is nearer), and if the files have them
-        ``relevance``, ``mask``, ``weight``; then ``row`` (Int64), the position over all rows, unless the source has
-        its own ``row``. Numbers of different types get a type that keeps their order. Files
-        with a ``count`` column give counts: without ``row``, and
+        ``model`` (String), ``query`` and ``item`` (String; integers stay integers in Parquet, Arrow
+        and frames), ``distance`` (smaller is nearer) or ``score`` (larger is nearer), and if the
+        files have them ``relevance``, ``mask``, ``weight``; then ``row`` (Int64), the position over
+        all rows, unless the source has its own ``row``. Numbers of different types get a type that
+        keeps their order. Files with a ``count`` column give counts: without ``row``, and
         ``item`` may be absent. Other columns are left out.
 
     Raises
     ------
     FileError
-        A file cannot be read, two files would be the same model, or a file differs from the ``<file>.sha256`` next to
-        it (made by ``sha256sum file > file.sha256``).
+        A file cannot be read, two files would be the same model, or a file differs from the
+        ``<file>.sha256`` next to it (made by ``sha256sum file > file.sha256``).
     ColumnError
         A column is missing, ambiguous, or differs in type between files.
     DataError
@@ -85,14 +97,16 @@ def read_rankings(
     Warns
     -----
     RetrievalReportWarning
-        A text file does not end with a newline, so it may have been truncated; TREC files with one tag, which are named
-        after their files, share no query, so they may be pieces of one run; or distances decrease in search results.
+        A text file does not end with a newline, so it may have been truncated; TREC files with one
+        tag, which are named after their files, share no query, so they may be pieces of one run; or
+        distances decrease in search results.
 
     Notes
     -----
-    Values are not checked here: `evaluate` refuses NaN, null, duplicates and the like. In text files every id is text
-    (``007`` is not ``7``); a column of numbers is Int64 if all its values are integers, else Float64; empty text and
-    ``NA`` are null. An unquoted empty id is null, a quoted one is the empty text.
+    Values are not checked here: `evaluate` refuses NaN, null, duplicates and the like. In text
+    files every id is text (``007`` is not ``7``); a column of numbers is Int64 if all its values
+    are integers, else Float64; empty text and ``NA`` are null. An unquoted empty id is null, a
+    quoted one is the empty text.
 
     Examples
     --------
@@ -119,7 +133,9 @@ def read_rankings(
 def read_each(
     paths: Sequence[str], *, columns: Mapping[str, str] | None = None, name_by: str | None = None
 ) -> list[pl.DataFrame]:
-    """Read the rankings of every path apart, under the names that `read_rankings` gives them together."""
+    """Read the rankings of every path apart, under the names that `read_rankings` gives them
+    together.
+    """
     groups = [parts_from(sources_of(path, RANKINGS), RANKINGS, columns=columns) for path in paths]
     named = iter(name_runs([part for group in groups for part in group], name_by))
     return [in_contract(combine([next(named) for _ in group]), RANKINGS) for group in groups]
@@ -138,18 +154,20 @@ def read_judgements(
     Parameters
     ----------
     source : path, frame, dictionary or iterable
-        Files or frames as in `read_rankings`; ``{query: {item: relevance}}``; ``Qrels`` of ranx; ``Qrel`` tuples of
-        ir_measures.
+        Files or frames as in `read_rankings`; ``{query: {item: relevance}}``; ``Qrels`` of ranx;
+        ``Qrel`` tuples of ir_measures.
     columns, max_bytes, max_rows
-        As in `read_rankings`. The columns of TREC qrels are called query, iteration, item and relevance.
+        As in `read_rankings`. The columns of TREC qrels are called query, iteration, item and
+        relevance.
     negative : {"keep", "unjudged"}
-        How a negative relevance is treated: ``keep`` keeps it, so that the evaluation refuses it; ``unjudged`` drops
-        the row, as trec_eval does.
+        How a negative relevance is treated: ``keep`` keeps it, so that the evaluation refuses it;
+        ``unjudged`` drops the row, as trec_eval does.
 
     Returns
     -------
     pl.DataFrame
-        ``query``, ``item``, ``relevance`` (Int64, or Float64 if a value of a text file has a fraction).
+        ``query``, ``item``, ``relevance`` (Int64, or Float64 if a value of a text file has a
+        fraction).
 
     Raises
     ------
@@ -191,9 +209,9 @@ def read_queries(
     Returns
     -------
     pl.DataFrame
-        ``query``, and if the files have them ``label`` (String: the class of the query, for macro means), ``weight``
-        and ``n_relevant`` (number of relevant items); then all other columns unchanged, by which queries can be
-        grouped.
+        ``query``, and if the files have them ``label`` (String: the class of the query, for macro
+        means), ``weight`` and ``n_relevant`` (number of relevant items); then all other columns
+        unchanged, by which queries can be grouped.
 
     Raises
     ------
@@ -237,16 +255,30 @@ def _held(source: object, kind: Kind, columns: Mapping[str, str] | None) -> pl.D
     frame = to_polars(source, kind.name, columns)
     missing = kind.missing({name: name for name in frame.columns})
     if missing:
-        index = [name for name in getattr(getattr(source, "index", None), "names", ()) if name is not None]
-        unread = f"; the index {index} of the pandas frame is not read: call .reset_index()" if index else ""
+        index = [
+            name
+            for name in getattr(getattr(source, "index", None), "names", ())
+            if name is not None
+        ]
+        unread = (
+            f"; the index {index} of the pandas frame is not read: call .reset_index()"
+            if index
+            else ""
+        )
         raise ColumnError(
-            f"the {kind.name} lack {' and '.join(missing)}; found {frame.columns}{_say(kind, missing)}{unread}"
+            f"the {kind.name} lack {' and '.join(missing)}; found "
+            f"{frame.columns}{_say(kind, missing)}{unread}"
         )
     return frame
 
 
 def _say(kind: Kind, missing: Sequence[str]) -> str:
-    known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for entry in missing for name in entry.split("|"))
+    known = "; ".join(
+        f"{name}: {', '.join(kind.columns[name])}" for entry in missing for name in entry.split("|")
+    )
     first = missing[0].partition("|")[0]
     reader = f"read_{kind.name}"
-    return f", recognised are {known}; or say which it is: {reader}(…, columns={{{first!r}: '<your name for it>'}})"
+    return (
+        f", recognised are {known}; or say which it is: {reader}(…, columns={{{first!r}: '<your "
+        "name for it>'})"
+    )

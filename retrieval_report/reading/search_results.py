@@ -1,7 +1,8 @@
-"""Turn search results into flat columns: (distances, indices), matrices, rows of unequal length, tensors.
+"""Turn search results into flat columns: (distances, indices), matrices, rows of unequal length,
+tensors.
 
-FAISS, usearch, hnswlib, scikit-learn and torch are not imported: results are recognised by their shape, and tensors
-are converted by NumPy's array protocol.
+FAISS, usearch, hnswlib, scikit-learn and torch are not imported: results are recognised by their
+shape, and tensors are converted by NumPy's array protocol.
 """
 
 from __future__ import annotations
@@ -48,13 +49,19 @@ class Results:
 
 
 def is_search_result(given: object) -> bool:
-    """Return whether this is a search result, not a frame: a tuple of arrays, or an object like usearch's.
+    """Return whether this is a search result, not a frame: a tuple of arrays, or an object like
+    usearch's.
 
-    >>> is_search_result((np.ones((2, 3)), np.ones((2, 3), int))), is_search_result(("a.csv", "b.csv"))
+    >>> (
+    ...     is_search_result((np.ones((2, 3)), np.ones((2, 3), int))),
+    ...     is_search_result(("a.csv", "b.csv")),
+    ... )
     (True, False)
     """
     if isinstance(given, tuple):
-        return not hasattr(given, "_fields") and len(given) in (2, 3) and all(map(_is_arrays, given))
+        return (
+            not hasattr(given, "_fields") and len(given) in (2, 3) and all(map(_is_arrays, given))
+        )
     return hasattr(given, "distances") and hasattr(given, "keys") and not callable(given.keys)
 
 
@@ -66,7 +73,8 @@ def _is_arrays(given: object) -> bool:
 
 
 def as_array(values: object, what: str) -> Array:
-    """Return an array of anything with the array protocol, including tensors with gradients or on other devices.
+    """Return an array of anything with the array protocol, including tensors with gradients or on
+    other devices.
 
     >>> as_array([[1, 2], [3, 4]], "results").shape
     (2, 2)
@@ -80,7 +88,9 @@ def as_array(values: object, what: str) -> Array:
         return _ragged(held)
     except (TypeError, RuntimeError) as error:
         try:
-            return np.asarray(held.float())  # bfloat16, which NumPy lacks; float32 holds all its values
+            return np.asarray(
+                held.float()
+            )  # bfloat16, which NumPy lacks; float32 holds all its values
         except (AttributeError, TypeError, RuntimeError):
             raise DataError(f"{what}: no array: {error}") from None
 
@@ -98,9 +108,9 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
     Parameters
     ----------
     given : object
-        A tuple (distances, indices), in either order if only one of them has fractions; FAISS's (limits,
-        distances, indices) of a range search; usearch's matches; or a matrix with one row per query and a column
-        for every item. One query may come without the dimension of queries.
+        A tuple (distances, indices), in either order if only one of them has fractions; FAISS's
+        (limits, distances, indices) of a range search; usearch's matches; or a matrix with one row
+        per query and a column for every item. One query may come without the dimension of queries.
     what : str
         Name of the results in messages.
     indexes : object
@@ -113,7 +123,9 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
 
     Examples
     --------
-    >>> found = read_results((np.array([[0.1, 0.2], [0.3, 9.0]]), np.array([[4, 7], [4, -1]])), "results")
+    >>> found = read_results(
+    ...     (np.array([[0.1, 0.2], [0.3, 9.0]]), np.array([[4, 7], [4, -1]])), "results"
+    ... )
     >>> found.query, found.item, found.value
     (array([0, 0, 1]), array([4, 7, 4]), array([0.1, 0.2, 0.3]))
     """
@@ -123,15 +135,25 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
         raise DataError(f"{what}: {flat.dtype} values; distances and scores are numbers")
     query = np.repeat(np.arange(lengths.size), lengths)
     if item is None:
-        query, queries = (query, lengths.size) if indexes is None else _flat_queries(indexes, flat, lengths, what)
+        query, queries = (
+            (query, lengths.size)
+            if indexes is None
+            else _flat_queries(indexes, flat, lengths, what)
+        )
         column = np.arange(flat.size) if indexes is not None else _within(lengths)
         return Results(query, column, flat, queries, indexed=False)
     items, widths = _flat(item, what)
     if not np.array_equal(lengths, widths):
-        raise DataError(f"{what}: the distances have shape {_shape(value)}, the indices {_shape(item)}")
+        raise DataError(
+            f"{what}: the distances have shape {_shape(value)}, the indices {_shape(item)}"
+        )
     if items.dtype.kind not in "iuUO":
         raise DataError(f"{what}: indices of type {items.dtype}; they are whole numbers or text")
-    kept = _within(lengths) < np.repeat(counts, lengths) if counts is not None else np.ones(flat.size, bool)
+    kept = (
+        _within(lengths) < np.repeat(counts, lengths)
+        if counts is not None
+        else np.ones(flat.size, bool)
+    )
     if items.dtype.kind == "i":
         kept &= items != NO_RESULT
     return Results(query[kept], items[kept], flat[kept], lengths.size, indexed=True)
@@ -146,10 +168,14 @@ def _parts(given: Any, what: str) -> tuple[Array, Array | None, Array | None]:
         counts = None if counts is None else np.atleast_1d(as_array(counts, what))
         return as_array(given.distances, what), as_array(given.keys, what), counts
     arrays = [as_array(part, what) for part in given]
-    if len(arrays) == 3:  # a range search of FAISS: where the results of every query begin, and both flat arrays
+    if (
+        len(arrays) == 3
+    ):  # a range search of FAISS: where the results of every query begin, and both flat arrays
         limits, *flat = arrays
         if limits.ndim != 1 or limits.dtype.kind not in "iu" or limits[-1] != flat[0].size:
-            raise DataError(f"{what}: three arrays, but no (limits, distances, indices) of a range search")
+            raise DataError(
+                f"{what}: three arrays, but no (limits, distances, indices) of a range search"
+            )
         arrays = [_ragged(np.split(part, limits[1:-1].astype(np.int64))) for part in flat]
     value, item = arrays
     if _kind(value) in "iuUO" and _kind(item) == "f":  # hnswlib returns labels first
@@ -170,7 +196,9 @@ def _flat(array: Array, what: str) -> tuple[Array, NDArray[np.int64]]:
     if array.ndim == 1 and array.dtype == object and any(np.ndim(row) == 1 for row in array):
         rows = [np.asarray(row) for row in array]
         filled = [row for row in rows if row.size]
-        return np.concatenate(filled or [np.empty(0)]), np.array([row.size for row in rows], np.int64)
+        return np.concatenate(filled or [np.empty(0)]), np.array(
+            [row.size for row in rows], np.int64
+        )
     if array.ndim not in (1, 2):
         raise DataError(f"{what}: shape {array.shape}; expected one row per query")
     matrix = np.atleast_2d(array)
@@ -186,11 +214,16 @@ def _within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths))
 
 
-def _flat_queries(indexes: object, flat: Array, lengths: NDArray[np.int64], what: str) -> tuple[Array, int]:
+def _flat_queries(
+    indexes: object, flat: Array, lengths: NDArray[np.int64], what: str
+) -> tuple[Array, int]:
     """Queries of a flat array, as they are named, and how many there are."""
     query = as_array(indexes, "indexes")
     if lengths.size != 1 or query.shape != flat.shape:
-        raise ParameterError(f"indexes: shape {query.shape} for {what} of shape {(lengths.size, flat.size)}; one each")
+        raise ParameterError(
+            f"indexes: shape {query.shape} for {what} of shape {(lengths.size, flat.size)}; one "
+            "each"
+        )
     if query.dtype.kind not in "iu":
         raise DataError(f"indexes: {query.dtype} values; they are whole numbers")
     return query.astype(np.int64), np.unique(query).size
@@ -199,8 +232,15 @@ def _flat_queries(indexes: object, flat: Array, lengths: NDArray[np.int64], what
 def results_frame(given: object, what: str) -> pl.DataFrame:
     """Return results of a search that names its items, as ``query``, ``item`` and ``distance``."""
     found = read_results(given, what)
-    check_direction(found, what, scores=False, remedy="turn them into rankings by from_search(results, scores=True)")
-    return pl.DataFrame({"query": found.query, "item": item_ids(found.item), "distance": found.value})
+    check_direction(
+        found,
+        what,
+        scores=False,
+        remedy="turn them into rankings by from_search(results, scores=True)",
+    )
+    return pl.DataFrame(
+        {"query": found.query, "item": item_ids(found.item), "distance": found.value}
+    )
 
 
 def item_ids(values: Array) -> pl.Series:
@@ -212,13 +252,17 @@ def item_ids(values: Array) -> pl.Series:
 
 
 def check_direction(found: Results, what: str, *, scores: bool, remedy: str) -> None:
-    """Refuse results of which every row begins with the value that its kind puts last; ``remedy`` says what to do.
+    """Refuse results of which every row begins with the value that its kind puts last; ``remedy``
+    says what to do.
 
-    >>> similar = read_results((np.array([[0.9, 0.2], [0.8, 0.8]]), np.array([[4, 7], [4, 5]])), "results")
+    >>> similar = read_results(
+    ...     (np.array([[0.9, 0.2], [0.8, 0.8]]), np.array([[4, 7], [4, 5]])), "results"
+    ... )
     >>> check_direction(similar, "results", scores=False, remedy="pass scores=True")
     Traceback (most recent call last):
-    retrieval_report.DataError: results: every row of distances begins with its largest, as similarities do; if they \
-are similarities, pass scores=True; if they are distances, sort the rows
+    retrieval_report.DataError: results: every row of distances begins with its largest, as
+    similarities do; if they are similarities, pass scores=True; if they are distances, sort the
+    rows
     """
     if not found.indexed or not found.value.size:  # the columns of a matrix are items, not ranks
         return
@@ -228,8 +272,11 @@ are similarities, pass scores=True; if they are distances, sort the rows
     first = found.value[begin]
     if (first != farthest).any() or (first == nearest).all():
         return
-    named, size, other = ("scores", "smallest", "distances") if scores else ("distances", "largest", "similarities")
+    named, size, other = (
+        ("scores", "smallest", "distances") if scores else ("distances", "largest", "similarities")
+    )
     raise DataError(
-        f"{what}: every row of {named} begins with its {size}, as {other} do; if they are {other}, {remedy}; if they "
+        f"{what}: every row of {named} begins with its {size}, as {other} do; if they are {other}, "
+        f"{remedy}; if they "
         f"are {named}, sort the rows"
     )

@@ -1,7 +1,8 @@
 """Open a file so that it is safe to parse.
 
-Only regular files are opened: a FIFO or a device is refused before it can block or never end. Compressed text is
-unpacked here, up to a limit, so that a small file cannot fill the memory, and a checksum next to a file is verified.
+Only regular files are opened: a FIFO or a device is refused before it can block or never end.
+Compressed text is unpacked here, up to a limit, so that a small file cannot fill the memory, and a
+checksum next to a file is verified.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from retrieval_report.contracts.forks import refuse_fork
 MAX_BYTES = 64 * 2**30
 """Most bytes that one compressed file may unpack to, unless the caller passes ``max_bytes``."""
 MAX_RATIO = 250
-"""Without ``max_bytes``, more than RATIO_FROM bytes must not be this many times the compressed ones."""
+"""Without ``max_bytes``, more than RATIO_FROM bytes must not be this many times the compressed
+ones.
+"""
 RATIO_FROM = 256 * 2**20
 CHUNK = 2**22
 SMALL_CHUNK = 2**17
@@ -39,12 +42,22 @@ _ENDINGS_OF = {
     "qrels": (".qrels", ".qrel"),
 }
 ENDINGS = {ending: form for form, endings in _ENDINGS_OF.items() for ending in endings}
-"""File endings that are taken from a folder, with or without ``.gz``; other endings are read when named."""
-_NAMED_ONLY = (".txt", ".json")  # too common to be taken from a folder, but no part of a model's name
+"""File endings that are taken from a folder, with or without ``.gz``; other endings are read when
+named.
+"""
+_NAMED_ONLY = (
+    ".txt",
+    ".json",
+)  # too common to be taken from a folder, but no part of a model's name
 SIDE_FILE = ".sha256"
 GZIP = b"\x1f\x8b"
 _MODEL_FOLDER = "model="
-_COMPRESSED = {b"PK\x03\x04": "a zip archive", b"(\xb5/\xfd": "zstd", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
+_COMPRESSED = {
+    b"PK\x03\x04": "a zip archive",
+    b"(\xb5/\xfd": "zstd",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+}
 
 
 @dataclass(frozen=True)
@@ -64,7 +77,9 @@ class Source:
 
     def open(self) -> BinaryIO:
         """Return the bytes as a file."""
-        return io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb")
+        return (
+            io.BytesIO(self.content) if isinstance(self.content, bytes) else self.content.open("rb")
+        )
 
     def head(self, size: int = 2**16) -> bytes:
         """Return the first bytes."""
@@ -109,9 +124,13 @@ def base_name(path: Path) -> str:
 
 
 def folder_model(path: Path) -> str | None:
-    """Return the model that a folder ``model=…`` above the file names, as Spark writes and reads them, or None.
+    """Return the model that a folder ``model=…`` above the file names, as Spark writes and reads
+    them, or None.
 
-    >>> folder_model(Path("runs/model=lsh%3A16/part-0.parquet")), folder_model(Path("runs/lsh.parquet"))
+    >>> (
+    ...     folder_model(Path("runs/model=lsh%3A16/part-0.parquet")),
+    ...     folder_model(Path("runs/lsh.parquet")),
+    ... )
     ('lsh:16', None)
     """
     named = [folder for folder in path.parts[:-1] if is_model_folder(folder)]
@@ -135,14 +154,14 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
     path : Path
         A regular file. Gzip is recognised by its first bytes, not by its name.
     max_bytes : int | None
-        Most bytes a compressed file may unpack to. None: `MAX_BYTES`, and at most `MAX_RATIO` bytes per
-        compressed byte once there are more than `RATIO_FROM`.
+        Most bytes a compressed file may unpack to. None: `MAX_BYTES`, and at most `MAX_RATIO` bytes
+        per compressed byte once there are more than `RATIO_FROM`.
 
     Raises
     ------
     FileError
-        Not there, not a regular file, not permitted, empty, damaged, too large, or different from its
-        checksum.
+        Not there, not a regular file, not permitted, empty, damaged, too large, or different from
+        its checksum.
     """
     refuse_fork()
     try:
@@ -158,7 +177,9 @@ def open_source(path: Path, max_bytes: int | None = None) -> Source:
             start = file.read(8)
             if start[:2] == GZIP:
                 file.seek(0)
-                return Source(path, _checked(path, _unpack(path, file, path.stat().st_size, max_bytes)))
+                return Source(
+                    path, _checked(path, _unpack(path, file, path.stat().st_size, max_bytes))
+                )
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
     except FileError:
@@ -192,7 +213,8 @@ def source_of(name: str, content: bytes, max_bytes: int | None = None) -> Source
     b'query,item,score'
     >>> source_of("a.csv.gz", gzip.compress(bytes(10_000)), max_bytes=20)
     Traceback (most recent call last):
-    retrieval_report.FileError: a.csv.gz: unpacks to more than 20 bytes; if that is right, raise max_bytes=
+    retrieval_report.FileError: a.csv.gz: unpacks to more than 20 bytes; if that is right, raise
+    max_bytes=
     """
     label = Path(name)
     if content[:2] == GZIP:
@@ -207,8 +229,15 @@ def _check_regular(path: Path) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise FileError(f"{path}: is a folder, not a file")
     if not stat.S_ISREG(status.st_mode):
-        kinds = {stat.S_ISFIFO: "a FIFO", stat.S_ISCHR: "a device", stat.S_ISBLK: "a device", stat.S_ISSOCK: "a socket"}
-        kind = next((name for test, name in kinds.items() if test(status.st_mode)), "of an unknown kind")
+        kinds = {
+            stat.S_ISFIFO: "a FIFO",
+            stat.S_ISCHR: "a device",
+            stat.S_ISBLK: "a device",
+            stat.S_ISSOCK: "a socket",
+        }
+        kind = next(
+            (name for test, name in kinds.items() if test(status.st_mode)), "of an unknown kind"
+        )
         raise FileError(f"{path}: is {kind}; only regular files are read")
 
 
@@ -219,12 +248,16 @@ def _checked(path: Path, content: bytes) -> bytes:
         raise FileError(f"{path}: gzip inside gzip; unpack it once")
     for magic, name in _COMPRESSED.items():
         if content.startswith(magic):
-            raise FileError(f"{path}: is {name}, which is not unpacked here; unpack it, or use gzip")
+            raise FileError(
+                f"{path}: is {name}, which is not unpacked here; unpack it, or use gzip"
+            )
     return content
 
 
 def _check_side_file(path: Path) -> None:
-    """Compare the file with ``<name>.sha256`` next to it, as ``sha256sum`` writes it, where there is one."""
+    """Compare the file with ``<name>.sha256`` next to it, as ``sha256sum`` writes it, where there
+    is one.
+    """
     side = path.with_name(path.name + SIDE_FILE)
     if not side.is_file():
         return
@@ -235,12 +268,15 @@ def _check_side_file(path: Path) -> None:
         actual = hashlib.file_digest(file, "sha256").hexdigest()
     if actual != expected:
         raise FileError(
-            f"{path}: SHA-256 is {actual}, but {side.name} says {expected}; the file is damaged or was replaced"
+            f"{path}: SHA-256 is {actual}, but {side.name} says {expected}; the file is damaged or "
+            "was replaced"
         )
 
 
 def _listed_sum(text: str, name: str) -> str:
-    """Find the sum of a file in lines of ``sum  name``, ``sum *name`` or just ``sum``, or return ''."""
+    """Find the sum of a file in lines of ``sum  name``, ``sum *name`` or just ``sum``, or return
+    ''.
+    """
     for line in text.splitlines():
         entry = line.split(maxsplit=1)
         if entry and (len(entry) == 1 or Path(entry[1].strip().removeprefix("*")).name == name):
@@ -258,7 +294,10 @@ def _unpack(path: Path, packed: BinaryIO, size: int, max_bytes: int | None) -> b
             while chunk := file.read(CHUNK):
                 unpacked.write(chunk)
                 if unpacked.tell() > limit:
-                    raise FileError(f"{path}: unpacks to more than {limit} bytes; if that is right, raise max_bytes=")
+                    raise FileError(
+                        f"{path}: unpacks to more than {limit} bytes; if that is right, raise "
+                        "max_bytes="
+                    )
     except (EOFError, zlib.error, OSError) as error:
         raise FileError(f"{path}: damaged gzip file: {error}") from error
     return unpacked.getvalue()

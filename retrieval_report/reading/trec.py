@@ -1,4 +1,6 @@
-"""Read TREC run and qrels files: fields separated by blanks and tabs, in a fixed order, without a header."""
+"""Read TREC run and qrels files: fields separated by blanks and tabs, in a fixed order, without a
+header.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ from retrieval_report.reading.sources import Source
 RUN_FIELDS = ("query", "iteration", "item", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "item", "relevance")
 
-# The blanks of C's isspace: Unicode blanks belong to ids. Written so that each character can only match one
-# way, which keeps the regular expression engine on its fast path.
+# The blanks of C's isspace: Unicode blanks belong to ids. Written so that each character can only
+# match one way, which keeps the regular expression engine on its fast path.
 _BLANK = r"[ \t\r\x0b\x0c]"
 _FIELD = r"[^ \t\r\x0b\x0c]"
 _BLANKS = (b" ", b"\t", b"\r", b"\x0b", b"\x0c")
@@ -33,14 +35,15 @@ _EMPTY_OR_COMMENT = re.compile(rf"^{_BLANK}*(#|$)")
 def read_trec(source: Source, fields: Sequence[str], choose: Choose) -> TextTable:
     """Read a run (`RUN_FIELDS`) or qrels (`QRELS_FIELDS`); every value stays text.
 
-    As in trec_eval, blank lines and lines that begin with ``#`` are skipped, a ``#`` inside an id belongs
-    to the id, and text after the tag of a run is ignored, with a warning since it may come from an id with
-    a blank.
+    As in trec_eval, blank lines and lines that begin with ``#`` are skipped, a ``#`` inside an id
+    belongs to the id, and text after the tag of a run is ignored, with a warning since it may come
+    from an id with a blank.
 
     Raises
     ------
     FileError
-        A line has too few fields (or too many, in qrels); bytes are not UTF-8; there is no line at all.
+        A line has too few fields (or too many, in qrels); bytes are not UTF-8; there is no line at
+        all.
     """
     chosen = choose(fields)
     return _read_plain(source, fields, chosen) or _read_any(source, fields, chosen)
@@ -49,18 +52,25 @@ def read_trec(source: Source, fields: Sequence[str], choose: Choose) -> TextTabl
 def _read_any(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) -> TextTable:
     """Read whatever trec_eval would read, and say what is wrong with the rest."""
     lines = _split(source, fields)
-    comment = pl.col("query").str.starts_with("#") | pl.col("unmatched").str.contains(_EMPTY_OR_COMMENT.pattern)
+    comment = pl.col("query").str.starts_with("#") | pl.col("unmatched").str.contains(
+        _EMPTY_OR_COMMENT.pattern
+    )
     lines = lines.filter(~comment.fill_null(value=False))
     if lines.is_empty():
         raise FileError(f"{source.path}: no lines but blank ones and comments")
     _refuse_malformed(lines, source, fields)
     _warn_of_extra(lines, source, fields)
     numbers = lines["line"]
-    return TextTable(str(source.path), lines.select(under_our_names(chosen)), lambda row: int(numbers[row]))
+    return TextTable(
+        str(source.path), lines.select(under_our_names(chosen)), lambda row: int(numbers[row])
+    )
 
 
-def _read_plain(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) -> TextTable | None:
-    """Read a file of lines that all have these fields with one mark between them, as most have; None of any other.
+def _read_plain(
+    source: Source, fields: Sequence[str], chosen: Mapping[str, str]
+) -> TextTable | None:
+    """Read a file of lines that all have these fields with one mark between them, as most have;
+    None of any other.
 
     The parser of CSV takes a fifth of the time that a regular expression takes.
     """
@@ -74,14 +84,21 @@ def _read_plain(source: Source, fields: Sequence[str], chosen: Mapping[str, str]
     try:
         table = (
             pl.scan_csv(
-                source.content, separator=separator, has_header=False, quote_char=None, schema=types, glob=False
+                source.content,
+                separator=separator,
+                has_header=False,
+                quote_char=None,
+                schema=types,
+                glob=False,
             )
             .select(wanted)
             .collect()
         )
     except (pl.exceptions.PolarsError, OSError):
         return None
-    short = any(table[name].null_count() for name in wanted)  # a line that is too short lacks its last field
+    short = any(
+        table[name].null_count() for name in wanted
+    )  # a line that is too short lacks its last field
     longer = separators != table.height * (len(fields) - 1)
     if short or longer or table.is_empty() or table[fields[0]].str.starts_with("#").any():
         return None
@@ -91,14 +108,18 @@ def _read_plain(source: Source, fields: Sequence[str], chosen: Mapping[str, str]
 
 
 def _has_fraction(source: Source, field: int) -> bool:
-    """Whether one of the first lines has a number there that is not whole: then the parser may read floats at once."""
+    """Whether one of the first lines has a number there that is not whole: then the parser may read
+    floats at once.
+    """
     rows = [line.split() for line in source.head().split(b"\n")[:-1][:SAMPLE_LINES]]
     texts = [fields[field].decode("utf-8", "replace") for fields in rows if len(fields) > field]
     return not fits_integers(pl.Series(texts, dtype=pl.String))
 
 
 def _one_separator(source: Source) -> tuple[str | None, int]:
-    """The blank or tab that alone stands between fields, with no other blank around, and how many there are."""
+    """The blank or tab that alone stands between fields, with no other blank around, and how many
+    there are.
+    """
     mark = re.search(rb"[ \t]", source.head())
     if mark is None:
         return None, 0
@@ -120,7 +141,9 @@ def _one_separator(source: Source) -> tuple[str | None, int]:
 
 
 def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:
-    """Split every line into named fields; a line that does not match stands in `unmatched` instead."""
+    """Split every line into named fields; a line that does not match stands in `unmatched`
+    instead.
+    """
     content = source.content
     if source.head(len(BOM)) == BOM:
         content = source.read().removeprefix(BOM)
@@ -128,7 +151,9 @@ def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:
     pattern = rf"^{_BLANK}*{groups}(?:{_BLANK}+(?<extra>{_FIELD}.*)?)?$"
     try:
         return (
-            pl.scan_lines(content, name="text", row_index_name="line", row_index_offset=1, glob=False)
+            pl.scan_lines(
+                content, name="text", row_index_name="line", row_index_offset=1, glob=False
+            )
             .select("line", "text", pl.col("text").str.extract_groups(pattern).alias("fields"))
             .unnest("fields")
             .with_columns(pl.when(pl.col("query").is_null()).then("text").alias("unmatched"))
@@ -159,6 +184,7 @@ def _warn_of_extra(lines: pl.DataFrame, source: Source, fields: Sequence[str]) -
     if extra.height:
         line, text = extra.select("line", "extra").row(0)
         warn(
-            f"{source.path}, line {line}: more than {len(fields)} fields ({extra.height} such lines); "
+            f"{source.path}, line {line}: more than {len(fields)} fields ({extra.height} such "
+            "lines); "
             f"{text[:40]!r} is ignored, as trec_eval does; but does an id hold a blank?"
         )

@@ -14,7 +14,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from retrieval_report.kernels import grouping, shuffling
-from retrieval_report.kernels.lists import Cells, Codes, Floats, Integers, Keys, Lists, Places, Rows, frozen
+from retrieval_report.kernels.lists import (
+    Cells,
+    Codes,
+    Floats,
+    Integers,
+    Keys,
+    Lists,
+    Places,
+    Rows,
+    frozen,
+)
 
 Result = TypeVar("Result")
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -25,7 +35,9 @@ CHUNKS = 4  # ranges per thread, so that one long list does not keep the others 
 
 
 def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int) -> list[Result]:
-    """Run ``task(first, last)`` over ranges of lists with about the same work, given as running totals."""
+    """Run ``task(first, last)`` over ranges of lists with about the same work, given as running
+    totals.
+    """
     lists = work.size - 1
     if workers == 1 or work[-1] < SMALL:
         return [task(0, lists)]
@@ -35,7 +47,8 @@ def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int
     try:
         return list(pool.map(lambda pair: task(*pair), itertools.pairwise(ends)))
     except (KeyboardInterrupt, SystemExit):
-        # A thread that was about to start is not in the interpreter's list of threads to wake before it waits for all.
+        # A thread that was about to start is not in the interpreter's list of threads to wake
+        # before it waits for all.
         pool.shutdown(wait=False, cancel_futures=True)
         _pool.cache_clear()
         raise
@@ -43,7 +56,9 @@ def over_ranges(task: Callable[[int, int], Result], work: Integers, workers: int
 
 @lru_cache(maxsize=4)
 def _pool(workers: int, process: int) -> ThreadPoolExecutor:
-    """Return a pool that is kept, since starting threads can take longer than a kernel; a forked process has none."""
+    """Return a pool that is kept, since starting threads can take longer than a kernel; a forked
+    process has none.
+    """
     return ThreadPoolExecutor(workers, thread_name_prefix="retrieval_report")
 
 
@@ -57,19 +72,24 @@ def starts(codes: NDArray[np.integer], lists: int) -> Integers:
 
 
 def id_keys(ids: pl.Series) -> Keys:
-    """Return a 64-bit key for every id: whole numbers as they are, text hashed. Equal ids have equal keys."""
+    """Return a 64-bit key for every id: whole numbers as they are, text hashed. Equal ids have
+    equal keys.
+    """
     if ids.dtype == pl.String:
         return frozen(ids.hash().to_numpy())
     if ids.dtype.is_integer() and ids.dtype not in (pl.Int128, pl.UInt128):
-        return frozen(ids.cast(pl.UInt64 if ids.dtype == pl.UInt64 else pl.Int64).to_numpy().view(np.uint64))
+        return frozen(
+            ids.cast(pl.UInt64 if ids.dtype == pl.UInt64 else pl.Int64).to_numpy().view(np.uint64)
+        )
     return frozen(ids.rank("dense").cast(pl.UInt64).to_numpy())
 
 
 def order_keys(values: pl.Series, *, falling: bool) -> Integers:
-    """Return distances or scores as int64 keys: equal exactly where the values are equal, small where they are near.
+    """Return distances or scores as int64 keys: equal exactly where the values are equal, small
+    where they are near.
 
-    Nothing is negated or rounded: float64 is ordered by its bits, unsigned numbers by an offset, and larger-is-nearer
-    by the complement, which no number overflows.
+    Nothing is negated or rounded: float64 is ordered by its bits, unsigned numbers by an offset,
+    and larger-is-nearer by the complement, which no number overflows.
 
     >>> order_keys(pl.Series([-128, 127], dtype=pl.Int8), falling=True).tolist()
     [127, -128]
@@ -87,19 +107,27 @@ def order_keys(values: pl.Series, *, falling: bool) -> Integers:
 
 
 def _float_keys(values: Floats, turned: np.int64) -> Integers:
-    """Floats as whole numbers in the same order, some at a time so that they stay in the processor's cache."""
+    """Floats as whole numbers in the same order, some at a time so that they stay in the
+    processor's cache.
+    """
     keys = np.empty(values.size, np.int64)
     for first in range(0, values.size, SMALL):
         part = keys[first : first + SMALL]
-        np.add(values[first : first + SMALL], 0.0, out=part.view(np.float64))  # makes −0.0 equal 0.0
+        np.add(
+            values[first : first + SMALL], 0.0, out=part.view(np.float64)
+        )  # makes −0.0 equal 0.0
         part ^= ((part >> 63) & np.int64(2**63 - 1)) ^ turned
     return keys
 
 
 def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
-    """Return the distinct relevances of the rows and of ``known``, ascending, and the index of each row's relevance."""
+    """Return the distinct relevances of the rows and of ``known``, ascending, and the index of each
+    row's relevance.
+    """
     most = relevance.max() if relevance.dtype.is_integer() else None
-    if isinstance(most, int) and most <= FEW_GRADES:  # for small whole grades, a table replaces the hash
+    if (
+        isinstance(most, int) and most <= FEW_GRADES
+    ):  # for small whole grades, a table replaces the hash
         whole = relevance.cast(pl.Int64).to_numpy()
         seen = np.zeros(most + 1, np.bool_)
         seen[whole] = True
@@ -114,7 +142,9 @@ def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
 
 def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Rows]:
     """Return the distinct keys, sorted, and the rows of each; lists are numbered in this order."""
-    changes = frame.select(pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys).fill_null(True))
+    changes = frame.select(
+        pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys).fill_null(True)
+    )
     at = np.flatnonzero(changes.to_series().to_numpy())
     scattered = at.size > frame.height // 2
     heads = frame.select(keys) if scattered else frame.select(keys)[at]
@@ -138,7 +168,9 @@ def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Rows
 def _codes_of(heads: pl.DataFrame) -> tuple[Places, Places]:
     """Number the distinct rows of keys, and return where each appears first."""
     parts = [_codes_of_ids(heads[name]) for name in heads.columns]
-    parts = [part for part in parts if part[1].size > 1] or parts[:1]  # a constant key decides nothing
+    parts = [part for part in parts if part[1].size > 1] or parts[
+        :1
+    ]  # a constant key decides nothing
     if len(parts) == 1:
         return parts[0]
     combined = np.zeros(heads.height, np.uint64)
@@ -157,9 +189,17 @@ def _codes_of_ids(ids: pl.Series) -> tuple[Places, Places]:
 
 
 def lists_from_rows(
-    rows: Rows, key: Integers, grade: Codes, count: Integers, kinds: int, *, naive: bool, workers: int
+    rows: Rows,
+    key: Integers,
+    grade: Codes,
+    count: Integers,
+    kinds: int,
+    *,
+    naive: bool,
+    workers: int,
 ) -> tuple[Lists, Lists | None]:
-    """Return lists with their true ties and, if asked, lists in which every row is its own tie, in the order received.
+    """Return lists with their true ties and, if asked, lists in which every row is its own tie, in
+    the order received.
 
     ``count`` of length 0 means that every row is one item.
     """
@@ -173,7 +213,9 @@ def lists_from_rows(
 
     def task(first: int, last: int) -> tuple[int, int, int]:
         own = slice(work[first], work[last])
-        filled = grouping.Filled(list_ties[first:last], tie_cells[own], cell_grade[own], cell_items[own], order[own])
+        filled = grouping.Filled(
+            list_ties[first:last], tie_cells[own], cell_grade[own], cell_items[own], order[own]
+        )
         ties, cells = grouping.count_cells(first, last, listed, kinds, filled)
         return int(work[first]), ties, cells
 
@@ -191,7 +233,9 @@ def lists_from_rows(
 
 
 def _joined(array: NDArray[Scalar], parts: Sequence[slice]) -> NDArray[Scalar]:
-    """Concatenate parts of an array: moved together in place if they are most of it, otherwise copied."""
+    """Concatenate parts of an array: moved together in place if they are most of it, otherwise
+    copied.
+    """
     if 2 * sum(part.stop - part.start for part in parts) < array.size:
         return np.concatenate([array[part] for part in parts])
     end = 0
@@ -209,7 +253,9 @@ def singles(row_start: Integers, grade: Codes) -> Lists:
 
 
 def ordered(lists: Lists, *, best: bool) -> Lists:
-    """Return lists with every tie in its best or worst order: cells become ties, high or low grades first."""
+    """Return lists with every tie in its best or worst order: cells become ties, high or low grades
+    first.
+    """
     first = lists.tie[lists.start]
     own = np.arange(lists.grade.size + 1)
     if not best:
@@ -229,23 +275,32 @@ def sums(values: Integers, start: Integers) -> Integers:
 
 
 def ideal_lists(lists: Lists | None, extra: Cells | None, kinds: int) -> Lists:
-    """Return every list's items and extra items, such as those known but not retrieved, by descending grade.
+    """Return every list's items and extra items, such as those known but not retrieved, by
+    descending grade.
 
     None stands for none, of lists or of extra items.
     """
     given = lists or extra
     assert given is not None
-    none, no_cells = np.zeros(given.start.size, np.int64), (np.empty(0, np.int32), np.empty(0, np.int64))
+    none, no_cells = (
+        np.zeros(given.start.size, np.int64),
+        (np.empty(0, np.int32), np.empty(0, np.int64)),
+    )
     lists = lists or Lists(none, np.zeros(1, np.int64), *no_cells)
     extra = extra or Cells(none, *no_cells)
     room = lists.grade.size + extra.grade.size
-    new = Cells(np.zeros(lists.start.size, np.int64), np.empty(room, np.int32), np.empty(room, np.int64))
+    new = Cells(
+        np.zeros(lists.start.size, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
+    )
     cells = grouping.ideal_cells(lists, extra, kinds, new)
-    return Lists(new.start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy())
+    return Lists(
+        new.start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy()
+    )
 
 
 def keys_of(ids: pl.Series) -> Keys:
-    """Return a 64-bit key for every id, for random draws; it does not depend on machine or row order.
+    """Return a 64-bit key for every id, for random draws; it does not depend on machine or row
+    order.
 
     >>> keys_of(pl.Series(["a", "b"])).tolist() == keys_of(pl.Series(["b", "a"])).tolist()[::-1]
     True
@@ -254,7 +309,9 @@ def keys_of(ids: pl.Series) -> Keys:
     if ids.dtype == pl.String:
         lengths = ids.str.len_bytes().to_numpy().astype(np.int64)
         characters = np.frombuffer((ids.str.join("").item() or "").encode(), dtype=np.uint8)
-        shuffling.text_keys(characters, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), keys)
+        shuffling.text_keys(
+            characters, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), keys
+        )
     elif ids.dtype in (pl.Int128, pl.UInt128):
         narrow = ids.cast(pl.Int64, strict=False)
         if narrow.null_count():  # numbers beyond 64 bits are hashed by their digits

@@ -1,7 +1,8 @@
 """Score distributions under tie order that are known in closed form, however large the tie.
 
-Precision, recall and F1 grow by the same step with every relevant item among the top k, of which a cut tie gives a
-hypergeometric number; hit rate and reciprocal rank depend only on the rank of the first relevant item.
+Precision, recall and F1 grow by the same step with every relevant item among the top k, of which a
+cut tie gives a hypergeometric number; hit rate and reciprocal rank depend only on the rank of the
+first relevant item.
 """
 
 from __future__ import annotations
@@ -17,23 +18,33 @@ from retrieval_report.metrics.terms import Term
 
 
 def closed(term: Term) -> bool:
-    """Return whether the distribution of a list's score has a closed form, however large its ties."""
+    """Return whether the distribution of a list's score has a closed form, however large its
+    ties.
+    """
     return term.counts_relevant or term.first_only
 
 
 class Orders(NamedTuple):
-    """The grades at the ranks of one list in each of its orders, or in a few orders from which all scores follow."""
+    """The grades at the ranks of one list in each of its orders, or in a few orders from which all
+    scores follow.
+    """
 
     grade: Codes  # (orders, cells)
     chance: Floats  # of every score
     exact: bool
-    spread: Callable[[Floats], Floats] | None = None  # from scores of these orders (one row each) to every score
+    spread: Callable[[Floats], Floats] | None = (
+        None  # from scores of these orders (one row each) to every score
+    )
 
 
-def ties_above(limit: int, ties: Lists, number: int) -> Iterator[tuple[slice, Integers, Codes, int]]:
-    """Yield the ties of one list down to a rank: slots, items by grade, grades, and how many items precede.
+def ties_above(
+    limit: int, ties: Lists, number: int
+) -> Iterator[tuple[slice, Integers, Codes, int]]:
+    """Yield the ties of one list down to a rank: slots, items by grade, grades, and how many items
+    precede.
 
-    Slots are those of orders laid out with a cell for every item in ties of different grades, and one for other ties.
+    Slots are those of orders laid out with a cell for every item in ties of different grades, and
+    one for other ties.
     """
     before = cell = 0
     for tie in range(ties.start[number], ties.start[number + 1]):
@@ -48,8 +59,11 @@ def ties_above(limit: int, ties: Lists, number: int) -> Iterator[tuple[slice, In
         before += size
 
 
-def closed_form(term: Term, ties: Lists, base: Codes, limit: int, number: int, relevant: Bools) -> Orders | None:
-    """Return the few orders that determine the whole distribution of one list; None if there is no closed form.
+def closed_form(
+    term: Term, ties: Lists, base: Codes, limit: int, number: int, relevant: Bools
+) -> Orders | None:
+    """Return the few orders that determine the whole distribution of one list; None if there is no
+    closed form.
 
     ``base`` are the grades at the cells that the orders are laid out in.
     """
@@ -69,7 +83,9 @@ def closed_form(term: Term, ties: Lists, base: Codes, limit: int, number: int, r
 
 
 def _hits(base: Codes, here: slice, kinds: Codes, relevant: Bools, size: int, hits: int) -> Orders:
-    """Return the orders with fewest and most relevant items above the cutoff; scores between them are evenly spaced."""
+    """Return the orders with fewest and most relevant items above the cutoff; scores between them
+    are evenly spaced.
+    """
     slots = here.stop - here.start
     least, most = max(0, slots - (size - hits)), min(hits, slots)
     grade = np.repeat(base[None, :], 2, axis=0)
@@ -78,11 +94,15 @@ def _hits(base: Codes, here: slice, kinds: Codes, relevant: Bools, size: int, hi
         grade[row, here.start : here.start + count] = kinds[relevant[kinds]][0]
     first, chance = hypergeometric_band(size, hits, slots)
     share = (first - least + np.arange(chance.size)) / (most - least)
-    return Orders(grade, chance, True, lambda value: value[0] + share[:, None] * (value[1] - value[0]))
+    return Orders(
+        grade, chance, True, lambda value: value[0] + share[:, None] * (value[1] - value[0])
+    )
 
 
 def _first_hit(base: Codes, position: tuple[int, int, int, int], term: Term) -> Orders:
-    """Return the orders with the first relevant item at each slot of the first tie that has one, and beyond it."""
+    """Return the orders with the first relevant item at each slot of the first tie that has one,
+    and beyond it.
+    """
     before, slots, size, hits = position
     positions = np.arange(min(slots, size - hits + 1))
     going = np.cumprod(np.concatenate([[1.0], (size - hits - positions) / (size - positions)]))
@@ -90,4 +110,9 @@ def _first_hit(base: Codes, position: tuple[int, int, int, int], term: Term) -> 
     value = 1.0 / (before + 1 + positions) if term.fades else np.ones(positions.size)
     if positions.size < size - hits + 1:
         chance, value = np.append(chance, going[-1]), np.append(value, 0.0)
-    return Orders(base[None, :], chance, True, lambda scored: np.repeat(value[:, None], scored.shape[1], axis=1))
+    return Orders(
+        base[None, :],
+        chance,
+        True,
+        lambda scored: np.repeat(value[:, None], scored.shape[1], axis=1),
+    )

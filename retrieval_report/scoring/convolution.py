@@ -1,8 +1,9 @@
 """The probability that a sum of independent scores, each with few values, is below a bound.
 
-There are three methods, each with valid bounds: all sums (on a lattice, or merged if equal), the most probable
-sums with the rest left open, and a Fourier series between Vaaler's majorant and minorant of a step (J. D. Vaaler,
-*Some extremal functions in Fourier analysis*, Bull. AMS 12, 1985), which rounds no value at all.
+There are three methods, each with valid bounds: all sums (on a lattice, or merged if equal), the
+most probable sums with the rest left open, and a Fourier series between Vaaler's majorant and
+minorant of a step (J. D. Vaaler, *Some extremal functions in Fourier analysis*, Bull. AMS 12,
+1985), which rounds no value at all.
 """
 
 from __future__ import annotations
@@ -83,7 +84,9 @@ def merged(value: Floats, chance: Floats, near: float) -> Spread:
 
 
 def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
-    """Return all sums if every value is a whole number of units above its part's lowest, else None."""
+    """Return all sums if every value is a whole number of units above its part's lowest, else
+    None.
+    """
     offsets = [part.value - part.value[0] for part in parts]
     span = float(sum(own[-1] for own in offsets))
     if span == 0:
@@ -108,7 +111,9 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
 
 
 def _unit(offsets: Floats, least: float) -> float | None:
-    """Return the greatest common divisor of all offsets, or None if it is below ``least`` (Euclid's algorithm)."""
+    """Return the greatest common divisor of all offsets, or None if it is below ``least`` (Euclid's
+    algorithm).
+    """
     different = np.unique(offsets)
     different = different[different > 0]
     margin = LATTICE * float(different[-1])
@@ -125,7 +130,9 @@ def _unit(offsets: Floats, least: float) -> float | None:
 
 
 def _merged_sums(parts: Sequence[Spread], near: float, open_share: float) -> Spread | None:
-    """Form sums part by part, merging equal ones; if there are too many, improbable ones are left out."""
+    """Form sums part by part, merging equal ones; if there are too many, improbable ones are left
+    out.
+    """
     whole = NOTHING
     for part in sorted(parts, key=lambda part: part.value.size):
         if whole.value.size * part.value.size > MOST_SUMS:
@@ -144,18 +151,23 @@ def characteristic(walks: Sequence[Walk], period: float, terms: int) -> Complex:
     """Return E exp(i·n·2π/period·sum) for the sum of independent walks, for n = 0 … terms."""
     values = np.ones(terms + 1, np.complex128)
     left = terms + 1
-    # The wide and short ones first, so that the product soon becomes negligible and then costs nothing.
+    # The wide and short ones first, so that the product soon becomes negligible and then costs
+    # nothing.
     for walk in sorted(walks, key=lambda walk: -walk.variance / walk.size):
         left = multiply_characteristics(walk.steps, walk.last, 2 * np.pi / period, values, left)
     return values
 
 
-def series_below(values: Complex, mean: float, bound: float, period: float) -> tuple[float, float, float]:
-    """Return a lower bound, an estimate and an upper bound of the probability that a sum is below a bound.
+def series_below(
+    values: Complex, mean: float, bound: float, period: float
+) -> tuple[float, float, float]:
+    """Return a lower bound, an estimate and an upper bound of the probability that a sum is below a
+    bound.
 
-    ``values`` are E exp(i·n·2π/period·sum) for n = 0, 1, …; sums are less than ``period`` away from the bound. There
-    1{sum < bound} = ½ + (bound − sum)/period + ψ((sum − bound)/period) with the sawtooth ψ, and Vaaler's trigonometric
-    polynomial is nowhere farther from ψ than Fejér's kernel over 2·terms + 2.
+    ``values`` are E exp(i·n·2π/period·sum) for n = 0, 1, …; sums are less than ``period`` away from
+    the bound. There 1{sum < bound} = ½ + (bound − sum)/period + ψ((sum − bound)/period) with the
+    sawtooth ψ, and Vaaler's trigonometric polynomial is nowhere farther from ψ than Fejér's kernel
+    over 2·terms + 2.
     """
     terms = values.size - 1
     n = np.arange(1, terms + 1)

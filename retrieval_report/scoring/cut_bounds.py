@@ -1,11 +1,13 @@
-"""The lowest and highest scores over all completions of a truncated list, as a deeper retrieval could show.
+"""The lowest and highest scores over all completions of a truncated list, as a deeper retrieval
+could show.
 
-A completion adds any number of items at the last distance (or beyond it, if the last tie is whole), of any
-relevance that judgements, ``n_relevant`` or the grades seen still allow, in every order. Items at greater distances
-need no separate case, because each of their orders is also an order of items at the last distance. The extremes are
-therefore those of a list whose last tie holds all that may follow, with as many irrelevant items as fit above the
-deepest cutoff, and the kernels that bound tie orders also bound completions. Scores that depend on the number of items
-retrieved, or on an unknown number of relevant items, are corrected metric by metric; docs/metrics.md derives this.
+A completion adds any number of items at the last distance (or beyond it, if the last tie is whole),
+of any relevance that judgements, ``n_relevant`` or the grades seen still allow, in every order.
+Items at greater distances need no separate case, because each of their orders is also an order of
+items at the last distance. The extremes are therefore those of a list whose last tie holds all that
+may follow, with as many irrelevant items as fit above the deepest cutoff, and the kernels that
+bound tie orders also bound completions. Scores that depend on the number of items retrieved, or on
+an unknown number of relevant items, are corrected metric by metric; docs/metrics.md derives this.
 """
 
 from __future__ import annotations
@@ -44,36 +46,56 @@ class Completions:
         self.following = Following.of(self.prepared)
         self.before = self.prepared.beyond.before
         self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)
-        self.least = int(np.flatnonzero(self.prepared.relevant_grade)[0])  # relevant grade, and the largest of all
+        self.least = int(
+            np.flatnonzero(self.prepared.relevant_grade)[0]
+        )  # relevant grade, and the largest of all
         self.most = self.prepared.grades.size - 1
 
     def extremes(self, measures: Sequence[Measure], *, best: bool) -> dict[Measure, Floats]:
-        """Return the lowest or highest value of every list, for each metric and cutoff (None: its own depth)."""
+        """Return the lowest or highest value of every list, for each metric and cutoff (None: its
+        own depth).
+        """
         result: dict[Measure, Floats] = {}
         metrics = list(dict.fromkeys(metric for metric, _ in measures))
         sums = [metric for metric in metrics if not metric.term.judged_only]
         for metric in set(metrics) - set(sums):
-            result[metric, None] = cut_preferences(self.prepared, self.following, self.workers, best=best)
+            result[metric, None] = cut_preferences(
+                self.prepared, self.following, self.workers, best=best
+            )
         if self.near or self.own_depth:
             for metric, values in (self._highest(sums) if best else self._lowest(sums)).items():
-                result |= {(metric, cutoff): values[:, column] for column, cutoff in enumerate(self.near or (None,))}
+                result |= {
+                    (metric, cutoff): values[:, column]
+                    for column, cutoff in enumerate(self.near or (None,))
+                }
         whole = self._most_of_all if best else self._least_of_all
-        deep = [(metric, cutoff) for metric, cutoff in measures if metric in sums and cutoff in self.deep]
+        deep = [
+            (metric, cutoff)
+            for metric, cutoff in measures
+            if metric in sums and cutoff in self.deep
+        ]
         return result | {measure: whole(*measure) for measure in deep}
 
     def _lowest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
         """Return the lowest values down to each cutoff."""
         gaining = [metric for metric in metrics if self._gains(metric)[0] > 0]
         plain = [metric for metric in metrics if metric not in gaining]
-        # Irrelevant items push others down, but where they bring something, a list is worst without them.
+        # Irrelevant items push others down, but where they bring something, a list is worst without
+        # them.
         closed = _closed(self.prepared.ties, self.prepared.beyond.within)
-        result = self._worst(self._lists(self._cells(self.least, more=self.reach, unseen=True, zeros=True)), plain)
+        result = self._worst(
+            self._lists(self._cells(self.least, more=self.reach, unseen=True, zeros=True)), plain
+        )
         return result | (self._worst(closed, gaining) if gaining else {})
 
     def _worst(self, lists: Lists, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
-        """Return values of lists in their worst order, with the highest ideals and the largest R."""
+        """Return values of lists in their worst order, with the highest ideals and the largest
+        R.
+        """
         ideal = self._lists(self._cells(self.most, more=self.reach, unseen=True, zeros=True))
-        scorer = self._scorer(lists, self._ideal(ideal), self._unknown(self.most, self.reach), self.near)
+        scorer = self._scorer(
+            lists, self._ideal(ideal), self._unknown(self.most, self.reach), self.near
+        )
         scorer.relevant = np.where(self.following.unlimited, np.inf, self.relevant)[:, None]
         scorer.length = np.full((1, 1), np.inf)
         found = scorer.score(metrics, arrange(scorer.prepared, "worst"))
@@ -81,14 +103,20 @@ class Completions:
 
     @cached_property
     def high(self) -> Scorer:
-        """Return the scorer for the highest scores: relevant items first, only as many more as fill the top k."""
+        """Return the scorer for the highest scores: relevant items first, only as many more as fill
+        the top k.
+        """
         lists = self._lists(self._cells(self.most, more=self.reach, unseen=True, zeros=True))
-        scorer = self._scorer(lists, self._ideal(lists), self._unknown(self.least, 0 * self.reach), self.near)
+        scorer = self._scorer(
+            lists, self._ideal(lists), self._unknown(self.least, 0 * self.reach), self.near
+        )
         scorer.length = self.retrieved[:, None]
         if not self.own_depth:
             here = self.seen.total_of_last(self.prepared.relevant_grade)
             more = np.maximum(scorer.asked - (self.before + here)[:, None], 0)
-            scorer.relevant = self.relevant[:, None] + np.where(self.following.unlimited[:, None], more, 0)
+            scorer.relevant = self.relevant[:, None] + np.where(
+                self.following.unlimited[:, None], more, 0
+            )
         return scorer
 
     @cached_property
@@ -98,8 +126,14 @@ class Completions:
 
     @cached_property
     def reach(self) -> Integers:
-        """Return the positions that a finite cutoff reaches; more items of a kind are never needed."""
-        deepest = np.minimum(self.prepared.relevant, DEEP) if self.own_depth else max(self.near, default=0)
+        """Return the positions that a finite cutoff reaches; more items of a kind are never
+        needed.
+        """
+        deepest = (
+            np.minimum(self.prepared.relevant, DEEP)
+            if self.own_depth
+            else max(self.near, default=0)
+        )
         return np.asarray(np.maximum(np.broadcast_to(deepest, self.before.size), 1), dtype=np.int64)
 
     @cached_property
@@ -109,7 +143,9 @@ class Completions:
         return np.where(self.following.unlimited, np.inf, self.prepared.length + more)
 
     def _cells(self, grade: int, *, more: Integers, unseen: bool, zeros: bool) -> Cells:
-        """Return what may follow each list; items of unknown grade get ``grade``, unlimited ones number ``more``."""
+        """Return what may follow each list; items of unknown grade get ``grade``, unlimited ones
+        number ``more``.
+        """
         follow, lists = self.following, self.before.size
         every, loose = np.arange(lists), np.flatnonzero(~self.prepared.relevant_grade)[-1]
         parts = [
@@ -117,12 +153,22 @@ class Completions:
             (every, np.full(lists, loose), np.where(follow.loose, more, 0)),
         ]
         if unseen:
-            parts.append((np.repeat(every, np.diff(follow.unseen.start)), follow.unseen.grade, follow.unseen.items))
+            parts.append(
+                (
+                    np.repeat(every, np.diff(follow.unseen.start)),
+                    follow.unseen.grade,
+                    follow.unseen.items,
+                )
+            )
         if zeros:
             parts.append((every, np.zeros(lists, np.int64), self.reach))
-        owner, code, items = (np.concatenate([part[number] for part in parts]) for number in range(3))
+        owner, code, items = (
+            np.concatenate([part[number] for part in parts]) for number in range(3)
+        )
         order = np.argsort(owner, kind="stable")
-        return Cells(arrays.starts(owner, lists), code[order].astype(np.int32), items[order].astype(np.int64))
+        return Cells(
+            arrays.starts(owner, lists), code[order].astype(np.int32), items[order].astype(np.int64)
+        )
 
     def _unknown(self, grade: int, more: Integers) -> Cells:
         """Return following items that are not among the known ones."""
@@ -135,20 +181,35 @@ class Completions:
         start, tie = np.zeros(lists + 1, np.int64), np.zeros(ties.tie.size + lists, np.int64)
         new = Lists(start, tie, np.empty(cells, np.int32), np.empty(cells, np.int64))
         found, size = completions.complete(ties, self.prepared.beyond.within, extra, kinds, new)
-        return Lists(start, tie[: found + 1].copy(), new.grade[:size].copy(), new.items[:size].copy())
+        return Lists(
+            start, tie[: found + 1].copy(), new.grade[:size].copy(), new.items[:size].copy()
+        )
 
     def _ideal(self, lists: Lists, extra: Cells | None = None) -> Lists:
         """Return all items of the lists by descending grade."""
         return arrays.ideal_lists(lists, extra, self.prepared.grades.size)
 
-    def _scorer(self, lists: Lists, listed: Lists, unknown: Cells, cutoffs: tuple[int | None, ...]) -> Scorer:
+    def _scorer(
+        self, lists: Lists, listed: Lists, unknown: Cells, cutoffs: tuple[int | None, ...]
+    ) -> Scorer:
         judged = self._ideal(self.prepared.known, unknown)
-        own = replace(self.prepared, ties=lists, naive=None, retrieved=listed, judged=judged, length=lists.length)
+        own = replace(
+            self.prepared,
+            ties=lists,
+            naive=None,
+            retrieved=listed,
+            judged=judged,
+            length=lists.length,
+        )
         return Scorer(own, cutoffs, self.workers)
 
     def _largest(self, metric: Metric, gains: Floats) -> float:
-        """Return the largest score of a metric that any list can reach, NaN if there is no limit."""
-        if metric.reads.ideals and gains[0] > 0:  # items without judgement bring something, but not to the ideal
+        """Return the largest score of a metric that any list can reach, NaN if there is no
+        limit.
+        """
+        if (
+            metric.reads.ideals and gains[0] > 0
+        ):  # items without judgement bring something, but not to the ideal
             return np.nan
         if metric.largest == "grade":
             return float(self.prepared.grades[-1])
@@ -163,7 +224,9 @@ class Completions:
         return {metric: self._mended(metric, scores.value) for metric, scores in found.items()}
 
     def _mended(self, metric: Metric, values: Floats) -> Floats:
-        """Correct the highest values that depend on R, on the number of items retrieved, or on the ideal."""
+        """Correct the highest values that depend on R, on the number of items retrieved, or on the
+        ideal.
+        """
         unlimited, reads = self.following.unlimited, metric.reads
         if self.own_depth:
             return np.where(unlimited[:, None], self._largest(metric, self._gains(metric)), values)
@@ -176,11 +239,14 @@ class Completions:
                 values[rows, column] = self._most_of(metric, self.high, rows, asked, asked)
         return values
 
-    def _most_of(self, metric: Metric, scorer: Scorer, rows: Integers, asked: int, cutoff: int | None) -> Floats:
+    def _most_of(
+        self, metric: Metric, scorer: Scorer, rows: Integers, asked: int, cutoff: int | None
+    ) -> Floats:
         """Return the highest values of some lists over the number of relevant items that follow.
 
-        Each adds to the sum as long as a cutoff reaches it, and may increase R and the length of the list. A sum over
-        the first so many relevant items is that over the positions that they fill, if nothing else counts.
+        Each adds to the sum as long as a cutoff reaches it, and may increase R and the length of
+        the list. A sum over the first so many relevant items is that over the positions that they
+        fill, if nothing else counts.
         """
         gains, relevant = self._gains(metric), self.prepared.relevant_grade
         alone = not (gains[~relevant] > 0).any()
@@ -194,26 +260,46 @@ class Completions:
         for block in _blocks(most):
             more = np.minimum(np.arange(most[block].max() + 1), most[block][:, None])
             part = Scorer(scorer.prepared.take(rows[block]), scorer.cutoffs, self.workers)
-            depths = np.minimum(first[block][:, None] + more, asked) if alone else np.full(more.shape, asked)
+            depths = (
+                np.minimum(first[block][:, None] + more, asked)
+                if alone
+                else np.full(more.shape, asked)
+            )
             reached = np.minimum(depths, part.prepared.length[:, None])
-            sums = part.moments(metric.term, arrange(part.prepared, "best"), reached).mean * part.unit(metric.term)
+            sums = part.moments(
+                metric.term, arrange(part.prepared, "best"), reached
+            ).mean * part.unit(metric.term)
             length = self.prepared.length[rows[block]][:, None] + more
             divisor = metric.divisor(
                 Given(
-                    cutoff=length.astype(np.float64) if cutoff is None else np.full((1, 1), float(cutoff)),
+                    cutoff=length.astype(np.float64)
+                    if cutoff is None
+                    else np.full((1, 1), float(cutoff)),
                     length=length.astype(np.float64),
-                    relevant=self.relevant[rows[block]][:, None] + np.maximum(more - known[block][:, None], 0),
+                    relevant=self.relevant[rows[block]][:, None]
+                    + np.maximum(more - known[block][:, None], 0),
                 )
             )
-            scores = np.divide(sums, divisor, out=np.zeros(more.shape), where=np.broadcast_to(divisor, more.shape) > 0)
+            scores = np.divide(
+                sums,
+                divisor,
+                out=np.zeros(more.shape),
+                where=np.broadcast_to(divisor, more.shape) > 0,
+            )
             result[block] = scores.max(axis=1)
         return np.fmin(result, self._largest(metric, gains))
 
     def _most_ndcg(self, metric: Metric, values: Floats) -> Floats:
-        """Return the highest NDCG if following items enter the ideal; the largest score where no search is made."""
+        """Return the highest NDCG if following items enter the ideal; the largest score where no
+        search is made.
+        """
         follow, term, ideal = self.following, metric.term, metric.reads.ideals[0]
         over_list, gains = ideal.over == "list", self._gains(metric)
-        unknown = follow.counted(self.prepared.grades > 0) if over_list else ungraded(self.prepared, follow)
+        unknown = (
+            follow.counted(self.prepared.grades > 0)
+            if over_list
+            else ungraded(self.prepared, follow)
+        )
         open_ideal = follow.unlimited | follow.loose | unknown
         if not open_ideal.any():
             return values
@@ -221,9 +307,13 @@ class Completions:
         if term != ideal.sum:
             return np.where(open_ideal[:, None], largest, values)
         search = _search(self, ideal.sum, gains / self.high.unit(term), over_list)
-        least = self._unknown(self.least, 0 * self.reach)  # of all grades; that of the list may be higher
+        least = self._unknown(
+            self.least, 0 * self.reach
+        )  # of all grades; that of the list may be higher
         own = self._scorer(self.prepared.ties, self.prepared.retrieved, least, self.near)
-        of_ties = own.score([metric], arrange(own.prepared, "best"))[metric].value  # what tie order alone can give
+        of_ties = own.score([metric], arrange(own.prepared, "best"))[
+            metric
+        ].value  # what tie order alone can give
         result = np.where(own.asked > self.before[:, None], values, of_ties)
         for row in np.flatnonzero(open_ideal).tolist():
             for column, cutoff in enumerate(self.high.asked[row].tolist()):
@@ -236,7 +326,9 @@ class Completions:
         return result
 
     def _least_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
-        """Return the lowest score of a whole list: missing items lie infinitely far away, after irrelevant ones."""
+        """Return the lowest score of a whole list: missing items lie infinitely far away, after
+        irrelevant ones.
+        """
         prepared, follow = self.prepared, self.following
         shown = prepared.ties
         if cutoff is not None or metric.term.fades:
@@ -245,11 +337,19 @@ class Completions:
         scorer.relevant = np.where(follow.unlimited, np.inf, self.relevant)[:, None]
         metric = metric.when_all_follow()
         values = scorer.score([metric], arrange(scorer.prepared, "worst"))[metric].value[:, 0]
-        return np.where(follow.unlimited | follow.loose, 0.0, values) if metric.reads.ideals else values
+        return (
+            np.where(follow.unlimited | follow.loose, 0.0, values)
+            if metric.reads.ideals
+            else values
+        )
 
     def _most_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
-        """Return the highest score of a whole list; NaN if it is unbounded or the bound is not known."""
-        lists = self._lists(self._cells(self.most, more=np.ones_like(self.reach), unseen=True, zeros=False))
+        """Return the highest score of a whole list; NaN if it is unbounded or the bound is not
+        known.
+        """
+        lists = self._lists(
+            self._cells(self.most, more=np.ones_like(self.reach), unseen=True, zeros=False)
+        )
         scorer = self._far(lists, cutoff, self.retrieved)
         term, reads, follow = metric.term, metric.reads, self.following
         values = scorer.score([metric], arrange(scorer.prepared, "best"))[metric].value[:, 0]
@@ -261,12 +361,16 @@ class Completions:
             unknown = unknown | (ideal.over != "judged") | ungraded(self.prepared, follow)
         if reads.length or (reads.cutoff and cutoff is None):
             rows = np.flatnonzero(~unknown)
-            values[rows] = self._most_of(metric, scorer, rows, DEEP if cutoff is None else cutoff, cutoff)
+            values[rows] = self._most_of(
+                metric, scorer, rows, DEEP if cutoff is None else cutoff, cutoff
+            )
         return np.where(unknown, self._largest(metric, gains), values)
 
     def _far(self, lists: Lists, cutoff: int | None, length: Floats | float) -> Scorer:
         """Return a scorer of whole lists with a given cutoff and length to divide by."""
-        scorer = self._scorer(lists, self._ideal(lists), self._unknown(self.most, self.reach), (None,))
+        scorer = self._scorer(
+            lists, self._ideal(lists), self._unknown(self.most, self.reach), (None,)
+        )
         scorer.length = np.broadcast_to(np.asarray(length, np.float64), self.before.size)[:, None]
         scorer.cutoff = scorer.length if cutoff is None else np.full((1, 1), float(cutoff))
         return scorer
@@ -279,16 +383,23 @@ def _blocks(sizes: Integers) -> Iterator[slice]:
         yield slice(start, start + rows)
 
 
-def _search(own: Completions, term: terms.Sum, gains: Floats, over_list: bool) -> Callable[[int, int], float]:
+def _search(
+    own: Completions, term: terms.Sum, gains: Floats, over_list: bool
+) -> Callable[[int, int], float]:
     """Return the search for the best NDCG of a list at a cutoff.
 
-    Items that follow are counted by list and grade: those of the ideal whatever follows, those that can come right
-    after the known positions, and those that may follow and are in the ideal if they do.
+    Items that follow are counted by list and grade: those of the ideal whatever follows, those that
+    can come right after the known positions, and those that may follow and are in the ideal if they
+    do.
     """
     prepared, follow = own.prepared, own.following
     closed = _closed(prepared.ties, prepared.beyond.within)
-    scorer = own._scorer(closed, own._ideal(closed), own._unknown(own.least, 0 * own.reach), (None,))
-    unseen = _by_grade(own, Lists(follow.unseen.start, np.arange(follow.unseen.grade.size + 1), *follow.unseen[1:]))
+    scorer = own._scorer(
+        closed, own._ideal(closed), own._unknown(own.least, 0 * own.reach), (None,)
+    )
+    unseen = _by_grade(
+        own, Lists(follow.unseen.start, np.arange(follow.unseen.grade.size + 1), *follow.unseen[1:])
+    )
     shown = _by_grade(own, prepared.retrieved)
     ideal = shown if over_list else _by_grade(own, prepared.known)
     front = shown - _by_grade(own, closed) + (0 if over_list else unseen)
@@ -296,10 +407,14 @@ def _search(own: Completions, term: terms.Sum, gains: Floats, over_list: bool) -
     optional = free[:, None] * prepared.relevant_grade + (unseen if over_list else 0)
     least = 0 * follow.free if over_list else follow.free
     most = np.where(follow.unlimited, DEEP, follow.free + (unseen.sum(axis=1) if over_list else 0))
-    won = scorer.moments(term, arrange(scorer.prepared, "best")).mean[:, 0]  # best DCG of the known positions
+    won = scorer.moments(term, arrange(scorer.prepared, "best")).mean[
+        :, 0
+    ]  # best DCG of the known positions
 
     def best(row: int, cutoff: int) -> float:
-        head = completions.Head(int(own.before[row]), float(won[row]), int(least[row]), int(most[row]))
+        head = completions.Head(
+            int(own.before[row]), float(won[row]), int(least[row]), int(most[row])
+        )
         following = completions.Following(ideal[row], front[row], optional[row], gains)
         return completions.best_ratio(head, cutoff, following, term.weights.table(MOST_SEARCHED))
 
@@ -319,12 +434,21 @@ def _closed(ties: Lists, within: Bools) -> Lists:
     cells = np.diff(ties.tie)
     of_cell = np.repeat(kept, cells)
     start = np.concatenate([[0], np.cumsum(np.diff(ties.start) - dropped)])
-    return Lists(start, np.concatenate([[0], np.cumsum(cells[kept])]), ties.grade[of_cell], ties.items[of_cell])
+    return Lists(
+        start,
+        np.concatenate([[0], np.cumsum(cells[kept])]),
+        ties.grade[of_cell],
+        ties.items[of_cell],
+    )
 
 
 def _with_grade(prepared: Prepared) -> Prepared:
-    """Add a relevant grade to lists without a known relevant item, because following items need one."""
+    """Add a relevant grade to lists without a known relevant item, because following items need
+    one.
+    """
     grade = max(1.0, float(np.nextafter(prepared.grades[-1], np.inf)))
     return replace(
-        prepared, grades=np.append(prepared.grades, grade), relevant_grade=np.append(prepared.relevant_grade, True)
+        prepared,
+        grades=np.append(prepared.grades, grade),
+        relevant_grade=np.append(prepared.relevant_grade, True),
     )

@@ -1,7 +1,9 @@
-"""The lowest and highest bpref over all completions of a cut list, as a deeper retrieval could show.
+"""The lowest and highest bpref over all completions of a cut list, as a deeper retrieval could
+show.
 
-Such lists hold only judged items, so what may follow is known: the judged items, relevant or not, that were not
-retrieved. The highest value: all relevant ones follow immediately, before the others of a tie that was cut. The
+Such lists hold only judged items, so what may follow is known: the judged items, relevant or not,
+that were not retrieved. The highest value: all relevant ones follow immediately, before the others
+of a tie that was cut. The
 lowest: only the others follow, and those in a cut tie come before its relevant items.
 """
 
@@ -16,7 +18,9 @@ from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import Scorer, arrange
 
 
-def cut_preferences(prepared: Prepared, following: Following, workers: int, *, best: bool) -> Floats:
+def cut_preferences(
+    prepared: Prepared, following: Following, workers: int, *, best: bool
+) -> Floats:
     """Return the lowest or highest value of every list; NaN if the judged items are not known."""
     arrangement = arrange(prepared, "best" if best else "worst")
     total = Scorer(prepared, (), workers).moments(Preferences(), arrangement).mean[:, 0]

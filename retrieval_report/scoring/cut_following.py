@@ -44,10 +44,15 @@ class Following:
 
     def relevant(self, relevant_grade: Bools) -> Integers:
         """Return the number of relevant items that may follow each list, if it is limited."""
-        return arrays.sums(self.unseen.items * relevant_grade[self.unseen.grade], self.unseen.start) + self.free
+        return (
+            arrays.sums(self.unseen.items * relevant_grade[self.unseen.grade], self.unseen.start)
+            + self.free
+        )
 
     def counted(self, counts: Bools) -> Bools:
-        """Return which lists may be followed by an item that counts; ``counts`` says which known grades do."""
+        """Return which lists may be followed by an item that counts; ``counts`` says which known
+        grades do.
+        """
         unseen = arrays.sums(self.unseen.items * counts[self.unseen.grade], self.unseen.start)
         loose = self.loose & bool((counts & self.loose_grade).any())
         return np.asarray((unseen > 0) | (self.free > 0) | self.unlimited | loose)
@@ -73,7 +78,9 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
 
 
 def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
-    """Return which scores are open at every cutoff because R or the grades in the ideal are not known."""
+    """Return which scores are open at every cutoff because R or the grades in the ideal are not
+    known.
+    """
     unknown = np.zeros_like(follow.unlimited)
     if metric.reads.relevant or metric.own_depth:
         unknown = follow.unlimited

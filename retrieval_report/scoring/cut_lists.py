@@ -15,10 +15,16 @@ from retrieval_report.scoring import arrays
 class Beyond:
     """What truncation leaves open in each list."""
 
-    before: Integers  # items whose position no further item can change; MOST_ITEMS if nothing is open
-    within: Bools  # whether further items may belong to the last tie; otherwise they all come after it
+    before: (
+        Integers  # items whose position no further item can change; MOST_ITEMS if nothing is open
+    )
+    within: (
+        Bools  # whether further items may belong to the last tie; otherwise they all come after it
+    )
     pooled: Bools  # whether R counts only what the models retrieved, so that more relevant items may follow
-    far: Bools  # whether all further items are beyond ``distance_threshold`` and so have relevance 0
+    far: (
+        Bools  # whether all further items are beyond ``distance_threshold`` and so have relevance 0
+    )
 
     @classmethod
     def nothing(cls, lists: int) -> Beyond:
@@ -37,9 +43,12 @@ class Beyond:
 
 
 def difference(lists: Lists, shown: Lists) -> Cells:
-    """Count, by list and grade, items of relevance above 0 that are in ``lists`` but not in ``shown``.
+    """Count, by list and grade, items of relevance above 0 that are in ``lists`` but not in
+    ``shown``.
 
-    >>> one = Lists(np.array([0, 1]), np.array([0, 2]), np.array([2, 1], np.int32), np.array([3, 4]))
+    >>> one = Lists(
+    ...     np.array([0, 1]), np.array([0, 2]), np.array([2, 1], np.int32), np.array([3, 4])
+    ... )
     >>> two = Lists(np.array([0, 1]), np.array([0, 1]), np.array([2], np.int32), np.array([1]))
     >>> difference(one, two)
     Cells(start=array([0, 2]), grade=array([1, 2], dtype=int32), items=array([4, 2]))
@@ -55,4 +64,6 @@ def difference(lists: Lists, shown: Lists) -> Cells:
     np.add.at(left, index, np.concatenate(items))
     kept = (left > 0) & (key & 0xFFFFFFFF > 0)
     owner = key[kept] >> 32
-    return Cells(arrays.starts(owner, number), (key[kept] & 0xFFFFFFFF).astype(np.int32), left[kept])
+    return Cells(
+        arrays.starts(owner, number), (key[kept] & 0xFFFFFFFF).astype(np.int32), left[kept]
+    )

@@ -1,4 +1,6 @@
-"""Determine which lists there are: every query for every model; and find missing, unjudged or unnamed ones."""
+"""Determine which lists there are: every query for every model; and find missing, unjudged or
+unnamed ones.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +21,28 @@ def all_lists(
     models: Sequence[str],
     options: Options,
 ) -> pl.DataFrame:
-    """Return every (model, query), including queries of other models, of judgements and of the queries frame.
+    """Return every (model, query), including queries of other models, of judgements and of the
+    queries frame.
 
-    Lists in ``found`` have items; other lists in ``received`` have only rows that are not in a list. ``models`` may
-    name further models. Returns ``model``, ``query``, ``missing`` and, if the queries frame has it, ``n_relevant``.
+    Lists in ``found`` have items; other lists in ``received`` have only rows that are not in a
+    list. ``models`` may name further models. Returns ``model``, ``query``, ``missing`` and, if the
+    queries frame has it, ``n_relevant``.
     """
     present = found if received is None else pl.concat([found, received]).unique()
     universe = present.select("query").unique()
     if judgements is not None:
         judged = judgements.select("query").unique()
-        refuse_unjudged(universe.join(judged, on="query", how="anti")["query"], universe.height, judged, options)
+        refuse_unjudged(
+            universe.join(judged, on="query", how="anti")["query"], universe.height, judged, options
+        )
         universe = pl.concat([universe, judged]).unique()
     if queries is not None:
         named = queries.select("query")
         refuse_unnamed(universe.join(named, on="query", how="anti")["query"])
         universe = named
-    names = pl.concat([present.select("model"), pl.DataFrame({"model": models}, {"model": pl.String})]).unique()
+    names = pl.concat(
+        [present.select("model"), pl.DataFrame({"model": models}, {"model": pl.String})]
+    ).unique()
     if found.height == names.height * universe.height:
         lists = found.with_columns(missing=False)
     else:
@@ -47,7 +55,9 @@ def all_lists(
 
 
 def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
-    """Return a list for every model and query, sorted, and whether it is missing among those present."""
+    """Return a list for every model and query, sorted, and whether it is missing among those
+    present.
+    """
     names = models.join(queries, how="cross").sort(KEYS)
     there = present.select(*KEYS, missing=pl.lit(False))
     lists = names.join(there, on=KEYS, how="left", maintain_order="left")
@@ -58,16 +68,22 @@ def refuse_unnamed(queries: pl.Series, of: str = "rankings") -> None:
     """Raise an error if there are queries that are not in the queries frame."""
     if len(queries):
         raise KeyMismatchError(
-            f"queries: {len(queries)} queries of the {of} are not in the queries frame, first {queries.min()!r}"
+            f"queries: {len(queries)} queries of the {of} are not in the queries frame, first "
+            f"{queries.min()!r}"
         )
 
 
-def refuse_unjudged(queries: pl.Series, number: int, judged: pl.DataFrame, options: Options) -> None:
-    """Raise an error if some of a ``number`` of queries have no judgements, unless the options allow it."""
+def refuse_unjudged(
+    queries: pl.Series, number: int, judged: pl.DataFrame, options: Options
+) -> None:
+    """Raise an error if some of a ``number`` of queries have no judgements, unless the options
+    allow it.
+    """
     if len(queries) and options.unjudged_query == "error":
         if len(queries) == number and judged.height:
             raise KeyMismatchError(
-                f"none of the {number} queries has judgements: the rankings have queries like {queries.min()!r}, the "
+                f"none of the {number} queries has judgements: the rankings have queries like "
+                f"{queries.min()!r}, the "
                 f"judgements like {judged['query'].min()!r}; make their ids agree"
             )
         raise KeyMismatchError(
@@ -81,6 +97,7 @@ def refuse_missing(lists: pl.DataFrame, options: Options) -> None:
     if lists.height and options.missing_query == "error":
         model, query = lists.select(KEYS).row(0)
         raise KeyMismatchError(
-            f"{lists.height} (model, query) pairs have no rows, first query {query!r} of model {model!r}; "
+            f"{lists.height} (model, query) pairs have no rows, first query {query!r} of model "
+            f"{model!r}; "
             "missing_query='zero' counts them as 0, 'skip' leaves them out"
         )

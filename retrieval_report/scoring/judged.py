@@ -1,4 +1,5 @@
-"""Join rankings, judgements and queries into one checked record of what is judged, missing and relevant.
+"""Join rankings, judgements and queries into one checked record of what is judged, missing and
+relevant.
 
 On one machine they are joined only here; code that holds a `Judged` never joins or checks again.
 """
@@ -29,12 +30,21 @@ from retrieval_report.kernels.lists import Codes, Floats, Keys, Rows, frozen
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.expected_lists import all_lists, every_list
-from retrieval_report.scoring.known_items import KEYS, UNJUDGED_HINT, Located, judged_rows, of_one_width, settle_nulls
+from retrieval_report.scoring.known_items import (
+    KEYS,
+    UNJUDGED_HINT,
+    Located,
+    judged_rows,
+    of_one_width,
+    settle_nulls,
+)
 from retrieval_report.scoring.pool import pool_of
 
 # Roles of the rows of a stream.
 KNOWN = 0
-"""Role of a row from judgements or a queries frame: the list is requested and has ``count`` judged items."""
+"""Role of a row from judgements or a queries frame: the list is requested and has ``count`` judged
+items.
+"""
 NOT_RETRIEVED = 1
 """Role of a row that is not in its list: masked, or known but not retrieved."""
 RETRIEVED = 2
@@ -60,25 +70,34 @@ KNOWS_ALL = KnownOfWhole()  # for rows that are the whole
 
 @dataclass(frozen=True)
 class Judged:
-    """Rankings joined with judgements and queries, and checked; scores and analyses start from this.
+    """Rankings joined with judgements and queries, and checked; scores and analyses start from
+    this.
 
-    Its content is valid for all options that do not select rows: distances are as received, and rows are in the order
-    received.
+    Its content is valid for all options that do not select rows: distances are as received, and
+    rows are in the order received.
     """
 
     retrieved: pl.DataFrame  # (model), query, (item), distance or score, relevance, (count)
-    known: pl.DataFrame  # (model), query, (item), relevance, (count): items judged, or known but not retrieved
-    lists: pl.DataFrame  # model, query, missing (no row was received), (n_relevant), sorted by the first two
+    known: (
+        pl.DataFrame
+    )  # (model), query, (item), relevance, (count): items judged, or known but not retrieved
+    lists: (
+        pl.DataFrame
+    )  # model, query, missing (no row was received), (n_relevant), sorted by the first two
     rows: Rows  # which of those retrieved are in which list
     keys: Keys | None  # of the items retrieved; None of counts
     grades: Floats  # the distinct relevances, ascending
     grade_index: Codes  # which of them each item retrieved has
     whole: KnownOfWhole
-    part_of: Judged | None = None  # all the lists, which tell whether these were truncated; None: these are all
+    part_of: Judged | None = (
+        None  # all the lists, which tell whether these were truncated; None: these are all
+    )
     warned: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def warn(self, message: str) -> None:
-        """Warn, unless these rows caused the same warning before, under another policy for example."""
+        """Warn, unless these rows caused the same warning before, under another policy for
+        example.
+        """
         if message not in self.warned:
             self.warned.add(message)
             warn(message)
@@ -89,30 +108,44 @@ class Judged:
         return order_column(self.retrieved)
 
     def unpooled(self, options: Options) -> bool:
-        """Return whether R of a model is its own number because these are counts, which have no items to pool."""
+        """Return whether R of a model is its own number because these are counts, which have no
+        items to pool.
+        """
         alone = len(self.whole.models) < 2 or options.relevant_items != "pooled"
         return self.keys is None and not (alone or self.whole.pooled)
 
     @property
     def scored_rows(self) -> pl.DataFrame:
-        """Return the items retrieved for judged queries, or all items if there are no judgements."""
+        """Return the items retrieved for judged queries, or all items if there are no
+        judgements.
+        """
         rows = with_model(self.retrieved)
         if not self.whole.judged:
             return rows
-        return rows.join(self.known.select("query").unique(), on="query", how="semi", maintain_order="left")
+        return rows.join(
+            self.known.select("query").unique(), on="query", how="semi", maintain_order="left"
+        )
 
     def with_values(self, retrieved: pl.DataFrame, known: pl.DataFrame | None = None) -> Judged:
         """Return the same items with other distances or relevances."""
         known = self.known if known is None else known
         others = np.concatenate([_relevances(known), self.whole.grades])
         grades, grade_index = arrays.grade_indices(retrieved["relevance"], others)
-        return replace(self, retrieved=retrieved, known=known, grades=grades, grade_index=grade_index)
+        return replace(
+            self, retrieved=retrieved, known=known, grades=grades, grade_index=grade_index
+        )
 
-    def with_rows(self, retrieved: pl.DataFrame, known: pl.DataFrame, lists: pl.DataFrame) -> Judged:
+    def with_rows(
+        self, retrieved: pl.DataFrame, known: pl.DataFrame, lists: pl.DataFrame
+    ) -> Judged:
         """Return a record of other items, possibly in other lists."""
         found, rows, keys = Located.of(retrieved)
-        whole = replace(self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models)
-        own = replace(self, lists=lists, rows=_spread(rows, with_model(found), lists), keys=keys, whole=whole)
+        whole = replace(
+            self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
+        )
+        own = replace(
+            self, lists=lists, rows=_spread(rows, with_model(found), lists), keys=keys, whole=whole
+        )
         return own.with_values(retrieved, known)
 
     def of_queries(self, queries: Collection[object]) -> Judged:
@@ -124,7 +157,9 @@ class Judged:
         return replace(part, part_of=self.part_of or self)
 
     def condensed(self, options: Options) -> Judged:
-        """Return the lists without the items that have no judgement, as bpref sees them; the same if there are none."""
+        """Return the lists without the items that have no judgement, as bpref sees them; the same
+        if there are none.
+        """
         if not self.whole.judged or options.unjudged in ("drop", "error"):
             return self
         named = self.known.select("query", "item")
@@ -141,7 +176,9 @@ class Judged:
 @dataclass(frozen=True)
 class _Parts:
     rows: pl.DataFrame  # the items of the lists
-    present: pl.DataFrame | None  # model, query of all rows received, where some of them then leave their list
+    present: (
+        pl.DataFrame | None
+    )  # model, query of all rows received, where some of them then leave their list
     unretrieved: pl.DataFrame  # items known but not retrieved: (model), query, relevance, (count)
     judgements: pl.DataFrame | None
     queries: pl.DataFrame | None
@@ -151,7 +188,9 @@ class _Parts:
         """Other rows, and the ids of what they were joined with in their types."""
         kinds = {key: rows.schema[key] for key in ("query", "item") if key in rows.columns}
         frames: dict[str, Any] = {
-            name: None if frame is None else frame.cast({key: kinds[key] for key in kinds if key in frame.columns})
+            name: None
+            if frame is None
+            else frame.cast({key: kinds[key] for key in kinds if key in frame.columns})
             for name in ("present", "unretrieved", "queries")
             for frame in [getattr(self, name)]
         }
@@ -159,7 +198,11 @@ class _Parts:
 
 
 def judge(
-    rankings: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole = KNOWS_ALL
+    rankings: object,
+    judgements: object,
+    queries: object,
+    options: Options,
+    whole: KnownOfWhole = KNOWS_ALL,
 ) -> Judged:
     """Check the frames and join them; a `Judged` is returned unchanged."""
     if isinstance(rankings, Judged):
@@ -181,18 +224,24 @@ def judge(
     _check_items(parts, located, grade, options.workers)
     lists = all_lists(found, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
-    whole = replace(whole, models=models, judged=judged, complete=parts.queries is not None, pooled=parts.pooled)
+    whole = replace(
+        whole, models=models, judged=judged, complete=parts.queries is not None, pooled=parts.pooled
+    )
     rows = _spread(located.rows, found, lists)
     return Judged(parts.rows, known, lists, rows, located.items, grades, grade, whole)
 
 
-def _read(rankings: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole) -> _Parts:
+def _read(
+    rankings: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole
+) -> _Parts:
     """Return checked frames, without masked rows and with unretrieved rows separated."""
     frame, pool = to_polars(rankings, "rankings"), None
     if "count" in frame.columns:
         options.check_counted()
         if judgements is not None:
-            raise ParameterError("judgements: a counts frame has no items to join them on; join them before counting")
+            raise ParameterError(
+                "judgements: a counts frame has no items to join them on; join them before counting"
+            )
         rows = check_counts(frame)
         if "retrieved" in rows.columns:
             pool = pool_of(rows)
@@ -200,19 +249,38 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
     else:
         allowed = options.null_distance == "not_retrieved"
         rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
-        if judgements is None and options.unjudged in (None, "error") and rows["relevance"].null_count():
+        if (
+            judgements is None
+            and options.unjudged in (None, "error")
+            and rows["relevance"].null_count()
+        ):
             kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else pl.lit(True)
-            refuse(rows, pl.col("relevance").is_null() & kept, "relevance", "null or NaN", UNJUDGED_HINT)
-        if "row" in rows.columns and not rows["row"].is_sorted():  # naive scores may use the order of the file
+            refuse(
+                rows,
+                pl.col("relevance").is_null() & kept,
+                "relevance",
+                "null or NaN",
+                UNJUDGED_HINT,
+            )
+        if (
+            "row" in rows.columns and not rows["row"].is_sorted()
+        ):  # naive scores may use the order of the file
             rows = rows.sort("row", maintain_order=True)
     order, everything = order_column(rows), rows
     options.check_order(order)
     if "mask" in rows.columns:
-        rows = rows.filter(pl.col("mask").cast(pl.Boolean)).drop("mask")  # a column without rows may have no type
+        rows = rows.filter(pl.col("mask").cast(pl.Boolean)).drop(
+            "mask"
+        )  # a column without rows may have no type
     unretrieved = rows.clear()
     if rows[order].null_count():
-        unretrieved, rows = rows.filter(pl.col(order).is_null()), rows.filter(pl.col(order).is_not_null())
-    present = None if rows.height == everything.height else with_model(everything).select(KEYS).unique()
+        unretrieved, rows = (
+            rows.filter(pl.col(order).is_null()),
+            rows.filter(pl.col(order).is_not_null()),
+        )
+    present = (
+        None if rows.height == everything.height else with_model(everything).select(KEYS).unique()
+    )
     given: dict[str, Any] = {"judgements": judgements, "queries": queries}
     beside = given if whole.part else frames_beside(**given)
     if pool is None or options.relevant_items == "own" or options.distance_threshold is not None:
@@ -228,7 +296,10 @@ def _read(rankings: object, judgements: object, queries: object, options: Option
 def frames_beside(judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
     """Return the checked frames ``judgements`` and ``queries``, None for what is not given."""
     given = {"judgements": (judgements, check_judgements), "queries": (queries, check_queries)}
-    return {name: None if part is None else check(to_polars(part, name)) for name, (part, check) in given.items()}
+    return {
+        name: None if part is None else check(to_polars(part, name))
+        for name, (part, check) in given.items()
+    }
 
 
 def _with_judged_ids(parts: _Parts) -> _Parts:
@@ -263,8 +334,15 @@ def _relevances(frame: pl.DataFrame) -> Floats:
 
 
 def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) -> None:
-    """Refuse an item twice in a list, and an item with different relevance in two models' lists of a query."""
-    frame, judged, rows, keys = parts.rows, parts.judgements is not None, located.rows, located.items
+    """Refuse an item twice in a list, and an item with different relevance in two models' lists of
+    a query.
+    """
+    frame, judged, rows, keys = (
+        parts.rows,
+        parts.judgements is not None,
+        located.rows,
+        located.items,
+    )
     if keys is None:
         return
     suspects = arrays.over_ranges(
@@ -272,7 +350,10 @@ def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) ->
     )
     if max(suspects) >= 0 or parts.unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
-        one = [part.select(columns).cast({"relevance": pl.Float64}) for part in (with_model(frame), parts.unretrieved)]
+        one = [
+            part.select(columns).cast({"relevance": pl.Float64})
+            for part in (with_model(frame), parts.unretrieved)
+        ]
         check_unique(pl.concat(one), columns[:-1], "rankings")
         if not judged:
             check_agreement(pl.concat(one))
@@ -280,7 +361,11 @@ def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) ->
     if judged or found["model"].n_unique() < 2:
         return
     by_query = found.with_row_index("list").sort("query", maintain_order=True)
-    first = by_query.select((pl.col("query") != pl.col("query").shift()).fill_null(True)).to_series().to_numpy()
+    first = (
+        by_query.select((pl.col("query") != pl.col("query").shift()).fill_null(True))
+        .to_series()
+        .to_numpy()
+    )
     group_start = np.append(np.flatnonzero(first), found.height)
     row = grouping.disagreeing_row(
         group_start, frozen(by_query["list"].cast(pl.Int64).to_numpy()), rows, keys, frozen(grade)
@@ -301,8 +386,12 @@ def _spread(rows: Rows, found: pl.DataFrame, names: pl.DataFrame) -> Rows:
 
 
 def _refuse_unknown_relevant(judgements: object, queries: object) -> None:
-    if judgements is None and (queries is None or "n_relevant" not in to_polars(queries, "queries").columns):
+    if judgements is None and (
+        queries is None or "n_relevant" not in to_polars(queries, "queries").columns
+    ):
         raise ParameterError(
-            "relevant_items='error': neither judgements nor a column 'n_relevant' of the queries say how many relevant "
-            "items a query has; give one of them, or 'pooled' (those that some model retrieved) or 'own'"
+            "relevant_items='error': neither judgements nor a column 'n_relevant' of the queries "
+            "say how many relevant "
+            "items a query has; give one of them, or 'pooled' (those that some model retrieved) or "
+            "'own'"
         )

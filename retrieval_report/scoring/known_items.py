@@ -52,8 +52,16 @@ def judged_rows(
     if "relevance" in rows.columns:
         narrow = pl.Float32 if pl.Float32 in (rows.schema["relevance"], said.dtype) else pl.Float64
         differ = pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow)
-        joined = rows.with_columns(said.clear().extend_constant(None, rows.height).scatter(hits, said).alias("judged"))
-        refuse(joined, differ, "relevance", "differ from the judgements", "; drop the column to use the judgements")
+        joined = rows.with_columns(
+            said.clear().extend_constant(None, rows.height).scatter(hits, said).alias("judged")
+        )
+        refuse(
+            joined,
+            differ,
+            "relevance",
+            "differ from the judgements",
+            "; drop the column to use the judgements",
+        )
     relevance = pl.repeat(unjudged, rows.height, dtype=said.dtype, eager=True).scatter(hits, said)
     return rows.drop("relevance", strict=False).with_columns(relevance.alias("relevance"))
 
@@ -63,24 +71,33 @@ def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, worker
     found = _probe(rows, located, judgements, workers)
     if found is not None:
         return found
-    numbered = judgements.select("query", "item").with_row_index("judgement", 1)  # 128 bits, or two texts of one hash
+    numbered = judgements.select("query", "item").with_row_index(
+        "judgement", 1
+    )  # 128 bits, or two texts of one hash
     joined = rows.join(numbered, on=["query", "item"], how="left", maintain_order="left")
     return joined["judgement"].fill_null(0).to_numpy()
 
 
-def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> Places | None:
+def _probe(
+    rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int
+) -> Places | None:
     """Return each row's judgement + 1, or 0, found by item keys; None if the keys collide."""
     items, dtype = located.items, rows.schema["item"]
     if items is None or dtype in (pl.Int128, pl.UInt128):
         return None
     theirs = Located.of(judgements.select("query", "item"))
-    joined = located.names.join(theirs.names.with_row_index("list"), on="query", how="left", maintain_order="left")
+    joined = located.names.join(
+        theirs.names.with_row_index("list"), on="query", how="left", maintain_order="left"
+    )
     judged = frozen(joined["list"].cast(pl.Int64).fill_null(-1).to_numpy())
     found = np.empty(rows.height, np.uint32)
     keys = theirs.items
     assert keys is not None
 
-    listed, judgements_of = hash_join.ItemRows(located.rows, items), hash_join.ItemRows(theirs.rows, keys)
+    listed, judgements_of = (
+        hash_join.ItemRows(located.rows, items),
+        hash_join.ItemRows(theirs.rows, keys),
+    )
 
     def task(first: int, last: int) -> bool:
         return hash_join.find_judgements(first, last, listed, judged, judgements_of, found)
@@ -88,7 +105,10 @@ def _probe(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, worke
     if not all(arrays.over_ranges(task, located.rows.work, workers)):
         return None
     hits = np.flatnonzero(found != 0)
-    same = dtype != pl.String or (rows["item"].gather(hits) == judgements["item"].gather(found[hits] - 1)).all()
+    same = (
+        dtype != pl.String
+        or (rows["item"].gather(hits) == judgements["item"].gather(found[hits] - 1)).all()
+    )
     return found if same else None
 
 
@@ -103,8 +123,12 @@ def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:
     return rows.with_columns(pl.col("relevance").fill_null(0))
 
 
-def of_one_width(left: pl.DataFrame, right: pl.DataFrame, key: str, other: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return both frames with ids of one type; whole numbers of different widths get a type that holds both."""
+def of_one_width(
+    left: pl.DataFrame, right: pl.DataFrame, key: str, other: str
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return both frames with ids of one type; whole numbers of different widths get a type that
+    holds both.
+    """
     right = right.with_columns(in_kind_of(left[key], right[key], "rankings", other))
     one, two = left.schema[key], right.schema[key]
     if one == two:

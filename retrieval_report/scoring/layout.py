@@ -15,7 +15,18 @@ from retrieval_report.contracts.frames import MOST_ITEMS, order_column
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
 from retrieval_report.kernels import completions, hash_join
-from retrieval_report.kernels.lists import Bools, Cells, Codes, Floats, Integers, Keys, Lists, Places, Rows, frozen
+from retrieval_report.kernels.lists import (
+    Bools,
+    Cells,
+    Codes,
+    Floats,
+    Integers,
+    Keys,
+    Lists,
+    Places,
+    Rows,
+    frozen,
+)
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.cut_lists import Beyond, difference
 from retrieval_report.scoring.judged import Judged
@@ -25,7 +36,9 @@ from retrieval_report.scoring.truncation import Decision, Evidence, as_counted, 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything the kernels need, with one entry per list (model, query), sorted by model and query."""
+    """Everything the kernels need, with one entry per list (model, query), sorted by model and
+    query.
+    """
 
     names: pl.DataFrame  # model, query
     ties: Lists  # the true ties
@@ -37,22 +50,35 @@ class Prepared:
     relevant: Integers  # R of each list; −1 where the query has no judgements
     length: Integers  # items of each list
     missing: Bools  # the model has no rows for the query
-    without: Bools  # no relevant item is known, and the rows or something beside them would tell of one
+    without: (
+        Bools  # no relevant item is known, and the rows or something beside them would tell of one
+    )
     known: Lists  # the judged items of which the grade is known, by falling grade
     free: Integers  # relevant items of the query whose grade is not known
     beyond: Beyond
     all_judged: bool  # judgements were given: what they do not name is not relevant
-    decisions: dict[str, Decision] = field(default_factory=dict)  # of each model, whether its lists were cut
+    decisions: dict[str, Decision] = field(
+        default_factory=dict
+    )  # of each model, whether its lists were cut
 
     def only(self, wanted: Collection[tuple[str, object]]) -> Prepared:
         """Return the lists of some models and queries."""
-        return self.take(np.array([at for at, name in enumerate(self.names.iter_rows()) if name in wanted], np.int64))
+        return self.take(
+            np.array(
+                [at for at, name in enumerate(self.names.iter_rows()) if name in wanted], np.int64
+            )
+        )
 
     def take(self, which: Integers) -> Prepared:
         """Select lists, without their naive order; one that is named several times is repeated."""
-        lists = {name: getattr(self, name).take(which) for name in ("ties", "judged", "retrieved", "known")}
+        lists = {
+            name: getattr(self, name).take(which)
+            for name in ("ties", "judged", "retrieved", "known")
+        }
         names = ("names", "relevant", "length", "missing", "without", "free", "beyond")
-        return replace(self, naive=None, **lists, **{name: getattr(self, name)[which] for name in names})
+        return replace(
+            self, naive=None, **lists, **{name: getattr(self, name)[which] for name in names}
+        )
 
 
 class Items(NamedTuple):
@@ -124,7 +150,9 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
         return judged
     falling = options.naive_order == "item_descending"
     rows, stand_together = judged.retrieved, not judged.rows.row_of.size
-    if stand_together and _rise(rows["item"], judged.rows.list_of()):  # as in an audit, which sorts once for all
+    if stand_together and _rise(
+        rows["item"], judged.rows.list_of()
+    ):  # as in an audit, which sorts once for all
         if not falling:
             return judged
         rows = rows.reverse()
@@ -140,7 +168,9 @@ def _rise(items: pl.Series, list_of: Places) -> bool:
 
 
 def _decided(prepared: Prepared, judged: Judged, said: Integers, options: Options) -> Prepared:
-    """Decide which lists were truncated; ``said`` holds the relevant items of each list's query, or −1 if unknown."""
+    """Decide which lists were truncated; ``said`` holds the relevant items of each list's query, or
+    −1 if unknown.
+    """
 
     def look() -> dict[str, Evidence]:
         items_key, key_with_query = _list_keys(judged, options.workers)
@@ -155,7 +185,9 @@ def _decided(prepared: Prepared, judged: Judged, said: Integers, options: Option
 
     if judged.part_of is None:
         stray = partial(_stray, judged, workers=options.workers)
-        decisions = decide(options.truncated, judged.whole.models, as_counted(judged.retrieved), look, stray)
+        decisions = decide(
+            options.truncated, judged.whole.models, as_counted(judged.retrieved), look, stray
+        )
     else:
         decisions = lay_out(judged.part_of, options).decisions
     words = {model: decision.truncated for model, decision in decisions.items()}
@@ -164,7 +196,8 @@ def _decided(prepared: Prepared, judged: Judged, said: Integers, options: Option
 
 
 def _list_keys(judged: Judged, workers: int) -> tuple[pl.Series, pl.Series]:
-    """Return two numbers for each list, equal for the same items: of its items, and of these and its query.
+    """Return two numbers for each list, equal for the same items: of its items, and of these and
+    its query.
 
     The first is null for counts, the second also where queries are no items.
     """
@@ -176,14 +209,20 @@ def _list_keys(judged: Judged, workers: int) -> tuple[pl.Series, pl.Series]:
     if not _one_kind(queries.dtype, judged.retrieved.schema["item"]):
         return pl.Series(of_items), none
     alone = np.arange(number)
-    of_query = _added(Rows(alone, alone + 1, np.empty(0, np.uint32)), arrays.id_keys(queries), workers)
+    of_query = _added(
+        Rows(alone, alone + 1, np.empty(0, np.uint32)), arrays.id_keys(queries), workers
+    )
     return pl.Series(of_items), pl.Series(of_items + of_query)
 
 
 def _added(rows: Rows, keys: Keys, workers: int) -> Keys:
     """Return a number for each list that does not depend on the order of its keys."""
     found = np.empty(rows.begin.size, np.uint64)
-    arrays.over_ranges(lambda first, last: completions.fingerprints(first, last, rows, keys, found), rows.work, workers)
+    arrays.over_ranges(
+        lambda first, last: completions.fingerprints(first, last, rows, keys, found),
+        rows.work,
+        workers,
+    )
     return found
 
 
@@ -194,13 +233,22 @@ def _one_kind(one: pl.DataType, other: pl.DataType) -> bool:
 
 
 def _stray(judged: Judged, model: str, workers: int) -> object:
-    """Return the first query for which another model retrieved an item that this one did not, or None."""
+    """Return the first query for which another model retrieved an item that this one did not, or
+    None.
+    """
     assert judged.keys is not None
     held = pl.Series(judged.rows.end > judged.rows.begin)
     lists = judged.lists.select(KEYS).with_row_index("list")
     own = lists.filter(held, model=model).select("query", own=pl.col("list").cast(pl.Int64))
-    of_query = lists.join(own, on="query", how="left", maintain_order="left")["own"].fill_null(-1).to_numpy()
-    rows, found = hash_join.ItemRows(judged.rows, judged.keys), np.empty(judged.keys.size, np.uint32)
+    of_query = (
+        lists.join(own, on="query", how="left", maintain_order="left")["own"]
+        .fill_null(-1)
+        .to_numpy()
+    )
+    rows, found = (
+        hash_join.ItemRows(judged.rows, judged.keys),
+        np.empty(judged.keys.size, np.uint32),
+    )
 
     def task(first: int, last: int) -> bool:
         return hash_join.find_judgements(first, last, rows, frozen(of_query), rows, found)
@@ -210,7 +258,9 @@ def _stray(judged: Judged, model: str, workers: int) -> object:
     return lists.filter(pl.Series(lacks))["query"].min()
 
 
-def _open_lists(prepared: Prepared, words: Mapping[str, str], options: Options, *, unpooled: bool) -> Beyond:
+def _open_lists(
+    prepared: Prepared, words: Mapping[str, str], options: Options, *, unpooled: bool
+) -> Beyond:
     """Return what is open in each list, given how its model's lists were truncated (``words``)."""
     beyond, ties = prepared.beyond, prepared.ties
     if all(word == NO for word in words.values()):
@@ -218,16 +268,24 @@ def _open_lists(prepared: Prepared, words: Mapping[str, str], options: Options, 
     own = prepared.names["model"].replace_strict(words, default=NO, return_dtype=pl.String)
     cut = (own != NO).to_numpy()
     is_open = cut & ~prepared.missing
-    within = (own == WITHIN_TIE).to_numpy() | (options.decimals is not None)  # rounding may extend the last tie
+    within = (own == WITHIN_TIE).to_numpy() | (
+        options.decimals is not None
+    )  # rounding may extend the last tie
     before = ties.length - np.where(within, ties.total_of_last(), 0)
-    # A model that ranks all items retrieves every relevant one, and so tells R of the others if they pool.
+    # A model that ranks all items retrieves every relevant one, and so tells R of the others if
+    # they pool.
     pooled = beyond.pooled & (cut if unpooled else all(word != NO for word in words.values()))
     return Beyond(np.where(is_open, before, MOST_ITEMS), within & is_open, pooled, beyond.far)
 
 
 def _pool(judged: Judged, frame: pl.DataFrame, options: Options) -> pl.DataFrame | None:
     """Return the relevant items of any model, each once; None if R is not pooled."""
-    if judged.whole.judged or options.relevant_items == "own" or judged.keys is None or len(judged.whole.models) < 2:
+    if (
+        judged.whole.judged
+        or options.relevant_items == "own"
+        or judged.keys is None
+        or len(judged.whole.models) < 2
+    ):
         return None
     columns, rows = ["query", "item", "relevance"], frame
     if options.distance_threshold is not None:
@@ -238,18 +296,33 @@ def _pool(judged: Judged, frame: pl.DataFrame, options: Options) -> pl.DataFrame
 
 
 def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
-    """Return items known for every list besides its rows: all judged, those of any model, or those not retrieved."""
-    lists, items = judged.lists.select(KEYS).with_row_index("list"), judged.known if pool is None else pool
+    """Return items known for every list besides its rows: all judged, those of any model, or those
+    not retrieved.
+    """
+    lists, items = (
+        judged.lists.select(KEYS).with_row_index("list"),
+        judged.known if pool is None else pool,
+    )
     keys = [key for key in KEYS if key in items.columns]
     number = pl.col("count").sum() if "count" in items.columns else pl.len()
     cells = items.group_by(*keys, "relevance").agg(number.cast(pl.Int64).alias("count"))
-    cells = lists.join(cells, on=keys).select("list", "relevance", "count").sort("list", "relevance")
-    grade = np.searchsorted(judged.grades, cells["relevance"].cast(pl.Float64).to_numpy()).astype(np.int32)
-    return Cells(arrays.starts(cells["list"].to_numpy(), lists.height), grade, cells["count"].to_numpy())
+    cells = (
+        lists.join(cells, on=keys).select("list", "relevance", "count").sort("list", "relevance")
+    )
+    grade = np.searchsorted(judged.grades, cells["relevance"].cast(pl.Float64).to_numpy()).astype(
+        np.int32
+    )
+    return Cells(
+        arrays.starts(cells["list"].to_numpy(), lists.height), grade, cells["count"].to_numpy()
+    )
 
 
-def _known_items(ties: Lists, retrieved: Lists, cells: Cells, judged: bool, is_pool: bool, kinds: int) -> Lists:
-    """Return all known items of each list's query: the judged ones, or its own and those known besides."""
+def _known_items(
+    ties: Lists, retrieved: Lists, cells: Cells, judged: bool, is_pool: bool, kinds: int
+) -> Lists:
+    """Return all known items of each list's query: the judged ones, or its own and those known
+    besides.
+    """
     if judged:
         return arrays.ideal_lists(None, cells, kinds)
     if is_pool:
@@ -260,7 +333,9 @@ def _known_items(ties: Lists, retrieved: Lists, cells: Cells, judged: bool, is_p
 def _relevant(
     judged: Judged, known: Lists, cells: Cells, relevant_grade: Bools
 ) -> tuple[Lists, Integers, Integers, Bools]:
-    """Return the ideal's items, the known relevant items, R of every list (−1: no judgements), and if R was given."""
+    """Return the ideal's items, the known relevant items, R of every list (−1: no judgements), and
+    if R was given.
+    """
     seen = known.total(relevant_grade)
     if judged.whole.judged:
         relevant = np.where(np.diff(cells.start) > 0, seen, -1)
@@ -275,19 +350,26 @@ def _relevant(
 def _with_unseen(
     lists: pl.DataFrame, judged: Lists, seen: Integers, number: Integers, relevant_grade: Bools
 ) -> tuple[Lists, Integers]:
-    """Return R as given; unseen relevant items enter a list's ideal with the lowest grade of those it has."""
+    """Return R as given; unseen relevant items enter a list's ideal with the lowest grade of those
+    it has.
+    """
     relevant = np.where(number < 0, seen, number)
     less = np.flatnonzero(relevant < seen)
     if less.size:
         model, query = lists.select(KEYS).row(int(less[0]))
         raise DataError(
-            f"column 'n_relevant': {less.size} lists hold more relevant items than the queries frame states, first "
+            f"column 'n_relevant': {less.size} lists hold more relevant items than the queries "
+            "frame states, first "
             f"query {query!r} of model {model!r}: {seen[less[0]]} found, {number[less[0]]} stated"
         )
     if relevant_grade.any():
-        lowest = np.full(lists.height, np.argmax(relevant_grade), np.int32)  # if none is seen, any grade will do
+        lowest = np.full(
+            lists.height, np.argmax(relevant_grade), np.int32
+        )  # if none is seen, any grade will do
         owner = np.repeat(np.arange(lists.height), np.diff(judged.tie[judged.start]))
-        known = np.flatnonzero(relevant_grade[judged.grade])  # grades fall: the last written is the lowest
+        known = np.flatnonzero(
+            relevant_grade[judged.grade]
+        )  # grades fall: the last written is the lowest
         lowest[owner[known]] = judged.grade[known]
         extra = Cells(np.arange(lists.height + 1), lowest, np.minimum(relevant - seen, MOST_ITEMS))
         judged = arrays.ideal_lists(judged, extra, relevant_grade.size)

@@ -1,8 +1,10 @@
-"""The pool in counts: how counts of several models, which have no items to compare, know R of every query.
+"""The pool in counts: how counts of several models, which have no items to compare, know R of every
+query.
 
-Beside the items of its list, each model has rows without distance (``retrieved`` is false) that count, by relevance,
-the relevant items of the query that other models retrieved and it did not. Both together are the pool, the same for
-all models. Counts of shards of the items add up, because each item is in one shard.
+Beside the items of its list, each model has rows without distance (``retrieved`` is false) that
+count, by relevance, the relevant items of the query that other models retrieved and it did not.
+Both together are the pool, the same for all models. Counts of shards of the items add up, because
+each item is in one shard.
 """
 
 from __future__ import annotations
@@ -17,12 +19,21 @@ RELEVANT = pl.col("relevance") > 0
 
 
 def not_retrieved(rankings: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
-    """Return rows for the counts of rankings that count what each list lacks of its query's relevant items."""
+    """Return rows for the counts of rankings that count what each list lacks of its query's
+    relevant items.
+    """
     pool = rankings.filter(RELEVANT).select("query", "item", "relevance").unique(["query", "item"])
     pool = pool.group_by("query", "relevance").agg(pool=pl.len().cast(pl.Int64))
     own = counts.filter(RELEVANT).group_by(*KEYS, "relevance").agg(own=pl.col("count").sum())
-    lists = counts.select(KEYS).unique().join(pool, on="query").join(own, on=[*KEYS, "relevance"], how="left")
-    lacking = lists.with_columns(count=pl.col("pool") - pl.col("own").fill_null(0)).filter(pl.col("count") > 0)
+    lists = (
+        counts.select(KEYS)
+        .unique()
+        .join(pool, on="query")
+        .join(own, on=[*KEYS, "relevance"], how="left")
+    )
+    lacking = lists.with_columns(count=pl.col("pool") - pl.col("own").fill_null(0)).filter(
+        pl.col("count") > 0
+    )
     order = order_column(counts)
     nowhere = pl.lit(None, counts.schema[order]).alias(order)
     return lacking.with_columns(nowhere, retrieved=False).select(counts.columns)
@@ -31,18 +42,29 @@ def not_retrieved(rankings: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
 def pool_of(counts: pl.DataFrame) -> pl.DataFrame:
     """Return the relevant items of every query as ``query``, ``relevance``, ``count``.
 
-    >>> counts = pl.DataFrame({"model": ["a", "b"], "query": ["q"] * 2, "distance": [1, 1], "relevance": [1, 1],
-    ...                        "count": [2, 3], "retrieved": [True] * 2})
+    >>> counts = pl.DataFrame(
+    ...     {
+    ...         "model": ["a", "b"],
+    ...         "query": ["q"] * 2,
+    ...         "distance": [1, 1],
+    ...         "relevance": [1, 1],
+    ...         "count": [2, 3],
+    ...         "retrieved": [True] * 2,
+    ...     }
+    ... )
     >>> pool_of(counts)
     Traceback (most recent call last):
-    retrieval_report.DataError: counts: column 'retrieved': models have different numbers of relevant items, 2 and 3 \
-of relevance 1 for query 'q', retrieved or not; count the rankings of all models together by count_ties
+    retrieval_report.DataError: counts: column 'retrieved': models have different numbers of
+    relevant items, 2 and 3 of relevance 1 for query 'q', retrieved or not; count the rankings of
+    all models together by count_ties
     """
     rows = with_model(counts)
     models = rows.group_by("query").agg(models=pl.col("model").n_unique())
     own = rows.filter(RELEVANT).group_by(*KEYS, "relevance").agg(count=pl.col("count").sum())
     count = pl.col("count")
-    pool = own.group_by("query", "relevance").agg(least=count.min(), count=count.max(), known=pl.len())
+    pool = own.group_by("query", "relevance").agg(
+        least=count.min(), count=count.max(), known=pl.len()
+    )
     pool = pool.join(models, on="query").with_columns(
         least=pl.when(pl.col("known") == pl.col("models")).then("least").otherwise(0)
     )
@@ -50,8 +72,10 @@ of relevance 1 for query 'q', retrieved or not; count the rankings of all models
     if unlike.height:
         first = unlike.row(0, named=True)
         raise DataError(
-            f"counts: column 'retrieved': models have different numbers of relevant items, {first['least']} and "
-            f"{first['count']} of relevance {first['relevance']:g} for query {first['query']!r}, retrieved or not; "
+            "counts: column 'retrieved': models have different numbers of relevant items, "
+            f"{first['least']} and "
+            f"{first['count']} of relevance {first['relevance']:g} for query {first['query']!r}, "
+            "retrieved or not; "
             "count the rankings of all models together by count_ties"
         )
     return pool.select("query", "relevance", "count")

@@ -1,4 +1,6 @@
-"""Scores within a radius, that is, of the items at distance r or nearer, which no tie order can change."""
+"""Scores within a radius, that is, of the items at distance r or nearer, which no tie order can
+change.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ import polars as pl
 from retrieval_report.contracts.arguments import is_number, is_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
-from retrieval_report.contracts.frames import SCORES, check_counts, check_queries, order_column, with_model
+from retrieval_report.contracts.frames import (
+    SCORES,
+    check_counts,
+    check_queries,
+    order_column,
+    with_model,
+)
 from retrieval_report.contracts.options import check_relevant_from, is_relevant
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.contracts.warning import warn
@@ -36,28 +44,31 @@ def evaluate_radius(
     Parameters
     ----------
     counts
-        The result of :func:`count_codes` or :func:`count_ties`, with a ``distance``; equal rows are added up. Counts
-        limited to a depth must reach the largest radius.
+        The result of :func:`count_codes` or :func:`count_ties`, with a ``distance``; equal rows are
+        added up. Counts limited to a depth must reach the largest radius.
     radii
-        Distances; items at exactly that distance are inside. A warning names a radius that reaches beyond the end of
-        lists that were counted to a depth or, where the counts do not say, whose numbers of items differ or lack
-        relevant items.
+        Distances; items at exactly that distance are inside. A warning names a radius that reaches
+        beyond the end of lists that were counted to a depth or, where the counts do not say, whose
+        numbers of items differ or lack relevant items.
     empty
-        One of {"zero", "skip"}: queries with no item inside score 0, or are left out of the means of that radius.
+        One of {"zero", "skip"}: queries with no item inside score 0, or are left out of the means
+        of that radius.
     no_relevant
-        One of {"zero", "skip"}: queries without relevant items have recall 0, or are left out of all means.
+        One of {"zero", "skip"}: queries without relevant items have recall 0, or are left out of
+        all means.
     relevant_from
         Smallest grade that counts as relevant; by default every grade above 0.
     queries
-        ``query`` and optionally ``n_relevant``, as :func:`count_relevant` returns them: R if the counts do not include
-        every relevant item, and queries that have no counts.
+        ``query`` and optionally ``n_relevant``, as :func:`count_relevant` returns them: R if the
+        counts do not include every relevant item, and queries that have no counts.
 
     Returns
     -------
     polars.DataFrame
-        One row per model and radius: ``model``, ``radius``, ``precision`` (relevant items inside / items inside),
-        ``recall`` (… / R), ``f1`` (2 · … / (items inside + R)), ``hit_rate`` (share of queries with a relevant item
-        inside), ``queries`` (in the means), ``empty`` (share of all queries with no item inside).
+        One row per model and radius: ``model``, ``radius``, ``precision`` (relevant items inside /
+        items inside), ``recall`` (… / R), ``f1`` (2 · … / (items inside + R)), ``hit_rate`` (share
+        of queries with a relevant item inside), ``queries`` (in the means), ``empty`` (share of all
+        queries with no item inside).
 
     Raises
     ------
@@ -67,11 +78,21 @@ def evaluate_radius(
     Examples
     --------
     >>> import polars as pl
-    >>> counts = pl.DataFrame({
-    ...     "query": ["a", "a", "b"], "distance": [0, 2, 3], "relevance": [1, 0, 1], "count": [1, 3, 1]})
-    >>> evaluate_radius(counts, radii=(0, 2)).select("radius", "precision", "recall", "hit_rate", "empty").rows()
+    >>> counts = pl.DataFrame(
+    ...     {
+    ...         "query": ["a", "a", "b"],
+    ...         "distance": [0, 2, 3],
+    ...         "relevance": [1, 0, 1],
+    ...         "count": [1, 3, 1],
+    ...     }
+    ... )
+    >>> evaluate_radius(counts, radii=(0, 2)).select(
+    ...     "radius", "precision", "recall", "hit_rate", "empty"
+    ... ).rows()
     [(0, 0.5, 0.5, 0.5, 0.5), (2, 0.125, 0.5, 0.5, 0.5)]
-    >>> evaluate_radius(counts, radii=(0, 2), empty="skip").select("radius", "precision", "queries").rows()
+    >>> evaluate_radius(counts, radii=(0, 2), empty="skip").select(
+    ...     "radius", "precision", "queries"
+    ... ).rows()
     [(0, 1.0, 1), (2, 0.25, 1)]
     """
     scored = _scored(_inside(counts, radii, relevant_from, queries), empty, no_relevant)
@@ -91,30 +112,37 @@ def radius_scores(
     relevant_from: float | None = None,
     queries: object = None,
 ) -> pl.DataFrame:
-    """Score every query within a radius, as a scores frame for :func:`summarise` and :func:`compare`.
+    """Score every query within a radius, as a scores frame for :func:`summarise` and
+    :func:`compare`.
 
     The arguments are those of :func:`evaluate_radius`.
 
     Returns
     -------
     polars.DataFrame
-        The columns of :func:`evaluate`; ``metric`` is ``precision(radius=2)`` and so on, ``cutoff`` null, ``policy``
-        ``expected``, ``std`` 0, ``items`` the items inside, ``truncated`` and ``pooled`` false. A value is null where
-        the query was skipped.
+        The columns of :func:`evaluate`; ``metric`` is ``precision(radius=2)`` and so on, ``cutoff``
+        null, ``policy`` ``expected``, ``std`` 0, ``items`` the items inside, ``truncated`` and
+        ``pooled`` false. A value is null where the query was skipped.
 
     Examples
     --------
     >>> import polars as pl
-    >>> counts = pl.DataFrame({"query": ["a", "a"], "distance": [0, 2], "relevance": [1, 0], "count": [1, 3]})
+    >>> counts = pl.DataFrame(
+    ...     {"query": ["a", "a"], "distance": [0, 2], "relevance": [1, 0], "count": [1, 3]}
+    ... )
     >>> radius_scores(counts, radii=2).select("metric", "value", "std", "items").row(0)
     ('precision(radius=2)', 0.25, 0.0, 4)
     """
     scored = _scored(_inside(counts, radii, relevant_from, queries), empty, no_relevant)
     scores = (
-        scored.unpivot(METRICS, index=[*KEYS, "radius", "index", "items", "n_relevant"], variable_name="name")
+        scored.unpivot(
+            METRICS, index=[*KEYS, "radius", "index", "items", "n_relevant"], variable_name="name"
+        )
         .sort(*KEYS, pl.col("name").cast(pl.Enum(METRICS)), "index")
         .with_columns(metric=pl.format("{}(radius={})", "name", "radius"))
-        .with_columns(cutoff=pl.lit(None, pl.Int64), policy=pl.lit("expected"), std=pl.col("value") * 0.0)
+        .with_columns(
+            cutoff=pl.lit(None, pl.Int64), policy=pl.lit("expected"), std=pl.col("value") * 0.0
+        )
         .with_columns(truncated=False, pooled=False)  # counts reach the radius
     )
     return scores.select(list(SCORES))
@@ -123,7 +151,9 @@ def radius_scores(
 def _inside(
     counts: object, radii: float | Sequence[float], relevant_from: float | None, queries: object
 ) -> pl.DataFrame:
-    """Count the items inside the radius, the relevant ones among them, and R, by model, query and radius."""
+    """Count the items inside the radius, the relevant ones among them, and R, by model, query and
+    radius.
+    """
     wanted = _check_radii(radii)
     if relevant_from is not None:
         relevant_from = check_relevant_from(relevant_from)
@@ -138,14 +168,19 @@ def _inside(
     for index, radius in enumerate(wanted):
         near = frame.filter(pl.col("distance") <= radius)
         near = near.group_by(KEYS).agg(items=count.sum(), relevant=count.filter(relevant).sum())
-        parts.append(lists.join(near, on=KEYS, how="left").with_columns(radius=pl.lit(radius), index=pl.lit(index)))
+        parts.append(
+            lists.join(near, on=KEYS, how="left").with_columns(
+                radius=pl.lit(radius), index=pl.lit(index)
+            )
+        )
     rows = pl.concat(parts).join(found, on=KEYS, how="left")
     rows = rows.with_columns(pl.col("items", "relevant", "found").fill_null(0))
     rows = rows.with_columns(n_relevant=pl.coalesce("n_relevant", "found")).sort(*KEYS, "index")
     less = rows.filter(pl.col("n_relevant") < pl.col("found"))
     if less.height:
         raise DataError(
-            f"column 'n_relevant': query {less['query'][0]!r} of model {less['model'][0]!r} has {less['found'][0]} "
+            f"column 'n_relevant': query {less['query'][0]!r} of model {less['model'][0]!r} has "
+            f"{less['found'][0]} "
             f"relevant items in the counts, but the queries frame says {less['n_relevant'][0]}"
         )
     _warn_beyond(frame, rows, wanted)
@@ -153,9 +188,13 @@ def _inside(
 
 
 def _warn_beyond(frame: pl.DataFrame, rows: pl.DataFrame, radii: Sequence[float]) -> None:
-    """Warn if a radius reaches beyond the end of lists that are or seem cut, so that items inside may be missing."""
+    """Warn if a radius reaches beyond the end of lists that are or seem cut, so that items inside
+    may be missing.
+    """
     lists = frame.group_by(KEYS).agg(end=pl.col("distance").max(), held=pl.col("count").sum())
-    lists = lists.join(rows.unique(KEYS).select(*KEYS, lacks=pl.col("n_relevant") > pl.col("found")), on=KEYS)
+    lists = lists.join(
+        rows.unique(KEYS).select(*KEYS, lacks=pl.col("n_relevant") > pl.col("found")), on=KEYS
+    )
     uneven = pl.col("held").n_unique().over("model") > 1
     word = pl.col("model").replace_strict(as_counted(frame), default=None, return_dtype=pl.String)
     cut = pl.coalesce(word != NO, pl.col("lacks") | uneven)
@@ -164,8 +203,10 @@ def _warn_beyond(frame: pl.DataFrame, rows: pl.DataFrame, radii: Sequence[float]
         return
     first = short.row(0, named=True)
     warn(
-        f"radii: {max(radii)} reaches beyond the end of {short.height} lists that seem cut, first query "
-        f"{first['query']!r} of model {first['model']!r}, which ends at {first['end']}; items inside the radius may be "
+        f"radii: {max(radii)} reaches beyond the end of {short.height} lists that seem cut, first "
+        "query "
+        f"{first['query']!r} of model {first['model']!r}, which ends at {first['end']}; items "
+        "inside the radius may be "
         "missing: count without depth"
     )
 
@@ -187,9 +228,18 @@ def _scored(inside: pl.DataFrame, empty: str, no_relevant: str) -> pl.DataFrame:
     """Add precision, recall, F1 and hit of every row, null where skipped."""
     check_choice("empty", empty, ("zero", "skip"))
     check_choice("no_relevant", no_relevant, ("zero", "skip"))
-    items, relevant, total = (pl.col(name).cast(pl.Float64) for name in ("items", "relevant", "n_relevant"))
-    parts = {"precision": (relevant, items), "recall": (relevant, total), "f1": (2 * relevant, items + total)}
-    shares = {name: pl.when(whole > 0).then(part / whole).otherwise(0.0) for name, (part, whole) in parts.items()}
+    items, relevant, total = (
+        pl.col(name).cast(pl.Float64) for name in ("items", "relevant", "n_relevant")
+    )
+    parts = {
+        "precision": (relevant, items),
+        "recall": (relevant, total),
+        "f1": (2 * relevant, items + total),
+    }
+    shares = {
+        name: pl.when(whole > 0).then(part / whole).otherwise(0.0)
+        for name, (part, whole) in parts.items()
+    }
     skipped = ((items == 0) & (empty == "skip")) | ((total == 0) & (no_relevant == "skip"))
     scored = inside.with_columns(**shares, hit_rate=(relevant > 0).cast(pl.Float64))
     return scored.with_columns(pl.when(~skipped).then(pl.col(name)).alias(name) for name in METRICS)

@@ -27,17 +27,26 @@ from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.random_orders import drawn_lists, list_keys
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Target, arrange
 from retrieval_report.scoring.scores import ListScores
-from retrieval_report.scoring.unknown_relevant import unpooled_queries, unseen_lists, warn_unpooled, warn_unseen
+from retrieval_report.scoring.unknown_relevant import (
+    unpooled_queries,
+    unseen_lists,
+    warn_unpooled,
+    warn_unseen,
+)
 
 
 @dataclass
 class Run:
-    """One evaluation: the prepared lists, the requested scores, and the scorers that compute them."""
+    """One evaluation: the prepared lists, the requested scores, and the scorers that compute
+    them.
+    """
 
     prepared: Prepared
     requests: Requests
     options: Options
-    condensed: Prepared | None = None  # the same lists without unjudged items, if some metrics see them so
+    condensed: Prepared | None = (
+        None  # the same lists without unjudged items, if some metrics see them so
+    )
 
     def __post_init__(self) -> None:
         self.asked, self.beside = self.requests, None
@@ -64,10 +73,14 @@ class Run:
         """Return the number of lists, and of metrics with their cutoffs."""
         return self.prepared.length.size, len(self.measures)
 
-    def score(self, arrangement: Arrangement, into: Scores | None = None, policy: int = 0) -> Scores:
-        """Return values and standard deviations of every requested metric and cutoff, of shape (lists, columns).
+    def score(
+        self, arrangement: Arrangement, into: Scores | None = None, policy: int = 0
+    ) -> Scores:
+        """Return values and standard deviations of every requested metric and cutoff, of shape
+        (lists, columns).
 
-        With ``into``, of shape (lists, columns · policies), they are written there, to the columns of a policy.
+        With ``into``, of shape (lists, columns · policies), they are written there, to the columns
+        of a policy.
         """
         result = Scores(np.empty(self.shape), np.empty(self.shape)) if into is None else into
         step = result.value.shape[1] // self.shape[1]
@@ -77,26 +90,38 @@ class Run:
             places = first + step * np.arange(len(cutoffs))
             targets.append(Target(metric, self._columns(metric, cutoffs), result, places))
             first += step * len(cutoffs)
-        self.scorer.write([target for target in targets if not target.metric.own_depth], arrangement)
-        self.deep_scorer.write([target for target in targets if target.metric.own_depth], arrangement)
+        self.scorer.write(
+            [target for target in targets if not target.metric.own_depth], arrangement
+        )
+        self.deep_scorer.write(
+            [target for target in targets if target.metric.own_depth], arrangement
+        )
         return result
 
     @property
     def limit(self) -> Integers:
         """Return the deepest rank that any metric considers, list by list."""
         own = self.deep_scorer.depths[:, 0] if self.deep else 0
-        limit: Integers = np.maximum(self.scorer.depths.max(axis=1, initial=0) if self.plain else 0, own)
+        limit: Integers = np.maximum(
+            self.scorer.depths.max(axis=1, initial=0) if self.plain else 0, own
+        )
         whole = any(metric.term.judged_only for metric in self.deep)
         return self.prepared.length if whole else limit
 
     def undefined(self) -> Bools:
-        """Return where nothing is relevant and the metric is undefined, of shape (lists, columns)."""
+        """Return where nothing is relevant and the metric is undefined, of shape (lists,
+        columns).
+        """
         unknown = (self.prepared.relevant == 0) & ~self.prepared.without
-        return np.asarray(self._where(lambda scorer, metric: metric.undefined(scorer)) & ~unknown[:, None])
+        return np.asarray(
+            self._where(lambda scorer, metric: metric.undefined(scorer)) & ~unknown[:, None]
+        )
 
     @cached_property
     def truncated(self) -> Bools:
-        """Return which scores (lists, columns) depend on what truncation of their list leaves open."""
+        """Return which scores (lists, columns) depend on what truncation of their list leaves
+        open.
+        """
         if not self.prepared.beyond.open.any():
             return np.zeros(self.shape, np.bool_)
         return self._where(partial(reaching, follow=self.following)) & ~self.left_out()[:, None]
@@ -108,24 +133,34 @@ class Run:
 
     def _columns(self, metric: Metric, cutoffs: Iterable[int | None]) -> Integers:
         """Return the columns of a metric's scorer that hold its cutoffs."""
-        return np.array([0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs], np.int64)
+        return np.array(
+            [0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs], np.int64
+        )
 
     def _where(self, rule: Callable[[Scorer, Metric], Bools]) -> Bools:
         """Return where a rule holds, of shape (lists, columns)."""
         parts = []
         for metric, cutoffs in self.requests:
             scorer = self.deep_scorer if metric.own_depth else self.scorer
-            parts.append(np.broadcast_to(rule(scorer, metric), scorer.asked.shape)[:, self._columns(metric, cutoffs)])
+            parts.append(
+                np.broadcast_to(rule(scorer, metric), scorer.asked.shape)[
+                    :, self._columns(metric, cutoffs)
+                ]
+            )
         return np.concatenate(parts, axis=1)
 
     def complete(self, values: Floats, *, best: bool) -> None:
-        """Fill in the extremes over all completions of truncated lists where scores depend on what is open."""
+        """Fill in the extremes over all completions of truncated lists where scores depend on what
+        is open.
+        """
         if not self.prepared.beyond.open.any():
             return
         wanted = self.truncated | self._where(partial(unsure, follow=self.following))
         which = np.flatnonzero(wanted.any(axis=1))
         prepared, workers = self.prepared.take(which), self.options.workers
-        measures = [(metric, None if metric.own_depth else cutoff) for metric, cutoff in self.measures]
+        measures = [
+            (metric, None if metric.own_depth else cutoff) for metric, cutoff in self.measures
+        ]
         plain = [measure for measure in measures if not measure[0].own_depth]
         found = Completions(prepared, self.scorer.cutoffs, workers).extremes(plain, best=best)
         if self.deep:
@@ -136,7 +171,9 @@ class Run:
             values[which[marked], column] = found[measure][marked]
 
     def left_out(self) -> Bools:
-        """Return which lists are skipped because their query lacks judgements, relevant items or rows."""
+        """Return which lists are skipped because their query lacks judgements, relevant items or
+        rows.
+        """
         nobody = self.prepared.relevant < 0
         if self.options.no_relevant == "skip":
             nobody = nobody | self.prepared.without
@@ -151,7 +188,9 @@ def score_lists(judged: Judged, requests: Requests, options: Options) -> ListSco
 
 
 def score_judged(judged: Judged, requests: Requests, options: Options) -> ListScores:
-    """Return the same scores without warnings, for analyses of data that `score_lists` has already scored."""
+    """Return the same scores without warnings, for analyses of data that `score_lists` has already
+    scored.
+    """
     run = run_of(judged, requests, options)
     refuse_without(run.prepared, options)
     return score_run(run)
@@ -159,7 +198,10 @@ def score_judged(judged: Judged, requests: Requests, options: Options) -> ListSc
 
 def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
     """Lay out the lists, and for metrics of judged items alone also without the others."""
-    prepared, alone = lay_out(judged, options), [metric for metric, _ in requests if metric.term.judged_only]
+    prepared, alone = (
+        lay_out(judged, options),
+        [metric for metric, _ in requests if metric.term.judged_only],
+    )
     judged_items = judged.condensed(options) if alone else judged
     if judged_items is judged:
         return Run(prepared, requests, options)
@@ -180,7 +222,9 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
     """Return the scores of all lists; ``means`` takes the drawn ones."""
     policies = run.options.policies
     lists, columns = run.shape
-    scores = Scores(np.empty((lists, columns * len(policies))), np.empty((lists, columns * len(policies))))
+    scores = Scores(
+        np.empty((lists, columns * len(policies))), np.empty((lists, columns * len(policies)))
+    )
     values, spreads = (array.reshape(lists, columns, len(policies)) for array in scores)
     for number, policy in enumerate(policies):
         into = Scores(values[:, :, number], spreads[:, :, number])
@@ -207,7 +251,9 @@ def draw_means(judged: Judged, requests: Requests, options: Options) -> pl.DataF
 
 
 def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
-    """Return the scores of a run and the results of `draw_means` from the same draws; needs policy "shuffled"."""
+    """Return the scores of a run and the results of `draw_means` from the same draws; needs policy
+    "shuffled".
+    """
     means = [_Means(part) for part in run.parts]
     scores = [_score_part(part, own) for part, own in zip(run.parts, means, strict=True)]
     return ListScores.beside(scores, run.asked), _means_beside(means, run.asked)
@@ -279,17 +325,24 @@ def refuse_without(prepared: Prepared, options: Options) -> int:
     if without.size and options.no_relevant == "error":
         model, query = prepared.names.row(int(without[0]))
         raise DataError(
-            f"{without.size} (model, query) pairs have no relevant item, first query {query!r} of model {model!r}; "
+            f"{without.size} (model, query) pairs have no relevant item, first query {query!r} of "
+            f"model {model!r}; "
             "no_relevant='zero', 'skip' or 'one' says what they score"
         )
     return int(without.size)
 
 
 def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
-    """Yield scores (lists, columns) under every drawn order; those of a list without a mixed tie never change."""
+    """Yield scores (lists, columns) under every drawn order; those of a list without a mixed tie
+    never change.
+    """
     options, ties = run.options, run.prepared.ties
-    steps = tqdm(range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False)
-    mixed = np.unique(np.searchsorted(ties.start, np.flatnonzero(np.diff(ties.tie) > 1), side="right") - 1)
+    steps = tqdm(
+        range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False
+    )
+    mixed = np.unique(
+        np.searchsorted(ties.start, np.flatnonzero(np.diff(ties.tie) > 1), side="right") - 1
+    )
     values, score = np.zeros((0, 0)), _draw_scores(run)
     for draw in steps:
         if draw == 0:
@@ -307,14 +360,18 @@ def _draw_scores(run: Run) -> Callable[[int], Floats]:
     keys, drawn = list_keys(prepared.names, run.options.seed), drawn_lists(prepared.ties, limit)
 
     def score(draw: int) -> Floats:
-        shuffling.draw_orders(0, limit.size, prepared.ties, limit, shuffling.Draw(keys, draw), drawn)
+        shuffling.draw_orders(
+            0, limit.size, prepared.ties, limit, shuffling.Draw(keys, draw), drawn
+        )
         return run.score(Arrangement(drawn, drawn, None, False)).value
 
     return score
 
 
 def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
-    """Return mean and sample standard deviation of the drawn scores, summed as differences from the first draw."""
+    """Return mean and sample standard deviation of the drawn scores, summed as differences from the
+    first draw.
+    """
     first = total = square = np.zeros((0, 0))
     for draw, values in _draws(run):
         if means is not None:
@@ -340,7 +397,9 @@ def _lists(prepared: Prepared) -> pl.DataFrame:
 
 
 def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
-    """Name the scores (lists, metrics and cutoffs, policies), and treat undefined ones as requested."""
+    """Name the scores (lists, metrics and cutoffs, policies), and treat undefined ones as
+    requested.
+    """
     prepared, policies = run.prepared, run.options.policies
     undefined = run.undefined() if run.options.no_relevant == "one" else None
     if undefined is not None:

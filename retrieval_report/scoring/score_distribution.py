@@ -40,7 +40,9 @@ class Drawn:
 
     def first(self, draws: int, column: int) -> Floats:
         """Return the scores of the first orders; the same, however many are asked for."""
-        while len(self.known) < draws:  # block by block, since whole orders take much more memory than their scores
+        while (
+            len(self.known) < draws
+        ):  # block by block, since whole orders take much more memory than their scores
             end = min(len(self.known) + max(BLOCK // self.cells, 1), draws)
             self.known = np.concatenate([self.known, self.score(range(len(self.known), end))])
         scores: Floats = self.known[:draws, column]
@@ -54,12 +56,16 @@ class OrderScores(NamedTuple):
     query: object
     value: Floats  # (orders, metrics and cutoffs)
     chance: Floats  # (orders,)
-    exact: bool  # whether these are all orders that the metrics distinguish; otherwise they are drawn
+    exact: (
+        bool  # whether these are all orders that the metrics distinguish; otherwise they are drawn
+    )
     walks: tuple[Walk | None, ...] = ()  # one per column, if requested
     drawn: Drawn | None = None  # the same scores and more of them, unless these are all
 
     def distribution(self, column: int, digits: int | None = None) -> pl.DataFrame:
-        """Return each ``value`` of one metric and cutoff, ascending, with ``probability`` and ``method``."""
+        """Return each ``value`` of one metric and cutoff, ascending, with ``probability`` and
+        ``method``.
+        """
         value = self.value[:, column] if digits is None else self.value[:, column].round(digits)
         frame = pl.DataFrame({"value": value, "probability": self.chance}).sort("value")
         grouped = frame.group_by("value", maintain_order=True).agg(pl.col("probability").sum())
@@ -71,11 +77,13 @@ def score_orders(
 ) -> list[OrderScores]:
     """Score every list in each of its orders, or in drawn orders if there are too many.
 
-    Orders are distinguished by the relevances down to the deepest rank that a requested metric considers. Drawn orders
-    are those of the policy "shuffled". Lists without a value are omitted. One metric at one cutoff, or metrics made of
-    the same sums, may have a distribution in closed form.
+    Orders are distinguished by the relevances down to the deepest rank that a requested metric
+    considers. Drawn orders are those of the policy "shuffled". Lists without a value are omitted.
+    One metric at one cutoff, or metrics made of the same sums, may have a distribution in closed
+    form.
 
-    With ``walks``, lists come with their walks. Orders of such lists are never drawn, and are omitted if they are many.
+    With ``walks``, lists come with their walks. Orders of such lists are never drawn, and are
+    omitted if they are many.
     """
     check_judged_only([metric for metric, _ in requests], prepared.all_judged, options.unjudged)
     refuse_without(prepared, options)
@@ -108,7 +116,11 @@ def score_orders(
             own, (model, query) = found[number], run.prepared.names.row(number)
             more = partial(_drawn_scores, run, layout, keys, number)
             drawn = None if own.exact else Drawn(value, own.grade.shape[1], more)
-            result.append(OrderScores(model, query, value, own.chance, own.exact, paths.get(number, ()), drawn))
+            result.append(
+                OrderScores(
+                    model, query, value, own.chance, own.exact, paths.get(number, ()), drawn
+                )
+            )
     return result
 
 
@@ -149,7 +161,8 @@ def _drawn_scores(run: Run, layout: Lists, keys: Keys, number: int, draws: range
 
 
 def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.intp], Floats] | None:
-    """Return all ways to deal kinds with ``count`` items each into slots, and the probability of each.
+    """Return all ways to deal kinds with ``count`` items each into slots, and the probability of
+    each.
 
     >>> arrangements(np.array([2, 1]), 2, 3)
     (array([[0, 0],
@@ -193,4 +206,7 @@ def _score(run: Run, layout: Lists, numbers: list[int], orders: list[Orders]) ->
     if run.options.no_relevant == "one":
         values[every.undefined()] = 1.0
     rows = np.split(values, np.cumsum(copies)[:-1])
-    return [value if own.spread is None else own.spread(value) for value, own in zip(rows, orders, strict=True)]
+    return [
+        value if own.spread is None else own.spread(value)
+        for value, own in zip(rows, orders, strict=True)
+    ]

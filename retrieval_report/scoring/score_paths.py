@@ -8,7 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from retrieval_report.kernels.lists import Floats, Integers
-from retrieval_report.kernels.walks import CASCADE, PAIRS, WEIGHTED, Steps, Terms, list_steps, walk_moments
+from retrieval_report.kernels.walks import (
+    CASCADE,
+    PAIRS,
+    WEIGHTED,
+    Steps,
+    Terms,
+    list_steps,
+    walk_moments,
+)
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import Pairs, Stops, Sum, Term
 from retrieval_report.scoring.run import Run
@@ -70,13 +78,17 @@ class Walks:
         self._room = Steps(nodes[0], nodes[1], numbers[0], numbers[1])
 
     def of(self, number: int) -> Walk | None:
-        """Return the walk of one list; None if it would be too long, or if the metric is not a sum over ranks."""
+        """Return the walk of one list; None if it would be too long, or if the metric is not a sum
+        over ranks.
+        """
         if self.terms is None:
             return None
         steps, last = self._write(number)
         if not steps.source.size:
             return None
-        return Walk(lambda: self._write(number)[0], steps.source.size, last, *walk_moments(steps, last))
+        return Walk(
+            lambda: self._write(number)[0], steps.source.size, last, *walk_moments(steps, last)
+        )
 
     def _write(self, number: int) -> tuple[Steps, int]:
         assert self.terms is not None

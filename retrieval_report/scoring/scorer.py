@@ -1,4 +1,6 @@
-"""Score lists by metrics, running each kernel once for all metrics that share it, on a thread pool."""
+"""Score lists by metrics, running each kernel once for all metrics that share it, on a thread
+pool.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ LONGEST = 2**32  # positions for which a table of weights is made
 
 
 class Target(NamedTuple):
-    """A metric, the requested columns of its moments, and the columns to which their scores are written."""
+    """A metric, the requested columns of its moments, and the columns to which their scores are
+    written.
+    """
 
     metric: Metric
     columns: Integers
@@ -32,7 +36,9 @@ class Target(NamedTuple):
 
 
 class Arrangement(NamedTuple):
-    """Lists in the order of a policy; ``ties`` are the true ties, and ``extreme`` is best, worst or empty."""
+    """Lists in the order of a policy; ``ties`` are the true ties, and ``extreme`` is best, worst or
+    empty.
+    """
 
     lists: Lists
     ties: Lists
@@ -41,7 +47,9 @@ class Arrangement(NamedTuple):
 
 
 def arrange(prepared: Prepared, policy: str) -> Arrangement:
-    """Return lists in the order of a policy: the true ties, the order received, or high or low grades first."""
+    """Return lists in the order of a policy: the true ties, the order received, or high or low
+    grades first.
+    """
     if policy == "naive":
         assert prepared.naive is not None
         return Arrangement(prepared.naive, prepared.naive, None, False)
@@ -64,7 +72,9 @@ class Given(NamedTuple):
 
 @dataclass
 class Scorer:
-    """Scorer of lists at one set of cutoffs; it holds what does not change between policies and draws."""
+    """Scorer of lists at one set of cutoffs; it holds what does not change between policies and
+    draws.
+    """
 
     prepared: Prepared
     cutoffs: tuple[int | None, ...]  # as requested; empty for metrics with a depth of their own
@@ -76,7 +86,9 @@ class Scorer:
         self.length = self.prepared.length.astype(np.float64)[:, None]
         self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)[:, None]
         if self.cutoffs:
-            asked = np.array([WHOLE if k is None else min(k, WHOLE - 1) for k in self.cutoffs], dtype=np.int64)
+            asked = np.array(
+                [WHOLE if k is None else min(k, WHOLE - 1) for k in self.cutoffs], dtype=np.int64
+            )
             self.order = np.argsort(asked, kind="stable")
             asked = asked[self.order]
             self.asked = np.broadcast_to(asked, (self.prepared.length.size, asked.size))
@@ -98,14 +110,21 @@ class Scorer:
             lists = self.prepared.judged if term.over == "judged" else self.prepared.retrieved
             length = lists.length[:, None]
             depths = np.minimum(self.asked, length) if term.over == "judged" else self.depths
-            self._ideals[term] = self.moments(term.sum, Arrangement(lists, lists, None, False), depths).mean
+            self._ideals[term] = self.moments(
+                term.sum, Arrangement(lists, lists, None, False), depths
+            ).mean
         return self._ideals[term]
 
     def score(self, metrics: Iterable[Metric], arrangement: Arrangement) -> dict[Metric, Scores]:
-        """Return value and standard deviation of every metric, with columns in ascending order of cutoff."""
+        """Return value and standard deviation of every metric, with columns in ascending order of
+        cutoff.
+        """
         shape, columns = self.asked.shape, np.arange(self.asked.shape[1])
         result = {metric: Scores(np.empty(shape), np.empty(shape)) for metric in metrics}
-        self.write([Target(metric, columns, scores, columns) for metric, scores in result.items()], arrangement)
+        self.write(
+            [Target(metric, columns, scores, columns) for metric, scores in result.items()],
+            arrangement,
+        )
         return result
 
     def write(self, targets: Iterable[Target], arrangement: Arrangement) -> None:
@@ -115,7 +134,9 @@ class Scorer:
             term = metric.term
             if term not in sums:
                 sums[term] = self.moments(term, arrangement)
-            divisor = np.ascontiguousarray(self._divisor(metric))  # kernels compile anew for other layouts
+            divisor = np.ascontiguousarray(
+                self._divisor(metric)
+            )  # kernels compile anew for other layouts
             given = (
                 Moments(*map(frozen, sums[term])),
                 divide.Divisor(frozen(divisor), self.unit_of(metric)),
@@ -123,10 +144,15 @@ class Scorer:
                 scores,
             )
             finite = over_ranges(
-                partial(_write_scores, given), np.arange(self.asked.shape[0] + 1) * columns.size, self.workers
+                partial(_write_scores, given),
+                np.arange(self.asked.shape[0] + 1) * columns.size,
+                self.workers,
             )
             if not all(finite):
-                raise DataError(f"{metric}: a sum of gains is above the largest float64; use smaller grades or gains")
+                raise DataError(
+                    f"{metric}: a sum of gains is above the largest float64; use smaller grades or "
+                    "gains"
+                )
 
     def _divisor(self, metric: Metric) -> Floats:
         """Return what divides a sum; infinite where a user's function takes no infinite length."""
@@ -138,7 +164,9 @@ class Scorer:
             return np.full((1, 1), np.inf)
 
     def unit(self, term: terms.Term) -> float:
-        """Return a power of two near the largest value; dividing values by it keeps their squares within float64."""
+        """Return a power of two near the largest value; dividing values by it keeps their squares
+        within float64.
+        """
         if not term.large:
             return 1.0
         if term not in self._units:
@@ -157,44 +185,69 @@ class Scorer:
         for metric in metrics:
             metric.check(self.prepared.grades, self.prepared.relevant_grade)
 
-    def moments(self, term: terms.Term, arrangement: Arrangement, depths: Integers | None = None) -> Moments:
+    def moments(
+        self, term: terms.Term, arrangement: Arrangement, depths: Integers | None = None
+    ) -> Moments:
         """Return mean and variance of a sum, with columns in ascending order of cutoff.
 
-        Every list is scored by itself, so the ranges of lists that threads take do not change a bit.
+        Every list is scored by itself, so the ranges of lists that threads take do not change a
+        bit.
         """
         depths = self.depths if depths is None else depths
         kernel, given = self._kernel(term, arrangement, depths)
         lists = arrangement.ties if kernel is ap_retrieved.ratio_extremes else arrangement.lists
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         cells = lists.tie[lists.start]
-        over_ranges(lambda first, last: kernel(first, last, lists, depths, given, moments), cells, self.workers)
+        over_ranges(
+            lambda first, last: kernel(first, last, lists, depths, given, moments),
+            cells,
+            self.workers,
+        )
         return moments
 
-    def _kernel(self, term: terms.Term, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
-        """Return the kernel that writes the moments of a sum, and the record that it takes beside the lists."""
+    def _kernel(
+        self, term: terms.Term, arrangement: Arrangement, depths: Integers
+    ) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel that writes the moments of a sum, and the record that it takes beside
+        the lists.
+        """
         return KERNELS[type(term)](self, term, arrangement, depths)
 
-    def weighted(self, term: terms.Sum, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
+    def weighted(
+        self, term: terms.Sum, arrangement: Arrangement, depths: Integers
+    ) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of a sum of weighted values."""
         unit = not term.fades
         weights = term.weights.table(1 if unit else _longest(depths))
-        return sums.additive_moments, sums.Summed(self._gains(term) / self.unit(term), unit, weights)
+        return sums.additive_moments, sums.Summed(
+            self._gains(term) / self.unit(term), unit, weights
+        )
 
-    def first(self, term: terms.FirstRelevant, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
+    def first(
+        self, term: terms.FirstRelevant, arrangement: Arrangement, depths: Integers
+    ) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of the first relevant item."""
         return rr.first_relevant_moments, rr.First(self.prepared.relevant_grade, term.reciprocal)
 
-    def stops(self, term: terms.Stops, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
+    def stops(
+        self, term: terms.Stops, arrangement: Arrangement, depths: Integers
+    ) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of a search that may end at every item."""
         return err.stopping_moments, err.Stops(self._gains(term), arrangement.want_variance)
 
-    def preferences(self, term: terms.Preferences, arrangement: Arrangement, longest: int) -> tuple[Kernel, NamedTuple]:
+    def preferences(
+        self, term: terms.Preferences, arrangement: Arrangement, longest: int
+    ) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of preferences among judged items."""
         relevant = self.prepared.relevant_grade
-        most = np.minimum(np.maximum(self.prepared.relevant, 0), self.prepared.judged.total(~relevant))
+        most = np.minimum(
+            np.maximum(self.prepared.relevant, 0), self.prepared.judged.total(~relevant)
+        )
         return bpref.preference_moments, bpref.Judged(relevant, most)
 
-    def pairs(self, term: terms.Pairs, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
+    def pairs(
+        self, term: terms.Pairs, arrangement: Arrangement, depths: Integers
+    ) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of average precision."""
         values, harmonics = self._gains(term), tables.reciprocal_weights(_longest(depths))
         if term.retrieved and arrangement.extreme:
@@ -204,7 +257,9 @@ class Scorer:
         kernel = ap.retrieved_moments if term.retrieved else ap.pairwise_moments
         return kernel, ap_retrieved.Paired(values, harmonics)
 
-    def own_ideal(self, term: terms.OwnIdeal, arrangement: Arrangement, depths: Integers) -> tuple[Kernel, NamedTuple]:
+    def own_ideal(
+        self, term: terms.OwnIdeal, arrangement: Arrangement, depths: Integers
+    ) -> tuple[Kernel, NamedTuple]:
         """Return the kernel of DCG divided by that of the same items in their best order."""
         values, discounts = self._gains(term), term.discount.table(_longest(depths))
         if arrangement.extreme:
@@ -233,9 +288,13 @@ def _write_scores(given: tuple[Any, ...], first: int, last: int) -> bool:
 
 
 def _longest(depths: Integers) -> int:
-    """Return the deepest position of a sum, rounded up by at most an eighth so that calls share their tables."""
+    """Return the deepest position of a sum, rounded up by at most an eighth so that calls share
+    their tables.
+    """
     most = int(depths.max(initial=1))
     if most > LONGEST:
-        raise DataError(f"a list is to be scored {most} positions deep; at most {LONGEST} are possible")
+        raise DataError(
+            f"a list is to be scored {most} positions deep; at most {LONGEST} are possible"
+        )
     unit = 1 << max(most.bit_length() - 4, 4)
     return -(-most // unit) * unit

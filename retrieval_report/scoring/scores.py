@@ -20,7 +20,9 @@ ARRAYS = ("values", "spreads", "truncated")
 
 @dataclass(frozen=True)
 class ListScores:
-    """Scores of lists with one column per metric, cutoff and policy, at a sixth of the long frame's size."""
+    """Scores of lists with one column per metric, cutoff and policy, at a sixth of the long frame's
+    size.
+    """
 
     lists: pl.DataFrame  # model, query, items, n_relevant, pooled; of parts unseen too
     columns: pl.DataFrame  # metric, cutoff, policy
@@ -33,23 +35,32 @@ class ListScores:
         """Combine scores of different lists, sorted by model and query."""
         arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS]
         whole = cls(pl.concat([part.lists for part in parts]), parts[0].columns, *arrays)
-        return whole.take(whole.lists.select(pl.arg_sort_by("model", "query")).to_series().to_numpy())
+        return whole.take(
+            whole.lists.select(pl.arg_sort_by("model", "query")).to_series().to_numpy()
+        )
 
     @classmethod
     def beside(cls, parts: Sequence[ListScores], requests: Requests) -> ListScores:
-        """Combine scores of the same lists by different metrics, in the requested order of the metrics."""
+        """Combine scores of the same lists by different metrics, in the requested order of the
+        metrics.
+        """
         if len(parts) == 1:
             return parts[0]
         columns = pl.concat(part.columns for part in parts)
         order = {str(metric): number for number, (metric, _) in enumerate(requests)}
         measure = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
         which = columns.with_row_index().sort(measure, maintain_order=True)["index"].to_numpy()
-        arrays = [np.concatenate([getattr(part, name) for part in parts], axis=1)[:, which] for name in ARRAYS]
+        arrays = [
+            np.concatenate([getattr(part, name) for part in parts], axis=1)[:, which]
+            for name in ARRAYS
+        ]
         return cls(parts[0].lists, columns[which], *arrays)
 
     def take(self, which: NDArray[np.integer] | slice) -> ListScores:
         """Return the scores of some of the lists."""
-        return ListScores(self.lists[which], self.columns, *(getattr(self, name)[which] for name in ARRAYS))
+        return ListScores(
+            self.lists[which], self.columns, *(getattr(self, name)[which] for name in ARRAYS)
+        )
 
     def frames(self, rows: int = PIECE) -> Iterator[pl.DataFrame]:
         """Yield the long frame in pieces of about so many rows."""
@@ -64,7 +75,9 @@ class ListScores:
         numbers = pl.DataFrame({"value": self.values.reshape(-1), "std": self.spreads.reshape(-1)})
         frame = pl.concat(
             [
-                pl.DataFrame([_stretched(self.lists["model"], width), self.lists["query"].gather(which)]),
+                pl.DataFrame(
+                    [_stretched(self.lists["model"], width), self.lists["query"].gather(which)]
+                ),
                 _tiled(self.columns, lists),
                 numbers.with_columns(pl.all().fill_nan(None)),
                 self.lists.select("items", "n_relevant")[which],
@@ -79,7 +92,9 @@ class ListScores:
 def _stretched(names: pl.Series, times: int) -> pl.Series:
     """Repeat every name, run by run, because gathering text costs ten times as much."""
     runs = names.rle().struct.unnest()
-    parts = [pl.Series([name]).new_from_index(0, length * times) for length, name in runs.iter_rows()]
+    parts = [
+        pl.Series([name]).new_from_index(0, length * times) for length, name in runs.iter_rows()
+    ]
     return pl.concat([names.clear(), *parts]).rename(names.name)
 
 

@@ -11,7 +11,13 @@ from retrieval_report.kernels import counting
 from retrieval_report.kernels.grouping import Listed
 from retrieval_report.kernels.lists import Codes, Integers, Lists, Places, Rows, frozen
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.arrays import grade_indices, lists_from_rows, order_keys, over_ranges, sums
+from retrieval_report.scoring.arrays import (
+    grade_indices,
+    lists_from_rows,
+    order_keys,
+    over_ranges,
+    sums,
+)
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.layout import Prepared, items_of
@@ -29,24 +35,32 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     Parameters
     ----------
     rankings
-        A rankings frame (Polars, pandas, PyArrow, DuckDB …): ``model``, ``query``, ``item``, ``distance`` or
-        ``score``, ``relevance``.
+        A rankings frame (Polars, pandas, PyArrow, DuckDB …): ``model``, ``query``, ``item``,
+        ``distance`` or ``score``, ``relevance``.
     relevant_from
         Smallest grade that counts as relevant; by default every grade above 0.
 
     Returns
     -------
     polars.DataFrame
-        The rankings, sorted by model, query and tie (rows of a tie in the order received), with ``tie`` (number of
-        the tie, from 1), ``tie_start`` (rank of its first slot, from 1), ``tie_size`` (items) and ``tie_relevant``
-        (relevant items).
+        The rankings, sorted by model, query and tie (rows of a tie in the order received), with
+        ``tie`` (number of the tie, from 1), ``tie_start`` (rank of its first slot, from 1),
+        ``tie_size`` (items) and ``tie_relevant`` (relevant items).
 
     Examples
     --------
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
-    >>> tie_groups(rankings).select("item", "distance", "tie", "tie_start", "tie_size", "tie_relevant")
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
+    >>> tie_groups(rankings).select(
+    ...     "item", "distance", "tie", "tie_start", "tie_size", "tie_relevant"
+    ... )
     shape: (4, 6)
     ┌──────┬──────────┬─────┬───────────┬──────────┬──────────────┐
     │ item ┆ distance ┆ tie ┆ tie_start ┆ tie_size ┆ tie_relevant │
@@ -60,11 +74,15 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     └──────┴──────────┴─────┴───────────┴──────────┴──────────────┘
     """
     least = None if relevant_from is None else check_relevant_from(relevant_from)
-    return with_ties(_judged(to_polars(rankings, "rankings").drop("count", strict=False)).scored_rows, least)
+    return with_ties(
+        _judged(to_polars(rankings, "rankings").drop("count", strict=False)).scored_rows, least
+    )
 
 
 def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
-    """Return the result of `tie_groups` for checked rows; ``least`` is the smallest relevant grade."""
+    """Return the result of `tie_groups` for checked rows; ``least`` is the smallest relevant
+    grade.
+    """
     frame = _without_signed_zero(frame)
     if "row" not in frame.columns:
         frame = frame.with_columns(row=pl.int_range(pl.len()))
@@ -75,7 +93,11 @@ def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
     in_tie = [*in_list, order]
     return frame.with_columns(
         pl.col(order).rank("dense", descending=falling).over(in_list).cast(pl.Int64).alias("tie"),
-        pl.col(order).rank("min", descending=falling).over(in_list).cast(pl.Int64).alias("tie_start"),
+        pl.col(order)
+        .rank("min", descending=falling)
+        .over(in_list)
+        .cast(pl.Int64)
+        .alias("tie_start"),
         pl.len().over(in_tie).cast(pl.Int64).alias("tie_size"),
         relevant.sum().over(in_tie).cast(pl.Int64).alias("tie_relevant"),
     ).sort("model", "query", "tie", "row", maintain_order=True)
@@ -102,7 +124,9 @@ def count_rows(rankings: object, models: int | None = None) -> pl.DataFrame:
 
 
 def sorted_counts(counts: pl.DataFrame) -> pl.DataFrame:
-    """Return counts sorted by model, query, distance and relevance, with items that are not retrieved last."""
+    """Return counts sorted by model, query, distance and relevance, with items that are not
+    retrieved last.
+    """
     return counts.sort("model", "query", order_column(counts), "relevance", nulls_last=True)
 
 
@@ -111,11 +135,15 @@ def _counted(judged: Judged) -> pl.DataFrame:
     frame = judged.retrieved
     rows, names = judged.rows, judged.lists.select(KEYS)
     grades, grade = judged.grades, judged.grade_index
-    if frame["relevance"].dtype.is_integer() and grades[-1] > EXACT:  # Float64 does not distinguish all of them
+    if (
+        frame["relevance"].dtype.is_integer() and grades[-1] > EXACT
+    ):  # Float64 does not distinguish all of them
         grades, grade = grade_indices(frame["relevance"].rank("dense"), np.empty(0))
     order, workers = judged.order, Options().workers
     key, grade = frozen(order_keys(frame[order], falling=False)), frozen(grade)
-    lists, _ = lists_from_rows(rows, key, grade, np.empty(0, np.int64), grades.size, naive=False, workers=workers)
+    lists, _ = lists_from_rows(
+        rows, key, grade, np.empty(0, np.int64), grades.size, naive=False, workers=workers
+    )
     of_cell = _rows_of_cells(rows, key, grade, lists, workers)
     cells = np.diff(lists.tie[lists.start])
     return pl.concat(
@@ -131,11 +159,13 @@ def _counted(judged: Judged) -> pl.DataFrame:
 def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFrame:
     """Return one row per tie of the laid-out lists, except for queries without judgements.
 
-    ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances), ``relevant`` (items),
-    ``before`` (items before it); sorted by list, nearest first.
+    ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances),
+    ``relevant`` (items), ``before`` (items before it); sorted by list, nearest first.
     """
     items, ties = items_of(judged, options), prepared.ties
-    of_cell = _rows_of_cells(judged.rows, frozen(items.key), frozen(items.grade), ties, options.workers)
+    of_cell = _rows_of_cells(
+        judged.rows, frozen(items.key), frozen(items.grade), ties, options.workers
+    )
     cells, owner = ties.tie[:-1], np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
     size = sums(ties.items, ties.tie)
     relevant = sums(ties.items * prepared.relevant_grade[ties.grade], ties.tie)
@@ -155,7 +185,11 @@ def _rows_of_cells(rows: Rows, key: Integers, grade: Codes, lists: Lists, worker
     """Return one row for every cell."""
     of_cell = np.empty(lists.grade.size, np.uint32)
     listed = Listed(rows, key, grade, np.empty(0, np.int64))
-    over_ranges(lambda first, last: counting.cell_rows(first, last, listed, lists, of_cell), rows.work, workers)
+    over_ranges(
+        lambda first, last: counting.cell_rows(first, last, listed, lists, of_cell),
+        rows.work,
+        workers,
+    )
     return of_cell
 
 
@@ -170,4 +204,6 @@ def _without_signed_zero(frame: pl.DataFrame) -> pl.DataFrame:
     if not frame.schema[order].is_float():
         return frame
     column = pl.col(order)
-    return frame.with_columns(pl.when(column == 0).then(0.0).otherwise(column).cast(frame.schema[order]).alias(order))
+    return frame.with_columns(
+        pl.when(column == 0).then(0.0).otherwise(column).cast(frame.schema[order]).alias(order)
+    )

@@ -1,6 +1,8 @@
-"""Decide whether the lists of a model were truncated: as the caller or the source says, or by proof from the lists.
+"""Decide whether the lists of a model were truncated: as the caller or the source says, or by proof
+from the lists.
 
-Lists are whole on proof only: all of them hold one and the same set of items, and nothing is known outside it.
+Lists are whole on proof only: all of them hold one and the same set of items, and nothing is known
+outside it.
 """
 
 from __future__ import annotations
@@ -31,16 +33,22 @@ class Evidence(NamedTuple):
     """Evidence from the lists of one model, without empty ones."""
 
     same: bool  # whether there are several, and all hold the same items, each perhaps without its own query
-    lacking: dict[str, Any] | None  # first query of which relevant items are missing: query, found, known
+    lacking: (
+        dict[str, Any] | None
+    )  # first query of which relevant items are missing: query, found, known
     outdone: object  # first query of which another model retrieved as many items or more, and not the same
     others: bool  # whether another model has a shorter list for one of the queries
 
 
 def _check_models(truncated: str | Mapping[str, str], models: Sequence[str]) -> None:
     """Refuse a mapping with a model that is not in the rankings."""
-    unknown = [] if isinstance(truncated, str) else [model for model in truncated if model not in models]
+    unknown = (
+        [] if isinstance(truncated, str) else [model for model in truncated if model not in models]
+    )
     if unknown:
-        raise ParameterError(f"truncated: the rankings have no model {unknown[0]!r}; they have {', '.join(models)}")
+        raise ParameterError(
+            f"truncated: the rankings have no model {unknown[0]!r}; they have {', '.join(models)}"
+        )
 
 
 def given(truncated: str | Mapping[str, str], models: Sequence[str]) -> dict[str, str]:
@@ -51,14 +59,19 @@ def given(truncated: str | Mapping[str, str], models: Sequence[str]) -> dict[str
 
 
 def as_counted(rows: pl.DataFrame) -> dict[str, str]:
-    """Return the word for every model whose counts say how their lists end, in their column ``truncated``."""
+    """Return the word for every model whose counts say how their lists end, in their column
+    ``truncated``.
+    """
     if "truncated" not in rows.columns:
         return {}
     words = with_model(rows).select("model", "truncated").unique().sort("model", "truncated")
     two = words.filter(pl.col("model").is_duplicated())
     if two.height:
         model, one, other = two["model"][0], *two["truncated"][:2]
-        raise DataError(f"column 'truncated': model {model!r} has both {one!r} and {other!r}; its lists end in one way")
+        raise DataError(
+            f"column 'truncated': model {model!r} has both {one!r} and {other!r}; its lists end in "
+            "one way"
+        )
     return dict(words.drop_nulls().iter_rows())
 
 
@@ -71,12 +84,21 @@ def decide(
 ) -> dict[str, Decision]:
     """Decide for every model whether its lists were truncated.
 
-    ``counted`` holds what counts say. ``look()`` finds the evidence of every model that has items, and is called only
-    if it decides about one of them; so is ``stray(model)``, which returns the first query for which another model
-    retrieved an item that the model did not, or None.
+    ``counted`` holds what counts say. ``look()`` finds the evidence of every model that has items,
+    and is called only if it decides about one of them; so is ``stray(model)``, which returns the
+    first query for which another model retrieved an item that the model did not, or None.
 
-    >>> facts = pl.DataFrame({"model": ["m"] * 2, "query": ["p", "q"], "items": [10, 10], "found": [3, 4],
-    ...     "known": [9, None], "items_key": [1, 2], "key_with_query": [None, None]})
+    >>> facts = pl.DataFrame(
+    ...     {
+    ...         "model": ["m"] * 2,
+    ...         "query": ["p", "q"],
+    ...         "items": [10, 10],
+    ...         "found": [3, 4],
+    ...         "known": [9, None],
+    ...         "items_key": [1, 2],
+    ...         "key_with_query": [None, None],
+    ...     }
+    ... )
     >>> decide("auto", ["m"], {}, lambda: gather(facts), lambda model: None)["m"].reason
     "not every known relevant item is in its lists (query 'p': 3 of 9)"
     """
@@ -106,17 +128,20 @@ def _by_proof(model: str, evidence: Evidence | None, stray: Callable[[str], obje
     if query is None and evidence.same and evidence.others:
         query = stray(model)
     if query is not None:
-        return Decision(WITHIN_TIE, f"another model retrieved items for query {query!r} that it lacks")
+        return Decision(
+            WITHIN_TIE, f"another model retrieved items for query {query!r} that it lacks"
+        )
     return Decision(NO, SAME_ITEMS) if evidence.same else Decision(WITHIN_TIE, NOT_KNOWN)
 
 
 def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
     """Return the evidence of every model, from one row per list.
 
-    The columns are ``model``, ``query``, ``items`` (of the list), ``found`` (relevant items of the list), ``known``
-    (relevant items of the query as judgements or ``n_relevant`` say; null where they do not), ``items_key`` (equal
-    where two lists of one length hold the same items; null for counts) and ``key_with_query`` (the same with the query
-    as one more item; null where queries are no items).
+    The columns are ``model``, ``query``, ``items`` (of the list), ``found`` (relevant items of the
+    list), ``known`` (relevant items of the query as judgements or ``n_relevant`` say; null where
+    they do not), ``items_key`` (equal where two lists of one length hold the same items; null for
+    counts) and ``key_with_query`` (the same with the query as one more item; null where queries are
+    no items).
     """
     facts = facts.filter(pl.col("items") > 0).sort("model", "query")
     outdone = others = pl.lit(None)
@@ -124,13 +149,15 @@ def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
         facts = facts.with_columns(longest=pl.col("items").max().over("query"))
         longest = pl.col("items_key").filter(pl.col("items") == pl.col("longest"))
         facts = facts.with_columns(
-            outdone=(pl.col("items") < pl.col("longest")) | (longest.drop_nulls().n_unique() > 1).over("query"),
+            outdone=(pl.col("items") < pl.col("longest"))
+            | (longest.drop_nulls().n_unique() > 1).over("query"),
             others=pl.col("items").min().over("query") < pl.col("longest"),
         )
         outdone, others = pl.col("query").filter("outdone").first(), pl.col("others").any()
     lacking = pl.struct("query", "found", "known").filter(pl.col("found") < pl.col("known"))
     found = facts.group_by("model").agg(
-        same=(_all_like(key="items_key", more=0) | _all_like(key="key_with_query", more=1)) & (pl.len() > 1),
+        same=(_all_like(key="items_key", more=0) | _all_like(key="key_with_query", more=1))
+        & (pl.len() > 1),
         lacking=lacking.first(),
         outdone=outdone,
         others=others,
@@ -139,7 +166,9 @@ def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
 
 
 def _all_like(key: str, more: int) -> pl.Expr:
-    """Return whether all lists hold the items of the first, or lack only their query; ``key`` is that of the first."""
+    """Return whether all lists hold the items of the first, or lack only their query; ``key`` is
+    that of the first.
+    """
     first, items = pl.col(key).first(), pl.col("items").first() + more
     whole = (pl.col("items_key") == first) & (pl.col("items") == items)
     without_query = (pl.col("key_with_query") == first) & (pl.col("items") + 1 == items)

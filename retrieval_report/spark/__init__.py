@@ -1,7 +1,7 @@
 """Compute the same scores on Apache Spark, using only its DataFrame API.
 
-This works on one machine, on a cluster and through Spark Connect. Executors import this package, so it must be
-installed there too, with pandas and PyArrow.
+This works on one machine, on a cluster and through Spark Connect. Executors import this package, so
+it must be installed there too, with pandas and PyArrow.
 """
 
 from __future__ import annotations

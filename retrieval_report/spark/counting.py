@@ -15,7 +15,8 @@ from retrieval_report.spark.sources import open_rows
 
 
 def count_ties(rankings: DataFrame) -> DataFrame:
-    """Count items by model, query, distance and relevance, as :func:`retrieval_report.count_ties` does, on a cluster.
+    """Count items by model, query, distance and relevance, as :func:`retrieval_report.count_ties`
+    does, on a cluster.
 
     Parameters
     ----------
@@ -25,10 +26,11 @@ def count_ties(rankings: DataFrame) -> DataFrame:
     Returns
     -------
     pyspark.sql.DataFrame
-        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, in no particular order, but not, as
-        on one machine, what other models retrieved: such counts do not tell R of several models. Nothing is
-        computed yet. Rows that break a rule raise a DataError when it is (see :func:`our_errors`). Items that occur
-        twice in a list are not detected here; use :func:`check_items`.
+        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, in no particular
+        order, but not, as on one machine, what other models retrieved: such counts do not tell R of
+        several models. Nothing is computed yet. Rows that break a rule raise a DataError when it is
+        (see :func:`our_errors`). Items that occur twice in a list are not detected here; use
+        :func:`check_items`.
     """
     source = open_rows(rankings, Options(policies="expected"), judged=False)
     rows = source.rows
@@ -37,7 +39,10 @@ def count_ties(rankings: DataFrame) -> DataFrame:
     checked = rows.select([_checked(name, source.order).alias(name) for name in rows.columns])
     counts = with_counts(source.of(checked), "ties")
     count = refusing(
-        F.col("count"), F.col("count").isNull() | (F.col("count") < 1), "count", "not a whole number above 0"
+        F.col("count"),
+        F.col("count").isNull() | (F.col("count") < 1),
+        "count",
+        "not a whole number above 0",
     )
     return counts.withColumn("count", count)
 
@@ -53,16 +58,26 @@ def _checked(name: str, order: str) -> Column:
     if name not in (order, "relevance"):
         return column
     number = column.cast("double")
-    checked = refusing(column, column.isNull() | F.isnan(number), name, "null or NaN", location=location)
+    checked = refusing(
+        column, column.isNull() | F.isnan(number), name, "null or NaN", location=location
+    )
     checked = refusing(checked, F.abs(number) == float("inf"), name, "infinite", location=location)
-    return checked if name == order else refusing(checked, number < 0, name, "negative", location=location)
+    return (
+        checked
+        if name == order
+        else refusing(checked, number < 0, name, "negative", location=location)
+    )
 
 
 def check_items(rankings: DataFrame) -> None:
-    """Raise a DataError if an item is twice in a list or models disagree about it; this costs a separate exchange."""
+    """Raise a DataError if an item is twice in a list or models disagree about it; this costs a
+    separate exchange.
+    """
     check_frame(rankings, "rankings")
     if "item" not in rankings.columns:
-        raise ColumnError("rankings: no column 'item', without which repeated items cannot be found")
+        raise ColumnError(
+            "rankings: no column 'item', without which repeated items cannot be found"
+        )
     rows = open_rows(rankings, Options(policies="expected"), judged=True).rows
     if "role" in rows.columns:
         rows = rows.filter(F.col("role") == RETRIEVED)
@@ -70,8 +85,10 @@ def check_items(rankings: DataFrame) -> None:
         twice = rows.groupBy("model", "query", "item").count().filter("count > 1").head()
         if twice is not None:
             raise DataError(
-                f"rankings: {twice['count']} rows repeat another's model, query, item: model {twice['model']!r}, query "
-                f"{twice['query']!r}, item {twice['item']!r}. Repeated items push scores above 1; keep one row of each"
+                f"rankings: {twice['count']} rows repeat another's model, query, item: model "
+                f"{twice['model']!r}, query "
+                f"{twice['query']!r}, item {twice['item']!r}. Repeated items push scores above 1; "
+                "keep one row of each"
             )
         if "relevance" not in rows.columns:
             return
@@ -79,6 +96,7 @@ def check_items(rankings: DataFrame) -> None:
         apart = rows.groupBy("query", "item").agg(least, most).filter("least < most").head()
     if apart is not None:
         raise DataError(
-            f"column 'relevance': models disagree about item {apart['item']!r} of query {apart['query']!r}: "
+            f"column 'relevance': models disagree about item {apart['item']!r} of query "
+            f"{apart['query']!r}: "
             f"{apart['least']:g} and {apart['most']:g}; give one set of judgements"
         )

@@ -28,7 +28,8 @@ from retrieval_report.spark.sources import Source, open_rows
 from retrieval_report.spark.truncation import decide_on_cluster, pooled_items
 
 ELSEWHERE = {
-    "threads": "an executor uses one thread per task; set spark.task.cpus and the number of executors",
+    "threads": "an executor uses one thread per task; set spark.task.cpus and the number of "
+    "executors",
     "progress": "Spark's own web page and log show the progress",
 }
 
@@ -45,39 +46,43 @@ def evaluate(
     partitions: int | None = None,
     **options: Unpack[EvaluateOptions],
 ) -> DataFrame:
-    """Score rankings on a cluster; return what :func:`retrieval_report.evaluate` returns, as a Spark frame.
+    """Score rankings on a cluster; return what :func:`retrieval_report.evaluate` returns, as a
+    Spark frame.
 
-    Items are counted by model, query, distance and relevance if that reduces their number, grouped by model and
-    query, sorted, and scored by the same code as on one machine, so every score is equal to the last bit. One pass
-    over two columns finds the models and the grades immediately; everything else is computed by actions on the
-    returned frame. Executors need this package, pandas and PyArrow. Wrap actions in :func:`our_errors`, which turns
-    errors of executors into this package's errors.
+    Items are counted by model, query, distance and relevance if that reduces their number, grouped
+    by model and query, sorted, and scored by the same code as on one machine, so every score is
+    equal to the last bit. One pass over two columns finds the models and the grades immediately;
+    everything else is computed by actions on the returned frame. Executors need this package,
+    pandas and PyArrow. Wrap actions in :func:`our_errors`, which turns errors of executors into
+    this package's errors.
 
     Parameters
     ----------
     rankings
         Rankings or counts, with the columns of :func:`retrieval_report.evaluate`, or those that
-        :func:`retrieval_report.read_rankings` knows; a column with our own name takes precedence, whatever the value
-        of ``spark.sql.caseSensitive``.
+        :func:`retrieval_report.read_rankings` knows; a column with our own name takes precedence,
+        whatever the value of ``spark.sql.caseSensitive``.
     judgements, queries
-        As for :func:`retrieval_report.evaluate`; Spark frames, or local ones, which are sent to the cluster.
+        As for :func:`retrieval_report.evaluate`; Spark frames, or local ones, which are sent to the
+        cluster.
     metrics, cutoffs
         As for :func:`retrieval_report.evaluate`.
     plan
-        "ties" counts equal items before they are sent, "rows" sends every item, and "auto" samples the first rows and
-        counts if ties are long (if the rows of a list are scattered over files, the sample shows too few of them, so
-        choose "ties" yourself). Naive scores need "rows". The scores do not depend on the plan.
+        "ties" counts equal items before they are sent, "rows" sends every item, and "auto" samples
+        the first rows and counts if ties are long (if the rows of a list are scattered over files,
+        the sample shows too few of them, so choose "ties" yourself). Naive scores need "rows". The
+        scores do not depend on the plan.
     clustered
-        Whether the rows of every list are already in one partition of the frame (buckets, or files of whole queries
-        that ``spark.sql.files.maxPartitionBytes`` does not split), so that nothing is sent. :func:`summarise` checks
-        this afterwards: it refuses a list that occurs twice.
+        Whether the rows of every list are already in one partition of the frame (buckets, or files
+        of whole queries that ``spark.sql.files.maxPartitionBytes`` does not split), so that nothing
+        is sent. :func:`summarise` checks this afterwards: it refuses a list that occurs twice.
     partitions
-        Number of partitions over which lists are spread; by default ``spark.sql.shuffle.partitions`` and adaptive
-        execution decide.
+        Number of partitions over which lists are spread; by default
+        ``spark.sql.shuffle.partitions`` and adaptive execution decide.
     **options
-        All other options of :func:`retrieval_report.evaluate`, except ``threads`` and ``progress``, which are refused.
-        Naive scores take rows in the order of ``row``, or in the order of file paths and rows if the frame was just
-        read from Parquet; otherwise they are refused.
+        All other options of :func:`retrieval_report.evaluate`, except ``threads`` and ``progress``,
+        which are refused. Naive scores take rows in the order of ``row``, or in the order of file
+        paths and rows if the frame was just read from Parquet; otherwise they are refused.
 
     Returns
     -------
@@ -87,8 +92,8 @@ def evaluate(
     Raises
     ------
     RetrievalReportError
-        Immediately for arguments, columns and grades; during actions for values in the data. Items that occur twice
-        in a list are not detected here; use :func:`check_items`.
+        Immediately for arguments, columns and grades; during actions for values in the data. Items
+        that occur twice in a list are not detected here; use :func:`check_items`.
     """
     checked = _options(options)
     asked = {"metrics": _kept(metrics), "cutoffs": _kept(cutoffs)}
@@ -106,7 +111,9 @@ def evaluate(
             plan = "rows" if source.naive else choose_plan(source)
     if models:
         _try(grades, requests, checked, beside)
-    words = {model: decision.truncated for model, decision in decisions.items()} or checked.truncated
+    words = {
+        model: decision.truncated for model, decision in decisions.items()
+    } or checked.truncated
     rows = with_counts(source, plan)
     pool = None if beside.judgements is not None else _pool(source, models, clustered, checked)
     score = partial(
@@ -142,25 +149,41 @@ def _options(options: EvaluateOptions) -> Options:
 
 
 def _check_plan(
-    plan: str, clustered: bool, partitions: int | None, options: Options, beside: tuple[object, object]
+    plan: str,
+    clustered: bool,
+    partitions: int | None,
+    options: Options,
+    beside: tuple[object, object],
 ) -> None:
     if plan == "ties" and "naive" in options.policies:
-        raise ParameterError("plan: 'naive' needs the order of the items, which plan='ties' gives up; use plan='rows'")
+        raise ParameterError(
+            "plan: 'naive' needs the order of the items, which plan='ties' gives up; use "
+            "plan='rows'"
+        )
     if clustered and partitions is not None:
         raise ParameterError("partitions: with clustered=True the input's own partitions are kept")
     if clustered and any(frame is not None for frame in beside):
         raise ParameterError(
-            "clustered=True: judgements and queries frames have to be joined to the lists, which is the exchange that "
+            "clustered=True: judgements and queries frames have to be joined to the lists, which "
+            "is the exchange that "
             "it should avoid; leave clustered out, or join the relevance to the rankings first"
         )
 
 
-def _facts(rows: DataFrame, beside: Beside, options: Options) -> tuple[list[str], tuple[float, ...]]:
-    """Find the models, and the lowest, lowest relevant and highest relevance above 0, in one pass over two columns."""
+def _facts(
+    rows: DataFrame, beside: Beside, options: Options
+) -> tuple[list[str], tuple[float, ...]]:
+    """Find the models, and the lowest, lowest relevant and highest relevance above 0, in one pass
+    over two columns.
+    """
     grade = F.col("relevance").cast("double")
     grade = F.when((grade > 0) & (grade < float("inf")), grade)
     relevant = F.when(grade >= (options.relevant_from or 0), grade)
-    extremes = [F.min(grade).alias("lowest"), F.min(relevant).alias("relevant"), F.max(grade).alias("highest")]
+    extremes = [
+        F.min(grade).alias("lowest"),
+        F.min(relevant).alias("relevant"),
+        F.max(grade).alias("highest"),
+    ]
     if beside.judgements is None:
         found = rows.groupBy("model").agg(*extremes).collect()
     else:
@@ -176,20 +199,28 @@ def _pool(source: Source, models: list[str], clustered: bool, options: Options) 
     pool = pooled_items(source, options) if len(models) > 1 else None
     if clustered and pool is not None:
         raise ParameterError(
-            "clustered=True: to pool the relevant items of a query over models, lists have to be brought together, "
-            "which is the exchange that it should avoid; use relevant_items='own', or leave clustered out"
+            "clustered=True: to pool the relevant items of a query over models, lists have to be "
+            "brought together, "
+            "which is the exchange that it should avoid; use relevant_items='own', or leave "
+            "clustered out"
         )
     return pool
 
 
 def _try(grades: tuple[float, ...], requests: Requests, options: Options, beside: Beside) -> None:
-    """Score one list of all known grades, so that errors and warnings about arguments appear before hours of work."""
+    """Score one list of all known grades, so that errors and warnings about arguments appear before
+    hours of work.
+    """
     relevance = list(grades) or [0.0]
     ties = {"query": "q", "distance": 0, "relevance": relevance, "count": 1}
     small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None)
     small = replace(small, truncated="no", unjudged=None)
     named = None
-    if beside.judgements is None and beside.queries is not None and "n_relevant" in beside.queries.columns:
+    if (
+        beside.judgements is None
+        and beside.queries is not None
+        and "n_relevant" in beside.queries.columns
+    ):
         # Avoids a warning that no item is relevant.
         named = pl.DataFrame({"query": ["q"], "n_relevant": [len(relevance)]})
     score_lists(judge(pl.DataFrame(ties), None, named, small), requests, small)
@@ -198,7 +229,9 @@ def _try(grades: tuple[float, ...], requests: Requests, options: Options, beside
 def _like(known: DataFrame, rows: DataFrame) -> DataFrame:
     """Return known facts as rows with all columns and types of ``rows``, and their own columns."""
     columns = [
-        (F.col(field.name) if field.name in known.columns else F.lit(None)).cast(field.dataType).alias(field.name)
+        (F.col(field.name) if field.name in known.columns else F.lit(None))
+        .cast(field.dataType)
+        .alias(field.name)
         for field in rows.schema.fields
     ]
     return known.select(*columns, *(name for name in known.columns if name not in rows.columns))

@@ -18,11 +18,14 @@ OURS = re.compile(r"retrieval_report\.(\w+): (.*)")
 def our_errors() -> Iterator[None]:
     r"""Re-raise errors that this package raised on an executor, with their own class.
 
-    Wrap every action on a frame that :func:`evaluate` returns: Spark reports errors of executors as text.
+    Wrap every action on a frame that :func:`evaluate` returns: Spark reports errors of executors as
+    text.
 
     >>> from pyspark.errors import PythonException
     >>> with our_errors():
-    ...     raise PythonException("Traceback …\nretrieval_report.DataError: column 'distance': 1 NaN\n")
+    ...     raise PythonException(
+    ...         "Traceback …\nretrieval_report.DataError: column 'distance': 1 NaN\n"
+    ...     )
     Traceback (most recent call last):
     retrieval_report.DataError: column 'distance': 1 NaN
     """
@@ -46,7 +49,9 @@ def refusing(
     location: Column = None,
     error: str = "DataError",
 ) -> Column:
-    """Return the column, which raises an error of ours where ``bad`` holds; ``location`` describes the row."""
+    """Return the column, which raises an error of ours where ``bad`` holds; ``location`` describes
+    the row.
+    """
     source = "" if what == "rankings" else f"{what}: "
     message = F.lit(f"retrieval_report.{error}: {source}column {name!r}: {rule}")
     if location is not None:

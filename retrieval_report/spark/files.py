@@ -1,4 +1,6 @@
-"""Read rankings, judgements and queries from files and write scores to files, for the command line on Spark."""
+"""Read rankings, judgements and queries from files and write scores to files, for the command line
+on Spark.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ import polars as pl
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from retrieval_report.contracts.errors import ColumnError, FileError, OutputError, RetrievalReportError
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    FileError,
+    OutputError,
+    RetrievalReportError,
+)
 from retrieval_report.reading import to_polars
 from retrieval_report.reading.names import RANKINGS, Kind, match_columns
 from retrieval_report.spark.failures import our_errors
@@ -26,11 +33,15 @@ def is_address(path: str) -> bool:
     return "://" in path
 
 
-def rankings_frame(spark: SparkSession, paths: Sequence[str], columns: Mapping[str, str] | None = None) -> DataFrame:
-    """Read rankings or counts in Parquet files, folders and patterns; paths are passed to Spark unchanged.
+def rankings_frame(
+    spark: SparkSession, paths: Sequence[str], columns: Mapping[str, str] | None = None
+) -> DataFrame:
+    """Read rankings or counts in Parquet files, folders and patterns; paths are passed to Spark
+    unchanged.
 
-    Columns are found as in :func:`read_rankings`. Folders may be named ``model=…``. Without a model column, a single
-    file provides its name; among several files Spark cannot tell which ones are shards of the same model.
+    Columns are found as in :func:`read_rankings`. Folders may be named ``model=…``. Without a model
+    column, a single file provides its name; among several files Spark cannot tell which ones are
+    shards of the same model.
 
     Raises
     ------
@@ -44,40 +55,49 @@ def rankings_frame(spark: SparkSession, paths: Sequence[str], columns: Mapping[s
     files = frame.inputFiles()
     if len(files) > 1:
         raise ColumnError(
-            f"{', '.join(paths)}: no column 'model' in {len(files)} files, and Spark does not take files for models: "
+            f"{', '.join(paths)}: no column 'model' in {len(files)} files, and Spark does not take "
+            "files for models: "
             "add the column, or put the files of a model into a folder named model=<name>"
         )
     return found.withColumn("model", F.lit(PurePosixPath(files[0]).stem if files else "model"))
 
 
 def frame_beside(spark: SparkSession, path: str, kind: Kind) -> DataFrame:
-    """Read judgements or queries: an address is read by the cluster, as Parquet; any other path here, in any format."""
+    """Read judgements or queries: an address is read by the cluster, as Parquet; any other path
+    here, in any format.
+    """
     if is_address(path):
         return _renamed(_parquet(spark, [path]), kind, None, path)
     return sent(spark, to_polars(path, kind.name), path)
 
 
 def write_scores(scores: DataFrame, path: str) -> None:
-    """Write scores as Parquet in one folder per model; readers see them once the job's committer has finished.
+    """Write scores as Parquet in one folder per model; readers see them once the job's committer
+    has finished.
 
     Raises
     ------
     OutputError
         The folder already exists; nothing is replaced.
     RetrievalReportError
-        An error that :func:`retrieval_report.spark.evaluate` finds in the data, or the reason why Spark failed.
+        An error that :func:`retrieval_report.spark.evaluate` finds in the data, or the reason why
+        Spark failed.
     """
     try:
         with our_errors():
             scores.write.mode("errorifexists").partitionBy("model").parquet(path)
     except FAILURES as error:
         if "[PATH_ALREADY_EXISTS]" in str(error):
-            raise OutputError(f"cannot write to '{path}': it already exists, and nothing is replaced") from error
+            raise OutputError(
+                f"cannot write to '{path}': it already exists, and nothing is replaced"
+            ) from error
         raise RetrievalReportError(f"Spark failed: {reason(error)}") from error
 
 
 def scores_frame(spark: SparkSession, path: str, like: DataFrame) -> DataFrame:
-    """Read scores written by :func:`write_scores`; names of models stay text, whatever they look like."""
+    """Read scores written by :func:`write_scores`; names of models stay text, whatever they look
+    like.
+    """
     return spark.read.schema(like.schema).parquet(path).select(like.columns)
 
 
@@ -94,7 +114,9 @@ def _parquet(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     return frame
 
 
-def _renamed(frame: DataFrame, kind: Kind, columns: Mapping[str, str] | None, location: str) -> DataFrame:
+def _renamed(
+    frame: DataFrame, kind: Kind, columns: Mapping[str, str] | None, location: str
+) -> DataFrame:
     """Return the columns that are used, under our names."""
     chosen = match_columns(frame.columns, kind, columns, location)
     quoted = {ours: "`" + theirs.replace("`", "``") + "`" for ours, theirs in chosen.items()}

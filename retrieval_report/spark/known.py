@@ -1,4 +1,6 @@
-"""Turn judgements and queries frames into rows that precede the items of each list in the stream."""
+"""Turn judgements and queries frames into rows that precede the items of each list in the
+stream.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def join_beside(source: Source, judgements: object, queries: object) -> tuple[So
 
 
 def _named_once(queries: DataFrame) -> DataFrame:
-    """Return queries that fail on an executor if one is repeated or null, or its number is impossible."""
+    """Return queries that fail on an executor if one is repeated or null, or its number is
+    impossible.
+    """
     number = F.col("n_relevant") if "n_relevant" in queries.columns else F.lit(0)
     grouped = queries.groupBy("query").agg(
         F.max(number).alias("n_relevant"),
@@ -78,17 +82,29 @@ def _with_judgements(rows: DataFrame, judgements: DataFrame) -> DataFrame:
     joined = rows.join(named, on=["query", "item"], how="left")
     judged = F.col("judged")
     if "relevance" in rows.columns:
-        kinds = {frame.schema[name].dataType.typeName() for frame, name in ((rows, "relevance"), (named, "judged"))}
+        kinds = {
+            frame.schema[name].dataType.typeName()
+            for frame, name in ((rows, "relevance"), (named, "judged"))
+        }
         narrow = "float" if "float" in kinds else "double"
         differ = F.col("relevance").cast(narrow) != judged.cast(narrow)
         rule = "differs from the judgements; drop the column to use the judgements"
-        judged = refusing(judged, F.coalesce(differ, F.lit(False)), "relevance", rule, location=where("query", "item"))
+        judged = refusing(
+            judged,
+            F.coalesce(differ, F.lit(False)),
+            "relevance",
+            rule,
+            location=where("query", "item"),
+        )
     others = [name for name in rows.columns if name != "relevance"]
     return joined.select(*others, judged.alias("relevance"))
 
 
-def known_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFrame | None) -> DataFrame | None:
-    """Return what is known of every model's lists, as rows: that they are requested, their judged and relevant items.
+def known_lists(
+    rows: DataFrame, beside: Beside, models: list[str], pool: DataFrame | None
+) -> DataFrame | None:
+    """Return what is known of every model's lists, as rows: that they are requested, their judged
+    and relevant items.
 
     ``pool`` holds the numbers of relevant items that any model retrieved, if those count as judged.
     """
@@ -104,7 +120,9 @@ def known_lists(rows: DataFrame, beside: Beside, models: list[str], pool: DataFr
         parts.append(_named(rows.select("query").distinct()))
     if not parts or not models:
         return None
-    return _for_models(reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts), models)
+    return _for_models(
+        reduce(partial(DataFrame.unionByName, allowMissingColumns=True), parts), models
+    )
 
 
 def missing_lists(rows: DataFrame, models: list[str]) -> DataFrame | None:
@@ -112,12 +130,16 @@ def missing_lists(rows: DataFrame, models: list[str]) -> DataFrame | None:
     if len(models) < 2:
         return None
     lists = _for_models(_named(rows.select("query").distinct()), models)
-    return lists.join(rows.select("model", "query").distinct(), on=["model", "query"], how="left_anti")
+    return lists.join(
+        rows.select("model", "query").distinct(), on=["model", "query"], how="left_anti"
+    )
 
 
 def _named(queries: DataFrame) -> DataFrame:
     number = F.col("n_relevant") if "n_relevant" in queries.columns else F.lit(None)
-    return queries.select("query", F.lit(0).cast("long").alias("count"), number.cast("long").alias("n_relevant"))
+    return queries.select(
+        "query", F.lit(0).cast("long").alias("count"), number.cast("long").alias("n_relevant")
+    )
 
 
 def _for_models(known: DataFrame, models: list[str]) -> DataFrame:

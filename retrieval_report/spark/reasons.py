@@ -10,13 +10,18 @@ from pyspark.errors import PySparkException
 
 from retrieval_report.contracts.errors import RetrievalReportError
 
-FAILURES = (PySparkException, Py4JError)  # the second for Java exceptions for which Spark has no class
+FAILURES = (
+    PySparkException,
+    Py4JError,
+)  # the second for Java exceptions for which Spark has no class
 
 
 def reason(error: BaseException) -> str:
     r"""Return the first line of an error of Spark or Java.
 
-    >>> reason(PySparkException("[PATH_NOT_FOUND] Path does not exist: file:/x\n at org.apache.spark"))
+    >>> reason(
+    ...     PySparkException("[PATH_NOT_FOUND] Path does not exist: file:/x\n at org.apache.spark")
+    ... )
     '[PATH_NOT_FOUND] Path does not exist: file:/x'
     """
     java = getattr(error, "java_exception", None)

@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.spark.reasons import FAILURES, reason
 
-# One machine needs no address reachable from others, no web page of the job, and no log of what goes well.
+# One machine needs no address reachable from others, no web page of the job, and no log of what
+# goes well.
 LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
@@ -34,10 +35,12 @@ def is_local(master: str) -> bool:
 
 @contextmanager
 def session(master: str, *, progress: bool = False) -> Iterator[SparkSession]:
-    """Open a session on a master (``local[4]``, ``yarn``, ``spark://…``) or a Spark Connect server (``sc://…``).
+    """Open a session on a master (``local[4]``, ``yarn``, ``spark://…``) or a Spark Connect server
+    (``sc://…``).
 
-    Spark's other settings come from the usual sources: ``spark-defaults.conf`` in ``SPARK_CONF_DIR``, and
-    ``PYSPARK_SUBMIT_ARGS``. On one machine the workers use this Python and everything binds 127.0.0.1.
+    Spark's other settings come from the usual sources: ``spark-defaults.conf`` in
+    ``SPARK_CONF_DIR``, and ``PYSPARK_SUBMIT_ARGS``. On one machine the workers use this Python and
+    everything binds 127.0.0.1.
 
     Raises
     ------
@@ -49,7 +52,9 @@ def session(master: str, *, progress: bool = False) -> Iterator[SparkSession]:
     if is_local(master):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        builder = builder.config(map={**LOCAL, "spark.ui.showConsoleProgress": str(progress).lower()})
+        builder = builder.config(
+            map={**LOCAL, "spark.ui.showConsoleProgress": str(progress).lower()}
+        )
     try:
         spark = builder.getOrCreate()
     except (*FAILURES, OSError, ValueError) as error:
@@ -59,7 +64,9 @@ def session(master: str, *, progress: bool = False) -> Iterator[SparkSession]:
     try:
         with warnings.catch_warnings():
             # Raised on every run with pandas 3, of which only the import is needed.
-            warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+            warnings.filterwarnings(
+                "ignore", "PySpark does not yet fully support pandas", FutureWarning
+            )
             yield spark
     finally:
         spark.stop()

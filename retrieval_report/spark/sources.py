@@ -1,4 +1,6 @@
-"""Turn a Spark frame into the rows of the stream: checked columns, joined judgements, the naive order."""
+"""Turn a Spark frame into the rows of the stream: checked columns, joined judgements, the naive
+order.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import COUNTS, RANKINGS, check_counts, check_rankings, order_column
+from retrieval_report.contracts.frames import (
+    COUNTS,
+    RANKINGS,
+    check_counts,
+    check_rankings,
+    order_column,
+)
 from retrieval_report.contracts.options import Options
 from retrieval_report.scoring.judged import NOT_RETRIEVED, RETRIEVED
 from retrieval_report.spark.failures import refusing
@@ -47,14 +55,20 @@ def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
         frame, naive = _naive_order(frame, options)
     contract = COUNTS if counted else [column for column in RANKINGS if column.name != "weight"]
     also = [PATH] if "file" in naive else []
-    rows = chosen(frame, contract, "counts" if counted else "rankings", also).withColumnRenamed(PATH, "file")
+    rows = chosen(frame, contract, "counts" if counted else "rankings", also).withColumnRenamed(
+        PATH, "file"
+    )
     empty = empty_of(rows, "rankings")
     if counted:
         if judged:
-            raise ParameterError("judgements: a counts frame has no items to join them on; join them before counting")
+            raise ParameterError(
+                "judgements: a counts frame has no items to join them on; join them before counting"
+            )
         check_counts(empty)
     else:
-        check_rankings(empty, relevance=not judged, null_distance=options.null_distance == "not_retrieved")
+        check_rankings(
+            empty, relevance=not judged, null_distance=options.null_distance == "not_retrieved"
+        )
     order = order_column(empty)
     options.check_order(order)
     rows = typed(rows)
@@ -65,7 +79,9 @@ def open_rows(frame: DataFrame, options: Options, *, judged: bool) -> Source:
         rows = _with_pool(rows, options)
     if naive and options.decimals is not None and not empty.schema[order].is_integer():
         rounded = partial(_rounded, column=order, decimals=options.decimals)
-        rows = rows.mapInArrow(rounded, rows.schema)  # ties are made by rounding, so it has to come before sorting
+        rows = rows.mapInArrow(
+            rounded, rows.schema
+        )  # ties are made by rounding, so it has to come before sorting
     return Source(rows, order, naive)
 
 
@@ -84,7 +100,8 @@ def _naive_order(frame: DataFrame, options: Options) -> tuple[DataFrame, tuple[s
         except PySparkException as error:
             problem = error
     raise ParameterError(
-        "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet files and evaluate the "
+        "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet "
+        "files and evaluate the "
         "frame as read, add a column 'row', choose naive_order='item', or leave 'naive' out"
     ) from problem
 
@@ -93,7 +110,13 @@ def _without_masked(rows: DataFrame, order: str) -> DataFrame:
     """Remove masked rows from their lists, keeping the lists."""
     if "mask" not in rows.columns:
         return rows
-    kept = refusing(F.col("mask"), F.col("mask").isNull(), "mask", "null", location=where("query", "item", "model"))
+    kept = refusing(
+        F.col("mask"),
+        F.col("mask").isNull(),
+        "mask",
+        "null",
+        location=where("query", "item", "model"),
+    )
     role = F.when(kept, F.lit(RETRIEVED)).otherwise(F.lit(NOT_RETRIEVED)).cast("byte")
     masked = [
         F.when(F.col("mask"), F.col(name)).alias(name) if name in (order, "relevance") else name
@@ -104,7 +127,9 @@ def _without_masked(rows: DataFrame, order: str) -> DataFrame:
 
 
 def _with_pool(rows: DataFrame, options: Options) -> DataFrame:
-    """Mark what counts hold of other models' relevant items; leave them out where they do not tell R."""
+    """Mark what counts hold of other models' relevant items; leave them out where they do not tell
+    R.
+    """
     retrieved = refusing(F.col("retrieved"), F.col("retrieved").isNull(), "retrieved", "null")
     role = F.when(retrieved, F.lit(RETRIEVED)).otherwise(F.lit(NOT_RETRIEVED)).cast("byte")
     if options.relevant_items == "own" or options.distance_threshold is not None:
@@ -112,8 +137,12 @@ def _with_pool(rows: DataFrame, options: Options) -> DataFrame:
     return rows.withColumn("role", role).drop("retrieved")
 
 
-def _rounded(batches: Iterator[pa.RecordBatch], *, column: str, decimals: int) -> Iterator[pa.RecordBatch]:
+def _rounded(
+    batches: Iterator[pa.RecordBatch], *, column: str, decimals: int
+) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         location = batch.schema.get_field_index(column)
         values = pl.Series(pl.from_arrow(batch.column(location))).round(decimals).to_arrow()
-        yield batch.set_column(location, batch.schema.field(location), values.cast(batch.schema.field(location).type))
+        yield batch.set_column(
+            location, batch.schema.field(location), values.cast(batch.schema.field(location).type)
+        )

@@ -24,25 +24,31 @@ from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_clus
 COLUMNS = {"macro": "label", "weighted": "weight"}  # what each average needs of the queries
 
 
-def summarise(scores: DataFrame, *, queries: object = None, **options: Unpack[summary.SummaryOptions]) -> pl.DataFrame:
-    """Average scores over queries on the cluster, as :func:`retrieval_report.summarise` does, to the last bit.
+def summarise(
+    scores: DataFrame, *, queries: object = None, **options: Unpack[summary.SummaryOptions]
+) -> pl.DataFrame:
+    """Average scores over queries on the cluster, as :func:`retrieval_report.summarise` does, to
+    the last bit.
 
-    Executors average one model, metric, cutoff and policy at a time, and hold one row per query for it. Every action
-    computes the scores anew, so write them and read them back if you need them too.
+    Executors average one model, metric, cutoff and policy at a time, and hold one row per query for
+    it. Every action computes the scores anew, so write them and read them back if you need them
+    too.
 
     Parameters
     ----------
     scores
         The result of :func:`evaluate`, or the same read from files.
     queries
-        ``label`` or ``weight`` of each ``query``, or weights by model, query and metric; a Spark or local frame.
+        ``label`` or ``weight`` of each ``query``, or weights by model, query and metric; a Spark or
+        local frame.
     **options
         All other options of :func:`retrieval_report.summarise`.
 
     Returns
     -------
     polars.DataFrame
-        The columns of :func:`retrieval_report.summarise`, sorted by model, metric, cutoff and policy.
+        The columns of :func:`retrieval_report.summarise`, sorted by model, metric, cutoff and
+        policy.
 
     Raises
     ------
@@ -54,7 +60,9 @@ def summarise(scores: DataFrame, *, queries: object = None, **options: Unpack[su
     frame = chosen(scores, FRAMES["scores"].columns, "scores")
     column = COLUMNS.get(average, "")
     empty = empty_of(frame, "scores")
-    nobody = empty.select("query", pl.lit(1).alias(column)) if column and queries is not None else None
+    nobody = (
+        empty.select("query", pl.lit(1).alias(column)) if column and queries is not None else None
+    )
     summary.summarise(empty, queries=nobody, **options)
     if column:
         frame = _joined(frame, queries, column, average)
@@ -69,7 +77,9 @@ def summarise(scores: DataFrame, *, queries: object = None, **options: Unpack[su
     means = frame.groupBy(*GROUP).applyInArrow(mean, from_arrow_schema(schema))
     with our_errors():
         found = pl.DataFrame(pl.from_arrow(means.toArrow()))
-    order = pl.col("policy").replace_strict({name: index for index, name in enumerate(POLICIES)}, default=len(POLICIES))
+    order = pl.col("policy").replace_strict(
+        {name: index for index, name in enumerate(POLICIES)}, default=len(POLICIES)
+    )
     return summary.with_bounds(found.sort("model", "metric", "cutoff", order, nulls_last=True))
 
 
@@ -81,7 +91,10 @@ def _joined(frame: DataFrame, queries: object, column: str, average: str) -> Dat
         table, keys[:] = summary.check_given(table, column, average)
         return table
 
-    contract = [given(name, "", "", "", optional=True) for name in ("model", "query", "metric", "label", "weight")]
+    contract = [
+        given(name, "", "", "", optional=True)
+        for name in ("model", "query", "metric", "label", "weight")
+    ]
     table, empty = on_cluster(queries, frame.sparkSession, contract, "queries", check)
     frame, table = same_ids(frame, table, empty, ("query",), "queries")
     said = table.groupBy(*keys).agg(F.first(column).alias("said"), F.count("*").alias("times"))

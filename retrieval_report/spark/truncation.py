@@ -16,8 +16,12 @@ from retrieval_report.spark.known import Beside
 from retrieval_report.spark.sources import Source
 
 
-def decide_on_cluster(source: Source, beside: Beside, models: list[str], options: Options) -> dict[str, Decision]:
-    """Decide for every model whether its lists were truncated; nothing is computed if the options say so."""
+def decide_on_cluster(
+    source: Source, beside: Beside, models: list[str], options: Options
+) -> dict[str, Decision]:
+    """Decide for every model whether its lists were truncated; nothing is computed if the options
+    say so.
+    """
     if options.unjudged == "drop":
         judged = F.col("relevance").isNotNull() & ~F.isnan(F.col("relevance").cast("double"))
         source = source.of(source.rows.filter(judged))
@@ -29,18 +33,28 @@ def decide_on_cluster(source: Source, beside: Beside, models: list[str], options
     counted = {}
     if "truncated" in source.rows.columns:
         words = source.rows.select("model", "truncated").distinct().collect()
-        counted = as_counted(pl.DataFrame(words, schema=dict.fromkeys(("model", "truncated"), pl.String), orient="row"))
+        counted = as_counted(
+            pl.DataFrame(
+                words, schema=dict.fromkeys(("model", "truncated"), pl.String), orient="row"
+            )
+        )
     return decide(options.truncated, models, counted, look, partial(_stray, source))
 
 
 def pooled_items(source: Source, options: Options) -> DataFrame | None:
-    """Return how many relevant items any model retrieved, by query and relevance; None if R is not pooled."""
+    """Return how many relevant items any model retrieved, by query and relevance; None if R is not
+    pooled.
+    """
     rows = source.rows
     if options.relevant_items != "pooled" or not {"item", "role"} & set(rows.columns):
         return None
-    if "count" in rows.columns:  # with what each model lacks of the others' items, all of them have the same
+    if (
+        "count" in rows.columns
+    ):  # with what each model lacks of the others' items, all of them have the same
         relevant = rows.filter(F.col("relevance").cast("double") > 0)
-        own = relevant.groupBy(*KEYS, "relevance").agg(F.sum(F.col("count").cast("long")).alias("count"))
+        own = relevant.groupBy(*KEYS, "relevance").agg(
+            F.sum(F.col("count").cast("long")).alias("count")
+        )
         return own.groupBy("query", "relevance").agg(F.max("count").alias("count"))
     if options.distance_threshold is not None:
         distance = F.col(source.order)
@@ -52,7 +66,9 @@ def pooled_items(source: Source, options: Options) -> DataFrame | None:
 
 
 def _beyond(source: Source, distance: Column, options: Options) -> Column:
-    """Return whether a distance is above the threshold, which is converted to its type, as in Polars."""
+    """Return whether a distance is above the threshold, which is converted to its type, as in
+    Polars.
+    """
     kind = source.rows.schema[source.order].dataType
     threshold = F.lit(options.distance_threshold)
     return distance > (threshold.cast(kind) if kind.typeName() == "float" else threshold)
@@ -64,7 +80,9 @@ def _in_list(source: Source) -> Column:
 
 
 def _lists(source: Source, options: Options) -> DataFrame:
-    """Return for every list its items, relevant ones, and keys of its items as `gather` takes them."""
+    """Return for every list its items, relevant ones, and keys of its items as `gather` takes
+    them.
+    """
     rows, near, here = source.rows, F.col(source.order), _in_list(source)
     count = F.col("count").cast("long") if "count" in rows.columns else F.lit(1)
     grade = F.col("relevance").cast("double")
@@ -75,10 +93,14 @@ def _lists(source: Source, options: Options) -> DataFrame:
         F.sum(F.when(here, count)).alias("items"),
         F.sum(F.when(here & relevant, count).otherwise(0)).alias("found"),
         F.sum(F.when(~here & relevant, count).otherwise(0)).alias("unretrieved"),
-        F.sum(F.when(here, _key("item") if "item" in rows.columns else F.lit(None))).alias("items_key"),
+        F.sum(F.when(here, _key("item") if "item" in rows.columns else F.lit(None))).alias(
+            "items_key"
+        ),
         F.max(F.coalesce(far, F.lit(False))).alias("far"),
     )
-    kinds = {rows.schema[name].dataType.typeName() for name in ("query", "item") if name in rows.columns}
+    kinds = {
+        rows.schema[name].dataType.typeName() for name in ("query", "item") if name in rows.columns
+    }
     with_query = F.col("items_key") + _key("query") if len(kinds) == 1 else F.lit(None)
     return lists.filter(F.col("items") > 0).withColumn("key_with_query", with_query)
 
@@ -110,7 +132,9 @@ def _gather(lists: DataFrame, *, shared: bool) -> dict[str, Evidence]:
     lists = lists.join(F.broadcast(lists.groupBy("model").agg(first)), on="model")
     outdone = others = F.lit(None)
     if shared:
-        among = lists.groupBy("query").agg(F.max("items").alias("longest"), F.min("items").alias("shortest"))
+        among = lists.groupBy("query").agg(
+            F.max("items").alias("longest"), F.min("items").alias("shortest")
+        )
         lists = lists.join(among, on="query")
         longest = F.when(F.col("items") == F.col("longest"), F.col("items_key"))
         differ = lists.groupBy("query").agg((F.min(longest) != F.max(longest)).alias("differ"))
@@ -120,7 +144,9 @@ def _gather(lists: DataFrame, *, shared: bool) -> dict[str, Evidence]:
         others = F.max(F.col("shortest") < F.col("longest"))
     lacking = F.when(F.col("found") < F.col("known"), F.struct("query", "found", "known"))
     found = lists.groupBy("model").agg(
-        ((_all_like("items_key", 0) | _all_like("key_with_query", 1)) & (F.count("*") > 1)).alias("same"),
+        ((_all_like("items_key", 0) | _all_like("key_with_query", 1)) & (F.count("*") > 1)).alias(
+            "same"
+        ),
         F.min(lacking).alias("lacking"),
         outdone.alias("outdone"),
         others.alias("others"),
@@ -130,7 +156,9 @@ def _gather(lists: DataFrame, *, shared: bool) -> dict[str, Evidence]:
 
 
 def _all_like(key: str, more: int) -> Column:
-    """Return whether all lists hold the items of the first, or lack only their query; ``key`` is that of the first."""
+    """Return whether all lists hold the items of the first, or lack only their query; ``key`` is
+    that of the first.
+    """
     first, items = F.col(f"first.{key}"), F.col("first.items") + more
     whole = (F.col("items_key") == first) & (F.col("items") == items)
     without_query = (F.col("key_with_query") == first) & (F.col("items") + 1 == items)
@@ -138,7 +166,9 @@ def _all_like(key: str, more: int) -> Column:
 
 
 def _stray(source: Source, model: str) -> object:
-    """Return the first query for which another model retrieved an item that this one did not, or None."""
+    """Return the first query for which another model retrieved an item that this one did not, or
+    None.
+    """
     rows = source.rows.filter(_in_list(source)).select("model", "query", "item")
     own, others = rows.filter(F.col("model") == model), rows.filter(F.col("model") != model)
     beyond = others.join(own.drop("model"), on=["query", "item"], how="left_anti")

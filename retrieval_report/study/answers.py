@@ -1,4 +1,6 @@
-"""Answers to all questions about the same rankings under the same rules, each computed once, on first use."""
+"""Answers to all questions about the same rankings under the same rules, each computed once, on
+first use.
+"""
 
 from __future__ import annotations
 
@@ -53,12 +55,16 @@ AUDIT_OPTIONS = (
 
 
 class Answers(Selection):
-    """Answers to all questions about the same rankings, as frames that are each computed on first use.
+    """Answers to all questions about the same rankings, as frames that are each computed on first
+    use.
 
     Study, report, dashboard and command line hold such an object, and so show the same numbers. See
     :class:`retrieval_report.Study` for its arguments.
 
-    >>> answers = Answers({"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}, "rr@2")
+    >>> answers = Answers(
+    ...     {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]},
+    ...     "rr@2",
+    ... )
     >>> answers.summary.filter(policy="expected")["value"].to_list()
     [0.75]
     """
@@ -70,27 +76,41 @@ class Answers(Selection):
 
     @property
     def draws(self) -> pl.DataFrame:
-        """The result of :func:`shuffled_means`: the mean under every single random order, over the selected queries."""
-        return self._at_measures(self._of_models(drawn_means(self._drawn, self.measures, self._view.draws)))
+        """The result of :func:`shuffled_means`: the mean under every single random order, over the
+        selected queries.
+        """
+        return self._at_measures(
+            self._of_models(drawn_means(self._drawn, self.measures, self._view.draws))
+        )
 
     @property
     def summary(self) -> pl.DataFrame:
         """The result of :func:`summarise`."""
         average = self._view.average
         queries = None if average == "micro" else self._data.frames["queries"]
-        return self._once("summary", lambda: summarise(self.scores, queries=queries, average=average))
+        return self._once(
+            "summary", lambda: summarise(self.scores, queries=queries, average=average)
+        )
 
     @property
     def comparison(self) -> pl.DataFrame:
-        """The result of :func:`compare`, with the chance of a reversal; of many, for expected means near in rank."""
+        """The result of :func:`compare`, with the chance of a reversal; of many, for expected means
+        near in rank.
+        """
         return self._once("comparison", self._compared)
 
     def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
-        """The result of :func:`compare` by tests of choice, or of some models; of two, it is first − second.
+        """The result of :func:`compare` by tests of choice, or of some models; of two, it is first
+        − second.
 
         >>> rows = {"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]}
-        >>> answers = Answers({"tied": {**rows, "distance": [1, 1]}, "best": {**rows, "distance": [2, 1]}}, "rr@2")
-        >>> answers.compare("tied", "best")["difference"][0], answers.compare(baseline="tied")["difference"][0]
+        >>> answers = Answers(
+        ...     {"tied": {**rows, "distance": [1, 1]}, "best": {**rows, "distance": [2, 1]}}, "rr@2"
+        ... )
+        >>> (
+        ...     answers.compare("tied", "best")["difference"][0],
+        ...     answers.compare(baseline="tied")["difference"][0],
+        ... )
         (-0.25, 0.25)
         """
         found = (self.models(*models) if models else self)._compared(**how)
@@ -105,7 +125,9 @@ class Answers(Selection):
 
     @property
     def board(self) -> pl.DataFrame:
-        """The result of :func:`leaderboard` for expected scores: the ranks that tie order and queries leave open."""
+        """The result of :func:`leaderboard` for expected scores: the ranks that tie order and
+        queries leave open.
+        """
         return self._once("board", self._leaderboard)
 
     @property
@@ -115,7 +137,9 @@ class Answers(Selection):
 
     @property
     def deciding(self) -> pl.DataFrame:
-        """The result of :func:`deciding_queries` for the first two models by the headline measure, if any."""
+        """The result of :func:`deciding_queries` for the first two models by the headline measure,
+        if any.
+        """
         return self.deciding_at(*self.measures[0])
 
     def deciding_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
@@ -125,20 +149,25 @@ class Answers(Selection):
             return pl.DataFrame()
         # These policies show how tie order can change a difference.
         known = pl.col("policy").is_in(["expected", "worst", "best"])
-        return self._once(("deciding", *names), lambda: deciding_queries(self.scores.filter(known), *names))
+        return self._once(
+            ("deciding", *names), lambda: deciding_queries(self.scores.filter(known), *names)
+        )
 
     def distribution_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
         """The result of `mean_distribution` at one measure; no rows for counts."""
         if self.counted:
             return pl.DataFrame(schema=MEAN_DISTRIBUTION)
-        return self._once(("distribution", metric, cutoff), lambda: self._distribution(metric, cutoff))
+        return self._once(
+            ("distribution", metric, cutoff), lambda: self._distribution(metric, cutoff)
+        )
 
     @property
     def similarity(self) -> pl.DataFrame:
-        """Means of the result of :func:`ranking_similarity` for two models, of more for the first two: one row.
+        """Means of the result of :func:`ranking_similarity` for two models, of more for the first
+        two: one row.
 
-        The lists are those that are scored, with distances rounded to ``decimals``. Nothing of counts, and of lists so
-        long that it would take minutes.
+        The lists are those that are scored, with distances rounded to ``decimals``. Nothing of
+        counts, and of lists so long that it would take minutes.
         """
         names = self._view.models or ()
         names = names if len(names) == 2 else self._first_two(self.measures[0])
@@ -148,7 +177,9 @@ class Answers(Selection):
 
     @property
     def recall_curve(self) -> pl.DataFrame:
-        """Means of the result of :func:`recall_curve`, a row for every model and level of recall; nothing of counts."""
+        """Means of the result of :func:`recall_curve`, a row for every model and level of recall;
+        nothing of counts.
+        """
         quick = self.quick_curve
         if quick.width or self.counted:
             return quick
@@ -163,22 +194,30 @@ class Answers(Selection):
 
     @property
     def coverage(self) -> pl.DataFrame:
-        """The result of :func:`judgement_coverage`, in the mean over the queries; nothing without judgements."""
+        """The result of :func:`judgement_coverage`, in the mean over the queries; nothing without
+        judgements.
+        """
         if self._data.frames["judgements"] is None or self.counted:
             return pl.DataFrame()
         return self._once("coverage", self._covered)
 
     @property
     def segments(self) -> pl.DataFrame:
-        """The result of :func:`segment_winners` for the column ``by`` of the queries; nothing where none was named."""
+        """The result of :func:`segment_winners` for the column ``by`` of the queries; nothing where
+        none was named.
+        """
         by, queries = self._view.by, self._data.frames["queries"]
         if by is None:
             return pl.DataFrame()
-        return self._once("segments", lambda: segment_winners(self.scores.filter(policy="expected"), queries, by))
+        return self._once(
+            "segments", lambda: segment_winners(self.scores.filter(policy="expected"), queries, by)
+        )
 
     @property
     def no_worse(self) -> pl.DataFrame:
-        """The result of :func:`no_worse` for ``baseline`` and ``margin``; nothing where they were not named."""
+        """The result of :func:`no_worse` for ``baseline`` and ``margin``; nothing where they were
+        not named.
+        """
         asked = {name: self.also[name] for name in ("baseline", "margin")}
         if asked["margin"] is None:
             return pl.DataFrame()
@@ -193,13 +232,17 @@ class Answers(Selection):
     @property
     def ties(self) -> pl.DataFrame:
         """The result of :func:`tie_profile`, at the cutoffs of the measures."""
-        return self._of_rows("ties", lambda rows: tie_profile(rows, cutoffs=self._cutoffs, **self._only(ROW_OPTIONS)))
+        return self._of_rows(
+            "ties", lambda rows: tie_profile(rows, cutoffs=self._cutoffs, **self._only(ROW_OPTIONS))
+        )
 
     @property
     def truncation(self) -> pl.DataFrame:
         """The result of :func:`truncated_lists`, at the cutoffs of the measures."""
         rules = self._only(ROW_OPTIONS)
-        return self._of_rows("truncation", lambda rows: truncated_lists(rows, cutoffs=self._cutoffs, **rules))
+        return self._of_rows(
+            "truncation", lambda rows: truncated_lists(rows, cutoffs=self._cutoffs, **rules)
+        )
 
     @property
     def agreement(self) -> pl.DataFrame:
@@ -213,7 +256,9 @@ class Answers(Selection):
 
     @property
     def audit(self) -> pl.DataFrame:
-        """The result of :func:`audit`, what other evaluators print; nothing of counts, which have no order."""
+        """The result of :func:`audit`, what other evaluators print; nothing of counts, which have
+        no order.
+        """
         if self.counted:
             return pl.DataFrame()
         return self._once("audit", self._audited)
@@ -225,7 +270,9 @@ class Answers(Selection):
 
     @property
     def queries(self) -> pl.DataFrame:
-        """Query by query: the result of :func:`deciding_queries` for two models, else of :func:`query_table`."""
+        """Query by query: the result of :func:`deciding_queries` for two models, else of
+        :func:`query_table`.
+        """
         names = self._view.models or tuple(self.model_names)
         if len(names) == 2:
             return self._once("queries", lambda: deciding_queries(self.scores, *names))
@@ -240,7 +287,9 @@ class Answers(Selection):
         drawn = self._view.queries is None and "shuffled" in self.policies
         draws = self.draws if drawn and self._view.average == "micro" else None
         asked = {name: self.also[name] for name in ("correction", "letters")}
-        return leaderboard(self.scores, policies="expected", shuffled=draws, seed=self._view.draws.seed, **asked)
+        return leaderboard(
+            self.scores, policies="expected", shuffled=draws, seed=self._view.draws.seed, **asked
+        )
 
     def _identical(self) -> Groups:
         if "expected" not in self.policies:
@@ -250,13 +299,19 @@ class Answers(Selection):
 
     @property
     def _drawn(self) -> Data:
-        """What random orders are drawn of: of some queries the means are others, so they are drawn again."""
+        """What random orders are drawn of: of some queries the means are others, so they are drawn
+        again.
+        """
         if self._view.queries is None:
             return self._data
-        return self._once("data", lambda: replace(self._data, frames=self._given(), found=Once(MOST_KEPT)))
+        return self._once(
+            "data", lambda: replace(self._data, frames=self._given(), found=Once(MOST_KEPT))
+        )
 
     def _once(self, name: Hashable, make: Callable[[], Answer]) -> Answer:
-        """Return the answer of this name for the current selection; the first thread computes it, others wait."""
+        """Return the answer of this name for the current selection; the first thread computes it,
+        others wait.
+        """
         return self._data.found.find((name, self._view), make)
 
     def _first_two(self, measure: Measure) -> tuple[str, ...]:
@@ -281,13 +336,19 @@ class Answers(Selection):
         means = summarise(scores)
         keys = ["model", "metric"]
         naive = means.filter(policy="naive").select(*keys, naive="value")
-        both = means.filter(policy="expected").join(naive, on=keys, how="left", maintain_order="left")
+        both = means.filter(policy="expected").join(
+            naive, on=keys, how="left", maintain_order="left"
+        )
         level = pl.col("metric").str.extract(r"recall=([\d.]+)").cast(pl.Float64)
         return self._of_models(both.with_columns(recall=level).select(list(schema("recall_curve"))))
 
     def _covered(self) -> pl.DataFrame:
         given = self._given()
-        asked: dict[str, Any] = {"cutoffs": self._cutoffs, "policies": "expected", "truncated": "no"}
+        asked: dict[str, Any] = {
+            "cutoffs": self._cutoffs,
+            "policies": "expected",
+            "truncated": "no",
+        }
         asked |= self._only(COVERAGE_OPTIONS)
         means = summarise(judgement_coverage(given["rankings"], given["judgements"], **asked))
         return self._of_models(means.select(list(schema("coverage"))))
@@ -299,22 +360,31 @@ class Answers(Selection):
         measures = measures_like(self._data.like, **self._data.asked)
         queries = self._view.queries
         return self._data.found.find(
-            ("emulated", queries), lambda: Emulated.of(self.judged, None, None, measures, self._data.options)
+            ("emulated", queries),
+            lambda: Emulated.of(self.judged, None, None, measures, self._data.options),
         )
 
     def _distribution(self, metric: str, cutoff: int | None) -> pl.DataFrame:
         sources = [(self.judged, self.options)]
         if self._data.like is not None:
             every = self._emulated.sources()
-            sources = [(judged, options) for judged, options, measures in every if (metric, cutoff) in measures]
+            sources = [
+                (judged, options)
+                for judged, options, measures in every
+                if (metric, cutoff) in measures
+            ]
         parts = [pl.DataFrame(schema=MEAN_DISTRIBUTION)]
         for judged, options in sources:
             rules = {part.name: getattr(options, part.name) for part in fields(Options)}
-            parts.append(mean_distribution(judged, self.summary, metric=metric, cutoff=cutoff, **rules))
+            parts.append(
+                mean_distribution(judged, self.summary, metric=metric, cutoff=cutoff, **rules)
+            )
         return pl.concat(parts)
 
     def _compared(self, policies: str | Sequence[str] | None = None, **how: Any) -> pl.DataFrame:
-        own: dict[str, Any] = {"rankings": self._emulated} if self._data.like else {"rankings": self.judged}
+        own: dict[str, Any] = (
+            {"rankings": self._emulated} if self._data.like else {"rankings": self.judged}
+        )
         own |= {} if self._data.like else self._options
         own |= {"correction": self._view.correction, "seed": self._view.draws.seed}
         models = len(self.model_names)
@@ -324,19 +394,25 @@ class Answers(Selection):
 
     def _paired(self) -> pl.DataFrame | None:
         """Return the tests of one policy that verdicts on pairs need, since tests take long."""
-        # Comparisons are of micro means; the flips of another average must not borrow their p-values.
+        # Comparisons are of micro means; the flips of another average must not borrow their
+        # p-values.
         if self._view.average != "micro" or len(self.model_names) < 2:
             return None
         if "expected" not in self.policies or self._data.found.known(("comparison", self._view)):
             return self.comparison
         exact = self._once("compared", lambda: self._compared("expected"))
-        # Where queries are missing, the means that all policies have of the same queries are needed too.
+        # Where queries are missing, the means that all policies have of the same queries are needed
+        # too.
         return self.comparison if exact["unpaired"].sum() else exact
 
     def _audited(self) -> pl.DataFrame:
-        """Return the audit of the selected models and measures, since other models would change the winners."""
+        """Return the audit of the selected models and measures, since other models would change the
+        winners.
+        """
         asked = self._data.asked
-        wanted = [measure for measure, named in self._data.measures.items() if named in self.measures]
+        wanted = [
+            measure for measure, named in self._data.measures.items() if named in self.measures
+        ]
         if self._view.measures is not None:
             metrics = {metric for metric, _ in wanted}
             records = [record for record, _ in parse_metrics(**asked) if str(record) in metrics]
@@ -346,11 +422,15 @@ class Answers(Selection):
 
     @property
     def judged(self) -> Judged:
-        """Return the judged rankings of the selected queries; R and judgements are those of all models."""
+        """Return the judged rankings of the selected queries; R and judgements are those of all
+        models.
+        """
         queries = self._view.queries
         if queries is None:
             return self._data.judged
-        return self._data.found.find(("judged", queries), lambda: self._data.judged.of_queries(queries))
+        return self._data.found.find(
+            ("judged", queries), lambda: self._data.judged.of_queries(queries)
+        )
 
     def _of_rows(self, name: str, make: Callable[[Judged], pl.DataFrame]) -> pl.DataFrame:
         """Return the result of an analysis of the rankings, for the selected models."""
@@ -359,7 +439,11 @@ class Answers(Selection):
     def _of_models(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of the selected models, and those about all models."""
         names = self._view.models
-        return frame if names is None else frame.filter(pl.col("model").is_in(list(names)) | pl.col("model").is_null())
+        return (
+            frame
+            if names is None
+            else frame.filter(pl.col("model").is_in(list(names)) | pl.col("model").is_null())
+        )
 
     def _kept(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the rows in the selection of this study."""
@@ -380,4 +464,6 @@ class Answers(Selection):
 def _at(measures: Sequence[Measure], frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of some measures."""
     wanted = pl.DataFrame(list(measures), schema=schema("scores", "metric", "cutoff"), orient="row")
-    return frame.join(wanted, on=["metric", "cutoff"], how="semi", nulls_equal=True, maintain_order="left")
+    return frame.join(
+        wanted, on=["metric", "cutoff"], how="semi", nulls_equal=True, maintain_order="left"
+    )

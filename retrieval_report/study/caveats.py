@@ -1,4 +1,6 @@
-"""Sentences on the limits of a summary (lists that may be cut, an unknown R) and on an audit's winners."""
+"""Sentences on the limits of a summary (lists that may be cut, an unknown R) and on an audit's
+winners.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,17 @@ NAME_WIDTH = 60
 MOST_NAMED = 4
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
-POOLED = "R counts only relevant items that some model retrieved; pass judgements or n_relevant for the true R."
+POOLED = (
+    "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
+    "for the true R."
+)
 
 
 def notices(
-    summary: pl.DataFrame, lists: pl.DataFrame | None = None, *, measure: tuple[str, int | None] | None = None
+    summary: pl.DataFrame,
+    lists: pl.DataFrame | None = None,
+    *,
+    measure: tuple[str, int | None] | None = None,
 ) -> tuple[str, ...]:
     """Return a line to read after the verdict if its measure is an estimate; nothing otherwise.
 
@@ -34,14 +42,20 @@ def notices(
     summary
         The result of `summarise`.
     lists
-        The result of `truncated_lists` for the same rankings; without it, nothing proves that lists are cut.
+        The result of `truncated_lists` for the same rankings; without it, nothing proves that lists
+        are cut.
     measure
         Metric and cutoff of the verdict; by default the first in the summary.
 
     Examples
     --------
     >>> from retrieval_report import evaluate, summarise, truncated_lists
-    >>> rankings = {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 2, 2], "relevance": [1, 0, 1]}
+    >>> rankings = {
+    ...     "query": ["q"] * 3,
+    ...     "item": list("abc"),
+    ...     "distance": [1, 2, 2],
+    ...     "relevance": [1, 0, 1],
+    ... }
     >>> summary = summarise(evaluate(rankings, metrics="precision@2"))
     >>> notices(summary)
     ('precision@2 is an estimate: lists may be cut. If they are whole, pass truncated="no".',)
@@ -56,8 +70,12 @@ def notices(
     unknown_r = divided_by_relevant(metric) and bool(here["pooled"].any())
     if models.is_empty() and not unknown_r:
         return ()
-    ends = pl.DataFrame(schema=TRUNCATED_LISTS) if lists is None else lists.filter(at_cutoff(cutoff))
-    ends = ends.filter(pl.col("model").is_in((here["model"] if models.is_empty() else models).implode()))
+    ends = (
+        pl.DataFrame(schema=TRUNCATED_LISTS) if lists is None else lists.filter(at_cutoff(cutoff))
+    )
+    ends = ends.filter(
+        pl.col("model").is_in((here["model"] if models.is_empty() else models).implode())
+    )
     is_cut = bool((ends["reason"] != NOT_KNOWN).any())
     what = CUT if is_cut else "lists may be cut"
     if models.is_empty():
@@ -71,7 +89,11 @@ def notices(
 def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
     """Say what would make an estimate exact."""
     if unknown_r:
-        return "Pass judgements or n_relevant" if is_cut else 'Pass judgements, or truncated="no" if whole'
+        return (
+            "Pass judgements or n_relevant"
+            if is_cut
+            else 'Pass judgements, or truncated="no" if whole'
+        )
     if not is_cut:
         return 'If they are whole, pass truncated="no"'
     depths = ends["sufficient_depth"].to_list()
@@ -99,14 +121,17 @@ def naive_ties(like: str | None = None, naive_order: str = "row") -> str:
     >>> naive_ties(), naive_ties("trec_eval"), naive_ties(naive_order="item")
     ('in the order received', 'as trec_eval orders them', 'in ascending order of their item ids')
     """
-    return NAIVE_ORDERS[naive_order] if like is None else f"as {visible(like, NAME_WIDTH)} orders them"
+    return (
+        NAIVE_ORDERS[naive_order] if like is None else f"as {visible(like, NAME_WIDTH)} orders them"
+    )
 
 
 TESTS = {
     "max-t": "max-T test (sign flips of studentised differences, stepped down)",
     "holm": "sign-flip test of each pair with Holm's correction",
     "tukey": "randomised Tukey HSD",
-    "bh": "sign-flip test of each pair with Benjamini and Hochberg's correction (of the share of false findings)",
+    "bh": "sign-flip test of each pair with Benjamini and Hochberg's correction (of the share of "
+    "false findings)",
 }
 NAMES = {"max-t": "max-T", "holm": "Holm", "tukey": "Tukey HSD", "bh": "Benjamini–Hochberg"}
 
@@ -128,25 +153,33 @@ def significance(pair: Mapping[str, Any]) -> str:
 def named_tests(comparison: pl.DataFrame) -> str:
     """Return the test and the correction behind ``family_p``; nothing where nothing was tested.
 
-    >>> named_tests(pl.DataFrame({"family_p": [0.1, None], "family_method": ["holm", "holm"], "family": [6, None]}))
+    >>> named_tests(
+    ...     pl.DataFrame(
+    ...         {"family_p": [0.1, None], "family_method": ["holm", "holm"], "family": [6, None]}
+    ...     )
+    ... )
     "sign-flip test of each pair with Holm's correction over 6 pairs"
     """
     tested = comparison.filter(pl.col("family_p").is_not_null())
     largest = tested.group_by("family_method").agg(pl.col("family").max()).sort("family_method")
     return "; ".join(
-        f"{TESTS[method]} over {family} {'pair' if family == 1 else 'pairs'}" for method, family in largest.iter_rows()
+        f"{TESTS[method]} over {family} {'pair' if family == 1 else 'pairs'}"
+        for method, family in largest.iter_rows()
     )
 
 
 def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
-    """Name models whose lists are the same, so that no test can tell them apart; no sentence if there are none.
+    """Name models whose lists are the same, so that no test can tell them apart; no sentence if
+    there are none.
 
     >>> identical_sentence([("06-18", "06-28")])
     ['06-18 and 06-28 are the same list for every query.']
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
     ['The same list for every query are: a, b and c; d and e.']
     """
-    named = [names_text([visible(model, NAME_WIDTH, middle=True) for model in group]) for group in groups]
+    named = [
+        names_text([visible(model, NAME_WIDTH, middle=True) for model in group]) for group in groups
+    ]
     if len(named) < 2:
         return [f"{names} are the same list for every query." for names in named]
     more = [f"{len(named) - MOST_NAMED} more groups"] if len(named) > MOST_NAMED else []
@@ -154,22 +187,38 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
 
 
 def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measure]) -> list[str]:
-    """Say in a sentence which measures are of whole lists although those of some models are much longer.
+    """Say in a sentence which measures are of whole lists although those of some models are much
+    longer.
 
     >>> scores = pl.DataFrame({"model": ["a", "b"], "items": [9, 90]})
     >>> uneven_lengths(scores, [("ap", None), ("ap", 5), ("r_precision", None)])
     ['ap@all compares lists of unequal length: 9 items (a) to 90 (b).']
     """
-    whole = [measure_text(*measure) for measure in measures if measure[1] is None and not _own_depth(measure[0])]
+    whole = [
+        measure_text(*measure)
+        for measure in measures
+        if measure[1] is None and not _own_depth(measure[0])
+    ]
     if not whole:
         return []
-    lengths = scores.lazy().group_by("model").agg(pl.col("items").median()).sort("items", "model").collect()
+    lengths = (
+        scores.lazy()
+        .group_by("model")
+        .agg(pl.col("items").median())
+        .sort("items", "model")
+        .collect()
+    )
     if lengths.height < 2 or lengths["items"][-1] < UNEVEN * lengths["items"][0]:
         return []
     (shorter, low), (longer, high) = lengths.row(0), lengths.row(-1)
     names = [visible(model, NAME_WIDTH, middle=True) for model in (shorter, longer)]
     verb = "compares" if len(whole) == 1 else "compare"
-    return [f"{names_text(whole)} {verb} lists of unequal length: {low:g} items ({names[0]}) to {high:g} ({names[1]})."]
+    return [
+        (
+            f"{names_text(whole)} {verb} lists of unequal length: {low:g} items ({names[0]}) to "
+            f"{high:g} ({names[1]})."
+        )
+    ]
 
 
 def _own_depth(metric: str) -> bool:
@@ -186,7 +235,9 @@ def any_cut(summary: pl.DataFrame) -> bool:
 def relevant_notice(summary: pl.DataFrame) -> str:
     """Say that R is not known if it divides a score; otherwise return an empty text."""
     doubtful = summary.filter(pl.col("pooled").fill_null(False))
-    return POOLED if any(divided_by_relevant(metric) for metric in doubtful["metric"].unique()) else ""
+    return (
+        POOLED if any(divided_by_relevant(metric) for metric in doubtful["metric"].unique()) else ""
+    )
 
 
 def names_text(names: Iterable[str]) -> str:
@@ -208,16 +259,22 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Empty if there is only one model, or if no evaluator prints the measure. A configuration is a system with one
-        way to call it.
+        Empty if there is only one model, or if no evaluator prints the measure. A configuration is
+        a system with one way to call it.
 
     Examples
     --------
     >>> import retrieval_report as rr
-    >>> rankings = {"model": ["a", "a", "b", "b"], "query": ["q"] * 4, "item": ["x", "y"] * 2,
-    ...             "distance": [1, 1, 2, 1], "relevance": [0, 1] * 2}
+    >>> rankings = {
+    ...     "model": ["a", "a", "b", "b"],
+    ...     "query": ["q"] * 4,
+    ...     "item": ["x", "y"] * 2,
+    ...     "distance": [1, 1, 2, 1],
+    ...     "relevance": [0, 1] * 2,
+    ... }
     >>> winner_sentences(rr.audit(rankings, metrics="precision@1", systems=["ranx", "pytrec_eval"]))
-    ('1 of 2 evaluator configurations names a different winner, an accident of tie order: pytrec_eval.',)
+    ('1 of 2 evaluator configurations names a different winner, an accident of tie order:
+    pytrec_eval.',)
     """
     if audit.is_empty():
         return ()
@@ -225,30 +282,49 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     known = audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
     if audit["model"].n_unique() < 2 or known.is_empty():
         return ()
-    wrong, unknown = known.filter(~pl.col("same_winner")), known.filter(pl.col("same_winner").is_null())
+    wrong, unknown = (
+        known.filter(~pl.col("same_winner")),
+        known.filter(pl.col("same_winner").is_null()),
+    )
     sentences = []
     if wrong.height:
         verb = "names" if wrong.height == 1 else "name"
-        start = f"{wrong.height} of {known.height} evaluator configurations {verb} a different winner"
+        start = (
+            f"{wrong.height} of {known.height} evaluator configurations {verb} a different winner"
+        )
         sentences.append(f"{start}, an accident of tie order: {_systems(wrong)}.")
     if unknown.height:
-        start = f"{unknown.height} of {known.height} evaluator configurations could name one winner or another"
-        sentences.append(f"{start}, because their order inside ties is not defined: {_systems(unknown)}.")
+        start = (
+            f"{unknown.height} of {known.height} evaluator configurations could name one "
+            "winner or another"
+        )
+        sentences.append(
+            f"{start}, because their order inside ties is not defined: {_systems(unknown)}."
+        )
     if not sentences:
-        sentences.append(f"No evaluator configuration (of {known.height}) names a different winner.")
+        sentences.append(
+            f"No evaluator configuration (of {known.height}) names a different winner."
+        )
     return tuple(sentences)
 
 
 def same_winner() -> pl.Expr:
-    """Return an expression: yes, no, or "open" if several models could win; null if an evaluator names no winner.
+    """Return an expression: yes, no, or "open" if several models could win; null if an evaluator
+    names no winner.
 
-    >>> rows = pl.DataFrame({"winner": ["a", "b", "a or b", None], "same_winner": [True, False, None, None]})
+    >>> rows = pl.DataFrame(
+    ...     {"winner": ["a", "b", "a or b", None], "same_winner": [True, False, None, None]}
+    ... )
     >>> rows.select(same_winner())["same_winner"].to_list()
     ['yes', 'no', 'open', None]
     """
-    known = pl.col("same_winner").replace_strict([True, False], ["yes", "no"], default="open", return_dtype=pl.String)
+    known = pl.col("same_winner").replace_strict(
+        [True, False], ["yes", "no"], default="open", return_dtype=pl.String
+    )
     return pl.when(pl.col("winner").is_not_null()).then(known).alias("same_winner")
 
 
 def _systems(rows: pl.DataFrame) -> str:
-    return first_names([visible(name, 60) for name in rows["system"].unique(maintain_order=True)], NAMED)
+    return first_names(
+        [visible(name, 60) for name in rows["system"].unique(maintain_order=True)], NAMED
+    )

@@ -75,30 +75,36 @@ class Report:
     status
         The verdict in a word: one of those of :func:`flips`, "single model" or "no score".
     scores, summary, comparison, flips, agreement, profile, hints, truncation, audit
-        The results of `evaluate`, `summarise`, `compare`, `flips`, `rank_agreement`, `tie_profile`, `tie_hints`,
-        `truncated_lists` and `audit`. The audit has no columns if rankings are counts, which have no order.
+        The results of `evaluate`, `summarise`, `compare`, `flips`, `rank_agreement`, `tie_profile`,
+        `tie_hints`, `truncated_lists` and `audit`. The audit has no columns if rankings are counts,
+        which have no order.
     queries
         From `query_table`, the queries most affected by tie order, for each metric and cutoff.
     leaderboard
         The result of `leaderboard` for the expected scores: the ranks each model may have.
     deciding
-        The result of `deciding_queries` for the first two models; no columns if there is only one model.
+        The result of `deciding_queries` for the first two models; no columns if there is only one
+        model.
     similarity_means
-        How alike the lists of the first two models are, in the mean over the queries, by `ranking_similarity`.
+        How alike the lists of the first two models are, in the mean over the queries, by
+        `ranking_similarity`.
     recall_curve
-        Interpolated precision along recall, in the mean; no columns for counts, or if large ties would make
-        it take minutes.
+        Interpolated precision along recall, in the mean; no columns for counts, or if large ties
+        would make it take minutes.
     coverage
-        How much of the lists is judged, in the mean, by `judgement_coverage`; no columns without judgements.
+        How much of the lists is judged, in the mean, by `judgement_coverage`; no columns without
+        judgements.
     segments, no_worse, costs
-        The results of `segment_winners`, `no_worse` and `cost_table` if requested; otherwise without columns.
+        The results of `segment_winners`, `no_worse` and `cost_table` if requested; otherwise
+        without columns.
     shuffled
         The result of `shuffled_means`.
     distribution
-        The result of `mean_distribution` for the measure of the verdict; no rows if rankings are counts.
+        The result of `mean_distribution` for the measure of the verdict; no rows if rankings are
+        counts.
     fingerprint
-        One row per frame received: ``frame``, ``rows``, ``models``, ``queries``, ``items``, ``distances`` (distinct
-        ones) and ``sha256``.
+        One row per frame received: ``frame``, ``rows``, ``models``, ``queries``, ``items``,
+        ``distances`` (distinct ones) and ``sha256``.
     parameters, versions
         Everything else that decides the numbers, as plain values that JSON can hold.
     command
@@ -137,7 +143,9 @@ class Report:
 
     def __repr__(self) -> str:
         """Return the verdict as text; the frames are in the attributes."""
-        return "\n".join([f"Report {self.title!r}: {self.measure}, {self.status}", *self.verdict, *self.notices])
+        return "\n".join(
+            [f"Report {self.title!r}: {self.measure}, {self.status}", *self.verdict, *self.notices]
+        )
 
     def _repr_html_(self) -> str:
         """Return the same as HTML."""
@@ -151,7 +159,9 @@ class Report:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is not known."""
+        """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
+        not known.
+        """
         measure = (self.metric, self.cutoff)
         estimate = notices(self.summary, self.truncation, measure=measure)
         return (*estimate, *uneven_lengths(self.scores, [measure]))
@@ -197,17 +207,21 @@ def report_contents(
     rankings, judgements, queries, metrics, cutoffs
         The same as for :func:`evaluate`.
     like
-        A system whose definitions and tie order to use, such as "trec_eval"; see :func:`evaluate_like`.
+        A system whose definitions and tie order to use, such as "trec_eval"; see
+        :func:`evaluate_like`.
     average
         The same as for :func:`summarise`.
     by
-        A column of the queries, to find which of its values change the winner; see :func:`segment_winners`.
+        A column of the queries, to find which of its values change the winner; see
+        :func:`segment_winners`.
     baseline, margin
-        The model that others are compared with, and the largest loss that does not matter; see :func:`no_worse`.
+        The model that others are compared with, and the largest loss that does not matter; see
+        :func:`no_worse`.
     costs
         A cost for every model, such as bytes per vector; see :func:`cost_table`.
     correction
-        How p-values allow for the number of pairs: "max-t", "holm", "tukey" or "bh"; see :func:`compare`.
+        How p-values allow for the number of pairs: "max-t", "holm", "tukey" or "bh"; see
+        :func:`compare`.
     letters
         Whether the leaderboard shows letters too; see :func:`leaderboard`.
     headline
@@ -217,8 +231,8 @@ def report_contents(
     command
         The command that makes the same report; by default a call of `write_report`.
     **options
-        Options of :func:`evaluate` such as ``shuffles``, ``seed``, ``no_relevant``, except ``policies``, since a report
-        has all of them.
+        Options of :func:`evaluate` such as ``shuffles``, ``seed``, ``no_relevant``, except
+        ``policies``, since a report has all of them.
 
     Returns
     -------
@@ -232,9 +246,15 @@ def report_contents(
     Examples
     --------
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "model": ["coarse"] * 4 + ["fine"] * 4, "query": ["q"] * 8, "item": list("abcd") * 2,
-    ...     "distance": [1, 1, 1, 1, 2, 1, 3, 4], "relevance": [1, 0, 0, 0] * 2})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "model": ["coarse"] * 4 + ["fine"] * 4,
+    ...         "query": ["q"] * 8,
+    ...         "item": list("abcd") * 2,
+    ...         "distance": [1, 1, 1, 1, 2, 1, 3, 4],
+    ...         "relevance": [1, 0, 0, 0] * 2,
+    ...     }
+    ... )
     >>> report = report_contents(rankings, metrics="rr@2", truncated="no")
     >>> report.measure, report.status
     ('rr@2', 'depends on tie order')
@@ -243,27 +263,43 @@ def report_contents(
     """
     if "policies" in options:
         raise ParameterError("policies: a report has all of them")
-    asked: dict[str, Any] = {"cutoffs": cutoffs, "like": like, "judgements": judgements, "queries": queries}
+    asked: dict[str, Any] = {
+        "cutoffs": cutoffs,
+        "like": like,
+        "judgements": judgements,
+        "queries": queries,
+    }
     asked |= {"average": average, "by": by, "baseline": baseline, "margin": margin, "costs": costs}
     asked |= {"correction": correction, "letters": letters, **options}
     return report_of(Answers(rankings, metrics, **asked), headline, title, command)
 
 
 def report_of(
-    answers: Answers, headline: str | None = None, title: str = "Retrieval report", command: str | None = None
+    answers: Answers,
+    headline: str | None = None,
+    title: str = "Retrieval report",
+    command: str | None = None,
 ) -> Report:
     """Compute a report from existing answers; see :func:`report_contents`."""
-    lacking = [name for name in ("expected", "shuffled", "best", "worst") if name not in answers.policies]
+    lacking = [
+        name for name in ("expected", "shuffled", "best", "worst") if name not in answers.policies
+    ]
     if lacking:
-        raise ParameterError(f"report: it shows all policies, and these answers lack {', '.join(lacking)}")
+        raise ParameterError(
+            f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
+        )
     metric, cutoff = _headline(answers, headline)
     about = answers.summary, answers.flips, answers.no_worse
     ties = naive_ties(answers.like, answers.options.naive_order)
-    status, sentences = verdict(*about, metric=metric, cutoff=cutoff, ties=ties, identical=answers.identical)
+    status, sentences = verdict(
+        *about, metric=metric, cutoff=cutoff, ties=ties, identical=answers.identical
+    )
     parameters = _parameters(answers)
     own = {
         "audit": answers.audit if is_printed(answers.measures) else pl.DataFrame(),
-        "queries": query_table(answers.scores).group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE),
+        "queries": query_table(answers.scores)
+        .group_by("metric", "cutoff", maintain_order=True)
+        .head(PER_MEASURE),
         "deciding": answers.deciding_at(metric, cutoff),
         "distribution": answers.distribution_at(metric, cutoff),
         "fingerprint": fingerprint(answers.frames),
@@ -276,7 +312,9 @@ def report_of(
         status=status,
         parameters=parameters,
         versions=_versions(),
-        command=_python_call(list(answers.frames), parameters, answers.part) if command is None else command,
+        command=_python_call(list(answers.frames), parameters, answers.part)
+        if command is None
+        else command,
         **own,
         **{name: getattr(answers, ANSWERS.get(name, name)) for name in FRAMES if name not in own},
     )
@@ -299,31 +337,67 @@ def _parameters(answers: Answers) -> dict[str, Any]:
     """Return all parameters that decide a number, with defaults, but not threads or progress."""
     left_out = ["policies", "threads", "progress"]
     if answers.like is not None:  # the system decides the others
-        left_out += [part.name for part in fields(Options) if part.name not in (*LikeOptions.__annotations__, "seed")]
-    values = {part.name: getattr(answers.options, part.name) for part in fields(Options) if part.name not in left_out}
-    also = {name: value for name, value in answers.also.items() if name != "costs" and value is not None}
+        left_out += [
+            part.name
+            for part in fields(Options)
+            if part.name not in (*LikeOptions.__annotations__, "seed")
+        ]
+    values = {
+        part.name: getattr(answers.options, part.name)
+        for part in fields(Options)
+        if part.name not in left_out
+    }
+    also = {
+        name: value for name, value in answers.also.items() if name != "costs" and value is not None
+    }
     measures = [measure_text(*measure) for measure in answers.measures]
     like = {} if answers.like is None else {"like": answers.like}
-    return {"metrics": measures, **answers.part, **like, "average": answers.average, **also, **values}
+    return {
+        "metrics": measures,
+        **answers.part,
+        **like,
+        "average": answers.average,
+        **also,
+        **values,
+    }
 
 
 def _versions() -> dict[str, str]:
     libraries = {name: metadata.version(name) for name in LIBRARIES}
-    return {"retrieval_report": metadata.version("retrieval-report"), "python": platform.python_version(), **libraries}
+    return {
+        "retrieval_report": metadata.version("retrieval-report"),
+        "python": platform.python_version(),
+        **libraries,
+    }
 
 
-def _python_call(frames: Sequence[str], parameters: Mapping[str, Any], part: Mapping[str, Any]) -> str:
+def _python_call(
+    frames: Sequence[str], parameters: Mapping[str, Any], part: Mapping[str, Any]
+) -> str:
     """Return the call that repeats a report, without arguments equal to their default.
 
-    >>> _python_call(["rankings"], {"metrics": ["ap@5"], "models": ["a"]}, {"models": ["a"], "where": {"label": 3}})
-    "retrieval_report.Study(rankings, measures=['ap@5']).models('a').where(label=3).report('report')"
+    >>> _python_call(
+    ...     ["rankings"],
+    ...     {"metrics": ["ap@5"], "models": ["a"]},
+    ...     {"models": ["a"], "where": {"label": 3}},
+    ... )
+    "retrieval_report.Study(rankings,
+    measures=['ap@5']).models('a').where(label=3).report('report')"
     """
-    usual: dict[str, Any] = {part.name: part.default for part in fields(Options)} | {"average": "micro"}
+    usual: dict[str, Any] = {part.name: part.default for part in fields(Options)} | {
+        "average": "micro"
+    }
     usual |= {"correction": MAX_T, "letters": False}
     words = ["rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
-    given = {name: value for name, value in parameters.items() if name not in part and usual.get(name) != value}
+    given = {
+        name: value
+        for name, value in parameters.items()
+        if name not in part and usual.get(name) != value
+    }
     metrics = "measures" if part else "metrics"
-    words += [f"{metrics if name == 'metrics' else name}={value!r}" for name, value in given.items()]
+    words += [
+        f"{metrics if name == 'metrics' else name}={value!r}" for name, value in given.items()
+    ]
     if not part:
         return f'retrieval_report.write_report("report", {", ".join(words)})'
     models = f".models({', '.join(map(repr, part['models']))})" if "models" in part else ""

@@ -22,8 +22,8 @@ INSIDE_QUOTED = FORMULA_INSIDE.replace(";(", ";'(")
 def frame_files(report: Report, kind: str, *, raw: bool = False) -> dict[str, bytes]:
     """Return every frame as ``<name>.<kind>``; with CSV also ``columns.csv``, which describes them.
 
-    JSON is an array of rows; NaN and infinities, which it lacks, are null. Frames without columns, such as the audit
-    of counts, are left out.
+    JSON is an array of rows; NaN and infinities, which it lacks, are null. Frames without columns,
+    such as the audit of counts, are left out.
     """
     written = {name: frame for name, frame in report.frames.items() if frame.width}
     if kind == "csv":
@@ -37,9 +37,16 @@ def frame_files(report: Report, kind: str, *, raw: bool = False) -> dict[str, by
 
 
 def about_bytes(
-    report: Report, *, files: Mapping[str, bytes], formats: Sequence[str], raw: bool, timestamp: str | None
+    report: Report,
+    *,
+    files: Mapping[str, bytes],
+    formats: Sequence[str],
+    raw: bool,
+    timestamp: str | None,
 ) -> bytes:
-    """Return what is not a frame: verdict, parameters, versions, command, types of all columns, hashes of all files."""
+    """Return what is not a frame: verdict, parameters, versions, command, types of all columns,
+    hashes of all files.
+    """
     about = {
         "title": report.title,
         "metric": report.metric,
@@ -77,4 +84,6 @@ def _protect(frame: pl.DataFrame, raw: bool) -> pl.DataFrame:
     if raw:
         return frame
     text = pl.col(pl.String)
-    return frame.with_columns(pl.when(text.str.contains(ALREADY_QUOTED)).then("'" + text).otherwise(text).name.keep())
+    return frame.with_columns(
+        pl.when(text.str.contains(ALREADY_QUOTED)).then("'" + text).otherwise(text).name.keep()
+    )

@@ -1,4 +1,6 @@
-"""Identify the data of a report by sizes and a hash of the content that does not depend on the file format."""
+"""Identify the data of a report by sizes and a hash of the content that does not depend on the file
+format.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,19 @@ import polars as pl
 from retrieval_report.contracts.registry import schema
 
 SLICE = 500_000  # rows that are turned into text at a time
-COUNTED = {"models": "model", "queries": "query", "items": "item", "distances": ("distance", "score")}
+COUNTED = {
+    "models": "model",
+    "queries": "query",
+    "items": "item",
+    "distances": ("distance", "score"),
+}
 
 
 def content_hash(frame: pl.DataFrame) -> str:
     r"""Return the SHA-256 of a frame as UTF-8 CSV text: header, rows in the order received, every digit, ``\n``.
 
-    The same rows from CSV, Parquet or a data frame have the same hash if their columns have the same order and types.
+    The same rows from CSV, Parquet or a data frame have the same hash if their columns have the
+    same order and types.
 
     Examples
     --------
@@ -32,7 +40,8 @@ def content_hash(frame: pl.DataFrame) -> str:
 
 
 def fingerprint(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return sizes and hash of every frame: ``frame``, ``rows``, ``models``, … (null: no such column), ``sha256``.
+    """Return sizes and hash of every frame: ``frame``, ``rows``, ``models``, … (null: no such
+    column), ``sha256``.
 
     Examples
     --------
@@ -45,7 +54,11 @@ def fingerprint(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     for name, frame in frames.items():
         sizes: dict[str, object] = {"frame": name, "rows": frame.height}
         for count, columns in COUNTED.items():
-            present = [column for column in ([columns] if isinstance(columns, str) else columns) if column in frame]
+            present = [
+                column
+                for column in ([columns] if isinstance(columns, str) else columns)
+                if column in frame
+            ]
             sizes[count] = frame[present[0]].n_unique() if present else None
         rows.append({**sizes, "sha256": content_hash(frame)})
     return pl.DataFrame(rows, schema=schema("fingerprint"))

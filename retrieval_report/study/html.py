@@ -1,4 +1,6 @@
-"""Render the report as one self-contained HTML file that needs no network, no other file and no eval."""
+"""Render the report as one self-contained HTML file that needs no network, no other file and no
+eval.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,14 @@ def json_for_script(value: Any) -> str:
     >>> json_for_script({"name": "</script>"})
     '{"name":"\\u003c/script\\u003e"}'
     """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(UNSAFE_IN_SCRIPT)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(
+        UNSAFE_IN_SCRIPT
+    )
 
 
-def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str | None = None) -> str:
+def render_html(
+    report: Report, pictures: Sequence[Picture], *, timestamp: str | None = None
+) -> str:
     """Render the page.
 
     Parameters
@@ -52,10 +58,15 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
     timestamp
         Shown as it is, if given.
     """
-    # Text marked as safe in the template is our own, Vega's, or escaped JSON; Jinja escapes everything else.
+    # Text marked as safe in the template is our own, Vega's, or escaped JSON; Jinja escapes
+    # everything else.
     scripts = {"charts": vega_bundle() if pictures else "", "behaviour": _asset("report.js")}
     style = _asset("report.css")
-    audit = report.audit.filter(at_measure(report.metric, report.cutoff)) if report.audit.height else report.audit
+    audit = (
+        report.audit.filter(at_measure(report.metric, report.cutoff))
+        if report.audit.height
+        else report.audit
+    )
     # Rare hints come before "ties", which nearly every model has.
     common = pl.col("hint") == "ties"
     ordered = report.hints.sort(common, pl.when(common).then(-pl.col("value")), maintain_order=True)
@@ -71,7 +82,9 @@ def render_html(report: Report, pictures: Sequence[Picture], *, timestamp: str |
             hints=hints[:HINTS],
             more_hints=hints[HINTS:],
             methods=describe_metrics(report.parameters.get("metrics", ())),
-            ties=naive_ties(report.parameters.get("like"), report.parameters.get("naive_order", "row")),
+            ties=naive_ties(
+                report.parameters.get("like"), report.parameters.get("naive_order", "row")
+            ),
             tests=named_tests(report.comparison),
             timestamp=timestamp,
             policy=_security_policy(scripts.values(), style),
@@ -85,7 +98,8 @@ def _security_policy(scripts: Iterable[str], style: str) -> str:
     """Return a policy that allows exactly this page's scripts and style, and no requests."""
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts if script)
     return (
-        f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; img-src data:; "
+        f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; img-src "
+        "data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
@@ -147,7 +161,10 @@ def describe_metrics(measures: Iterable[str]) -> list[Method]:
     >>> describe_metrics(["ap(denominator=min)@10"])[0].divisor
     'min(k, R)'
     """
-    return [_describe(name) for name in dict.fromkeys(measure.rpartition("@")[0] for measure in measures)]
+    return [
+        _describe(name)
+        for name in dict.fromkeys(measure.rpartition("@")[0] for measure in measures)
+    ]
 
 
 def _describe(text: str) -> Method:
@@ -156,8 +173,12 @@ def _describe(text: str) -> Method:
     except ParameterError:
         # A gain or discount that is a function has no text form that could be parsed.
         name = text.partition("(")[0]
-        return Method(text, FORMULAS[name].total if name in FORMULAS else "", "as its parameters say", "")
+        return Method(
+            text, FORMULAS[name].total if name in FORMULAS else "", "as its parameters say", ""
+        )
     formula = FORMULAS[metric.name]
     values = {part.name: getattr(metric, part.name) for part in fields(metric)}
     shown = ", ".join(f"{name} = {value}" for name, value in values.items())
-    return Method(str(metric), formula.total, formula.divided_by(values.get(formula.parameter)), shown or "–")
+    return Method(
+        str(metric), formula.total, formula.divided_by(values.get(formula.parameter)), shown or "–"
+    )

@@ -11,7 +11,8 @@ from retrieval_report.writing.numbers import DECIMALS, chance_text, interval, si
 
 
 def junit_xml(gate: Gate) -> str:
-    """Write the gate as a test report with one test; what is not decided is a failure of its own type.
+    """Write the gate as a test report with one test; what is not decided is a failure of its own
+    type.
 
     >>> found = Gate("passed", "old", "new", "rr@10", 0.01, "expected", 0.05, *[None] * 8, None, 0)
     >>> print(junit_xml(found).splitlines()[1])
@@ -19,7 +20,9 @@ def junit_xml(gate: Gate) -> str:
     """
     failures = str(int(gate.status != "passed"))
     suites = ET.Element("testsuites", tests="1", failures=failures)
-    suite = ET.SubElement(suites, "testsuite", name="retrieval-report gate", tests="1", failures=failures)
+    suite = ET.SubElement(
+        suites, "testsuite", name="retrieval-report gate", tests="1", failures=failures
+    )
     name = f"{gate.measure}: {gate.candidate} no worse than {gate.baseline} by {gate.margin:g}"
     case = ET.SubElement(suite, "testcase", classname="retrieval-report.gate", name=visible(name))
     line = visible(gate.line())
@@ -27,7 +30,9 @@ def junit_xml(gate: Gate) -> str:
         ET.SubElement(case, "failure", type=gate.status, message=line)
     ET.SubElement(case, "system-out").text = line
     ET.indent(suites)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, encoding="unicode") + "\n"
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, encoding="unicode") + "\n"
+    )
 
 
 def markdown_summary(gate: Gate) -> str:
@@ -41,13 +46,20 @@ def markdown_summary(gate: Gate) -> str:
     rows = [
         ("baseline", gate.baseline, size(gate.baseline_value)),
         ("candidate", gate.candidate, size(gate.candidate_value)),
-        ("difference", f"{1 - 2 * gate.alpha:.0%} interval {between}", size(gate.difference, sign="+")),
+        (
+            "difference",
+            f"{1 - 2 * gate.alpha:.0%} interval {between}",
+            size(gate.difference, sign="+"),
+        ),
         ("margin", "largest loss that does not matter", f"{gate.margin:g}"),
         ("p (no worse)", f"no worse below {gate.alpha:g}", chance_text(gate.no_worse_p)),
         ("p (worse)", f"worse below {gate.alpha:g}", chance_text(gate.worse_p)),
         ("queries", advice(gate) or "compared", str(gate.queries)),
     ]
     order = ", each query in its worst tie order" if gate.tie_order == "worst" else ""
-    head = f"**{gate.status}**: {markdown_text(f'{gate.measure} of {gate.candidate} against {gate.baseline}')}{order}"
+    head = (
+        f"**{gate.status}**: "
+        f"{markdown_text(f'{gate.measure} of {gate.candidate} against {gate.baseline}')}{order}"
+    )
     table = [f"| {name} | {markdown_text(what)} | {value} |" for name, what, value in rows]
     return "\n".join([head, "", "| | | |", "| --- | --- | ---: |", *table, ""])

@@ -1,4 +1,6 @@
-"""Write the summary as a LaTeX or Markdown table for a paper or README, with marks of significance."""
+"""Write the summary as a LaTeX or Markdown table for a paper or README, with marks of
+significance.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,14 @@ LATEX = {
     '"': r"\textquotedbl{}",
 }
 NOTE = (
-    "Expected mean over all orders inside ties ± its exact standard deviation under random tie order; highest in bold. "
-    "*: significantly below the highest{tested}. ~: whether it is below the highest depends on tie order."
+    "Expected mean over all orders inside ties ± its exact standard deviation under random tie "
+    "order; highest in bold. "
+    "*: significantly below the highest{tested}. ~: whether it is below the highest depends on tie "
+    "order."
 )
 OPEN = (
-    " Where items may be missing from the lists, the mean is an estimate, and brackets hold its lowest and highest "
+    " Where items may be missing from the lists, the mean is an estimate, and brackets hold its "
+    "lowest and highest "
     "possible value."
 )
 
@@ -71,16 +76,23 @@ def markdown_table(report: Tabled) -> str:
     Names are escaped, so that no pipe, backtick or tag in a name acts as Markdown.
     """
     measures, models = _layout(report)
-    lines = [_row(["model", *(markdown_text(name) for name in measures)]), _row(["---", *("---:" for _ in measures)])]
+    lines = [
+        _row(["model", *(markdown_text(name) for name in measures)]),
+        _row(["---", *("---:" for _ in measures)]),
+    ]
     first = next(iter(models), None)
     for name, cells in models.items():
         shown = [f"**{cell.text}**" if cell.best else cell.text for cell in cells]
-        lines.append(_row([f"**{markdown_text(name)}**" if name == first else markdown_text(name), *shown]))
+        lines.append(
+            _row([f"**{markdown_text(name)}**" if name == first else markdown_text(name), *shown])
+        )
     return "\n".join([*lines, "", markdown_text(_note(report), None), ""])
 
 
 def latex_table(report: Tabled) -> str:
-    """Lay the summary out as a LaTeX table (packages booktabs and textcomp); the note is its caption."""
+    """Lay the summary out as a LaTeX table (packages booktabs and textcomp); the note is its
+    caption.
+    """
     measures, models = _layout(report)
     caption = _latex(_note(report), None).replace("±", r"$\pm$")
     lines = [
@@ -93,14 +105,21 @@ def latex_table(report: Tabled) -> str:
         r"\midrule",
     ]
     for name, cells in models.items():
-        shown = [cell.text.replace("±", r"$\pm$").replace("~", r"\textasciitilde{}") for cell in cells]
-        bold = [rf"\textbf{{{text}}}" if cell.best else text for cell, text in zip(cells, shown, strict=True)]
+        shown = [
+            cell.text.replace("±", r"$\pm$").replace("~", r"\textasciitilde{}") for cell in cells
+        ]
+        bold = [
+            rf"\textbf{{{text}}}" if cell.best else text
+            for cell, text in zip(cells, shown, strict=True)
+        ]
         lines.append(" & ".join([_latex(name), *bold]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
 def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
-    """Return measures in the requested order, and models by their value of the headline measure, highest first."""
+    """Return measures in the requested order, and models by their value of the headline measure,
+    highest first.
+    """
     expected = report.summary.filter(policy="expected")
     shown = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
     columns = {here: _column(report, *here) for here in shown}
@@ -116,7 +135,8 @@ def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]
     rows = report.summary.filter(here, policy="expected")
     best = set(rows.filter(pl.col("value") == pl.col("value").max())["model"])
     pairs = {
-        frozenset((row["model_a"], row["model_b"])): row for row in report.flips.filter(here).iter_rows(named=True)
+        frozenset((row["model_a"], row["model_b"])): row
+        for row in report.flips.filter(here).iter_rows(named=True)
     }
     cells, digits = {}, column_decimals(rows["value"])
     for row in rows.iter_rows(named=True):
@@ -128,8 +148,12 @@ def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]
 
 
 def _marks(against: list[dict[str, object]]) -> str:
-    """Say whether a model is significantly below the highest, and whether that depends on tie order."""
-    tested = [row["family_p"] for row in against if row["family_p"] is not None]  # of many models not every pair is
+    """Say whether a model is significantly below the highest, and whether that depends on tie
+    order.
+    """
+    tested = [
+        row["family_p"] for row in against if row["family_p"] is not None
+    ]  # of many models not every pair is
     below = bool(tested) and all(is_significant(p) for p in tested)
     return "*" * below + "~" * any(row["verdict"] in (CUT, DEPENDS) for row in against)
 

@@ -37,9 +37,13 @@ class Plots:
         """Draw scores against costs, and mark the models that no other beats."""
         return charts.costs(self._study.costs, **self._at(), cost=cost, log=log)
 
-    def intervals(self, *, policy: str = "expected", model: str | None = None, summary: object = None) -> Any:
+    def intervals(
+        self, *, policy: str = "expected", model: str | None = None, summary: object = None
+    ) -> Any:
         """Draw the differences between models with their intervals."""
-        return charts.intervals(self._study.comparison, **self._at(), policy=policy, model=model, summary=summary)
+        return charts.intervals(
+            self._study.comparison, **self._at(), policy=policy, model=model, summary=summary
+        )
 
     def comparison_matrix(self) -> Any:
         """Every pair of models."""
@@ -51,18 +55,28 @@ class Plots:
 
     def scores_by_cutoff(self, *, bands: Sequence[str] = (), log: bool = True) -> Any:
         """Draw the scores of the headline metric at all its cutoffs."""
-        return charts.scores_by_cutoff(self._study.summary, metric=self._at()["metric"], bands=bands, log=log)
+        return charts.scores_by_cutoff(
+            self._study.summary, metric=self._at()["metric"], bands=bands, log=log
+        )
 
     def policy_panels(self, *, first: Sequence[str] = (), log: bool = True) -> Any:
         """Draw the same, with one panel per model."""
-        return charts.policy_panels(self._study.summary, metric=self._at()["metric"], first=first, log=log)
+        return charts.policy_panels(
+            self._study.summary, metric=self._at()["metric"], first=first, log=log
+        )
 
     def query_scatter(self, *, models: Sequence[str] | None = None, listed: bool = True) -> Any:
         """Draw naive against expected score of every query."""
-        return charts.query_scatter(query_table(self._study.scores), **self._at(), models=models, listed=listed)
+        return charts.query_scatter(
+            query_table(self._study.scores), **self._at(), models=models, listed=listed
+        )
 
-    def shuffled_distribution(self, *, models: Sequence[str] | None = None, one_axis: bool = False) -> Any:
-        """Draw what repeated runs would print: exact probabilities if they are known, else the share of the draws."""
+    def shuffled_distribution(
+        self, *, models: Sequence[str] | None = None, one_axis: bool = False
+    ) -> Any:
+        """Draw what repeated runs would print: exact probabilities if they are known, else the
+        share of the draws.
+        """
         return charts.shuffled_distribution(
             self._study.draws,
             self._study.summary,

@@ -17,8 +17,16 @@ from retrieval_report.study.export import ABOUT, read_csv
 
 WORDS = ("title", "metric", "cutoff", "status", "parameters", "versions", "command")
 KEYS = ("model", "metric", "cutoff", "policy")
-TYPES = {"String": pl.String, "Float64": pl.Float64, "Boolean": pl.Boolean, "Float32": pl.Float32, "Null": pl.Null} | {
-    f"{sign}Int{bits}": getattr(pl, f"{sign}Int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)
+TYPES = {
+    "String": pl.String,
+    "Float64": pl.Float64,
+    "Boolean": pl.Boolean,
+    "Float32": pl.Float32,
+    "Null": pl.Null,
+} | {
+    f"{sign}Int{bits}": getattr(pl, f"{sign}Int{bits}")
+    for sign in ("", "U")
+    for bits in (8, 16, 32, 64)
 }
 
 
@@ -38,8 +46,8 @@ def read_report(path: str | os.PathLike[str]) -> Report:
     Raises
     ------
     FileError
-        The folder holds no report with numbers (HTML alone cannot be loaded), or one of its files is missing or
-        damaged.
+        The folder holds no report with numbers (HTML alone cannot be loaded), or one of its files
+        is missing or damaged.
     """
     folder = Path(path)
     try:
@@ -48,23 +56,36 @@ def read_report(path: str | os.PathLike[str]) -> Report:
         frames: dict[str, Any] = {name: _read_frame(folder, name, about) for name in FRAMES}
         return Report(**words, **frames, verdict=tuple(about["verdict"]))
     except OSError as error:
-        raise FileError(f"'{folder}': there is no report to load: {error.strerror}: '{error.filename}'") from error
+        raise FileError(
+            f"'{folder}': there is no report to load: {error.strerror}: '{error.filename}'"
+        ) from error
     except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise FileError(f"'{folder}': the report is damaged: {type(error).__name__}: {error}") from error
+        raise FileError(
+            f"'{folder}': the report is damaged: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _read_frame(folder: Path, name: str, about: dict[str, Any]) -> pl.DataFrame:
-    schema: dict[str, pl.DataType] = {column: TYPES[dtype]() for column, dtype in about["columns"][name].items()}
+    schema: dict[str, pl.DataType] = {
+        column: TYPES[dtype]() for column, dtype in about["columns"][name].items()
+    }
     if not schema:
         return pl.DataFrame()
     kind = about["formats"][0]
     file = f"{name}.{kind}"
     data = (folder / file).read_bytes()
     if about["sha256"][file] != sha256(data).hexdigest():
-        raise ValueError(f"{file} is not the file that {ABOUT} describes; was its writer stopped, or the file edited?")
+        raise ValueError(
+            f"{file} is not the file that {ABOUT} describes; was its writer stopped, or the file "
+            "edited?"
+        )
     if kind == "parquet":
         return pl.read_parquet(data)
-    return read_csv(data, schema, raw=about["raw"]) if kind == "csv" else pl.read_json(data, schema=schema)
+    return (
+        read_csv(data, schema, raw=about["raw"])
+        if kind == "csv"
+        else pl.read_json(data, schema=schema)
+    )
 
 
 def compare_reports(before: Report | str | Path, after: Report | str | Path) -> pl.DataFrame:
@@ -78,28 +99,44 @@ def compare_reports(before: Report | str | Path, after: Report | str | Path) -> 
     Returns
     -------
     polars.DataFrame
-        One row per ``model``, ``metric``, ``cutoff``, ``policy`` of either report, in the order of ``after``, with rows
-        only in ``before`` at the end: ``before``, ``after`` (the means; null if there is none), ``difference``
-        (after − before), ``change``: "same" (every digit), "changed", "new" or "gone"; ``same_data`` and
-        ``same_parameters`` (of the whole reports) say where to look for the reason.
+        One row per ``model``, ``metric``, ``cutoff``, ``policy`` of either report, in the order of
+        ``after``, with rows only in ``before`` at the end: ``before``, ``after`` (the means; null
+        if there is none), ``difference`` (after − before), ``change``: "same" (every digit),
+        "changed", "new" or "gone"; ``same_data`` and ``same_parameters`` (of the whole reports) say
+        where to look for the reason.
 
     Examples
     --------
     >>> import polars as pl
     >>> from retrieval_report.report import report_contents
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
     >>> before = report_contents(rankings, metrics="rr@3")
-    >>> after = report_contents(rankings.with_columns(distance=pl.Series([0, 1, 2, 5])), metrics="rr@3")
+    >>> after = report_contents(
+    ...     rankings.with_columns(distance=pl.Series([0, 1, 2, 5])), metrics="rr@3"
+    ... )
     >>> changes = compare_reports(before, after).filter(policy="expected")
     >>> changes.select(pl.col("difference").round(4), "change", "same_data").row(0)
     (0.0833, 'changed', False)
     """
-    before, after = (part if isinstance(part, Report) else read_report(part) for part in (before, after))
+    before, after = (
+        part if isinstance(part, Report) else read_report(part) for part in (before, after)
+    )
     old = before.summary.select(*KEYS, before="value")
     new = after.summary.select(*KEYS, after="value")
     joined = new.with_columns(in_new=True).join(
-        old.with_columns(in_old=True), on=KEYS, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right"
+        old.with_columns(in_old=True),
+        on=KEYS,
+        how="full",
+        coalesce=True,
+        nulls_equal=True,
+        maintain_order="left_right",
     )
     same = pl.col("before").eq_missing(pl.col("after"))
     rules = {"new": pl.col("in_old").is_null(), "gone": pl.col("in_new").is_null(), "same": same}

@@ -28,7 +28,9 @@ from retrieval_report.metrics.parsing import CATALOGUE
 from retrieval_report.study.answers import Answers
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
-"""Environment variable with the files the application opens, as JSON; app/data_source.py reads it."""
+"""Environment variable with the files the application opens, as JSON; app/data_source.py reads
+it.
+"""
 SETTINGS = "RETRIEVAL_REPORT_SERVER"
 """Environment variable with the settings of Streamlit's server, as JSON; app/main.py reads it."""
 BROWSER = "RETRIEVAL_REPORT_BROWSER"
@@ -39,7 +41,14 @@ PATIENCE = 120  # seconds within which a server must answer; on a busy machine i
 
 # Options of a study for which the sidebar has controls, and options without effect there.
 RULES = (
-    *("no_relevant", "relevant_from", "missing_query", "unjudged", "unjudged_query", "null_distance"),
+    *(
+        "no_relevant",
+        "relevant_from",
+        "missing_query",
+        "unjudged",
+        "unjudged_query",
+        "null_distance",
+    ),
     *("distance_threshold", "truncated", "relevant_items"),
 )
 DRAWS = ("shuffles", "seed")
@@ -48,7 +57,8 @@ Process = subprocess.Popen[bytes]
 
 
 class Dashboard:
-    """A dashboard that was started for a study; it ends with `stop`, at the end of a ``with`` block, or with Python.
+    """A dashboard that was started for a study; it ends with `stop`, at the end of a ``with``
+    block, or with Python.
 
     Attributes
     ----------
@@ -115,11 +125,20 @@ def asked_of_dashboard(answers: Answers) -> dict[str, Any]:
     if odd:
         raise ParameterError(f"dashboard: there is no control for {odd[0]}")
     rules, draws = ({name: getattr(options, name) for name in names} for names in (RULES, DRAWS))
-    return {"measure": (metric, cutoff), "rules": rules, "draws": draws, "correction": answers.also["correction"]}
+    return {
+        "measure": (metric, cutoff),
+        "rules": rules,
+        "draws": draws,
+        "correction": answers.also["correction"],
+    }
 
 
 def serve(
-    frames: Mapping[str, pl.DataFrame], about: Mapping[str, Any], *, port: int | None = None, browser: bool = True
+    frames: Mapping[str, pl.DataFrame],
+    about: Mapping[str, Any],
+    *,
+    port: int | None = None,
+    browser: bool = True,
 ) -> Dashboard:
     """Start a dashboard for frames, and wait until it answers.
 
@@ -143,15 +162,24 @@ def serve(
     port = _free_port() if port is None else port
     check_port(port)
     address = f"http://127.0.0.1:{port}"
-    # The server and its files go with the object, which a notebook keeps; after an error here, immediately.
+    # The server and its files go with the object, which a notebook keeps; after an error here,
+    # immediately.
     with ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="retrieval-report-"))
         paths = {name: str(Path(folder) / f"{name}.parquet") for name in frames}
         for name, frame in frames.items():
             frame.write_parquet(paths[name])
-        found = {"judgements": None, "queries": None, **paths, "rankings": [paths["rankings"]], **about}
+        found = {
+            "judgements": None,
+            "queries": None,
+            **paths,
+            "rankings": [paths["rankings"]],
+            **about,
+        }
         process = subprocess.Popen(
-            [sys.executable, str(application())], env=environment(found, port), stdout=subprocess.DEVNULL
+            [sys.executable, str(application())],
+            env=environment(found, port),
+            stdout=subprocess.DEVNULL,
         )
         undo.callback(_end, process)
         _wait(address, process)
@@ -182,7 +210,9 @@ def _free_port() -> int:
 
 
 def application() -> Path:
-    """Return the script that Streamlit runs, from the installed package or the repository it was installed from."""
+    """Return the script that Streamlit runs, from the installed package or the repository it was
+    installed from.
+    """
     for script in (PACKAGE / "_app" / "main.py", PACKAGE.parent / "app" / "main.py"):
         if script.is_file():
             return script
@@ -192,7 +222,9 @@ def application() -> Path:
 def check_installed() -> None:
     """Refuse to start without Streamlit."""
     if importlib.util.find_spec("streamlit") is None:
-        raise ParameterError("dashboard: Streamlit is not installed; run pip install 'retrieval-report[app]'")
+        raise ParameterError(
+            "dashboard: Streamlit is not installed; run pip install 'retrieval-report[app]'"
+        )
 
 
 def check_port(port: int) -> None:
@@ -206,10 +238,14 @@ def check_port(port: int) -> None:
             if error.errno == errno.EADDRINUSE:
                 hint = "choose another --port, or leave it out for the next free one"
                 raise ParameterError(f"port {port} is used by another program; {hint}") from error
-            raise ParameterError(f"port {port} cannot be used: {error.strerror or error}") from error
+            raise ParameterError(
+                f"port {port} cannot be used: {error.strerror or error}"
+            ) from error
 
 
-def environment(files: Mapping[str, Any] | None, port: int | None, *, browser: bool = False) -> dict[str, str]:
+def environment(
+    files: Mapping[str, Any] | None, port: int | None, *, browser: bool = False
+) -> dict[str, str]:
     """Return the environment that passes files to the application and settings to the server."""
     settings: dict[str, Any] = {
         "server.address": "127.0.0.1",
@@ -220,7 +256,11 @@ def environment(files: Mapping[str, Any] | None, port: int | None, *, browser: b
     if port is not None:
         settings["server.port"] = port
     # With PYTHONSAFEPATH the script would not find the modules beside it.
-    kept = {name: value for name, value in os.environ.items() if name not in (START, BROWSER, "PYTHONSAFEPATH")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in (START, BROWSER, "PYTHONSAFEPATH")
+    }
     found = {} if files is None else {START: json.dumps(files)}
     if browser:
         found[BROWSER] = "open"

@@ -24,24 +24,27 @@ from retrieval_report.writing.files import check_writable_folder
 
 
 class Study(Answers):
-    """A comparison of models: their rankings, how to score them, and every answer, each computed once on first use.
+    """A comparison of models: their rankings, how to score them, and every answer, each computed
+    once on first use.
 
-    A study never changes and may be used from several threads. `at`, `models`, `where` and `pair` return narrower
-    studies that share computed results, because the scores of a list do not depend on other lists.
+    A study never changes and may be used from several threads. `at`, `models`, `where` and `pair`
+    return narrower studies that share computed results, because the scores of a list do not depend
+    on other lists.
 
     Parameters
     ----------
     rankings
-        The result of :func:`from_search`, or anything that :func:`read_rankings` accepts: a dictionary of model →
-        search results, one long frame, or paths.
+        The result of :func:`from_search`, or anything that :func:`read_rankings` accepts: a
+        dictionary of model → search results, one long frame, or paths.
     measures
-        Text such as ``"ndcg@10, ap"``, or a sequence of texts and records; the first is the headline. Measures
-        without a cutoff use ``cutoffs``, by default the whole list. By default ndcg@10, precision@10, recall@10 and
-        ap.
+        Text such as ``"ndcg@10, ap"``, or a sequence of texts and records; the first is the
+        headline. Measures without a cutoff use ``cutoffs``, by default the whole list. By default
+        ndcg@10, precision@10, recall@10 and ap.
     judgements, queries
         Anything that :func:`read_judgements` and :func:`read_queries` accept.
     like
-        A system whose definitions and tie order are used, such as "trec_eval"; see :func:`evaluate_like`.
+        A system whose definitions and tie order are used, such as "trec_eval"; see
+        :func:`evaluate_like`.
     average
         One of {"micro", "macro", "weighted"}, as for :func:`summarise`.
     by
@@ -51,12 +54,13 @@ class Study(Answers):
     costs
         A cost for every model; `costs` shows which models are worth theirs; see :func:`cost_table`.
     correction
-        How p-values allow for the number of pairs, everywhere: "max-t", "holm", "tukey" or "bh"; see :func:`compare`.
+        How p-values allow for the number of pairs, everywhere: "max-t", "holm", "tukey" or "bh";
+        see :func:`compare`.
     letters
         Whether the leaderboard (`board`) has letters; see :func:`leaderboard`.
     **options
-        All other options of :func:`evaluate` except ``policies``, all of which a study uses; and ``columns`` and
-        ``name_by`` of :func:`read_rankings`.
+        All other options of :func:`evaluate` except ``policies``, all of which a study uses; and
+        ``columns`` and ``name_by`` of :func:`read_rankings`.
 
     Raises
     ------
@@ -65,10 +69,14 @@ class Study(Answers):
 
     Examples
     --------
-    >>> study = Study({
-    ...     "coarse": {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 2, "b": 2, "c": 1}},
-    ...     "fine": {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"a": 1, "b": 3, "c": 2}}},
-    ...     "rr@3, ap@3", judgements={"q1": {"a": 1}, "q2": {"b": 1}})
+    >>> study = Study(
+    ...     {
+    ...         "coarse": {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 2, "b": 2, "c": 1}},
+    ...         "fine": {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"a": 1, "b": 3, "c": 2}},
+    ...     },
+    ...     "rr@3, ap@3",
+    ...     judgements={"q1": {"a": 1}, "q2": {"b": 1}},
+    ... )
     >>> study.table().rows()
     [('fine', 1.0, 1.0), ('coarse', 0.6805555555555556, 0.6805555555555556)]
     >>> pair = study.at("rr@3").compare("fine", "coarse").filter(policy="expected")
@@ -83,7 +91,9 @@ class Study(Answers):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is not known."""
+        """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
+        not known.
+        """
         here = self.at(self.measure)
 
         def make() -> tuple[str, ...]:
@@ -109,9 +119,14 @@ class Study(Answers):
     def _say(self) -> tuple[str, tuple[str, ...]]:
         metric, cutoff = self.measures[0]
         here = self.at(self.measure)
-        # For other measures only the expected winner is named, so their random orders are not needed.
+        # For other measures only the expected winner is named, so their random orders are not
+        # needed.
         others = self.under("expected").summary.join(
-            here.summary, on=["metric", "cutoff"], how="anti", nulls_equal=True, maintain_order="left"
+            here.summary,
+            on=["metric", "cutoff"],
+            how="anti",
+            nulls_equal=True,
+            maintain_order="left",
         )
         ties = naive_ties(self.like, self.options.naive_order)
         summary = pl.concat([here.summary, others])
@@ -119,22 +134,30 @@ class Study(Answers):
         return verdict(*about, metric=metric, cutoff=cutoff, ties=ties, identical=self.identical)
 
     def table(self) -> pl.DataFrame:
-        """Expected scores, with one row per model (best by the headline measure first) and one column per measure."""
+        """Expected scores, with one row per model (best by the headline measure first) and one
+        column per measure.
+        """
         expected = self.summary.filter(policy="expected")
         labels = expected.select("metric", "cutoff").rows()
         wide = expected.with_columns(
             measure=pl.Series([measure_text(*label) for label in labels], dtype=pl.String)
         ).pivot("measure", index="model", values="value", maintain_order=True)
         names = [measure_text(*measure) for measure in self.measures]
-        return wide.select("model", *names).sort(names[0], descending=True, nulls_last=True, maintain_order=True)
+        return wide.select("model", *names).sort(
+            names[0], descending=True, nulls_last=True, maintain_order=True
+        )
 
     @property
     def plot(self) -> Plots:
-        """The charts of the headline measure: ``study.plot.policies()``; ``dir(study.plot)`` lists them."""
+        """The charts of the headline measure: ``study.plot.policies()``; ``dir(study.plot)`` lists
+        them.
+        """
         return Plots(self)
 
     def contents(self, **about: Unpack[PageOptions]) -> Report:
-        """Return :func:`report_contents` of this study; ``about`` may hold title, headline and command."""
+        """Return :func:`report_contents` of this study; ``about`` may hold title, headline and
+        command.
+        """
         wanted: PageOptions = {"headline": self.measure, **about}
         return report_of(self, **wanted)
 
@@ -147,13 +170,18 @@ class Study(Answers):
         raw: bool = False,
         **about: Unpack[PageOptions],
     ) -> Path:
-        """Write the report of what is looked at into a folder, as :func:`write_report` does; return the folder."""
+        """Write the report of what is looked at into a folder, as :func:`write_report` does; return
+        the folder.
+        """
         check_writable_folder(folder)
         write_report(folder, self.contents(**about), formats=formats, timestamp=timestamp, raw=raw)
         return Path(folder)
 
-    def dashboard(self, *, name: str = "This study", port: int | None = None, browser: bool = True) -> Dashboard:
-        """Open this study's models and queries in the dashboard, with its headline measure and settings.
+    def dashboard(
+        self, *, name: str = "This study", port: int | None = None, browser: bool = True
+    ) -> Dashboard:
+        """Open this study's models and queries in the dashboard, with its headline measure and
+        settings.
 
         Parameters
         ----------
@@ -167,12 +195,14 @@ class Study(Answers):
         Returns
         -------
         Dashboard
-            An object with its ``address`` on this machine and ``stop()``; the dashboard also ends with Python.
+            An object with its ``address`` on this machine and ``stop()``; the dashboard also ends
+            with Python.
 
         Raises
         ------
         RetrievalReportError
-            The dashboard has no control for a setting, the port is in use, or Streamlit is not installed.
+            The dashboard has no control for a setting, the port is in use, or Streamlit is not
+            installed.
         """
         about = {"name": name, "average": self.average, **asked_of_dashboard(self)}
         return serve(self.alone().frames, about, port=port, browser=browser)
@@ -191,7 +221,9 @@ class Study(Answers):
     def __repr__(self) -> str:
         """Return the verdict and the leaderboard of the headline measure as text."""
         board = self._board()
-        return "\n".join([*(visible(line) for line in self.verdict), "", frame_table(board, board.columns)])
+        return "\n".join(
+            [*(visible(line) for line in self.verdict), "", frame_table(board, board.columns)]
+        )
 
     def _repr_html_(self) -> str:
         """Return the same as HTML without scripts and without network."""
@@ -202,13 +234,19 @@ class Study(Answers):
             for row in board.head(50).iter_rows()
         )
         lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.verdict)
-        return f"<div>{lines}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        return (
+            f"<div>{lines}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        )
 
     def _board(self) -> pl.DataFrame:
         """Return the leaderboard of the headline measure, best first."""
         here = self.summary.filter(at_measure(*self.measures[0]))
         naive = here.filter(policy="naive").select("model", naive="value")
-        board = here.filter(policy="expected").rename({"value": "expected"}).join(naive, on="model", how="left")
+        board = (
+            here.filter(policy="expected")
+            .rename({"value": "expected"})
+            .join(naive, on="model", how="left")
+        )
         board = board.select("model", "expected", "tie_std", "naive", "lowest", "highest")
         return board.sort("expected", descending=True, nulls_last=True)
 

@@ -1,4 +1,6 @@
-"""The data that a study shares with all narrower ones, their scores as needed, and the selection of one of them."""
+"""The data that a study shares with all narrower ones, their scores as needed, and the selection of
+one of them.
+"""
 
 from __future__ import annotations
 
@@ -38,29 +40,45 @@ class Data:
     """The data that a study shares with all narrower ones."""
 
     frames: Mapping[str, Any]  # rankings, judgements, queries
-    measures: Mapping[Measure, Measure]  # as asked, and as the scores name them: `like` may define them otherwise
+    measures: Mapping[
+        Measure, Measure
+    ]  # as asked, and as the scores name them: `like` may define them otherwise
     asked: Mapping[str, Any]  # metrics and cutoffs, as for evaluate
     options: Mapping[str, Any]
     like: str | None
     found: Once = field(default_factory=lambda: Once(MOST_KEPT))
 
     @classmethod
-    def read(cls, given: Mapping[str, Any], measures: object, like: str | None, options: Mapping[str, Any]) -> Data:
+    def read(
+        cls,
+        given: Mapping[str, Any],
+        measures: object,
+        like: str | None,
+        options: Mapping[str, Any],
+    ) -> Data:
         """Read the input and check the options; nothing is scored yet."""
         if "policies" in options:
             raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
-        scoring = {name: value for name, value in options.items() if name not in ("cutoffs", "columns", "name_by")}
+        scoring = {
+            name: value
+            for name, value in options.items()
+            if name not in ("cutoffs", "columns", "name_by")
+        }
         reading = {name: options[name] for name in ("columns", "name_by") if name in options}
         asked = {"metrics": measures, "cutoffs": options.get("cutoffs")}
         options_with(scoring)
         named = {
-            (str(metric), cutoff): (str(metric), cutoff) for metric, own in parse_metrics(**asked) for cutoff in own
+            (str(metric), cutoff): (str(metric), cutoff)
+            for metric, own in parse_metrics(**asked)
+            for cutoff in own
         }
         if like is not None:
             scoring.pop("progress", None)  # it has none to show
             check_like(scoring)
             known = measures_like(like, **asked)
-            named = {measure: (record.definition, cutoff) for measure, (record, cutoff) in known.items()}
+            named = {
+                measure: (record.definition, cutoff) for measure, (record, cutoff) in known.items()
+            }
         return cls(_read(given, reading), named, asked, scoring, like)
 
     @property
@@ -98,18 +116,24 @@ class View:
     by: str | None
     baseline: str | None
     margin: float | None
-    costs: Any = field(compare=False)  # may be a frame, which has no hash: nothing is remembered by it
+    costs: Any = field(
+        compare=False
+    )  # may be a frame, which has no hash: nothing is remembered by it
     correction: str = MAX_T
     letters: bool = False
     measures: tuple[Measure, ...] | None = None
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
     policies: tuple[str, ...] | None = None
-    where: tuple[tuple[str, Any], ...] = field(default=(), compare=False)  # how the queries were chosen, in words
+    where: tuple[tuple[str, Any], ...] = field(
+        default=(), compare=False
+    )  # how the queries were chosen, in words
 
 
 class StudyOptions(ScoringOptions, total=False):
-    """The options of a study: those of ``evaluate`` except policies, cutoffs, and how rankings are read."""
+    """The options of a study: those of ``evaluate`` except policies, cutoffs, and how rankings are
+    read.
+    """
 
     cutoffs: Cutoffs
     columns: Mapping[str, str] | None
@@ -119,8 +143,11 @@ class StudyOptions(ScoringOptions, total=False):
 Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every single random order
 
 
-def scores_under(data: Data, policies: Sequence[str], measures: Sequence[Measure], draws: Draws) -> pl.DataFrame:
-    """Return scores of all models and queries as from `evaluate`, drawing random orders only if needed.
+def scores_under(
+    data: Data, policies: Sequence[str], measures: Sequence[Measure], draws: Draws
+) -> pl.DataFrame:
+    """Return scores of all models and queries as from `evaluate`, drawing random orders only if
+    needed.
 
     Parameters
     ----------
@@ -139,7 +166,11 @@ def scores_under(data: Data, policies: Sequence[str], measures: Sequence[Measure
         metrics = list(dict.fromkeys(metric for metric, _ in measures))
         exact = _exact(data, draws).filter(pl.col("metric").is_in(metrics))
         found = _in_order(data, [exact, *(_drawn(data, metric, draws)[0] for metric in metrics)])
-    return found if set(data.policies) <= set(policies) else found.filter(pl.col("policy").is_in(policies))
+    return (
+        found
+        if set(data.policies) <= set(policies)
+        else found.filter(pl.col("policy").is_in(policies))
+    )
 
 
 def drawn_means(data: Data, measures: Sequence[Measure], draws: Draws) -> pl.DataFrame:
@@ -152,7 +183,9 @@ def drawn_means(data: Data, measures: Sequence[Measure], draws: Draws) -> pl.Dat
 
 
 def _at_once(data: Data, measures: Sequence[Measure], draws: Draws) -> bool:
-    """Return whether to compute everything together, as is always done for another system's definitions."""
+    """Return whether to compute everything together, as is always done for another system's
+    definitions.
+    """
     whole = set(measures) == set(data.measures) and not data.found.known("exact")
     return whole or data.like is not None or data.found.known(("everything", draws))
 
@@ -175,16 +208,22 @@ def _exact(data: Data, draws: Draws) -> pl.DataFrame:
     exact = [policy for policy in data.policies if policy != "shuffled"]
     if data.like is not None or data.found.known(("everything", draws)):
         return _everything(data, draws)[0].filter(pl.col("policy").is_in(exact))
-    return data.found.find("exact", lambda: evaluate(data.judged, **data.asked, policies=exact, **data.options))
+    return data.found.find(
+        "exact", lambda: evaluate(data.judged, **data.asked, policies=exact, **data.options)
+    )
 
 
 def _drawn(data: Data, metric: str, draws: Draws) -> Scored:
     """Return scores and means under random orders for one metric at all its cutoffs."""
 
     def make() -> Scored:
-        record, cutoffs = next(request for request in parse_metrics(**data.asked) if str(request[0]) == metric)
+        record, cutoffs = next(
+            request for request in parse_metrics(**data.asked) if str(request[0]) == metric
+        )
         options = {**data.options, **draws._asdict()}
-        return evaluate_with_draws(data.judged, metrics=record, cutoffs=cutoffs, policies="shuffled", **options)
+        return evaluate_with_draws(
+            data.judged, metrics=record, cutoffs=cutoffs, policies="shuffled", **options
+        )
 
     return data.found.find(("drawn", metric, draws), make)
 
@@ -195,6 +234,10 @@ def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     wanted = schema("scores", "metric", "cutoff")
     ranks = pl.DataFrame(list(data.measures), schema=wanted, orient="row").with_row_index("measure")
     keyed = frame.join(ranks, on=list(wanted), how="left", nulls_equal=True, maintain_order="left")
-    policies = pl.col("policy").replace_strict(data.policies, range(len(data.policies)), return_dtype=pl.Int8)
+    policies = pl.col("policy").replace_strict(
+        data.policies, range(len(data.policies)), return_dtype=pl.Int8
+    )
     keyed = keyed.with_columns(under=policies)
-    return keyed.sort("model", "query", "measure", "under", maintain_order=True).drop("measure", "under")
+    return keyed.sort("model", "query", "measure", "under", maintain_order=True).drop(
+        "measure", "under"
+    )

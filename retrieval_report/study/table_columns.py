@@ -1,4 +1,6 @@
-"""Tables of a report and the kinds of their columns: what a cell shows, sorts by and shows as a tool tip."""
+"""Tables of a report and the kinds of their columns: what a cell shows, sorts by and shows as a
+tool tip.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +12,34 @@ from retrieval_report.comparison.verdicts import chance_of
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.terminal import deviation, visible
-from retrieval_report.writing.numbers import DECIMALS, amount, chance_text, interval, number, share, size
+from retrieval_report.writing.numbers import (
+    DECIMALS,
+    amount,
+    chance_text,
+    interval,
+    number,
+    share,
+    size,
+)
 
 Row = Mapping[str, Any]
 KINDS = {"measure": "measure-name", "order": "long-prose", "call": "prose"}  # kinds of text columns
 NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 NOTHING = "–"
-TEXTS: Mapping[str, Callable[[Any], str]] = {"share": share, "chance": chance_text, "amount": amount}
+TEXTS: Mapping[str, Callable[[Any], str]] = {
+    "share": share,
+    "chance": chance_text,
+    "amount": amount,
+}
 ROWS = 1000  # more would make the page slow; the files hold all rows
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The text shown, the key it sorts by (empty: last), and the full text if the shown one is shortened."""
+    """The text shown, the key it sorts by (empty: last), and the full text if the shown one is
+    shortened.
+    """
 
     text: str
     sort: str = ""
@@ -47,11 +63,18 @@ class Column:
 
 
 def column_of(
-    frame: str, name: str, *, width: int = NAME_WIDTH, nothing: str = NOTHING, key: str = "", title: str = ""
+    frame: str,
+    name: str,
+    *,
+    width: int = NAME_WIDTH,
+    nothing: str = NOTHING,
+    key: str = "",
+    title: str = "",
 ) -> Column:
     """Return a column with its declared title, meaning and format.
 
-    ``key`` is the row's key for the value if it is not the column's name; ``title`` replaces the declared title.
+    ``key`` is the row's key for the value if it is not the column's name; ``title`` replaces the
+    declared title.
 
     >>> share = column_of("profile", "cut_share")
     >>> share.header, share.fill({"cut_share": 0.25}).text
@@ -63,7 +86,11 @@ def column_of(
         return Column(known.title, _deviation(name), known.help)
     if name == "p_tie":
         return Column(known.title, _reversal, known.help)
-    fill = _text(key or name, width) if known.format == "text" else _value(key or name, known.format, nothing)
+    fill = (
+        _text(key or name, width)
+        if known.format == "text"
+        else _value(key or name, known.format, nothing)
+    )
     return Column(known.title, fill, known.help, known.format not in ("text", "flag"), name)
 
 
@@ -77,7 +104,11 @@ def columns_of(frame: str, *parts: str | Column) -> list[Column]:
     """
     columns: list[Column] = []
     for part in parts:
-        columns += [part] if isinstance(part, Column) else [column_of(frame, name) for name in part.split()]
+        columns += (
+            [part]
+            if isinstance(part, Column)
+            else [column_of(frame, name) for name in part.split()]
+        )
     return columns
 
 
@@ -96,7 +127,9 @@ def _text(name: str, width: int) -> Callable[[Row], Cell]:
 
 
 def _value(name: str, format: str, nothing: str) -> Callable[[Row], Cell]:
-    """Return a function that fills a cell with a number (in the row's ``digits``), a share, a probability or yes/no."""
+    """Return a function that fills a cell with a number (in the row's ``digits``), a share, a
+    probability or yes/no.
+    """
     digits = {"count": 0, "tenth": 1}.get(format, DECIMALS)
 
     def fill(row: Row) -> Cell:
@@ -109,13 +142,18 @@ def _value(name: str, format: str, nothing: str) -> Callable[[Row], Cell]:
             return Cell(TEXTS[format](value), sort_key(value))
         if format == "signed":
             return Cell(size(value, row.get("digits", digits), "+"), sort_key(value))
-        return Cell(number(value, row.get("digits", digits) if format == "number" else digits), sort_key(value))
+        return Cell(
+            number(value, row.get("digits", digits) if format == "number" else digits),
+            sort_key(value),
+        )
 
     return fill
 
 
 def _deviation(name: str) -> Callable[[Row], Cell]:
-    """Return a function that fills a cell with a standard deviation, or the reason why there is none."""
+    """Return a function that fills a cell with a standard deviation, or the reason why there is
+    none.
+    """
 
     def fill(row: Row) -> Cell:
         value = row.get(name)
@@ -127,17 +165,26 @@ def _deviation(name: str) -> Callable[[Row], Cell]:
 
 
 def _reversal(row: Row) -> Cell:
-    """Return a cell with the probability that tie order reverses a pair, sorted by its upper bound."""
+    """Return a cell with the probability that tie order reverses a pair, sorted by its upper
+    bound.
+    """
     most = row["p_tie_high"]
-    return Cell(NOTHING if most is None else chance_of(row), "" if most is None else sort_key(row["p_tie"] or most))
+    return Cell(
+        NOTHING if most is None else chance_of(row),
+        "" if most is None else sort_key(row["p_tie"] or most),
+    )
 
 
 def sort_key(value: float) -> str:
-    """Return enough digits to sort by, since the text shown may round neighbours to the same value."""
+    """Return enough digits to sort by, since the text shown may round neighbours to the same
+    value.
+    """
     return f"{value:.9g}"
 
 
-def range_column(low: str, high: str, text: Callable[[Any, Any], str], title: str, help: str) -> Column:
+def range_column(
+    low: str, high: str, text: Callable[[Any, Any], str], title: str, help: str
+) -> Column:
     """Return a column with the range between two columns as text; it sorts by the lower end."""
 
     def fill(row: Row) -> Cell:
@@ -159,12 +206,16 @@ def counts_column(frame: str, names: Sequence[str]) -> Column:
     def fill(row: Row) -> Cell:
         return Cell(" – ".join(str(row[name]) for name in names), str(row[names[0]]))
 
-    return Column(" – ".join(part.title for part in known), fill, "; ".join(part.help for part in known))
+    return Column(
+        " – ".join(part.title for part in known), fill, "; ".join(part.help for part in known)
+    )
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table of the page; ``measures`` holds each row's metric@cutoff if rows can be filtered by it."""
+    """One table of the page; ``measures`` holds each row's metric@cutoff if rows can be filtered by
+    it.
+    """
 
     id: str
     caption: str
@@ -181,12 +232,30 @@ class Table:
 
 
 def table_of(
-    id: str, caption: str, columns: Sequence[Column], rows: Iterable[Row], *, chosen: str = "", note: str = ""
+    id: str,
+    caption: str,
+    columns: Sequence[Column],
+    rows: Iterable[Row],
+    *,
+    chosen: str = "",
+    note: str = "",
 ) -> Table:
-    """Return a table of rows; readers can filter it by measure if it is said which one is shown at first."""
+    """Return a table of rows; readers can filter it by measure if it is said which one is shown at
+    first.
+    """
     everything = list(rows)
     shown = everything[:ROWS]
     if len(shown) < len(everything):
-        note = f"The first {ROWS} of {len(everything)} rows are shown; the CSV files hold all. {note}".strip()
+        note = (
+            f"The first {ROWS} of {len(everything)} rows are shown; the CSV files hold all. {note}"
+        ).strip()
     cells = [[column.fill(row) for column in columns] for row in shown]
-    return Table(id, caption, columns, cells, [row["measure"] for row in shown] if chosen else [], note, chosen)
+    return Table(
+        id,
+        caption,
+        columns,
+        cells,
+        [row["measure"] for row in shown] if chosen else [],
+        note,
+        chosen,
+    )

@@ -1,4 +1,6 @@
-"""Turn frames into tables for reading, with chosen columns, few digits, short names, and values to sort by."""
+"""Turn frames into tables for reading, with chosen columns, few digits, short names, and values to
+sort by.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ LISTS = {
 
 
 def report_tables(report: Report) -> dict[str, Table]:
-    """Return all tables of the page by id, except those without rows, as of questions that were not asked."""
+    """Return all tables of the page by id, except those without rows, as of questions that were not
+    asked.
+    """
     tables = (
         _leaderboard(report),
         _deciding(report),
@@ -65,7 +69,9 @@ def _leaderboard(report: Report) -> Table:
     ranks = (_ranks("tie", "Ranks by tie order"), _ranks("query", "Ranks by queries"))
     rows = report.leaderboard if report.leaderboard["model"].n_unique() > 1 else pl.DataFrame()
     letters = ["letters"] if "letters" in rows.columns else []
-    columns = columns_of("leaderboard", "rank model measure value tie_std", *letters, *ranks, INTERVAL_COLUMN)
+    columns = columns_of(
+        "leaderboard", "rank model measure value tie_std", *letters, *ranks, INTERVAL_COLUMN
+    )
     return _by_measure(report, "leaderboard", "Models, best first", columns, rows)
 
 
@@ -73,7 +79,9 @@ def _ranks(source: str, title: str) -> Column:
     """Return a column with the range of ranks by tie order or by queries, or one rank."""
     low, high = (column_of("leaderboard", f"{source}_rank_{end}") for end in ("low", "high"))
     help = f"{low.help}; {high.help}"
-    return range_column(low.name, high.name, lambda a, b: str(a) if a == b else f"{a} to {b}", title, help)
+    return range_column(
+        low.name, high.name, lambda a, b: str(a) if a == b else f"{a} to {b}", title, help
+    )
 
 
 def _deciding(report: Report) -> Table:
@@ -83,11 +91,20 @@ def _deciding(report: Report) -> Table:
     able = (pl.col("difference") != 0) | (pl.col("lowest") != 0) | (pl.col("highest") != 0)
     rows = _measured_rows(report, here.filter(able.fill_null(False))) if here.height else []
     names = [rows[0]["model_a"], rows[0]["model_b"]] if rows else ["", ""]
-    values = [column_of("deciding", f"value_{side}", title=name) for side, name in zip("ab", names, strict=True)]
-    columns = columns_of("deciding", "query", *values, "difference lowest highest share decides order_unsure")
+    values = [
+        column_of("deciding", f"value_{side}", title=name)
+        for side, name in zip("ab", names, strict=True)
+    ]
+    columns = columns_of(
+        "deciding", "query", *values, "difference lowest highest share decides order_unsure"
+    )
     caption = f"Which queries decide {report.measure} between the first two models"
     alike = here.height - len(rows)
-    caption += f"; on {alike} {'other' if alike == 1 else 'others'} they never differ" if rows and alike else ""
+    caption += (
+        f"; on {alike} {'other' if alike == 1 else 'others'} they never differ"
+        if rows and alike
+        else ""
+    )
     return table_of("deciding", caption, columns, rows)
 
 
@@ -101,9 +118,14 @@ def _curve(report: Report) -> Table:
     """A row for every model, a column for every level of recall."""
     frame, name = report.recall_curve, "recall_curve"
     levels = [f"{level:g}" for level in frame["recall"].unique().sort()] if frame.width else []
-    columns = [column_of(name, "model"), *(column_of(name, "value", key=level, title=level) for level in levels)]
+    columns = [
+        column_of(name, "model"),
+        *(column_of(name, "value", key=level, title=level) for level in levels),
+    ]
     rows: dict[str, dict[str, Any]] = {}
-    for model, recall, value in frame.select("model", "recall", "value").iter_rows() if frame.width else ():
+    for model, recall, value in (
+        frame.select("model", "recall", "value").iter_rows() if frame.width else ()
+    ):
         rows.setdefault(model, {"model": model})[f"{recall:g}"] = value
     return table_of("recall-curve", "Interpolated precision along recall", columns, rows.values())
 
@@ -117,14 +139,31 @@ def _coverage(report: Report) -> Table:
 def _requested(report: Report) -> tuple[Table, ...]:
     """Return the tables of segments, a margin and costs."""
     asked, costs = report.parameters, report.costs
-    by, margin = asked.get("by", "segment"), f"{asked.get('baseline')} by more than {asked.get('margin')}"
-    segments = "segment measure queries winner value overall_winner overall_value segments_p verdict"
+    by, margin = (
+        asked.get("by", "segment"),
+        f"{asked.get('baseline')} by more than {asked.get('margin')}",
+    )
+    segments = (
+        "segment measure queries winner value overall_winner overall_value segments_p verdict"
+    )
     no_worse = "model measure value difference bound_low verdict detectable queries_needed"
     paid = columns_of("costs", "model cost amount measure value tie_std front beaten_by")
     costs = costs.filter(policy="expected") if costs.width else costs
     return (
-        _by_measure(report, "segments", f"Winners by {by}", columns_of("segments", segments), report.segments),
-        _by_measure(report, "no-worse", f"No worse than {margin}?", columns_of("no_worse", no_worse), report.no_worse),
+        _by_measure(
+            report,
+            "segments",
+            f"Winners by {by}",
+            columns_of("segments", segments),
+            report.segments,
+        ),
+        _by_measure(
+            report,
+            "no-worse",
+            f"No worse than {margin}?",
+            columns_of("no_worse", no_worse),
+            report.no_worse,
+        ),
         _by_measure(report, "costs", "Scores against costs", paid, costs),
     )
 
@@ -135,7 +174,9 @@ def _summary(report: Report) -> Table:
     wide = side_by_side(report.summary, MEAN, SIDES, values.filter(policy="expected").first())
     wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     best = wide.sort(pl.col("expected").fill_null(0.0), descending=True, maintain_order=True)
-    digits = {key: column_decimals(part["expected"]) for key, part in best.group_by("metric", "cutoff")}
+    digits = {
+        key: column_decimals(part["expected"]) for key, part in best.group_by("metric", "cutoff")
+    }
     rows = [
         {**row, "measure": _measure(row), "digits": digits[row["metric"], row["cutoff"]]}
         for row in best.iter_rows(named=True)
@@ -145,25 +186,41 @@ def _summary(report: Report) -> Table:
     first = f"model measure expected tie_std {naive} lowest highest {cut}"
     columns = columns_of("board", first, INTERVAL_COLUMN, "queries", *counts)
     measures = report.summary.select("metric", "cutoff").unique(maintain_order=True).rows()
-    others = [measure for measure in measures if measure != (report.metric, report.cutoff)]  # the verdict names it
+    others = [
+        measure for measure in measures if measure != (report.metric, report.cutoff)
+    ]  # the verdict names it
     note = " ".join(uneven_lengths(report.scores, others))
-    return table_of("summary", "Mean scores of all models", columns, rows, chosen=report.measure, note=note)
+    return table_of(
+        "summary", "Mean scores of all models", columns, rows, chosen=report.measure, note=note
+    )
 
 
 def _comparisons(report: Report) -> list[Table]:
-    """Every pair; of many models those whose order depends on tie order by themselves, and the others to be folded."""
+    """Every pair; of many models those whose order depends on tie order by themselves, and the
+    others to be folded.
+    """
     keys = ["model_a", "model_b", "metric", "cutoff"]
     frame = report.comparison.filter(policy="expected").join(
-        report.flips.select(*keys, "verdict", "disagree"), on=keys, nulls_equal=True, maintain_order="left"
+        report.flips.select(*keys, "verdict", "disagree"),
+        on=keys,
+        nulls_equal=True,
+        maintain_order="left",
     )
     counts = counts_column("comparison", ("wins", "ties", "losses"))
     differs = (column_of("comparison", "difference"), INTERVAL_COLUMN)
-    columns = columns_of("flips", "model_a model_b measure", *differs, "family_p p_tie disagree", counts, "verdict")
+    columns = columns_of(
+        "flips", "model_a model_b measure", *differs, "family_p p_tie disagree", counts, "verdict"
+    )
     rows = _measured_rows(report, ahead_first(frame, pl.col("difference") < 0))
-    plain = "" if report.parameters["average"] == "micro" else ", by their plain means over the queries"
+    plain = (
+        "" if report.parameters["average"] == "micro" else ", by their plain means over the queries"
+    )
     caption, note = f"Every pair of models{plain}", ""
     if report.comparison["model_a"].n_unique() > 1:
-        note = "Each interval is for one pair: unlike p-values, intervals are not adjusted for the number of pairs."
+        note = (
+            "Each interval is for one pair: unlike p-values, intervals are not adjusted for the "
+            "number of pairs."
+        )
     models = pl.concat([report.comparison["model_a"], report.comparison["model_b"]]).n_unique()
     first = [row for row in rows if row["verdict"] == DEPENDS]
     if models < MANY or report.measure not in [row["measure"] for row in first]:
@@ -172,24 +229,41 @@ def _comparisons(report: Report) -> list[Table]:
     accidents = "Pairs whose order depends on tie order"
     return [
         table_of("comparison", accidents, columns, first, chosen=report.measure),
-        table_of("comparison-rest", "All other pairs of models", columns, rest, chosen=report.measure, note=note),
+        table_of(
+            "comparison-rest",
+            "All other pairs of models",
+            columns,
+            rest,
+            chosen=report.measure,
+            note=note,
+        ),
     ]
 
 
 def _agreement(report: Report) -> Table:
     columns = columns_of("agreement", "policy_a policy_b measure tau same_winner")
     # Shuffles repeat the expectation with noise, and pairs that agree need only one sentence.
-    frame = report.agreement.filter((pl.col("policy_a") != "shuffled") & (pl.col("policy_b") != "shuffled"))
+    frame = report.agreement.filter(
+        (pl.col("policy_a") != "shuffled") & (pl.col("policy_b") != "shuffled")
+    )
     differing = frame.filter((pl.col("tau") < 1 - SAME) | ~pl.col("same_winner"))
     alike = frame.height - differing.height
-    note = f"{alike} pairs of policies rank the models the same way and name the same winner." if alike else ""
+    note = (
+        f"{alike} pairs of policies rank the models the same way and name the same winner."
+        if alike
+        else ""
+    )
     if frame.height and not differing.height:
         note = "All policies rank the models the same way, by every measure: Kendall’s τ is 1."
-    return _by_measure(report, "agreement", "Where policies disagree on the ranking", columns, differing, note)
+    return _by_measure(
+        report, "agreement", "Where policies disagree on the ranking", columns, differing, note
+    )
 
 
 def _audits(report: Report) -> tuple[Table, ...]:
-    """Return the table of numbers that tie order changes or may change, best models first, and that of the others."""
+    """Return the table of numbers that tie order changes or may change, best models first, and that
+    of the others.
+    """
     if report.audit.is_empty():
         return ()
     system, order = column_of("audit", "system", key="name"), column_of("audit", "order", width=80)
@@ -199,16 +273,23 @@ def _audits(report: Report) -> tuple[Table, ...]:
         name=pl.concat_str("system", "version", separator=" ", ignore_nulls=True),
         misled=pl.col("same_winner").eq(False).fill_null(False),
     )
-    rows = rows.sort("misled", "exact", furthest_off, descending=True, nulls_last=True, maintain_order=True)
+    rows = rows.sort(
+        "misled", "exact", furthest_off, descending=True, nulls_last=True, maintain_order=True
+    )
     settled = (pl.col("off") == 0).fill_null(False) & ~pl.col("misled")
     parts = {"audit": rows.filter(~settled), "audit-exact": rows.filter(settled)}
     caption = f"What other systems would print for {report.measure}"
     captions = {"audit": caption, "audit-exact": f"{caption}: the exact score of its definition"}
-    return tuple(table_of(id, captions[id], columns, part.iter_rows(named=True)) for id, part in parts.items())
+    return tuple(
+        table_of(id, captions[id], columns, part.iter_rows(named=True))
+        for id, part in parts.items()
+    )
 
 
 def _printed() -> Column:
-    """Return a column with the number that a system prints, or the range of those it could print."""
+    """Return a column with the number that a system prints, or the range of those it could
+    print.
+    """
 
     def text(low: float, high: float) -> str:
         return number(low) if high - low <= SAME else span(low, high, " – ")
@@ -223,15 +304,21 @@ def _same_winner() -> Column:
 
     def fill(row: Row) -> Cell:
         several = row["winner"] is not None and row["same_winner"] is None
-        return Cell("open", "open", visible(row["winner"][:FULL_NAME])) if several else known.fill(row)
+        return (
+            Cell("open", "open", visible(row["winner"][:FULL_NAME])) if several else known.fill(row)
+        )
 
-    return Column(known.header, fill, f"{known.help}; open: several models could win", numeric=False)
+    return Column(
+        known.header, fill, f"{known.help}; open: several models could win", numeric=False
+    )
 
 
 def _profile(report: Report) -> Table:
     shares = "cut_share mixed_share ends_in_cut_tie tied_items mixed_items"
     cutoff = column_of("profile", "cutoff", nothing="all")
-    columns = columns_of("profile", "model", cutoff, shares, "tie_median tie_max items distances bits")
+    columns = columns_of(
+        "profile", "model", cutoff, shares, "tie_median tie_max items distances bits"
+    )
     rows = _best_first(report, report.profile).iter_rows(named=True)
     return table_of("profile", "How much the distances tie", columns, rows)
 
@@ -239,21 +326,31 @@ def _profile(report: Report) -> Table:
 def _queries(report: Report) -> Table:
     columns = columns_of("queries", "query model measure naive expected std lowest highest spread")
     affected = report.queries.filter(pl.col("spread") > 0)
-    caption = f"Queries whose score is most affected by tie order{' or by the cut of their list' * report.cut}"
+    caption = (
+        "Queries whose score is most affected by tie "
+        f"order{' or by the cut of their list' * report.cut}"
+    )
     return _by_measure(report, "queries", caption, columns, affected)
 
 
 def _truncation(report: Report) -> Table:
-    """Return the table of how the lists of every model are treated, at the cutoff of the verdict."""
+    """Return the table of how the lists of every model are treated, at the cutoff of the
+    verdict.
+    """
     lists_are = column_of("truncation", "truncated", key="lists_are")
     reason = column_of("truncation", "reason", width=80)
     numbers = "lists shortest longest open_share sufficient_depth"
     known = pl.col("truncated").replace_strict(LISTS, return_dtype=pl.String)
     words = pl.when(pl.col("reason") != NOT_KNOWN).then(known).otherwise(pl.lit("may be cut"))
-    rows = _best_first(report, report.truncation.filter(at_cutoff(report.cutoff))).with_columns(lists_are=words)
+    rows = _best_first(report, report.truncation.filter(at_cutoff(report.cutoff))).with_columns(
+        lists_are=words
+    )
     columns = columns_of("truncation", "model", lists_are, reason, numbers)
     return table_of(
-        "truncation", f"How the lists are treated, for {report.measure}", columns, rows.iter_rows(named=True)
+        "truncation",
+        f"How the lists are treated, for {report.measure}",
+        columns,
+        rows.iter_rows(named=True),
     )
 
 
@@ -261,7 +358,9 @@ def _fingerprint(report: Report) -> Table:
     """Return the table of the frames received."""
     frame = report.fingerprint
     columns = [column_of("fingerprint", name, width=64) for name in frame.columns]
-    return table_of("fingerprint", "The data this report was made from", columns, frame.iter_rows(named=True))
+    return table_of(
+        "fingerprint", "The data this report was made from", columns, frame.iter_rows(named=True)
+    )
 
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
@@ -285,7 +384,16 @@ def _measured_rows(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _by_measure(
-    report: Report, id: str, caption: str, columns: list[Column], frame: pl.DataFrame, note: str = ""
+    report: Report,
+    id: str,
+    caption: str,
+    columns: list[Column],
+    frame: pl.DataFrame,
+    note: str = "",
 ) -> Table:
-    """Return a table that readers can filter by measure, with that of the headline shown at first."""
-    return table_of(id, caption, columns, _measured_rows(report, frame), chosen=report.measure, note=note)
+    """Return a table that readers can filter by measure, with that of the headline shown at
+    first.
+    """
+    return table_of(
+        id, caption, columns, _measured_rows(report, frame), chosen=report.measure, note=note
+    )

@@ -10,7 +10,15 @@ import polars as pl
 
 from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
-from retrieval_report.writing.numbers import DECIMALS, amount, chance_text, column_decimals, decimals, number, size
+from retrieval_report.writing.numbers import (
+    DECIMALS,
+    amount,
+    chance_text,
+    column_decimals,
+    decimals,
+    number,
+    size,
+)
 
 Row = Mapping[str, Any]  # one line of the summary frame
 ByPolicy = Mapping[str, Row]  # the lines of one model
@@ -18,10 +26,16 @@ ByPolicy = Mapping[str, Row]  # the lines of one model
 NAME_WIDTH = 40
 CUT = "cut"  # shown instead of a standard deviation where items may be missing
 UNKNOWN_R = "R?"  # and where R, by which a score is divided, may be larger
-NOTHING = "–"  # shown for a value that does not exist, such as a standard deviation without exact value
+NOTHING = (
+    "–"  # shown for a value that does not exist, such as a standard deviation without exact value
+)
 # Columns in which 0 means impossible, so that a rounded 0 would be wrong.
-CHANCES = {part.name for frame in FRAMES.values() for part in frame.columns if part.format == "chance"}
-AMOUNTS = {part.name for frame in FRAMES.values() for part in frame.columns if part.format == "amount"}
+CHANCES = {
+    part.name for frame in FRAMES.values() for part in frame.columns if part.format == "chance"
+}
+AMOUNTS = {
+    part.name for frame in FRAMES.values() for part in frame.columns if part.format == "amount"
+}
 # Counts are shown only if any is above 0.
 COUNTS = {"no_relevant": "no relevant", "missing": "missing", "unjudged": "unjudged"}
 
@@ -34,24 +48,43 @@ def summary_table(summary: pl.DataFrame, *, digits: int = DECIMALS) -> str:
     summary
         The result of `summarise`: one row per model, metric, cutoff and policy.
     digits
-        Digits after the decimal point; there are more if two models, or a deviation and 0, would look the same.
+        Digits after the decimal point; there are more if two models, or a deviation and 0, would
+        look the same.
 
     Returns
     -------
     str
-        Blocks separated by an empty line. ``±`` is the standard deviation of the mean over random tie orders, or "cut"
-        if scores depend on items that may be missing, or "R?" if R may be larger; ``lowest – highest`` are the means
-        under the worst and the best tie order; and ``cut`` is the share of the queries affected, if there are any.
-        Names are made harmless by `visible` and shortened to 40 columns.
+        Blocks separated by an empty line. ``±`` is the standard deviation of the mean over random
+        tie orders, or "cut" if scores depend on items that may be missing, or "R?" if R may be
+        larger; ``lowest – highest`` are the means under the worst and the best tie order; and
+        ``cut`` is the share of the queries affected, if there are any. Names are made harmless by
+        `visible` and shortened to 40 columns.
 
     Examples
     --------
-    >>> values = {"naive": (0.75, None), "expected": (0.7, 0.05), "worst": (0.5, None), "best": (1.0, None)}
-    >>> summary = pl.DataFrame([
-    ...     {"model": "lsh-16", "metric": "precision", "cutoff": 10, "policy": policy, "value": value,
-    ...      "tie_std": std, "queries": 200, "no_relevant": 0, "missing": 1, "unjudged": 0}
-    ...     for policy, (value, std) in values.items()
-    ... ])
+    >>> values = {
+    ...     "naive": (0.75, None),
+    ...     "expected": (0.7, 0.05),
+    ...     "worst": (0.5, None),
+    ...     "best": (1.0, None),
+    ... }
+    >>> summary = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": "lsh-16",
+    ...             "metric": "precision",
+    ...             "cutoff": 10,
+    ...             "policy": policy,
+    ...             "value": value,
+    ...             "tie_std": std,
+    ...             "queries": 200,
+    ...             "no_relevant": 0,
+    ...             "missing": 1,
+    ...             "unjudged": 0,
+    ...         }
+    ...         for policy, (value, std) in values.items()
+    ...     ]
+    ... )
     >>> print(summary_table(summary, digits=2))
     precision@10
     model   naive  expected ± tie std  lowest – highest  queries  missing
@@ -61,12 +94,16 @@ def summary_table(summary: pl.DataFrame, *, digits: int = DECIMALS) -> str:
     return "\n\n".join(_block(part, digits) for part in parts)
 
 
-def frame_table(frame: pl.DataFrame, columns: Sequence[str], *, by: Sequence[str] = (), digits: int = DECIMALS) -> str:
+def frame_table(
+    frame: pl.DataFrame, columns: Sequence[str], *, by: Sequence[str] = (), digits: int = DECIMALS
+) -> str:
     """Lay out a frame as text, with one block per metric and cutoff (or the columns in ``by``).
 
     Examples
     --------
-    >>> frame = pl.DataFrame({"metric": ["rr"] * 2, "cutoff": [1, None], "model": ["a", "b"], "value": [0.5, None]})
+    >>> frame = pl.DataFrame(
+    ...     {"metric": ["rr"] * 2, "cutoff": [1, None], "model": ["a", "b"], "value": [0.5, None]}
+    ... )
     >>> print(frame_table(frame, ["model", "value"], by=("metric", "cutoff"), digits=2))
     rr@1
     model  value
@@ -79,7 +116,9 @@ def frame_table(frame: pl.DataFrame, columns: Sequence[str], *, by: Sequence[str
     blocks = []
     for part in frame.partition_by(by, maintain_order=True) if by else [frame]:
         rows = part.select(columns).iter_rows()
-        table = [list(columns)] + [[_cell(*pair, digits) for pair in zip(columns, row, strict=True)] for row in rows]
+        table = [list(columns)] + [
+            [_cell(*pair, digits) for pair in zip(columns, row, strict=True)] for row in rows
+        ]
         texts = [index for index, name in enumerate(columns) if part.schema[name] == pl.String]
         blocks.append("\n".join([*_heading(part, by), *_align(table, texts)]))
     return "\n\n".join(blocks)
@@ -128,7 +167,10 @@ def visible(text: str, width: int | None = None, *, middle: bool = False) -> str
     --------
     >>> print(visible("red\x1b[31m"))
     red\x1b[31m
-    >>> visible("a name of many letters", width=10), visible("a name of many letters", width=10, middle=True)
+    >>> (
+    ...     visible("a name of many letters", width=10),
+    ...     visible("a name of many letters", width=10, middle=True),
+    ... )
     ('a name of…', 'a name…ers')
     """
     if width is None:
@@ -146,7 +188,8 @@ def visible(text: str, width: int | None = None, *, middle: bool = False) -> str
 
 
 def _escaped(text: str) -> str:
-    # Controls, direction marks and zero-width, unpaired surrogates, private use, line and paragraph breaks.
+    # Controls, direction marks and zero-width, unpaired surrogates, private use, line and paragraph
+    # breaks.
     return "".join(
         character
         if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
@@ -156,13 +199,16 @@ def _escaped(text: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """Return the number of terminal columns a text takes: two for wide characters, none for combining marks.
+    """Return the number of terminal columns a text takes: two for wide characters, none for
+    combining marks.
 
     >>> display_width("abc"), display_width("検索")
     (3, 4)
     """
     return sum(
-        0 if unicodedata.category(character) in ("Mn", "Me") else 1 + (unicodedata.east_asian_width(character) in "WF")
+        0
+        if unicodedata.category(character) in ("Mn", "Me")
+        else 1 + (unicodedata.east_asian_width(character) in "WF")
         for character in text
     )
 
@@ -174,7 +220,9 @@ def _block(part: pl.DataFrame, digits: int) -> str:
     digits = column_decimals(part.filter(policy="expected")["value"], digits)
     columns = _columns(part, sorted(models.values(), key=_rank), digits)
     title = measure_text(part["metric"][0], part["cutoff"][0])
-    return "\n".join([visible(title), *_align([list(columns), *zip(*columns.values(), strict=True)])])
+    return "\n".join(
+        [visible(title), *_align([list(columns), *zip(*columns.values(), strict=True)])]
+    )
 
 
 def _rank(by_policy: ByPolicy) -> tuple[float, str]:
@@ -187,7 +235,9 @@ def _main(by_policy: ByPolicy) -> Row:
 
 
 def _columns(part: pl.DataFrame, models: Sequence[ByPolicy], digits: int) -> dict[str, list[str]]:
-    """Return headers and cells for the policies and counts in the summary, with a cell for every model."""
+    """Return headers and cells for the policies and counts in the summary, with a cell for every
+    model.
+    """
 
     def means(policy: str) -> list[str]:
         return [_number(by_policy.get(policy, {}).get("value"), digits) for by_policy in models]
@@ -199,21 +249,32 @@ def _columns(part: pl.DataFrame, models: Sequence[ByPolicy], digits: int) -> dic
         columns["naive"] = means("naive")
     for policy in ("expected", "shuffled"):
         if policy in policies:
-            columns[f"{policy} ± tie std"] = [_mean_and_deviation(each.get(policy, {}), digits) for each in models]
+            columns[f"{policy} ± tie std"] = [
+                _mean_and_deviation(each.get(policy, {}), digits) for each in models
+            ]
     if {"best", "worst"} <= policies:
-        columns["lowest – highest"] = [" – ".join(ends) for ends in zip(means("worst"), means("best"), strict=True)]
+        columns["lowest – highest"] = [
+            " – ".join(ends) for ends in zip(means("worst"), means("best"), strict=True)
+        ]
     else:
         columns |= {policy: means(policy) for policy in ("worst", "best") if policy in policies}
     if "truncated_share" in part.columns and (part["truncated_share"] > 0).any():
         columns[CUT] = [f"{row['truncated_share'] or 0:.0%}" for row in rows]
-    counts = {"queries": "queries"} | {name: title for name, title in COUNTS.items() if part[name].sum()}
+    counts = {"queries": "queries"} | {
+        name: title for name, title in COUNTS.items() if part[name].sum()
+    }
     return columns | {title: [str(row[name]) for row in rows] for name, title in counts.items()}
 
 
 def deviation(row: Row, digits: int = DECIMALS) -> str:
-    """Return the standard deviation of the mean in a summary row under random tie order, if it has one.
+    """Return the standard deviation of the mean in a summary row under random tie order, if it has
+    one.
 
-    >>> deviation({"tie_std": 0.002}), deviation({"tie_std": None}), deviation({"tie_std": None, "truncated_share": 1})
+    >>> (
+    ...     deviation({"tie_std": 0.002}),
+    ...     deviation({"tie_std": None}),
+    ...     deviation({"tie_std": None, "truncated_share": 1}),
+    ... )
     ('0.0020', '–', 'cut')
     >>> deviation({"tie_std": 0.002, "metric": "recall", "pooled": True})
     'R?'
@@ -226,20 +287,26 @@ def deviation(row: Row, digits: int = DECIMALS) -> str:
 
 
 def mean_text(row: Row, digits: int = DECIMALS) -> str:
-    """Return the mean in a summary row with its standard deviation, or with its bounds if it is an estimate.
+    """Return the mean in a summary row with its standard deviation, or with its bounds if it is an
+    estimate.
 
     >>> mean_text({"value": 0.5, "tie_std": 0.02}), mean_text({"value": 0.5, "tie_std": None})
     ('0.5000 ± 0.0200', '0.5000')
     >>> mean_text({"value": 0.5, "tie_std": 0.00003})
     '0.50000 ± 0.00003'
-    >>> mean_text({"value": 0.5, "tie_std": None, "truncated_share": 0.1, "lowest": 0.25, "highest": 0.75})
+    >>> mean_text(
+    ...     {"value": 0.5, "tie_std": None, "truncated_share": 0.1, "lowest": 0.25, "highest": 0.75}
+    ... )
     '0.5000 [0.2500, 0.7500]'
     """
     if row["value"] is None:
         return NOTHING
     spread = deviation(row, digits)
     if spread in (CUT, UNKNOWN_R):
-        return f"{number(row['value'], digits)} [{number(row['lowest'], digits)}, {number(row['highest'], digits)}]"
+        return (
+            f"{number(row['value'], digits)} [{number(row['lowest'], digits)}, "
+            f"{number(row['highest'], digits)}]"
+        )
     mean = number(row["value"], decimals(row.get("tie_std"), least=digits))
     return mean if spread == NOTHING else f"{mean} ± {spread}"
 
@@ -260,7 +327,9 @@ def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> lis
     widths = [max(display_width(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = []
     for row in table:
-        pads = [" " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)]
+        pads = [
+            " " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)
+        ]
         cells = [
             cell + pad if index in texts else pad + cell
             for index, (cell, pad) in enumerate(zip(row, pads, strict=True))

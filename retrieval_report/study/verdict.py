@@ -1,4 +1,6 @@
-"""Write the verdict in sentences: who wins, whether that is safe, and how far off naive scores are."""
+"""Write the verdict in sentences: who wins, whether that is safe, and how far off naive scores
+are.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ import polars as pl
 
 from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import CUT, DEPENDS, EQUAL, NOT_SIGNIFICANT, SAFE, equal_means
+from retrieval_report.comparison.verdicts import (
+    CUT,
+    DEPENDS,
+    EQUAL,
+    NOT_SIGNIFICANT,
+    SAFE,
+    equal_means,
+)
 from retrieval_report.engines.check_scores import SIDES, at_measure, side_by_side
 from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
 from retrieval_report.study import caveats
@@ -32,7 +41,8 @@ SAFETY = {  # how safe a lead is
     verdicts.UNTESTED: "The lead {holds}. Its significance was not tested, which requires plain "
     "means and queries that both models have.{chance}",
     EQUAL: "No tie order separates them.",
-    verdicts.NOTHING: "The two have no query in common, so their means are not over the same queries.",
+    verdicts.NOTHING: "The two have no query in common, so their means are not over the same "
+    "queries.",
 }
 LEVEL = {  # what may set apart models with equal means
     CUT: "Items that are missing from the lists could put one ahead.",
@@ -64,14 +74,16 @@ def verdict(
     Returns
     -------
     tuple
-        The status (a verdict of `flips`, "single model" or "no score") and the sentences. Names are shortened to 60
-        columns and made harmless to read; they are not escaped for HTML.
+        The status (a verdict of `flips`, "single model" or "no score") and the sentences. Names are
+        shortened to 60 columns and made harmless to read; they are not escaped for HTML.
     """
     here = at_measure(metric, cutoff)
     pairs, measure = flips.filter(here), measure_text(metric, cutoff)
     others = pl.col("tie_std", "truncated_share").filter(policy="expected").first()
     means = side_by_side(summary.filter(here), ["model"], SIDES, others)
-    ranked = means.drop_nulls("expected").sort("expected", "model", descending=[True, False]).to_dicts()
+    ranked = (
+        means.drop_nulls("expected").sort("expected", "model", descending=[True, False]).to_dicts()
+    )
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _winner(ranked, pairs, measure)
@@ -112,7 +124,9 @@ def pair_verdict(
     pair = _pair(flips.filter(here), first, second)
     measure = measure_text(metric, cutoff)
     if pair["value_a"] is None or pair["value_b"] is None:
-        return verdicts.NO_SCORE, (f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",)
+        return verdicts.NO_SCORE, (
+            f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",
+        )
     high, low = pair["value_a"], pair["value_b"]
     leader, other = _name(pair["model_a"]), _name(pair["model_b"])
     where = " on the queries that both have" if pair["unpaired"] else ""
@@ -128,37 +142,55 @@ def pair_verdict(
 
 
 def _all_queries(pair: Row) -> str:
-    """Say that the means over all queries, which differ between the models, favour the other model."""
+    """Say that the means over all queries, which differ between the models, favour the other
+    model.
+    """
     high, low = pair["expected_a"], pair["expected_b"]
     if high is None or low is None or low <= high or equal_means(high, low):
         return ""
     places = decimals(low - high)
     return (
-        f"The means over all queries of each model say otherwise, {number(low, places)} for {_name(pair['model_b'])} "
-        f"and {number(high, places)} for {_name(pair['model_a'])}, but they are not over the same queries."
+        f"The means over all queries of each model say otherwise, {number(low, places)} for "
+        f"{_name(pair['model_b'])} "
+        f"and {number(high, places)} for {_name(pair['model_a'])}, but they are not over the same "
+        "queries."
     )
 
 
 def _printed(pair: Row, ties: str) -> str:
     """Say that the naive scores put the other model ahead."""
-    if "naive" not in pair["disagree"].split(", ") or pair["naive_a"] is None or pair["naive_b"] is None:
+    if (
+        "naive" not in pair["disagree"].split(", ")
+        or pair["naive_a"] is None
+        or pair["naive_b"] is None
+    ):
         return ""
     numbers = "" if pair["unpaired"] else f", {span(pair['naive_b'], pair['naive_a'], ' against ')}"
-    return f"With ties {ties}, {_name(pair['model_b'])} is printed ahead{numbers}: an accident of tie order."
+    return (
+        f"With ties {ties}, {_name(pair['model_b'])} is printed ahead{numbers}: an accident of "
+        "tie order."
+    )
 
 
 def _winner(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
     name, value = ranked[0]["model"], ranked[0]["expected"]
     if len(ranked) == 1:
-        return verdicts.SINGLE_MODEL, [f"{_name(name)} has an expected {measure} of {number(value)}."]
+        return verdicts.SINGLE_MODEL, [
+            f"{_name(name)} has an expected {measure} of {number(value)}."
+        ]
     second = ranked[1]
     pair = _pair(flips, name, second["model"])
     equal = _leaders(ranked, "expected")
     if len(equal) > 1:
-        share = f"{names_text(map(_name, equal))} share the highest expected {measure}: {number(value)}."
+        share = (
+            f"{names_text(map(_name, equal))} share the highest expected {measure}: "
+            f"{number(value)}."
+        )
         if len(equal) == 2 and pair["unpaired"]:
             return pair["verdict"], [share, _on_paired(pair, "") + _safety(pair)]
-        among = flips.filter(pl.col("model_a").is_in(equal) & pl.col("model_b").is_in(equal))["verdict"].to_list()
+        among = flips.filter(pl.col("model_a").is_in(equal) & pl.col("model_b").is_in(equal))[
+            "verdict"
+        ].to_list()
         status = verdicts.least_certain(verdict for verdict in among if verdict in (CUT, DEPENDS))
         return status, [" ".join(part for part in (share, LEVEL.get(status, "")) if part)]
     places = decimals(value - second["expected"])
@@ -189,8 +221,12 @@ def _safety(pair: Row) -> str:
         return LEVEL[pair["verdict"]]
     return SAFETY[pair["verdict"]].format(
         depends="depends" if verdicts.surely_depends(pair) else "may depend",
-        holds="is safe from random tie order" if pair["disagree"] else "does not depend on tie order",
-        why=f" ({_disagreement(pair)})" if pair["disagree"] and pair.get("p_tie_high") is None else "",
+        holds="is safe from random tie order"
+        if pair["disagree"]
+        else "does not depend on tie order",
+        why=f" ({_disagreement(pair)})"
+        if pair["disagree"] and pair.get("p_tie_high") is None
+        else "",
         p="" if pair["family_p"] is None else caveats.significance(pair),
         chance=_reversal(pair),
     )
@@ -199,16 +235,24 @@ def _safety(pair: Row) -> str:
 def _disagreement(pair: Row) -> str:
     """Say which scores favour the other model, or show both as equal."""
     policies = pair["disagree"].split(", ")
-    level = [policy for policy in policies if equal_means(pair.get(f"{policy}_a"), pair.get(f"{policy}_b"))]
+    level = [
+        policy
+        for policy in policies
+        if equal_means(pair.get(f"{policy}_a"), pair.get(f"{policy}_b"))
+    ]
     other = [policy for policy in policies if policy not in level]
     parts = [(other, "favour the other model"), (level, "show them as equal")]
     return "; ".join(f"{', '.join(names)} scores {what}" for names, what in parts if names)
 
 
 def _unsafe_others(winner: str, second: str, flips: pl.DataFrame, verdict: str) -> str:
-    """Name models ranked below second over which the first has no safe lead; ``verdict`` is that of the first two."""
+    """Name models ranked below second over which the first has no safe lead; ``verdict`` is that of
+    the first two.
+    """
     other = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
-    unsafe = flips.filter(pl.col("verdict").is_in(list(UNSAFE)), other != second).select(other.alias("model"))
+    unsafe = flips.filter(pl.col("verdict").is_in(list(UNSAFE)), other != second).select(
+        other.alias("model")
+    )
     if unsafe.is_empty():
         return ""
     names = names_text(sorted(map(_name, unsafe["model"])))
@@ -216,7 +260,9 @@ def _unsafe_others(winner: str, second: str, flips: pl.DataFrame, verdict: str) 
 
 
 def _margin(no_worse: pl.DataFrame, measure: str) -> list[str]:
-    """Say which models lose less than the margin against the baseline, which more, and which may do either."""
+    """Say which models lose less than the margin against the baseline, which more, and which may do
+    either.
+    """
     parts = []
     starts = {
         verdicts.NO_WORSE: ("", " no"),
@@ -234,7 +280,12 @@ def _margin(no_worse: pl.DataFrame, measure: str) -> list[str]:
             parts.append(f"{start}{names} {are}{no} worse than {_name(rows['baseline'][0])}")
     if not parts:
         return []
-    return [f"If a loss of up to {no_worse['margin'][0]:g} in {measure} does not matter, {'; '.join(parts)}."]
+    return [
+        (
+            f"If a loss of up to {no_worse['margin'][0]:g} in {measure} does not matter, "
+            f"{'; '.join(parts)}."
+        )
+    ]
 
 
 def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
@@ -247,7 +298,9 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
         if verdict in counts
     ]
     if NOT_SIGNIFICANT in counts:
-        phrases[-1] += f" ({names_text(map(caveats.NAMES.__getitem__, flips['family_method'].drop_nulls().unique()))})"
+        phrases[-1] += (
+            f" ({names_text(map(caveats.NAMES.__getitem__, flips['family_method'].drop_nulls().unique()))})"
+        )
     if not phrases and set(counts) != {SAFE}:
         return [f"Tie order decides none of the {flips.height} pairs of models by {measure}."]
     if not phrases:
@@ -260,7 +313,11 @@ def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
 
     For cut lists no score is exact, so there is nothing to compare with.
     """
-    errors = {row["model"]: abs(row["naive"] - row["expected"]) for row in ranked if row["naive"] is not None}
+    errors = {
+        row["model"]: abs(row["naive"] - row["expected"])
+        for row in ranked
+        if row["naive"] is not None
+    }
     if not errors or any(row["truncated_share"] for row in ranked):
         return []
     shown = [row for row in ranked if row["model"] in errors]
@@ -268,12 +325,18 @@ def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
     error, std = errors[worst["model"]], worst["tie_std"]
     deviations = f", {error / std:.1f} standard deviations of random tie order" if std else ""
     text = (
-        f"Naive scores, with ties {ties}, are off by up to {size(error)}: {_name(worst['model'])} shows "
+        f"Naive scores, with ties {ties}, are off by up to {size(error)}: {_name(worst['model'])} "
+        "shows "
         f"{number(worst['naive'])} where {number(worst['expected'])} is exact{deviations}."
     )
     if error < 10**-DECIMALS / 2:
-        text = f"Naive scores, with ties {ties}, agree with the exact {measure} to {DECIMALS} digits here."
-    if accidental := verdicts.accidental_winners(_leaders(shown, "naive"), _leaders(shown, "expected")):
+        text = (
+            f"Naive scores, with ties {ties}, agree with the exact {measure} to {DECIMALS} "
+            "digits here."
+        )
+    if accidental := verdicts.accidental_winners(
+        _leaders(shown, "naive"), _leaders(shown, "expected")
+    ):
         text += f" They name another winner: {_name(min(accidental))}."
     return [text]
 
@@ -289,7 +352,12 @@ def _range(winner: Row) -> list[str]:
     if lowest is None or highest is None or highest - lowest < 10**-DECIMALS / 2:
         return []
     if winner["truncated_share"]:
-        return [f"With items that may be missing, it is anything from {span(lowest, highest)} for {name}."]
+        return [
+            (
+                f"With items that may be missing, it is anything from {span(lowest, highest)} for "
+                f"{name}."
+            )
+        ]
     order = "Depending on the order inside ties, an evaluator could print anything from"
     return [f"{order} {span(lowest, highest)} for {name}."]
 
@@ -298,8 +366,12 @@ def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
     """Say which other measures name another winner."""
     elsewhere: dict[str, list[str]] = {}
     measures = 0
-    for (metric, cutoff), part in others.filter(policy="expected").group_by("metric", "cutoff", maintain_order=True):
-        best = part.sort("value", "model", descending=[True, False], nulls_last=True).row(0, named=True)
+    for (metric, cutoff), part in others.filter(policy="expected").group_by(
+        "metric", "cutoff", maintain_order=True
+    ):
+        best = part.sort("value", "model", descending=[True, False], nulls_last=True).row(
+            0, named=True
+        )
         own = part.filter(model=winner)["value"].to_list()
         if best["value"] is None:
             continue
@@ -309,14 +381,20 @@ def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
     if measures == 0 or part["model"].n_unique() < 2:
         return []
     if not elsewhere:
-        return [f"The other {measures} measures put {_name(winner)} first too."] if measures > 1 else []
+        return (
+            [f"The other {measures} measures put {_name(winner)} first too."]
+            if measures > 1
+            else []
+        )
     phrases = [f"{_name(model)} by {names_text(names)}" for model, names in elsewhere.items()]
     return [f"Other measures put another model first: {'; '.join(phrases)}."]
 
 
 def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:
     """Return the row of two models, of which A is not behind."""
-    own = flips.filter(pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second]))
+    own = flips.filter(
+        pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
+    )
     return turned(own, pl.col("value_a") < pl.col("value_b")).row(0, named=True)
 
 
@@ -334,5 +412,6 @@ def _reversal(pair: Row) -> str:
     chance = chance_text(pair["p_tie"], low, high)
     word = "below " if chance.startswith("<") else "from " if " to " in chance else ""
     return (
-        f" Random tie order reverses it with probability {word}{chance.removeprefix('< ')} ({caveats.METHODS[method]})."
+        f" Random tie order reverses it with probability {word}{chance.removeprefix('< ')} "
+        f"({caveats.METHODS[method]})."
     )

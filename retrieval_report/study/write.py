@@ -34,16 +34,19 @@ def write_report(
     Parameters
     ----------
     path
-        The folder; it is created if its parent exists. The files of an existing report are replaced, all or none;
-        those listed in its ``about.json`` in formats that are not requested are removed.
+        The folder; it is created if its parent exists. The files of an existing report are
+        replaced, all or none; those listed in its ``about.json`` in formats that are not requested
+        are removed.
     rankings
-        A rankings or counts frame, as for :func:`evaluate`, or a :class:`Report` from :func:`report_contents`.
+        A rankings or counts frame, as for :func:`evaluate`, or a :class:`Report` from
+        :func:`report_contents`.
     formats
         Any of
 
         - "html": ``report.html``, one file that needs neither network nor other files;
-        - "csv": a file for each frame, and ``columns.csv``, which explains every column; text that a spreadsheet
-          would run as a formula has a leading ``'``, which :func:`read_report` removes again;
+        - "csv": a file for each frame, and ``columns.csv``, which explains every column; text that
+          a spreadsheet would run as a formula has a leading ``'``, which :func:`read_report`
+          removes again;
         - "parquet", "json": the same frames;
         - "markdown", "latex": ``summary.md``, ``summary.tex``: the summary as a table to paste.
 
@@ -53,7 +56,8 @@ def write_report(
     raw
         Whether to leave text in CSV unchanged.
     **contents
-        Arguments of :func:`report_contents` such as ``judgements`` and ``metrics``; not with a :class:`Report`.
+        Arguments of :func:`report_contents` such as ``judgements`` and ``metrics``; not with a
+        :class:`Report`.
 
     Returns
     -------
@@ -69,10 +73,18 @@ def write_report(
     --------
     >>> import tempfile
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     files = write_report(folder, rankings, metrics="ap@3", truncated="no", formats="markdown")
+    ...     files = write_report(
+    ...         folder, rankings, metrics="ap@3", truncated="no", formats="markdown"
+    ...     )
     ...     print(files[0].read_text(encoding="utf-8"))  # doctest: +ELLIPSIS
     | model | ap@3 |
     | --- | ---: |
@@ -85,7 +97,9 @@ def write_report(
     folder = check_writable_folder(path)
     if isinstance(rankings, Report):
         if contents:
-            raise ParameterError(f"write_report: a finished report takes no {', '.join(sorted(contents))}")
+            raise ParameterError(
+                f"write_report: a finished report takes no {', '.join(sorted(contents))}"
+            )
         report = rankings
     else:
         report = report_contents(rankings, **contents)
@@ -103,7 +117,9 @@ def report_names() -> list[str]:
 
 
 def _warn_left(folder: Path, written: set[str]) -> None:
-    """Warn about files that look like parts of this report but are not listed in an ``about.json``, and so stay."""
+    """Warn about files that look like parts of this report but are not listed in an ``about.json``,
+    and so stay.
+    """
     left = [name for name in report_names() if name not in written and (folder / name).exists()]
     if left:
         warn(f"'{folder}': {some(left)} existed before and are not part of this report")
@@ -112,7 +128,8 @@ def _warn_left(folder: Path, written: set[str]) -> None:
 def _earlier(folder: Path) -> list[str]:
     """Return the files of an existing report, which would be mistaken for parts of the new one.
 
-    Only files listed in its ``about.json`` count, because a file of the same name may be the user's own.
+    Only files listed in its ``about.json`` count, because a file of the same name may be the user's
+    own.
     """
     try:
         about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
@@ -121,7 +138,9 @@ def _earlier(folder: Path) -> list[str]:
         return []
 
 
-def _render(report: Report, formats: Sequence[str], timestamp: str | None, raw: bool) -> dict[str, bytes]:
+def _render(
+    report: Report, formats: Sequence[str], timestamp: str | None, raw: bool
+) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     if "html" in formats:
         # Jinja and Vega take time to load, which CSV alone does not need.
@@ -137,5 +156,7 @@ def _render(report: Report, formats: Sequence[str], timestamp: str | None, raw: 
     if "latex" in formats:
         files["summary.tex"] = latex_table(report).encode()
     if set(FRAME_FORMATS) & set(formats):
-        files[ABOUT] = about_bytes(report, files=files, formats=formats, raw=raw, timestamp=timestamp)
+        files[ABOUT] = about_bytes(
+            report, files=files, formats=formats, raw=raw, timestamp=timestamp
+        )
     return files

@@ -1,15 +1,17 @@
 """Find what other systems would print for this data, how far that is from the exact score, and why.
 
-Two reasons are kept apart. A system may compute another quantity (divide AP by min(k, R), use linear gains, see only
-the relevant items of the list): that is *definition*, a choice one can state. And it may put tied items in one of
-many possible orders: that is *tie order*, an accident. With ``exact`` the exact value of the requested metric and
-``expected`` the exact value of the system's own definition,
+Two reasons are kept apart. A system may compute another quantity (divide AP by min(k, R), use
+linear gains, see only the relevant items of the list): that is *definition*, a choice one can
+state. And it may put tied items in one of many possible orders: that is *tie order*, an accident.
+With ``exact`` the exact value of the requested metric and ``expected`` the exact value of the
+system's own definition,
 
-    prints = exact + definition_shift + off,    definition_shift = expected − exact,    off = prints − expected,
+    prints = exact + definition_shift + off,    definition_shift = expected − exact,    off = prints
+    − expected,
 
-and only ``off`` is measured in tie standard deviations. A system that shuffles ties or sorts them unstably prints one
-of many numbers: it has no ``prints`` and no ``off``, but ``prints_low`` and ``prints_high``, the smallest and largest
-number it could print.
+and only ``off`` is measured in tie standard deviations. A system that shuffles ties or sorts them
+unstably prints one of many numbers: it has no ``prints`` and no ``off``, but ``prints_low`` and
+``prints_high``, the smallest and largest number it could print.
 """
 
 from __future__ import annotations
@@ -30,10 +32,14 @@ from retrieval_report.systems.conventions import Convention, choose
 from retrieval_report.systems.emulation import Data, Quantity, Way, judge_items
 
 AUDIT = schema("audit")
-SAME = 1e-12  # scores this close are equal, because sums of a few hundred terms depend on their order
+SAME = (
+    1e-12  # scores this close are equal, because sums of a few hundred terms depend on their order
+)
 
 # How far what is printed may be from the exact value of the system's own definition, by tie order.
-furthest_off = pl.max_horizontal((pl.col(name) - pl.col("expected")).abs() for name in ("prints_low", "prints_high"))
+furthest_off = pl.max_horizontal(
+    (pl.col(name) - pl.col("expected")).abs() for name in ("prints_low", "prints_high")
+)
 
 
 def audit(
@@ -52,22 +58,25 @@ def audit(
     null_distance: str = "error",
     threads: int | None = None,
 ) -> pl.DataFrame:
-    """Compute what other systems would print for this data, beside the exact value; they need not be installed.
+    """Compute what other systems would print for this data, beside the exact value; they need not
+    be installed.
 
-    Part of a difference is due to definition (denominator, gain, which relevances are seen, which queries are left
-    out), part to tie order: ``definition_shift`` and ``off`` separate them, and ``exact + definition_shift + off =
-    prints``. A system whose order is random, or left to an unstable sort, could print many numbers; it is shown with
-    the smallest and largest of them, ``prints_low`` and ``prints_high``.
+    Part of a difference is due to definition (denominator, gain, which relevances are seen, which
+    queries are left out), part to tie order: ``definition_shift`` and ``off`` separate them, and
+    ``exact + definition_shift + off = prints``. A system whose order is random, or left to an
+    unstable sort, could print many numbers; it is shown with the smallest and largest of them,
+    ``prints_low`` and ``prints_high``.
 
     Parameters
     ----------
     rankings, judgements, queries, metrics, cutoffs
-        As for :func:`evaluate`; counts frames have no order and are refused. A metric is compared with every metric
-        of the same name, whatever its parameters.
+        As for :func:`evaluate`; counts frames have no order and are refused. A metric is compared
+        with every metric of the same name, whatever its parameters.
     systems
         Names, or your own records (:class:`Convention`); by default all of :func:`conventions`.
     relevant_from, unjudged, unjudged_query, null_distance, threads
-        As for :func:`evaluate`, for all systems (except those with their own rule for ``relevant_from``).
+        As for :func:`evaluate`, for all systems (except those with their own rule for
+        ``relevant_from``).
     no_relevant, missing_query
         As for :func:`evaluate`, for ``exact``; systems follow their own rules.
 
@@ -78,34 +87,39 @@ def audit(
 
         - ``system``, ``version``, ``call``, ``model``, ``metric`` (as asked), ``cutoff``;
         - ``definition``: what the system computes, in this package's text form;
-        - ``prints``: the mean over queries that it prints; null if its order is open and decides the number, or if it
-          would raise an error;
-        - ``prints_low``, ``prints_high``: the smallest and largest number it could print: both equal to ``prints`` if
-          that is known, else the means under the worst and the best order (null: an error);
+        - ``prints``: the mean over queries that it prints; null if its order is open and decides
+          the number, or if it would raise an error;
+        - ``prints_low``, ``prints_high``: the smallest and largest number it could print: both
+          equal to ``prints`` if that is known, else the means under the worst and the best order
+          (null: an error);
         - ``exact``: the exact value of the requested metric;
-        - ``expected``, ``lowest``, ``highest``, ``tie_std``: exact mean over all tie orders, bounds and standard
-          deviation for the system's definition. Bounds hold for the distances received: rounding to float32 first, or
-          a threshold at the end of ties (scikit-learn's ``average_precision_score``), may print beyond them;
-        - ``off`` = prints − expected: effect of tie order (and float32); ``z`` = off / tie_std, null if tie order
-          decides nothing;
+        - ``expected``, ``lowest``, ``highest``, ``tie_std``: exact mean over all tie orders, bounds
+          and standard deviation for the system's definition. Bounds hold for the distances
+          received: rounding to float32 first, or a threshold at the end of ties (scikit-learn's
+          ``average_precision_score``), may print beyond them;
+        - ``off`` = prints − expected: effect of tie order (and float32); ``z`` = off / tie_std,
+          null if tie order decides nothing;
         - ``definition_shift`` = expected − exact;
-        - ``winner``: the model with the highest printed value, ``exact_winner``: with the highest ``expected``
-          (several, joined by " = ", if they are equal), ``same_winner``: whether the two agree. Both use the system's
-          definition, so a difference is due to tie order alone. If an open order lets several models win, ``winner``
-          names all of them, joined by " or ", and ``same_winner`` is null;
+        - ``winner``: the model with the highest printed value, ``exact_winner``: with the highest
+          ``expected`` (several, joined by " = ", if they are equal), ``same_winner``: whether the
+          two agree. Both use the system's definition, so a difference is due to tie order alone. If
+          an open order lets several models win, ``winner`` names all of them, joined by " or ", and
+          ``same_winner`` is null;
         - ``order``: its order inside ties, and ``note``: what else decides its numbers.
 
-        Means are plain means over queries. If the rankings have a ``distance``, systems that treat scores of 0 or less
-        specially are given positive scores.
+        Means are plain means over queries. If the rankings have a ``distance``, systems that treat
+        scores of 0 or less specially are given positive scores.
 
     Examples
     --------
-    One item of relevance 1 is tied with another for the first rank, one more comes later. trec_eval puts b before a;
-    Recommenders keeps the order of the rows, and its AP divides by min(k, R) while ours divides by R.
+    One item of relevance 1 is tied with another for the first rank, one more comes later. trec_eval
+    puts b before a; Recommenders keeps the order of the rows, and its AP divides by min(k, R) while
+    ours divides by R.
 
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2], "relevance": [1, 0, 1]})
+    >>> rankings = pl.DataFrame(
+    ...     {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2], "relevance": [1, 0, 1]}
+    ... )
     >>> frame = audit(rankings, metrics="ap@1", systems=["pytrec_eval", "Recommenders"])
     >>> frame.select("system", "call", "exact", "definition_shift", "off", "prints", "z")
     shape: (3, 7)
@@ -129,9 +143,13 @@ def audit(
         "truncated": "no",  # the systems treat the rows as the whole list
         "threads": threads,
     }
-    checked = Options(no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules)
+    checked = Options(
+        no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules
+    )
     judged = judge_items(rankings, judgements, queries, checked, "audit")
-    scores = (score_judged if judged is rankings else score_lists)(judged, requests, checked).frame()
+    scores = (score_judged if judged is rankings else score_lists)(
+        judged, requests, checked
+    ).frame()
     frame = _printed(Data.of(judged, rules), entries)
     exact = tie_means(scores).select(*MEAN, exact="value")
     frame = frame.join(exact, on=MEAN, how="left", nulls_equal=True)
@@ -156,8 +174,8 @@ class _Entry(NamedTuple):
 def changes_rank(audit: pl.DataFrame) -> pl.Series:
     """Return for each row of an audit whether tie order gives the model another rank.
 
-    Ranks are by what the system prints, against those by the exact means of its own definition; equal means share a
-    rank. Where a system's order is open, no rank is known to change.
+    Ranks are by what the system prints, against those by the exact means of its own definition;
+    equal means share a rank. Where a system's order is open, no rank is known to change.
     """
     entry = ("system", "version", "call", "metric", "cutoff")
     printed, exact = (
@@ -175,7 +193,11 @@ def is_printed(measures: Iterable[tuple[str, int | None]]) -> bool:
     (True, False)
     """
     asked = [(metric.partition("(")[0], cutoff) for metric, cutoff in measures]
-    return any(record.metric == name and record.prints(cutoff) for record in choose(None) for name, cutoff in asked)
+    return any(
+        record.metric == name and record.prints(cutoff)
+        for record in choose(None)
+        for name, cutoff in asked
+    )
 
 
 def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:
@@ -188,7 +210,9 @@ def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:
     ]
     if not found:
         names = ", ".join(str(metric) for metric, _ in requests)
-        raise ParameterError(f"audit: none of the systems prints {names} at these cutoffs; see conventions()")
+        raise ParameterError(
+            f"audit: none of the systems prints {names} at these cutoffs; see conventions()"
+        )
     return [_Entry(index, *entry) for index, entry in enumerate(found)]
 
 
@@ -214,12 +238,16 @@ def _printed(data: Data, entries: Iterable[_Entry]) -> pl.DataFrame:
 def _with_prints(frame: pl.DataFrame) -> pl.DataFrame:
     """Add the printed number if there is only one; null if lists are too short for the system."""
     short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
-    frame = frame.with_columns(pl.when(~short).then(name).alias(name) for name in ("prints_low", "prints_high"))
+    frame = frame.with_columns(
+        pl.when(~short).then(name).alias(name) for name in ("prints_low", "prints_high")
+    )
     known = pl.col("prints_high") - pl.col("prints_low") <= SAME
     return frame.with_columns(prints=pl.when(known).then("prints_low"))
 
 
-def _grouped(entries: Iterable[_Entry], key: Callable[[_Entry], Any]) -> Iterator[tuple[Any, list[_Entry]]]:
+def _grouped(
+    entries: Iterable[_Entry], key: Callable[[_Entry], Any]
+) -> Iterator[tuple[Any, list[_Entry]]]:
     groups: dict[Any, list[_Entry]] = {}
     for entry in entries:
         groups.setdefault(key(entry), []).append(entry)
@@ -228,7 +256,9 @@ def _grouped(entries: Iterable[_Entry], key: Callable[[_Entry], Any]) -> Iterato
 
 def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
     """Return the columns of every entry that do not depend on the data."""
-    named = schema("audit", "system", "version", "call", "metric", "cutoff", "definition", "order", "note")
+    named = schema(
+        "audit", "system", "version", "call", "metric", "cutoff", "definition", "order", "note"
+    )
     columns = {"measure": pl.Int64, **named, "short_lists": pl.Boolean}
     rows = []
     for measure, record, metric, cutoff in entries:
@@ -244,24 +274,40 @@ def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
         pl.when(difference.abs() < SAME).then(0.0).otherwise(difference).alias(name)
         for name, difference in (("off", off), ("definition_shift", shift))
     )
-    return frame.with_columns(z=pl.when(pl.col("tie_std") > SAME).then(pl.col("off") / pl.col("tie_std")))
+    return frame.with_columns(
+        z=pl.when(pl.col("tie_std") > SAME).then(pl.col("off") / pl.col("tie_std"))
+    )
 
 
 def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add the winners as printed and as expected, by the system's definition; several if its order is open."""
-    is_open = (pl.col("prints").is_null() & pl.col("prints_low").is_not_null()).any().over("measure")
-    frame = _with_best(_with_best(frame, "exact", "expected", "expected"), "printed", "prints_low", "prints_high")
+    """Add the winners as printed and as expected, by the system's definition; several if its order
+    is open.
+    """
+    is_open = (
+        (pl.col("prints").is_null() & pl.col("prints_low").is_not_null()).any().over("measure")
+    )
+    frame = _with_best(
+        _with_best(frame, "exact", "expected", "expected"), "printed", "prints_low", "prints_high"
+    )
     frame = frame.with_columns(
         exact_winner=pl.col("exact_best").list.join(" = "),
-        winner=pl.col("printed_best").list.join(pl.when(is_open).then(pl.lit(" or ")).otherwise(pl.lit(" = "))),
+        winner=pl.col("printed_best").list.join(
+            pl.when(is_open).then(pl.lit(" or ")).otherwise(pl.lit(" = "))
+        ),
     )
     decided = ~is_open | (pl.col("printed_best").list.len() == 1)
-    return frame.with_columns(same_winner=pl.when(decided).then(pl.col("winner") == pl.col("exact_winner")))
+    return frame.with_columns(
+        same_winner=pl.when(decided).then(pl.col("winner") == pl.col("exact_winner"))
+    )
 
 
 def _with_best(frame: pl.DataFrame, name: str, low: str, high: str) -> pl.DataFrame:
-    """Add models whose upper bound is not below another's lower bound, as a list in the column ``…_best``."""
+    """Add models whose upper bound is not below another's lower bound, as a list in the column
+    ``…_best``.
+    """
     best = pl.col(low).max().over("measure")
-    reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0)).sort("model")
+    reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0)).sort(
+        "model"
+    )
     winners = reached.group_by("measure").agg(pl.col("model").alias(f"{name}_best"))
     return frame.join(winners, on="measure", how="left")

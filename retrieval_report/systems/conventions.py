@@ -1,8 +1,9 @@
 """What other systems print, as data, with one record per metric of every system.
 
-A record says how a system orders tied items, what it divides by, which relevances it sees and what it does with
-queries without relevant items. ``audit`` turns records into arguments of ``evaluate``; none has its own code.
-The facts were read in the systems' source or measured, for the versions named.
+A record says how a system orders tied items, what it divides by, which relevances it sees and what
+it does with queries without relevant items. ``audit`` turns records into arguments of ``evaluate``;
+none has its own code. The facts were read in the systems' source or measured, for the versions
+named.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class Convention:
     float32
         Whether distances are rounded to float32 before they are compared, which makes new ties.
     seen
-        ``judged``: the relevant items of the judgements or of ``n_relevant`` count, retrieved or not. ``list``: only
-        those of the list.
+        ``judged``: the relevant items of the judgements or of ``n_relevant`` count, retrieved or
+        not. ``list``: only those of the list.
     cutoffs
         ``any``; ``whole``: only whole lists; ``given``: only a whole number.
     binary
@@ -64,8 +65,8 @@ class Convention:
     relevant_from
         Smallest relevant grade; None: as the caller of ``audit`` says.
     positive
-        How it treats items whose score is not above 0: as usual (``""``), as not relevant (``irrelevant``), or as not
-        retrieved but relevant (``unretrieved``).
+        How it treats items whose score is not above 0: as usual (``""``), as not relevant
+        (``irrelevant``), or as not retrieved but relevant (``unretrieved``).
     short_lists
         Whether it accepts lists with fewer than k items.
     no_relevant, missing_query
@@ -100,13 +101,18 @@ class Convention:
         for name, choices in CHOICES.items():
             check_choice(f"convention {name}", getattr(self, name), choices)
         if self.row_order_up_to and self.order != "arbitrary":
-            raise ParameterError(f"convention row_order_up_to: only an 'arbitrary' order has it, not {self.order!r}")
+            raise ParameterError(
+                f"convention row_order_up_to: only an 'arbitrary' order has it, not {self.order!r}"
+            )
         record, _ = parse_metric(self.definition)
         if self.order == "threshold" and str(record) != "ap":
-            raise ParameterError(f"convention order: 'threshold' is known for 'ap' only, not for {self.definition!r}")
+            raise ParameterError(
+                f"convention order: 'threshold' is known for 'ap' only, not for {self.definition!r}"
+            )
         if self.seen != "list" and (self.order == "threshold" or self.positive):
             raise ParameterError(
-                "convention seen: 'threshold' and 'positive' are known for systems that see lists only"
+                "convention seen: 'threshold' and 'positive' are known for systems that see lists "
+                "only"
             )
         object.__setattr__(self, "definition", str(record))
 
@@ -121,7 +127,11 @@ class Convention:
 
     def prints(self, cutoff: int | None) -> bool:
         """Return whether the system computes the metric at this cutoff (None: whole lists)."""
-        return self._record.own_depth or self.cutoffs == "any" or (self.cutoffs == "whole") == (cutoff is None)
+        return (
+            self._record.own_depth
+            or self.cutoffs == "any"
+            or (self.cutoffs == "whole") == (cutoff is None)
+        )
 
     @property
     def words(self) -> str:
@@ -148,7 +158,9 @@ class Convention:
         return "; ".join(words for words, applies in parts.items() if applies)
 
 
-def _of(system: str, version: str, records: Iterable[Convention], **shared: object) -> tuple[Convention, ...]:
+def _of(
+    system: str, version: str, records: Iterable[Convention], **shared: object
+) -> tuple[Convention, ...]:
     return tuple(replace(record, system=system, version=version, **shared) for record in records)  # type: ignore[arg-type]
 
 
@@ -158,8 +170,13 @@ _LISTWISE = (_OF_RETRIEVED, "recall", "ap", "rr", "dcg(gain=exp2)", "ndcg(gain=e
 
 
 def _listwise(order: str, calls: str) -> tuple[Convention, ...]:
-    """Return the metrics that libraries for learning to rank have in common, under the names that one gives them."""
-    return tuple(_Listed(definition, call, order) for definition, call in zip(_LISTWISE, calls.split(), strict=True))
+    """Return the metrics that libraries for learning to rank have in common, under the names that
+    one gives them.
+    """
+    return tuple(
+        _Listed(definition, call, order)
+        for definition, call in zip(_LISTWISE, calls.split(), strict=True)
+    )
 
 
 _TREC = (
@@ -179,7 +196,9 @@ _IR_MEASURES = (
     Convention("f1", "SetF", "item_descending", float32=True, cutoffs="whole"),
     Convention("ap", "AP", "item_descending", float32=True),
     Convention("rr", "RR", "item_descending", float32=True, cutoffs="whole"),
-    Convention("rr", "RR@k", "item", cutoffs="given", note="RR@k comes from another provider than the rest"),
+    Convention(
+        "rr", "RR@k", "item", cutoffs="given", note="RR@k comes from another provider than the rest"
+    ),
     Convention("ndcg", "nDCG", "item_descending", float32=True),
     Convention("hit_rate", "Success", "item_descending", float32=True, cutoffs="given"),
     Convention("r_precision", "Rprec", "item_descending", float32=True),
@@ -198,7 +217,10 @@ _RANX = (
     Convention("hit_rate", "hit_rate", "arbitrary"),
     Convention("r_precision", "r-precision", "arbitrary"),
 )
-_END_OF_TIE = "every relevant item gets the precision at the end of its tie, which no order inside ties need reach"
+_END_OF_TIE = (
+    "every relevant item gets the precision at the end of its tie, which no order inside "
+    "ties need reach"
+)
 _SCIKIT_LEARN = (
     _Listed("ndcg(ideal=list)", "ndcg_score", "exact"),
     _Listed("ndcg(ideal=list)", "ndcg_score(ignore_ties=True)", "arbitrary"),
@@ -208,7 +230,13 @@ _SCIKIT_LEARN = (
 )
 _TORCHMETRICS = (
     _Listed("precision", "RetrievalPrecision", "arbitrary", positive="irrelevant"),
-    _Listed(_OF_RETRIEVED, "RetrievalPrecision(adaptive_k=True)", "arbitrary", positive="irrelevant", cutoffs="given"),
+    _Listed(
+        _OF_RETRIEVED,
+        "RetrievalPrecision(adaptive_k=True)",
+        "arbitrary",
+        positive="irrelevant",
+        cutoffs="given",
+    ),
     _Listed("recall", "RetrievalRecall", "arbitrary", positive="unretrieved"),
     _Listed("ap(denominator=retrieved)", "RetrievalMAP", "arbitrary", positive="irrelevant"),
     _Listed("rr", "RetrievalMRR", "arbitrary", positive="irrelevant"),
@@ -216,12 +244,19 @@ _TORCHMETRICS = (
     _Listed("hit_rate", "RetrievalHitRate", "arbitrary"),
     _Listed("r_precision", "RetrievalRPrecision", "arbitrary"),
 )
-_KERAS_RS = _listwise("random", "PrecisionAtK RecallAtK MeanAveragePrecision MeanReciprocalRank DCG NDCG")
+_KERAS_RS = _listwise(
+    "random", "PrecisionAtK RecallAtK MeanAveragePrecision MeanReciprocalRank DCG NDCG"
+)
 _TENSORFLOW_RANKING = (
-    *_listwise("random", "PrecisionMetric RecallMetric MeanAveragePrecisionMetric MRRMetric DCGMetric NDCGMetric"),
+    *_listwise(
+        "random",
+        "PrecisionMetric RecallMetric MeanAveragePrecisionMetric MRRMetric DCGMetric NDCGMetric",
+    ),
     _Listed("hit_rate", "HitsMetric", "random", cutoffs="given"),
 )
-_RAX = _listwise("row", "precision_metric recall_metric ap_metric mrr_metric dcg_metric ndcg_metric")
+_RAX = _listwise(
+    "row", "precision_metric recall_metric ap_metric mrr_metric dcg_metric ndcg_metric"
+)
 _TF_SIMILARITY = (
     Convention("precision", "PrecisionAtK", "row"),
     Convention("hit_rate", "RecallAtK", "row"),
@@ -268,8 +303,15 @@ CONVENTIONS: tuple[Convention, ...] = (
     *_of("trec_eval", "10", _TREC, missing_query="skip"),
     *_of("pytrec_eval", "0.5.11", _TREC, float32=True, missing_query="skip"),
     *_of("ir_measures", "0.4.3", _IR_MEASURES),
-    # Numba's quicksort, by which ranx sorts, leaves parts of up to 15 items to an insertion sort, which is stable.
-    *_of("ranx", "0.3.21", _RANX, row_order_up_to=15, note="given as plain dictionaries, short lists come reversed"),
+    # Numba's quicksort, by which ranx sorts, leaves parts of up to 15 items to an insertion sort,
+    # which is stable.
+    *_of(
+        "ranx",
+        "0.3.21",
+        _RANX,
+        row_order_up_to=15,
+        note="given as plain dictionaries, short lists come reversed",
+    ),
     *_of("scikit-learn", "1.9", _SCIKIT_LEARN),
     *_of("torchmetrics", "1.9", _TORCHMETRICS, float32=True),
     *_of("KerasRS", "0.4", _KERAS_RS, float32=True, relevant_from=1.0),
@@ -279,20 +321,32 @@ CONVENTIONS: tuple[Convention, ...] = (
     *_of("TALR", "", _TALR, cutoffs="whole"),
     *_of("tie-aware-retrieval-metrics", "0.1.1", _TIE_AWARE, binary=True),
     *_of("deep-hashing scripts", "", _HASHING),
-    *_of("Recommenders", "1.2.1", _RECOMMENDERS, cutoffs="given", no_relevant="skip", missing_query="skip"),
+    *_of(
+        "Recommenders",
+        "1.2.1",
+        _RECOMMENDERS,
+        cutoffs="given",
+        no_relevant="skip",
+        missing_query="skip",
+    ),
     *_of("RecBole", "1.2.1", _RECBOLE, cutoffs="given", binary=True),
 )
 
 
 def conventions() -> pl.DataFrame:
-    """Return the table of conventions: one row per metric of every system, with the fields of ``Convention``.
+    """Return the table of conventions: one row per metric of every system, with the fields of
+    ``Convention``.
 
     >>> table = conventions()
-    >>> table.filter(pl.col("system") == "torchmetrics", pl.col("metric") == "ap").select("definition", "order").row(0)
+    >>> table.filter(pl.col("system") == "torchmetrics", pl.col("metric") == "ap").select(
+    ...     "definition", "order"
+    ... ).row(0)
     ('ap(denominator=retrieved)', 'arbitrary')
     """
     names = [field.name for field in fields(Convention)]
-    columns: dict[str, list[object]] = {name: [getattr(record, name) for record in CONVENTIONS] for name in names}
+    columns: dict[str, list[object]] = {
+        name: [getattr(record, name) for record in CONVENTIONS] for name in names
+    }
     columns["metric"] = [record.metric for record in CONVENTIONS]
     first = ["system", "version", "metric", "call", "definition", "order"]
     frame = pl.DataFrame(columns, schema_overrides={"relevant_from": pl.Float64})
@@ -303,7 +357,8 @@ SPELLINGS = {"sklearn": "scikit-learn", "tfr": "TensorFlow Ranking", "tfsim": "T
 
 
 def system_of(name: str) -> tuple[str, str | None]:
-    """Return system and version from a name in any spelling: ``sklearn``, ``keras-rs``, ``"trec_eval 9"``.
+    """Return system and version from a name in any spelling: ``sklearn``, ``keras-rs``,
+    ``"trec_eval 9"``.
 
     Without a version, it is None, which means the newest.
 
@@ -311,8 +366,12 @@ def system_of(name: str) -> tuple[str, str | None]:
     (('scikit-learn', None), ('KerasRS', None), ('trec_eval', '9'))
     """
     known = {(record.system, record.version) for record in CONVENTIONS}
-    plain: dict[str, tuple[str, str | None]] = {_plain(system): (system, None) for system, _ in known}
-    plain |= {_plain(f"{system}{version}"): (system, version) for system, version in known if version}
+    plain: dict[str, tuple[str, str | None]] = {
+        _plain(system): (system, None) for system, _ in known
+    }
+    plain |= {
+        _plain(f"{system}{version}"): (system, version) for system, version in known if version
+    }
     plain |= {_plain(name): (system, None) for name, system in SPELLINGS.items()}
     if not isinstance(name, str) or _plain(name) not in plain:
         check_choice("like", name, tuple(dict.fromkeys(record.system for record in CONVENTIONS)))
@@ -324,13 +383,15 @@ def _plain(name: str) -> str:
 
 
 def choose(systems: object) -> list[Convention]:
-    """Return the conventions of the named systems, or of all for None; given records are returned unchanged.
+    """Return the conventions of the named systems, or of all for None; given records are returned
+    unchanged.
 
     >>> len(choose("TALR")), choose(None) == list(CONVENTIONS)
     (2, True)
     >>> choose("sklearn")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    retrieval_report.ParameterError: systems: 'sklearn' is not one of ...; did you mean 'scikit-learn'?
+    retrieval_report.ParameterError: systems: 'sklearn' is not one of ...; did you mean
+    'scikit-learn'?
     """
     if systems is None:
         return list(CONVENTIONS)

@@ -1,4 +1,6 @@
-"""Find how much of the top of the lists is judged, and how far a score could rise if the rest were relevant."""
+"""Find how much of the top of the lists is judged, and how far a score could rise if the rest were
+relevant.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +29,21 @@ def judgement_coverage(
     policies: str | Sequence[str] = ("expected", "naive", "best", "worst"),
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """Compute the share of judged items among the top k, and the residual of rank-biased precision, exact under ties.
+    """Compute the share of judged items among the top k, and the residual of rank-biased precision,
+    exact under ties.
 
-    ``judged`` is the share of the first min(k, n) items that have a judgement, relevant or not. ``rbp_residual`` is
-    what RBP leaves open: the weight of all positions without judgement, including those after k and after the end of
-    the list, 1 − (1 − p) Σ p^(i−1) · [item at i is judged] (Moffat and Zobel 2008). The true RBP lies between the one
-    that counts unjudged items as not relevant and that value plus the residual.
+    ``judged`` is the share of the first min(k, n) items that have a judgement, relevant or not.
+    ``rbp_residual`` is what RBP leaves open: the weight of all positions without judgement,
+    including those after k and after the end of the list, 1 − (1 − p) Σ p^(i−1) · [item at i is
+    judged] (Moffat and Zobel 2008). The true RBP lies between the one that counts unjudged items as
+    not relevant and that value plus the residual.
 
     Parameters
     ----------
     rankings, judgements, cutoffs, policies
-        As for :func:`evaluate`; a column ``relevance`` of the rankings is ignored. "best" gives upper bounds: for
-        ``judged`` the order with most judged items first, for ``rbp_residual`` the one that leaves most open.
+        As for :func:`evaluate`; a column ``relevance`` of the rankings is ignored. "best" gives
+        upper bounds: for ``judged`` the order with most judged items first, for ``rbp_residual``
+        the one that leaves most open.
     p
         Persistence of RBP.
     **options
@@ -47,8 +52,8 @@ def judgement_coverage(
     Returns
     -------
     polars.DataFrame
-        Scores as from :func:`evaluate`, for :func:`summarise`, with the metrics ``judged`` and ``rbp_residual(p=…)``;
-        ``n_relevant`` counts the judged items of the query.
+        Scores as from :func:`evaluate`, for :func:`summarise`, with the metrics ``judged`` and
+        ``rbp_residual(p=…)``; ``n_relevant`` counts the judged items of the query.
 
     Raises
     ------
@@ -60,22 +65,32 @@ def judgement_coverage(
     One of the two items that tie for the first rank is judged.
 
     >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2]}
-    >>> found = judgement_coverage(rankings, {"query": ["q"], "item": ["b"], "relevance": [0]}, cutoffs=1, p=0.5)
+    >>> found = judgement_coverage(
+    ...     rankings, {"query": ["q"], "item": ["b"], "relevance": [0]}, cutoffs=1, p=0.5
+    ... )
     >>> found.select("metric", "policy", "value").rows()[:3]
     [('judged', 'expected', 0.5), ('judged', 'naive', 0.0), ('judged', 'best', 1.0)]
     >>> found.filter(metric="rbp_residual(p=0.5)")["value"].to_list()
     [0.75, 1.0, 1.0, 0.5]
     """
-    refused = sorted(options.keys() & {"relevant_from", "unjudged", "no_relevant", "distance_threshold"})
+    refused = sorted(
+        options.keys() & {"relevant_from", "unjudged", "no_relevant", "distance_threshold"}
+    )
     if refused:
-        raise ParameterError(f"judgement_coverage: {refused[0]} is about relevance, which is not used")
-    judged = check_judgements(to_polars(judgements, "judgements")).with_columns(relevance=pl.lit(1, pl.Int64))
+        raise ParameterError(
+            f"judgement_coverage: {refused[0]} is about relevance, which is not used"
+        )
+    judged = check_judgements(to_polars(judgements, "judgements")).with_columns(
+        relevance=pl.lit(1, pl.Int64)
+    )
     frame = to_polars(rankings, "rankings").drop("relevance", strict=False)
     weighed, names = RBP(p=p), Options(policies=policies).policies
     asked: dict[str, Any] = {"judgements": judged, "cutoffs": cutoffs, **options}
     share = evaluate(frame, metrics="precision(denominator=retrieved)", policies=names, **asked)
     # What is judged first leaves least open.
-    seen = evaluate(frame, metrics=weighed, policies=[TURNED.get(name, name) for name in names], **asked)
+    seen = evaluate(
+        frame, metrics=weighed, policies=[TURNED.get(name, name) for name in names], **asked
+    )
     residual = seen.with_columns(
         metric=pl.lit(f"rbp_residual(p={weighed.p:g})"),
         policy=pl.col("policy").replace(TURNED),

@@ -1,4 +1,6 @@
-"""Compute how probable every score of a list, and every mean of a model, is under random tie order."""
+"""Compute how probable every score of a list, and every mean of a model, is under random tie
+order.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +51,10 @@ def score_distribution(
 ) -> pl.DataFrame:
     """Compute which scores tie order can give one list, and how probable each is.
 
-    Precision, recall, F1, hit rate and reciprocal rank have closed forms for ties of any size. For other metrics, if at
-    most 2000 orders differ in the relevances that the metric sees, all are scored and weighted by the share of orders
-    they stand for; otherwise orders are drawn, the same as in :func:`shuffled_means`.
+    Precision, recall, F1, hit rate and reciprocal rank have closed forms for ties of any size. For
+    other metrics, if at most 2000 orders differ in the relevances that the metric sees, all are
+    scored and weighted by the share of orders they stand for; otherwise orders are drawn, the same
+    as in :func:`shuffled_means`.
 
     Parameters
     ----------
@@ -64,19 +67,26 @@ def score_distribution(
     seed, draws
         Seed and number of the drawn orders, if there are too many to try all.
     **options
-        Options of :func:`evaluate`; ``truncated`` has no effect: the scores are those of the given rows.
+        Options of :func:`evaluate`; ``truncated`` has no effect: the scores are those of the given
+        rows.
 
     Returns
     -------
     polars.DataFrame
-        One row per score (equal to 12 digits), ascending: ``value``, ``probability``, ``method`` ("exact" or "draws"),
-        ``orders`` (distinguished by the metric, or drawn). No rows if the query is left out or has no list.
+        One row per score (equal to 12 digits), ascending: ``value``, ``probability``, ``method``
+        ("exact" or "draws"), ``orders`` (distinguished by the metric, or drawn). No rows if the
+        query is left out or has no list.
 
     Examples
     --------
     One relevant item among four that tie has each rank with the same probability.
 
-    >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1] * 4, "relevance": [1, 0, 0, 0]}
+    >>> rankings = {
+    ...     "query": ["q"] * 4,
+    ...     "item": list("abcd"),
+    ...     "distance": [1] * 4,
+    ...     "relevance": [1, 0, 0, 0],
+    ... }
     >>> scores = score_distribution(rankings, model="model", query="q", metric="rr", cutoff=2)
     >>> scores.rows()
     [(0.0, 0.5, 'exact', 3), (0.5, 0.25, 'exact', 3), (1.0, 0.25, 'exact', 3)]
@@ -90,7 +100,10 @@ def score_distribution(
     only = options_with(scoring, seed=seed, truncated=NO, policies="expected")
     prepared = run_of(judge(frame, **given, options=only), requests, only).prepared
     found = score_orders(prepared.only({(model, query)}), requests, only, draws)
-    orders = [one.distribution(0, DIGITS).with_columns(orders=pl.lit(one.chance.size, dtype=pl.Int64)) for one in found]
+    orders = [
+        one.distribution(0, DIGITS).with_columns(orders=pl.lit(one.chance.size, dtype=pl.Int64))
+        for one in found
+    ]
     return pl.concat([pl.DataFrame(schema=DISTRIBUTION), *orders])
 
 
@@ -106,15 +119,17 @@ def mean_distribution(
 ) -> pl.DataFrame:
     """Compute the probability of every mean over the queries under random tie order.
 
-    Precision, recall, F1, hit rate and reciprocal rank have distributions in closed form for every list; the
-    distribution of the mean is their convolution, which is formed if the means lie on a lattice or are few.
+    Precision, recall, F1, hit rate and reciprocal rank have distributions in closed form for every
+    list; the distribution of the mean is their convolution, which is formed if the means lie on a
+    lattice or are few.
 
     Parameters
     ----------
     rankings, judgements, queries
         As for :func:`evaluate`; counts frames are refused.
     summary
-        The result of :func:`summarise` for them, with policy expected and plain means over the queries.
+        The result of :func:`summarise` for them, with policy expected and plain means over the
+        queries.
     metric, cutoff
         One measure in it: ``"precision@10"``, or metric and cutoff.
     **options
@@ -123,16 +138,24 @@ def mean_distribution(
     Returns
     -------
     polars.DataFrame
-        One row per possible mean, ascending within each ``model``: ``metric``, ``cutoff``, ``value`` and its
-        ``probability``, which add up to 1. Models are left out if tie order does not affect them, if their lists are
-        cut, or if they have too many means; other metrics give no rows.
+        One row per possible mean, ascending within each ``model``: ``metric``, ``cutoff``,
+        ``value`` and its ``probability``, which add up to 1. Models are left out if tie order does
+        not affect them, if their lists are cut, or if they have too many means; other metrics give
+        no rows.
 
     Examples
     --------
     >>> from retrieval_report import evaluate, summarise
-    >>> rankings = {"query": list("ppqq"), "item": list("abab"), "distance": [1] * 4, "relevance": [1, 0, 1, 0]}
+    >>> rankings = {
+    ...     "query": list("ppqq"),
+    ...     "item": list("abab"),
+    ...     "distance": [1] * 4,
+    ...     "relevance": [1, 0, 1, 0],
+    ... }
     >>> summary = summarise(evaluate(rankings, metrics="precision@1"))
-    >>> mean_distribution(rankings, summary, metric="precision@1").select("value", "probability").rows()
+    >>> mean_distribution(rankings, summary, metric="precision@1").select(
+    ...     "value", "probability"
+    ... ).rows()
     [(0.0, 0.25), (0.5, 0.5), (1.0, 0.25)]
     """
     name, depth = parse_measure(metric, cutoff)
@@ -146,7 +169,9 @@ def mean_distribution(
     prepared = lay_out(judge(rankings, judgements, queries, checked), checked)
     for one in score_orders(prepared, requests, checked, 1):
         if one.model in means and one.exact:
-            parts.setdefault(one.model, []).append(Spread(*merged(one.value[:, 0], one.chance, NEAR)))
+            parts.setdefault(one.model, []).append(
+                Spread(*merged(one.value[:, 0], one.chance, NEAR))
+            )
     frames = [_frame(model, parts.get(model, []), *mean) for model, mean in means.items()]
     whole = pl.concat([pl.DataFrame(schema=OF_MODEL), *frames])
     measure = whole.with_columns(metric=pl.lit(name), cutoff=pl.lit(depth, dtype=pl.Int64))
@@ -154,7 +179,9 @@ def mean_distribution(
 
 
 def _requests(metric: str | Metric, cutoff: int | None) -> Requests:
-    """One metric at one cutoff; nothing for the text of one that is made of a function of the caller's."""
+    """One metric at one cutoff; nothing for the text of one that is made of a function of the
+    caller's.
+    """
     try:
         return parse_metrics(metric, cutoff)
     except ParameterError:
@@ -164,13 +191,23 @@ def _requests(metric: str | Metric, cutoff: int | None) -> Requests:
 def _moved(summary: pl.DataFrame, metric: str, cutoff: int | None) -> dict[str, tuple[float, int]]:
     """Expected mean and number of queries of the models that tie order moves."""
     moved = (pl.col("tie_std") > 0) & (pl.col("truncated_share").fill_null(0) == 0)
-    rows = summary.filter(at_measure(metric, cutoff) & moved, policy="expected").select("model", "value", "queries")
+    rows = summary.filter(at_measure(metric, cutoff) & moved, policy="expected").select(
+        "model", "value", "queries"
+    )
     return {model: (value, queries) for model, value, queries in rows.rows()}
 
 
 def _frame(model: str, parts: list[Spread], mean: float, queries: int) -> pl.DataFrame:
-    """The means of one model; none where their average is not the expected one, as with weighted means."""
+    """The means of one model; none where their average is not the expected one, as with weighted
+    means.
+    """
     whole = every_sum(parts, NEAR) if parts else None
-    known = whole is not None and abs(float(whole.chance @ whole.value) / queries - mean) <= SURE * max(mean, 1.0)
-    value, chance = (whole.value / queries, whole.chance) if whole is not None and known else (np.empty(0),) * 2
-    return pl.DataFrame({"model": [model] * value.size, "value": value, "probability": chance}, schema=OF_MODEL)
+    known = whole is not None and abs(
+        float(whole.chance @ whole.value) / queries - mean
+    ) <= SURE * max(mean, 1.0)
+    value, chance = (
+        (whole.value / queries, whole.chance) if whole is not None and known else (np.empty(0),) * 2
+    )
+    return pl.DataFrame(
+        {"model": [model] * value.size, "value": value, "probability": chance}, schema=OF_MODEL
+    )

@@ -27,18 +27,26 @@ LEAST_VALUES = 20  # fewer distances do not show how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01
 MESSAGES = {
-    "cut_through_tie": "the lists {verb} cut ({reason}), about {value:.0%} of them through their last tie: which of "
-    "its items were kept is then an accident. Scores whose cutoff ends before that tie are exact; for the others "
+    "cut_through_tie": "the lists {verb} cut ({reason}), about {value:.0%} of them through their "
+    "last tie: which of "
+    "its items were kept is then an accident. Scores whose cutoff ends before that tie are exact; "
+    "for the others "
     "retrieve deeper, or keep whole ties",
-    "reversed": "{below} of {models} models score far below random order and none far above it (closest, {closest}: AP "
-    "{ap:.4f} against {chance:.4f}): is a {near} {order} really near? If not, call the column {other!r}",
-    "below_chance": "AP {ap:.4f} lies below the {chance:.4f} of random order: does this model give a {other} where "
+    "reversed": "{below} of {models} models score far below random order and none far above it "
+    "(closest, {closest}: AP "
+    "{ap:.4f} against {chance:.4f}): is a {near} {order} really near? If not, call the column "
+    "{other!r}",
+    "below_chance": "AP {ap:.4f} lies below the {chance:.4f} of random order: does this model give "
+    "a {other} where "
     "the others give a {order}?",
-    "half_precision": "the {order}s are {kind} numbers: {value:.0%} of the items are tied, some of them only by "
+    "half_precision": "the {order}s are {kind} numbers: {value:.0%} of the items are tied, some of "
+    "them only by "
     "rounding",
-    "near_ties": "{value:.0%} of the gaps between neighbouring distances are within rounding error: the same vectors "
+    "near_ties": "{value:.0%} of the gaps between neighbouring distances are within rounding "
+    "error: the same vectors "
     "computed in another order may swap them; decimals=… ties them",
-    "ties": "{tied:.0%} of the items share their distance with another, {value:.0%} are in ties of different "
+    "ties": "{tied:.0%} of the items share their distance with another, {value:.0%} are in ties of "
+    "different "
     "relevances: the order inside ties decides part of every score",
 }
 Hint = tuple[str | None, str, float, str]  # model, hint, value and message
@@ -55,29 +63,38 @@ def chance_level(
 ) -> pl.DataFrame:
     """Score each model's own lists in random order, with all items of a list in one tie.
 
-    A list that was cut at some depth keeps its items, as if there were no others. The result shows the contribution of
-    the order inside the lists, not the score of retrieving random items.
+    A list that was cut at some depth keeps its items, as if there were no others. The result shows
+    the contribution of the order inside the lists, not the score of retrieving random items.
 
     Parameters
     ----------
     rankings, judgements, queries, metrics, cutoffs
         As for :func:`evaluate`; a counts frame is accepted too.
     **options
-        Options of :func:`evaluate` except ``policies`` and ``distance_threshold``; ``truncated`` has no effect.
+        Options of :func:`evaluate` except ``policies`` and ``distance_threshold``; ``truncated``
+        has no effect.
 
     Returns
     -------
     polars.DataFrame
-        ``model``, ``metric``, ``cutoff``, ``value`` (exact, of the model's own order), ``chance`` (the mean over all
-        orders of the whole list), ``chance_std`` (of that mean), ``z`` = (value − chance) / chance_std, null if
-        chance_std is 0.
+        ``model``, ``metric``, ``cutoff``, ``value`` (exact, of the model's own order), ``chance``
+        (the mean over all orders of the whole list), ``chance_std`` (of that mean), ``z`` = (value
+        − chance) / chance_std, null if chance_std is 0.
 
     Examples
     --------
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [9, 2, 2, 5], "relevance": [1, 0, 0, 0]})
-    >>> chance_level(rankings, metrics="rr", cutoffs=None).select("value", pl.col("chance", "chance_std").round(4))
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [9, 2, 2, 5],
+    ...         "relevance": [1, 0, 0, 0],
+    ...     }
+    ... )
+    >>> chance_level(rankings, metrics="rr", cutoffs=None).select(
+    ...     "value", pl.col("chance", "chance_std").round(4)
+    ... )
     shape: (1, 3)
     ┌───────┬────────┬────────────┐
     │ value ┆ chance ┆ chance_std │
@@ -88,16 +105,25 @@ def chance_level(
     └───────┴────────┴────────────┘
     """
     if options.get("distance_threshold") is not None:
-        raise ParameterError("chance_level: takes no distance_threshold, because random order has no distances")
-    checked, requests = options_with(options, policies="expected", truncated=NO), parse_metrics(metrics, cutoffs)
+        raise ParameterError(
+            "chance_level: takes no distance_threshold, because random order has no distances"
+        )
+    checked, requests = (
+        options_with(options, policies="expected", truncated=NO),
+        parse_metrics(metrics, cutoffs),
+    )
     judged = judge(rankings, judgements, queries, checked)
     return _chance(judged, score_lists(judged, requests, checked), requests, checked)
 
 
-def _chance(judged: Judged, scores: ListScores, requests: Requests, options: Options) -> pl.DataFrame:
+def _chance(
+    judged: Judged, scores: ListScores, requests: Requests, options: Options
+) -> pl.DataFrame:
     """Put the scores of lists beside those of the same lists in random order."""
     tied = judged.with_values(judged.retrieved.with_columns(pl.lit(0).alias(judged.order)))
-    own, chance = (tie_means(part.frame()) for part in (scores, score_judged(tied, requests, options)))
+    own, chance = (
+        tie_means(part.frame()) for part in (scores, score_judged(tied, requests, options))
+    )
     spread = pl.when(pl.col("chance_std") > 0).then("chance_std")
     found = own.with_columns(chance=chance["value"], chance_std=chance["tie_std"])
     return in_contract(found.with_columns(z=(pl.col("value") - pl.col("chance")) / spread), CHANCE)
@@ -108,7 +134,11 @@ def _hint(model: str | None, hint: str, value: float, **facts: object) -> Hint:
 
 
 def tie_hints(
-    rankings: object, *, judgements: object = None, queries: object = None, **options: Unpack[ScoringOptions]
+    rankings: object,
+    *,
+    judgements: object = None,
+    queries: object = None,
+    **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
     """Say in words what may be wrong with the lists, as far as the data show it.
 
@@ -124,29 +154,39 @@ def tie_hints(
     polars.DataFrame
         ``model`` (null: all of them), ``hint``, ``value`` (the number it is based on), ``message``:
 
-        - ``cut_through_tie``, always first: the lists may have been cut inside their last tie: nothing proves that they
-          are whole (:func:`truncated_lists` says why). ``value`` is the share of lists that probably
-          lost part of that tie: the share that is as long as the longest, times the share of tied neighbours in the
-          lists' second half. Omitted if that is below 0.01.
-        - ``reversed``: some models' average precision lies more than 3 standard deviations below random order and no
-          model's as far above: the column may hold scores instead of distances, or the other way round.
-          ``value``: the z nearest to 0. ``below_chance``: one model lies below while others lie above; its z.
-        - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits. ``value``: share of
-          items that are tied.
+        - ``cut_through_tie``, always first: the lists may have been cut inside their last tie:
+          nothing proves that they are whole (:func:`truncated_lists` says why). ``value`` is the
+          share of lists that probably lost part of that tie: the share that is as long as the
+          longest, times the share of tied neighbours in the lists' second half. Omitted if that is
+          below 0.01.
+        - ``reversed``: some models' average precision lies more than 3 standard deviations below
+          random order and no model's as far above: the column may hold scores instead of distances,
+          or the other way round.
+          ``value``: the z nearest to 0. ``below_chance``: one model lies below while others lie
+          above; its z.
+        - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits.
+          ``value``: share of items that are tied.
         - ``near_ties``: share of gaps within rounding errors (see :func:`tie_profile`).
-        - ``ties``: share of items in ties of different relevances (of tied items where no relevance is
-          known).
+        - ``ties``: share of items in ties of different relevances (of tied items where no relevance
+          is known).
 
         Empty where there is nothing to say.
 
     Examples
     --------
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
     >>> tie_hints(rankings).row(0)
-    ('model', 'ties', 0.5, '50% of the items share their distance with another, 50% are in ties of different \
-relevances: the order inside ties decides part of every score')
+    ('model', 'ties', 0.5, '50% of the items share their distance with another, 50% are in ties of
+    different
+    relevances: the order inside ties decides part of every score')
     """
     checked = options_with(options, policies="expected")
     table = TieTable(rankings, judgements, queries, checked)
@@ -161,7 +201,9 @@ relevances: the order inside ties decides part of every score')
 
 
 def _cut_lists(table: TieTable) -> Iterator[Hint]:
-    """Find lists whose end may have cut their last tie, because neighbouring ranks are often tied."""
+    """Find lists whose end may have cut their last tie, because neighbouring ranks are often
+    tied.
+    """
     for model, share in _lost(table).iter_rows():
         decision = table.decisions[model]
         if decision.truncated == WITHIN_TIE and share >= WORTH_SAYING:
@@ -170,31 +212,49 @@ def _cut_lists(table: TieTable) -> Iterator[Hint]:
 
 
 def _lost(table: TieTable) -> pl.DataFrame:
-    """Return, for every model, the share of lists that lost part of their last tie if they were cut.
+    """Return, for every model, the share of lists that lost part of their last tie if they were
+    cut.
 
-    This is the share of lists as long as the longest, times the share of tied neighbours in their second half.
+    This is the share of lists as long as the longest, times the share of tied neighbours in their
+    second half.
     """
     length = pl.col("size").sum().over(LIST)
-    # Of the pairs of neighbouring ranks (i, i + 1) in the second half of a list, those inside a tie of the
-    # ranks before + 1 .. before + size: from max(before, half) + 1 on.
+    # Of the pairs of neighbouring ranks (i, i + 1) in the second half of a list, those inside a tie
+    # of the ranks before + 1 .. before + size: from max(before, half) + 1 on.
     half = length // 2
-    tied = (pl.col("before") + pl.col("size") - 1 - pl.max_horizontal("before", half)).clip(lower_bound=0)
-    lists = table.ties.with_columns(length=length, tied=tied).group_by(*LIST, "length").agg(pl.col("tied").sum())
+    tied = (pl.col("before") + pl.col("size") - 1 - pl.max_horizontal("before", half)).clip(
+        lower_bound=0
+    )
+    lists = (
+        table.ties.with_columns(length=length, tied=tied)
+        .group_by(*LIST, "length")
+        .agg(pl.col("tied").sum())
+    )
     ending = (pl.col("length") == pl.col("length").max()).mean()
     pairs = (pl.col("length") - 1 - pl.col("length") // 2).sum()
-    return lists.group_by("model").agg(share=(ending * pl.col("tied").sum() / pairs).fill_nan(0.0)).sort("model")
+    return (
+        lists.group_by("model")
+        .agg(share=(ending * pl.col("tied").sum() / pairs).fill_nan(0.0))
+        .sort("model")
+    )
 
 
 def _reversed(chance: pl.DataFrame, order: str) -> Iterator[Hint]:
-    """Find models whose order is worse than random: all that differ from random order, or some of them."""
+    """Find models whose order is worse than random: all that differ from random order, or some of
+    them.
+    """
     below, above = chance.filter(pl.col("z") < -FAR), chance.filter(pl.col("z") > FAR)
     near, other = ("small", "score") if order == "distance" else ("large", "distance")
     if below.height and above.is_empty():
-        model, ap, level, z = below.sort("z", descending=True).select("model", "value", "chance", "z").row(0)
+        model, ap, level, z = (
+            below.sort("z", descending=True).select("model", "value", "chance", "z").row(0)
+        )
         facts = {"below": below.height, "models": chance.height, "closest": model, "near": near}
         yield _hint(None, "reversed", z, ap=ap, chance=level, order=order, other=other, **facts)
         return
-    for model, ap, level, z in below.sort("model").select("model", "value", "chance", "z").iter_rows():
+    for model, ap, level, z in (
+        below.sort("model").select("model", "value", "chance", "z").iter_rows()
+    ):
         yield _hint(model, "below_chance", z, ap=ap, chance=level, order=order, other=other)
 
 
@@ -223,9 +283,14 @@ def _half_type(values: pl.Series) -> str | None:
         return None
     exponent = np.frexp(np.abs(numbers))[1]
     for kind, bits, least, most in (("bfloat16", 8, -125, 128), ("float16", 11, -13, 16)):
-        # Multiples of the unit in the last place of their own size, but not all of the largest one's, because those
-        # would be fixed-point numbers such as bits/64, which have few digits for another reason.
-        fits = _whole(np.ldexp(numbers, bits - exponent)) and exponent.min() >= least and exponent.max() <= most
+        # Multiples of the unit in the last place of their own size, but not all of the largest
+        # one's, because those would be fixed-point numbers such as bits/64, which have few digits
+        # for another reason.
+        fits = (
+            _whole(np.ldexp(numbers, bits - exponent))
+            and exponent.min() >= least
+            and exponent.max() <= most
+        )
         if fits and not _whole(np.ldexp(numbers, bits - exponent.max())):
             return kind
     return None

@@ -1,4 +1,6 @@
-"""Make judgements from exact nearest neighbours, for the recall of approximate indexes with tied distances."""
+"""Make judgements from exact nearest neighbours, for the recall of approximate indexes with tied
+distances.
+"""
 
 from __future__ import annotations
 
@@ -15,31 +17,36 @@ from retrieval_report.contracts.warning import warn
 PADDING = -1  # the index that FAISS fills short answers with
 
 
-def neighbour_judgements(truth_distances: object, truth_indices: object, k: int, epsilon: float = 0) -> pl.DataFrame:
-    """Judge which items are among a query's k nearest, from an exact search that went at least k deep.
+def neighbour_judgements(
+    truth_distances: object, truth_indices: object, k: int, epsilon: float = 0
+) -> pl.DataFrame:
+    """Judge which items are among a query's k nearest, from an exact search that went at least k
+    deep.
 
-    An item counts if it is no farther than the k-th nearest (times 1 + ``epsilon``). If several items tie for the k-th
-    rank, all of them count, because an index that returns one instead of another has missed nothing; the usual
-    comparison of sets of ids calls that an error. More than k items are then relevant, and recall is ``precision@k`` of
-    these judgements, hits / k (which is hits / min(k, R)); ``recall@k`` divides by all that tie.
-    Source of the rule: the distance-based recall of ann-benchmarks (Aumüller, Bernhardsson and Faithfull 2020).
+    An item counts if it is no farther than the k-th nearest (times 1 + ``epsilon``). If several
+    items tie for the k-th rank, all of them count, because an index that returns one instead of
+    another has missed nothing; the usual comparison of sets of ids calls that an error. More than k
+    items are then relevant, and recall is ``precision@k`` of these judgements, hits / k (which is
+    hits / min(k, R)); ``recall@k`` divides by all that tie. Source of the rule: the distance-based
+    recall of ann-benchmarks (Aumüller, Bernhardsson and Faithfull 2020).
 
     Parameters
     ----------
     truth_distances, truth_indices
-        Arrays (queries, depth) of an exact search, for example with a FAISS flat index; small distances are near.
-        Entries with index −1 are padding: there are no more items. A repeated item counts once, at its smallest
-        distance.
+        Arrays (queries, depth) of an exact search, for example with a FAISS flat index; small
+        distances are near. Entries with index −1 are padding: there are no more items. A repeated
+        item counts once, at its smallest distance.
     k
         Number of neighbours, at most the depth.
     epsilon
-        How much farther than the k-th an item may be, as a share of its distance, such as 0.1 for a tenth; for squared
-        distances (1 + ε)² − 1.
+        How much farther than the k-th an item may be, as a share of its distance, such as 0.1 for a
+        tenth; for squared distances (1 + ε)² − 1.
 
     Returns
     -------
     polars.DataFrame
-        Judgements for :func:`evaluate`: ``query`` (the row, from 0), ``item`` (the index) and ``relevance`` 1.
+        Judgements for :func:`evaluate`: ``query`` (the row, from 0), ``item`` (the index) and
+        ``relevance`` 1.
 
     Raises
     ------
@@ -51,19 +58,22 @@ def neighbour_judgements(truth_distances: object, truth_indices: object, k: int,
     Warns
     -----
     RetrievalReportWarning
-        The last item of a query still counts, so more may tie with it, which a deeper search would show.
+        The last item of a query still counts, so more may tie with it, which a deeper search would
+        show.
 
     Examples
     --------
-    Items 7, 3 and 5 tie for the second rank. An index that finds 9 and 5 has found two nearest neighbours. It is asked
-    for k answers only, so these are whole lists.
+    Items 7, 3 and 5 tie for the second rank. An index that finds 9 and 5 has found two nearest
+    neighbours. It is asked for k answers only, so these are whole lists.
 
     >>> judgements = neighbour_judgements([[0.1, 0.4, 0.4, 0.4, 0.9]], [[9, 7, 3, 5, 1]], k=2)
     >>> judgements["item"].to_list()
     [9, 7, 3, 5]
     >>> from retrieval_report import evaluate
     >>> found = {"query": [0, 0], "item": [9, 5], "distance": [0.1, 0.4]}
-    >>> scores = evaluate(found, judgements=judgements, metrics="precision@2", policies="expected", truncated="no")
+    >>> scores = evaluate(
+    ...     found, judgements=judgements, metrics="precision@2", policies="expected", truncated="no"
+    ... )
     >>> scores["value"].item()
     1.0
     """
@@ -73,7 +83,9 @@ def neighbour_judgements(truth_distances: object, truth_indices: object, k: int,
         raise ParameterError(f"epsilon: {epsilon!r} is not a finite number from 0 on")
     items = _items(distances, indices)
     if epsilon and (items["distance"] < 0).any():
-        raise ParameterError(f"epsilon: {epsilon!r} is a share of a distance, and there are negative distances")
+        raise ParameterError(
+            f"epsilon: {epsilon!r} is a share of a distance, and there are negative distances"
+        )
     _check_depth(items, len(distances), k)
     kth = pl.col("distance").get(k - 1).over("query")
     limit = kth.cast(pl.Float64) * (1 + float(epsilon)) if epsilon else kth
@@ -89,15 +101,23 @@ def _arrays(distances: object, indices: object) -> tuple[NDArray[Any], NDArray[A
     except ValueError as error:  # rows of unequal length
         raise DataError(f"truth: not an array (queries, depth): {error}") from None
     if one.ndim != 2 or one.shape != two.shape:
-        raise DataError(f"truth_distances has shape {one.shape}, truth_indices {two.shape}; both are (queries, depth)")
+        raise DataError(
+            f"truth_distances has shape {one.shape}, truth_indices {two.shape}; both are (queries, "
+            "depth)"
+        )
     if one.dtype.kind not in "iuf" or two.dtype.kind not in "iu":
-        raise DataError(f"truth: distances are {one.dtype} and indices {two.dtype}; need numbers and whole numbers")
+        raise DataError(
+            f"truth: distances are {one.dtype} and indices {two.dtype}; need numbers and whole "
+            "numbers"
+        )
     wrong = np.argwhere((two != PADDING) & ((two < 0) | ~np.isfinite(one)))
     if wrong.size:
         query, index = map(int, wrong[0])
         raise DataError(
-            f"truth: {len(wrong)} entries have a negative index or a distance that is not finite, first query {query}, "
-            f"place {index}: index {two[query, index]}, distance {one[query, index]}; padding has the index −1"
+            f"truth: {len(wrong)} entries have a negative index or a distance that is not finite, "
+            f"first query {query}, "
+            f"place {index}: index {two[query, index]}, distance {one[query, index]}; padding has "
+            "the index −1"
         )
     return one, two
 
@@ -124,7 +144,8 @@ def _check_depth(items: pl.DataFrame, queries: int, k: int) -> None:
     short = np.flatnonzero(counted < k)
     if short.size:
         raise DataError(
-            f"truth: {short.size} of {queries} queries have fewer than k={k} different items, first query {short[0]} "
+            f"truth: {short.size} of {queries} queries have fewer than k={k} different items, "
+            f"first query {short[0]} "
             f"with {counted[short[0]]}; search deeper"
         )
 
@@ -135,6 +156,7 @@ def _warn_cut(items: pl.DataFrame, full: NDArray[np.bool_], k: int) -> None:
     cut = all_near.filter(pl.col("near") & pl.Series(full[all_near["query"].to_numpy()]))
     if cut.height:
         warn(
-            f"truth: for {cut.height} queries, first query {cut['query'][0]}, even the last item is near enough to "
+            f"truth: for {cut.height} queries, first query {cut['query'][0]}, even the last item "
+            "is near enough to "
             f"count for k={k}; more may tie with it and would count as missed: search deeper"
         )

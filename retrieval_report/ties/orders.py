@@ -70,7 +70,8 @@ def ranking_ties(
 def lists_of_query(
     rankings: object, query: object, judgements: object, queries: object
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The rankings of all models for one query, and what is known of it: all that may decide the score of a list.
+    """The rankings of all models for one query, and what is known of it: all that may decide the
+    score of a list.
 
     A counts frame is refused.
 
@@ -86,7 +87,9 @@ def lists_of_query(
         frame = frame.with_columns(model=pl.lit("model"))
     kind = frame.schema.get("query")
     if kind is not None and isinstance(query, str) == kind.is_integer():
-        raise ParameterError(f"query: {query!r} is not an id of this kind; column 'query' of the rankings is {kind}")
+        raise ParameterError(
+            f"query: {query!r} is not an id of this kind; column 'query' of the rankings is {kind}"
+        )
     frame = frame.filter(pl.col("query") == query)
     others = {"judgements": judgements, "queries": queries}
     return frame, {
@@ -103,8 +106,8 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     rows
         The result of :func:`ranking_ties`.
     draw, seed
-        Number of the draw, from 0, and the seed, as in :func:`shuffled_means`, which shows what an evaluator would
-        print for this order.
+        Number of the draw, from 0, and the seed, as in :func:`shuffled_means`, which shows what an
+        evaluator would print for this order.
 
     Returns
     -------
@@ -114,7 +117,12 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     Examples
     --------
     >>> from retrieval_report import shuffled_means
-    >>> rankings = {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1, 1, 2], "relevance": [0, 1, 0]}
+    >>> rankings = {
+    ...     "query": ["q"] * 3,
+    ...     "item": ["a", "b", "c"],
+    ...     "distance": [1, 1, 2],
+    ...     "relevance": [0, 1, 0],
+    ... }
     >>> rows = ranking_ties(rankings, model="model", query="q")
     >>> [drawn_order(rows, draw=draw)["item"].to_list() for draw in range(3)]
     [['b', 'a', 'c'], ['a', 'b', 'c'], ['b', 'a', 'c']]
@@ -130,8 +138,14 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     rows = rows.sort("tie", "relevance", maintain_order=True)
     size = rows.group_by("tie", maintain_order=True).len()["len"].cast(pl.Int64).to_numpy()
     # every row is a grade of its own, so the grades drawn are rows
-    start, at, items = np.array([0, size.size]), np.arange(rows.height, dtype=np.int32), np.ones(rows.height, np.int64)
+    start, at, items = (
+        np.array([0, size.size]),
+        np.arange(rows.height, dtype=np.int32),
+        np.ones(rows.height, np.int64),
+    )
     ties = Lists(start, np.concatenate([[0], np.cumsum(size)]), at.copy(), items)
     drawn, limit = singles(np.array([0, rows.height]), at), np.array([rows.height])
-    shuffling.draw_orders(0, 1, ties, limit, shuffling.Draw(list_keys(rows.head(1), seed), draw), drawn)
+    shuffling.draw_orders(
+        0, 1, ties, limit, shuffling.Draw(list_keys(rows.head(1), seed), draw), drawn
+    )
     return rows[drawn.grade].with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))

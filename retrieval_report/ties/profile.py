@@ -36,14 +36,16 @@ def tie_profile(
     Parameters
     ----------
     rankings
-        A rankings or a counts frame, as for :func:`evaluate`. Without any relevance, what depends on it is null.
+        A rankings or a counts frame, as for :func:`evaluate`. Without any relevance, what depends
+        on it is null.
     cutoffs
         Positive whole numbers; None or ``"all"`` means the whole list, which splits no tie.
     judgements, queries
         As for :func:`evaluate`.
     **options
-        Options of :func:`evaluate` that decide which rows count and how: ``decimals``, ``distance_threshold``,
-        ``unjudged``, ``unjudged_query``, ``null_distance``, ``truncated``. Others have no effect.
+        Options of :func:`evaluate` that decide which rows count and how: ``decimals``,
+        ``distance_threshold``, ``unjudged``, ``unjudged_query``, ``null_distance``, ``truncated``.
+        Others have no effect.
 
     Returns
     -------
@@ -51,29 +53,40 @@ def tie_profile(
         One row per ``model`` and ``cutoff`` k, with
 
         - ``queries``: lists with an item (and with judgements, if there are any);
-        - ``cut_share``: share of them whose cutoff splits a tie: ranks k and k + 1 are in one tie, as far as the list
-          shows;
-        - ``mixed_share``: share of the split ties that hold different relevances, so that it matters (null if none is
-          split). A mixed tie further up affects scores too: see ``mixed_items``;
-        - ``ends_in_cut_tie``: share of them whose cutoff reaches into a last tie that the end of the list may have cut,
-          so that its size is unknown (see :func:`truncated_lists`);
-        - ``tie_median``, ``tie_p90``, ``tie_max``: items of the ties that reach into the top k, an item that is alone
-          at its distance being a tie of one;
-        - ``tied_items``, ``mixed_items``: share of the top k that shares its distance with another item, and that lies
-          in a tie of different relevances;
-        - ``items``, ``distances``: length of the lists and distinct distances in them (medians, whole lists);
-        - ``bits``: bits of information that distances give about the order (median, whole lists): the entropy
-          −Σ (n_c/n) log2(n_c/n) over the ties of n_c of the n items, so 2^bits is the number of equally large ties
-          with the same information; log2(n) without ties;
-        - ``near_ties``: share of the gaps between neighbouring distances of a list that are at most 4 ulp of the
-          list's largest distance, in the type of the column, so that rounding decides the order. 0 for whole numbers.
+        - ``cut_share``: share of them whose cutoff splits a tie: ranks k and k + 1 are in one tie,
+          as far as the list shows;
+        - ``mixed_share``: share of the split ties that hold different relevances, so that it
+          matters (null if none is split). A mixed tie further up affects scores too: see
+          ``mixed_items``;
+        - ``ends_in_cut_tie``: share of them whose cutoff reaches into a last tie that the end of
+          the list may have cut, so that its size is unknown (see :func:`truncated_lists`);
+        - ``tie_median``, ``tie_p90``, ``tie_max``: items of the ties that reach into the top k, an
+          item that is alone at its distance being a tie of one;
+        - ``tied_items``, ``mixed_items``: share of the top k that shares its distance with another
+          item, and that lies in a tie of different relevances;
+        - ``items``, ``distances``: length of the lists and distinct distances in them (medians,
+          whole lists);
+        - ``bits``: bits of information that distances give about the order (median, whole lists):
+          the entropy −Σ (n_c/n) log2(n_c/n) over the ties of n_c of the n items, so 2^bits is the
+          number of equally large ties with the same information; log2(n) without ties;
+        - ``near_ties``: share of the gaps between neighbouring distances of a list that are at most
+          4 ulp of the list's largest distance, in the type of the column, so that rounding decides
+          the order. 0 for whole numbers.
 
     Examples
     --------
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]})
-    >>> tie_profile(rankings, cutoffs=(1, 2)).select("cutoff", "cut_share", "mixed_share", "tie_max", "tied_items")
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
+    >>> tie_profile(rankings, cutoffs=(1, 2)).select(
+    ...     "cutoff", "cut_share", "mixed_share", "tie_max", "tied_items"
+    ... )
     shape: (2, 5)
     ┌────────┬───────────┬─────────────┬─────────┬────────────┐
     │ cutoff ┆ cut_share ┆ mixed_share ┆ tie_max ┆ tied_items │
@@ -100,7 +113,9 @@ def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:
     ]
     frame = pl.concat(parts).join(lists, on="model", how="left").sort("model", "index")
     if not table.judged.whole.graded:
-        frame = frame.with_columns(pl.lit(None).alias(name) for name in ("mixed_share", "mixed_items"))
+        frame = frame.with_columns(
+            pl.lit(None).alias(name) for name in ("mixed_share", "mixed_items")
+        )
     return in_contract(frame, PROFILE)
 
 
@@ -117,7 +132,9 @@ class TieTable:
         What `list_ends` returns, and whether the lists of each model are taken to be cut.
     """
 
-    def __init__(self, rankings: object, judgements: object, queries: object, options: Options) -> None:
+    def __init__(
+        self, rankings: object, judgements: object, queries: object, options: Options
+    ) -> None:
         own = replace(options, relevant_items="own")  # R plays no part here
         self.judged = judge_for_ties(rankings, judgements, queries, own)
         prepared, self.order = lay_out(self.judged, own), self.judged.order
@@ -131,7 +148,12 @@ class TieTable:
         return (
             self.ties.with_columns(near=near, term=terms)
             .group_by(LIST, maintain_order=True)
-            .agg(items=pl.col("size").sum(), distances=pl.len(), near=pl.col("near").sum(), term=pl.col("term").sum())
+            .agg(
+                items=pl.col("size").sum(),
+                distances=pl.len(),
+                near=pl.col("near").sum(),
+                term=pl.col("term").sum(),
+            )
             .with_columns(bits=pl.col("items").log(2) - pl.col("term") / pl.col("items"))
             .group_by("model", maintain_order=True)
             .agg(
@@ -147,8 +169,12 @@ class TieTable:
             return pl.repeat(False, len(distance), eager=True)
         largest = self.ties.select(pl.col(self.order).abs().max().over(LIST)).to_series().to_numpy()
         # Nothing lies above the largest number: its distance to the next is that of the one below.
-        largest = np.minimum(largest, np.nextafter(np.finfo(largest.dtype).max, largest.dtype.type(0)))
-        gap = self.ties.select(pl.col(self.order).cast(pl.Float64).diff().over(LIST).abs()).to_series()
+        largest = np.minimum(
+            largest, np.nextafter(np.finfo(largest.dtype).max, largest.dtype.type(0))
+        )
+        gap = self.ties.select(
+            pl.col(self.order).cast(pl.Float64).diff().over(LIST).abs()
+        ).to_series()
         return (gap <= pl.Series(NEAR * np.spacing(largest).astype(np.float64))).fill_null(False)
 
 
@@ -188,7 +214,8 @@ def ties_at_cutoff(
     queries: object = None,
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """List the ties that a cutoff splits: ranks k and k + 1 are in one tie, and chance decides which items count.
+    """List the ties that a cutoff splits: ranks k and k + 1 are in one tie, and chance decides
+    which items count.
 
     Parameters
     ----------
@@ -202,14 +229,19 @@ def ties_at_cutoff(
     Returns
     -------
     polars.DataFrame
-        One row per list whose cutoff falls inside a tie: ``model``, ``query``; ``first`` and ``last`` rank of the
-        tie, its ``size``, and how many of its items are ``inside`` the cutoff; ``relevant`` items of the tie and
-        whether it is ``mixed``, of different relevances (both null without any relevance). Mixed ties first, then the
-        largest, then by name.
+        One row per list whose cutoff falls inside a tie: ``model``, ``query``; ``first`` and
+        ``last`` rank of the tie, its ``size``, and how many of its items are ``inside`` the cutoff;
+        ``relevant`` items of the tie and whether it is ``mixed``, of different relevances (both
+        null without any relevance). Mixed ties first, then the largest, then by name.
 
     Examples
     --------
-    >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]}
+    >>> rankings = {
+    ...     "query": ["q"] * 4,
+    ...     "item": list("abcd"),
+    ...     "distance": [0, 2, 2, 5],
+    ...     "relevance": [0, 1, 0, 1],
+    ... }
     >>> ties_at_cutoff(rankings, cutoff=2).row(0)
     ('model', 'q', 2, 3, 2, 1, 1, True)
     >>> ties_at_cutoff(rankings, cutoff=1).height
@@ -223,5 +255,7 @@ def ties_at_cutoff(
     )
     if not table.judged.whole.graded:
         found = found.with_columns(relevant=pl.lit(None), mixed=pl.lit(None))
-    ordered = found.sort("mixed", "size", "model", "query", descending=[True, True, False, False], nulls_last=True)
+    ordered = found.sort(
+        "mixed", "size", "model", "query", descending=[True, True, False, False], nulls_last=True
+    )
     return in_contract(ordered, CUT_TIES)

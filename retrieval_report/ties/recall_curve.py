@@ -1,4 +1,6 @@
-"""Interpolated precision at levels of recall, exact under ties: the curve that trec_eval prints as 11 points."""
+"""Interpolated precision at levels of recall, exact under ties: the curve that trec_eval prints as
+11 points.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,12 @@ def recall_curve(
     policies: str | Sequence[str] = POLICIES,
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """Score lists by interpolated precision: the best from the rank on where a share of recall is reached.
+    """Score lists by interpolated precision: the best from the rank on where a share of recall is
+    reached.
 
-    At level r of a query with R relevant items it is the maximum of hits(i) / i over the ranks i with at least
-    ⌊r·R + 0.9⌋ hits, which is trec_eval's rounding; 0 where the list never gets so far.
+    At level r of a query with R relevant items it is the maximum of hits(i) / i over the ranks i
+    with at least ⌊r·R + 0.9⌋ hits, which is trec_eval's rounding; 0 where the list never gets so
+    far.
 
     Parameters
     ----------
@@ -55,9 +59,9 @@ def recall_curve(
     Returns
     -------
     polars.DataFrame
-        Scores as of :func:`evaluate`, for :func:`summarise`, with the metrics ``iprec(recall=0)`` to
-        ``iprec(recall=1)`` and no cutoff. Expected values and their ``std`` are exact; they are null for lists of
-        which a tie is so large that they cannot be found in reasonable time.
+        Scores as of :func:`evaluate`, for :func:`summarise`, with the metrics ``iprec(recall=0)``
+        to ``iprec(recall=1)`` and no cutoff. Expected values and their ``std`` are exact; they are
+        null for lists of which a tie is so large that they cannot be found in reasonable time.
 
     Raises
     ------
@@ -68,7 +72,12 @@ def recall_curve(
     --------
     The relevant item comes first or second of the tie, and the other one always third.
 
-    >>> rankings = {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2], "relevance": [1, 0, 1]}
+    >>> rankings = {
+    ...     "query": ["q"] * 3,
+    ...     "item": list("abc"),
+    ...     "distance": [1, 1, 2],
+    ...     "relevance": [1, 0, 1],
+    ... }
     >>> scores = recall_curve(rankings, levels=(0.5, 1), policies="expected")
     >>> scores.select("metric", "value").rows()
     [('iprec(recall=0.5)', 0.8333333333333333), ('iprec(recall=1)', 0.6666666666666666)]
@@ -81,7 +90,9 @@ def recall_curve(
     return curve_of(judge(rankings, judgements, queries, asked), wanted, asked)
 
 
-def curve_of(judged: Judged, levels: Sequence[float], asked: Options, most: float = math.inf) -> pl.DataFrame:
+def curve_of(
+    judged: Judged, levels: Sequence[float], asked: Options, most: float = math.inf
+) -> pl.DataFrame:
     """Score lists that are joined already; no columns where that takes more than ``most`` cells.
 
     `MOST_CELLS` take a second or two, and lists that need more are left null, which costs nothing.
@@ -93,7 +104,9 @@ def curve_of(judged: Judged, levels: Sequence[float], asked: Options, most: floa
     refuse_without(prepared, asked)
     naive = ties if prepared.naive is None else _ties_of(prepared.naive, prepared.relevant_grade)
     found: list[Score] = []
-    for own, order, relevant in zip(ties, naive, np.maximum(prepared.relevant, 0).tolist(), strict=True):
+    for own, order, relevant in zip(
+        ties, naive, np.maximum(prepared.relevant, 0).tolist(), strict=True
+    ):
         needed = [max(int(level * relevant + 0.9), 1) for level in levels]
         by_policy = [_under(policy, own, order, needed) for policy in asked.policies]
         found += [score for at_level in zip(*by_policy, strict=True) for score in at_level]
@@ -160,19 +173,26 @@ def _under(policy: str, ties: _Ties, naive: _Ties, needed: Sequence[int]) -> Seq
 def _expected(ties: _Ties, needed: Sequence[int]) -> list[Score]:
     """Mean and standard deviation over all orders of the ties.
 
-    The maximum is at most x if every relevant item from the needed one on stands far enough behind. The ties are
-    independent, and inside one the chance is found slot by slot, for all values x that can come about at once.
+    The maximum is at most x if every relevant item from the needed one on stands far enough behind.
+    The ties are independent, and inside one the chance is found slot by slot, for all values x that
+    can come about at once.
     """
     precisions = _precisions(ties)
     if precisions.size * ties.slots > MOST_CELLS:
         return [(None, None)] * len(needed)
     later = np.ones(precisions.size)
     below: dict[int, Floats] = {}
-    for before, items, relevant, found in zip(*(part[::-1].tolist() for part in (*ties, ties.hits)), strict=True):
+    for before, items, relevant, found in zip(
+        *(part[::-1].tolist() for part in (*ties, ties.hits)), strict=True
+    ):
         for least in {least for least in needed if found < least <= found + relevant}:
-            below[least] = later * _chance(before, items, relevant, found, least - found, precisions)
+            below[least] = later * _chance(
+                before, items, relevant, found, least - found, precisions
+            )
         later = later * _chance(before, items, relevant, found, 1, precisions)
-    return [_moments(precisions, below[least]) if least in below else (0.0, 0.0) for least in needed]
+    return [
+        _moments(precisions, below[least]) if least in below else (0.0, 0.0) for least in needed
+    ]
 
 
 def _precisions(ties: _Ties) -> Floats:
@@ -185,8 +205,12 @@ def _precisions(ties: _Ties) -> Floats:
     return np.unique(np.concatenate(parts))
 
 
-def _chance(before: int, items: int, relevant: int, hits: int, least: int, precisions: Floats) -> Floats:
-    """The chance that the relevant items of a tie, from the ``least``-th on, have at most each of the precisions."""
+def _chance(
+    before: int, items: int, relevant: int, hits: int, least: int, precisions: Floats
+) -> Floats:
+    """The chance that the relevant items of a tie, from the ``least``-th on, have at most each of
+    the precisions.
+    """
     number = np.arange(1, relevant + 1)
     # state j: j relevant items so far; few of them are reached early, and all are there at the end
     chance = np.zeros((relevant + 1, precisions.size))
@@ -195,7 +219,9 @@ def _chance(before: int, items: int, relevant: int, hits: int, least: int, preci
         left = items - slot + 1
         fits = (hits + number)[:, None] / (before + slot) <= precisions
         fits[: least - 1] = True
-        share = (relevant - number + 1.0)[:, None] / left  # of a relevant item next, with j − 1 so far
+        share = (relevant - number + 1.0)[
+            :, None
+        ] / left  # of a relevant item next, with j − 1 so far
         moved = np.where(fits, chance[:-1] * np.clip(share, 0.0, 1.0), 0.0)
         chance *= np.clip(1.0 - (relevant - np.arange(relevant + 1.0)) / left, 0.0, 1.0)[:, None]
         chance[1:] += moved
@@ -204,7 +230,9 @@ def _chance(before: int, items: int, relevant: int, hits: int, least: int, preci
 
 
 def _moments(values: Floats, below: Floats) -> tuple[float, float]:
-    """Mean and standard deviation of a maximum that is at most each of the values with these chances."""
+    """Mean and standard deviation of a maximum that is at most each of the values with these
+    chances.
+    """
     share = np.diff(below, prepend=0.0)
     mean = float(share @ values)
     return mean, max(float(share @ (values - mean) ** 2), 0.0) ** 0.5
@@ -212,9 +240,14 @@ def _moments(values: Floats, below: Floats) -> tuple[float, float]:
 
 def _frame(run: Run, levels: Sequence[float], found: Sequence[Score]) -> pl.DataFrame:
     """Scores in their contract, by list, level and policy; null where a list is left out."""
-    names, policies = [f"iprec(recall={number_text(level)})" for level in levels], run.options.policies
+    names, policies = (
+        [f"iprec(recall={number_text(level)})" for level in levels],
+        run.options.policies,
+    )
     labels = [(name, None, policy) for name in names for policy in policies]
-    columns = pl.DataFrame(labels, schema=schema("scores", "metric", "cutoff", "policy"), orient="row")
+    columns = pl.DataFrame(
+        labels, schema=schema("scores", "metric", "cutoff", "policy"), orient="row"
+    )
     lists = run.prepared.names.with_columns(
         items=pl.Series(run.prepared.length, dtype=pl.Int64),
         n_relevant=pl.Series(np.maximum(run.prepared.relevant, 0), dtype=pl.Int64),

@@ -1,4 +1,6 @@
-"""Compute the effect of rounding distances on scores, which adds ties and may change the ranking of models."""
+"""Compute the effect of rounding distances on scores, which adds ties and may change the ranking of
+models.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,10 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        One row per ``model``, ``metric``, ``cutoff``: ``value`` and ``value_rounded`` (expected means),
-        ``change`` (rounded − received), ``tie_std`` and ``tie_std_rounded`` (of these means under random tie order),
-        ``rank`` and ``rank_rounded`` among the models (1: the highest mean; equal ones share a rank). Metrics and
-        cutoffs in the order received, best model first.
+        One row per ``model``, ``metric``, ``cutoff``: ``value`` and ``value_rounded`` (expected
+        means), ``change`` (rounded − received), ``tie_std`` and ``tie_std_rounded`` (of these means
+        under random tie order), ``rank`` and ``rank_rounded`` among the models (1: the highest
+        mean; equal ones share a rank). Metrics and cutoffs in the order received, best model first.
 
     Raises
     ------
@@ -42,25 +44,44 @@ def rounding_effect(summary: object, rounded: object) -> pl.DataFrame:
     Rounded to whole numbers, the relevant item ties with the one after it.
 
     >>> from retrieval_report import evaluate, summarise
-    >>> rankings = {"query": ["q", "q"], "item": ["a", "b"], "distance": [0.9, 1.1], "relevance": [1, 0]}
+    >>> rankings = {
+    ...     "query": ["q", "q"],
+    ...     "item": ["a", "b"],
+    ...     "distance": [0.9, 1.1],
+    ...     "relevance": [1, 0],
+    ... }
     >>> one, other = (
-    ...     summarise(evaluate(rankings, metrics="rr@2", decimals=decimals, truncated="no")) for decimals in (None, 0))
-    >>> rounding_effect(one, other).select("value", "value_rounded", "change", "tie_std", "tie_std_rounded").row(0)
+    ...     summarise(evaluate(rankings, metrics="rr@2", decimals=decimals, truncated="no"))
+    ...     for decimals in (None, 0)
+    ... )
+    >>> rounding_effect(one, other).select(
+    ...     "value", "value_rounded", "change", "tie_std", "tie_std_rounded"
+    ... ).row(0)
     (1.0, 0.75, -0.25, 0.0, 0.25)
     """
     one, other = _expected(summary, "summary"), _expected(rounded, "rounded")
     keys = one.select(KEYS), other.select(KEYS)
-    if any(mine.join(theirs, on=KEYS, how="anti", nulls_equal=True).height for mine, theirs in (keys, keys[::-1])):
+    if any(
+        mine.join(theirs, on=KEYS, how="anti", nulls_equal=True).height
+        for mine, theirs in (keys, keys[::-1])
+    ):
         raise KeyMismatchError(
-            "rounded: models, metrics or cutoffs differ from those in the summary; evaluate the same ones"
+            "rounded: models, metrics or cutoffs differ from those in the summary; evaluate the "
+            "same ones"
         )
-    joined = one.join(other, on=KEYS, how="left", nulls_equal=True, suffix="_rounded", maintain_order="left")
+    joined = one.join(
+        other, on=KEYS, how="left", nulls_equal=True, suffix="_rounded", maintain_order="left"
+    )
     joined = joined.with_row_index("first")
     change = pl.col("value_rounded") - pl.col("value")
     joined = joined.with_columns(
         pl.when(change.round(DIGITS) != 0).then(change).otherwise(change * 0.0).alias("change"),
         *(
-            pl.col(name).round(DIGITS).rank("min", descending=True).over("metric", "cutoff").alias(rank)
+            pl.col(name)
+            .round(DIGITS)
+            .rank("min", descending=True)
+            .over("metric", "cutoff")
+            .alias(rank)
             for name, rank in (("value", "rank"), ("value_rounded", "rank_rounded"))
         ),
         pl.col("first").min().over("metric", "cutoff"),

@@ -1,8 +1,10 @@
-"""Compare two rankings of the same queries, and find whether they differ in more than the order of ties.
+"""Compare two rankings of the same queries, and find whether they differ in more than the order of
+ties.
 
-Rank-biased overlap is extrapolated to infinite depth: Webber, Moffat and Zobel 2010 for lists without ties; Corsi and
-Urbano 2024 for the variants w (tied items share a rank), a (the mean over all orders of the ties) and b (corrected for
-what ties leave unsaid, so that a list overlaps with itself by 1).
+Rank-biased overlap is extrapolated to infinite depth: Webber, Moffat and Zobel 2010 for lists
+without ties; Corsi and Urbano 2024 for the variants w (tied items share a rank), a (the mean over
+all orders of the ties) and b (corrected for what ties leave unsaid, so that a list overlaps with
+itself by 1).
 """
 
 from __future__ import annotations
@@ -35,12 +37,14 @@ class RankingSimilarity(NamedTuple):
 
 
 def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimilarity:
-    """Compare two rankings query by query, to see whether a new index changed results or only the order of ties.
+    """Compare two rankings query by query, to see whether a new index changed results or only the
+    order of ties.
 
     Parameters
     ----------
     a, b
-        Rankings frames of one model each: ``query``, ``item``, ``distance`` or ``score``. Relevance is ignored.
+        Rankings frames of one model each: ``query``, ``item``, ``distance`` or ``score``. Relevance
+        is ignored.
     p
         Persistence of rank-biased overlap, between 0 and 1: the first 1/(1 − p) ranks matter most.
 
@@ -50,34 +54,40 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
         ``queries``: one row per query of either, with
 
         - ``items_a``, ``items_b``, ``shared``: items of each list, and those in both;
-        - ``change``: "none" (the same ranks and ties), "ties" (some order of the ties makes the lists equal), "order"
-          (the same items in another order), "items" (other items);
-        - ``tau_b``: Kendall's τ_b of the shared items, which corrects for ties (null where all tie in one list);
-        - ``tau_ap``: AP correlation of the shared items with ``a`` as the truth (Yilmaz, Aslam and Robertson 2008),
-          the exact mean over all orders of the ties of both (Urbano and Marrero 2017); swaps near the top of b weigh
-          most. Null for fewer than two shared items;
+        - ``change``: "none" (the same ranks and ties), "ties" (some order of the ties makes the
+          lists equal), "order" (the same items in another order), "items" (other items);
+        - ``tau_b``: Kendall's τ_b of the shared items, which corrects for ties (null where all tie
+          in one list);
+        - ``tau_ap``: AP correlation of the shared items with ``a`` as the truth (Yilmaz, Aslam and
+          Robertson 2008), the exact mean over all orders of the ties of both (Urbano and Marrero
+          2017); swaps near the top of b weigh most. Null for fewer than two shared items;
         - ``tau_ap_low``, ``tau_ap_high``: its least and its most over all orders of the ties;
-        - ``rbo_w``, ``rbo_a``, ``rbo_b``: extrapolated rank-biased overlap with tied items at one rank, in the mean
-          over the orders of ties, and corrected for them, as Corsi and Urbano (2024) define them: if one list is longer
-          and ties where the other has ended, their extrapolation makes ``rbo_a`` differ slightly from that mean;
+        - ``rbo_w``, ``rbo_a``, ``rbo_b``: extrapolated rank-biased overlap with tied items at one
+          rank, in the mean over the orders of ties, and corrected for them, as Corsi and Urbano
+          (2024) define them: if one list is longer and ties where the other has ended, their
+          extrapolation makes ``rbo_a`` differ slightly from that mean;
         - ``rbo_low``, ``rbo_high``: its least and its most over all orders of the ties.
 
-        ``mean``: one row with the number of queries, the share of each change, and the plain means of the measures
-        over the queries that have them.
+        ``mean``: one row with the number of queries, the share of each change, and the plain means
+        of the measures over the queries that have them.
 
     Raises
     ------
     RetrievalReportError
-        A frame would be refused by :func:`evaluate` or holds several models, or ids are of different kinds.
+        A frame would be refused by :func:`evaluate` or holds several models, or ids are of
+        different kinds.
 
     Examples
     --------
-    The second index swaps two items that tie in the first one, and replaces the last item by a new one.
+    The second index swaps two items that tie in the first one, and replaces the last item by a new
+    one.
 
     >>> a = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 2, 3]}
     >>> b = {"query": ["q"] * 4, "item": list("acbe"), "distance": [0.1, 0.2, 0.3, 0.4]}
     >>> found = ranking_similarity(a, b)
-    >>> found.queries.select("shared", "change", pl.col("tau_b", "tau_ap", "rbo_a", "rbo_low", "rbo_high").round(4))
+    >>> found.queries.select(
+    ...     "shared", "change", pl.col("tau_b", "tau_ap", "rbo_a", "rbo_low", "rbo_high").round(4)
+    ... )
     shape: (1, 7)
     ┌────────┬────────┬────────┬────────┬────────┬─────────┬──────────┐
     │ shared ┆ change ┆ tau_b  ┆ tau_ap ┆ rbo_a  ┆ rbo_low ┆ rbo_high │
@@ -93,7 +103,8 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     for key in ("query", "item"):
         if one.schema[key].is_integer() != two.schema[key].is_integer():
             raise KeyMismatchError(
-                f"column {key!r} is {one.schema[key]} in a and {two.schema[key]} in b; ids are never cast"
+                f"column {key!r} is {one.schema[key]} in a and {two.schema[key]} in b; ids are "
+                "never cast"
             )
         if one.schema[key] != two.schema[key]:
             one, two = (frame.with_columns(pl.col(key).cast(pl.Int128)) for frame in (one, two))
@@ -105,7 +116,9 @@ def similarity_of(a: pl.DataFrame, b: pl.DataFrame, p: float = 0.9) -> RankingSi
     one, two = _ranked(a), _ranked(b)
     both = one.join(two, on=["query", "item"], how="full", coalesce=True, suffix="_b").fill_null(0)
     both = both.sort("query", "item")
-    rows = [_compare(query, part, p) for (query,), part in both.group_by("query", maintain_order=True)]
+    rows = [
+        _compare(query, part, p) for (query,), part in both.group_by("query", maintain_order=True)
+    ]
     queries = pl.DataFrame(rows, schema={**SIMILARITY, "query": both.schema["query"]}, orient="row")
     return RankingSimilarity(queries, _mean(queries))
 
@@ -114,7 +127,9 @@ def _checked(rankings: object, what: str) -> pl.DataFrame:
     """Rankings of one model."""
     frame = check_rankings(to_polars(rankings, what), relevance=False)
     if "model" in frame.columns and frame["model"].n_unique() > 1:
-        raise ParameterError(f"{what}: holds {frame['model'].n_unique()} models; pass the rankings of one")
+        raise ParameterError(
+            f"{what}: holds {frame['model'].n_unique()} models; pass the rankings of one"
+        )
     if "mask" in frame.columns:
         frame = frame.filter("mask")
     check_unique(frame, ("query", "item"), what)
@@ -139,7 +154,10 @@ def _compare(query: object, part: pl.DataFrame, p: float) -> tuple[object, ...]:
     taus = _taus(a.top[shared], b.top[shared]) + tuple(
         _taus(one.top[shared], other.top[shared])[1] for one, other in (low, high)
     )
-    overlaps = [overlap(a, b, p, ties) for ties in "wab"] + [overlap(*low, p, "w"), overlap(*high, p, "w")]
+    overlaps = [overlap(a, b, p, ties) for ties in "wab"] + [
+        overlap(*low, p, "w"),
+        overlap(*high, p, "w"),
+    ]
     counts = int(a.there.sum()), int(b.there.sum()), int(shared.sum())
     return query, *counts, _change(a, b, high), *taus, *overlaps
 
@@ -158,7 +176,10 @@ def _taus(a: Integers, b: Integers) -> tuple[float | None, float | None]:
     if n < 2:
         return None, None
     agree = np.zeros(n)  # Σ of signs over pairs
-    above, inside = np.zeros(n), np.zeros(n)  # chances that an item of b's earlier ties, of its own tie, belongs there
+    above, inside = (
+        np.zeros(n),
+        np.zeros(n),
+    )  # chances that an item of b's earlier ties, of its own tie, belongs there
     tied_a = tied_b = 0
     step = max(BLOCK // n, 1)
     for first in range(0, n, step):
@@ -168,7 +189,9 @@ def _taus(a: Integers, b: Integers) -> tuple[float | None, float | None]:
         agree[own] = (before_a * before_b).sum(axis=1)
         right = (before_a + 1) / 2.0
         above[own] = np.where(before_b == 1, right, 0.0).sum(axis=1)
-        inside[own] = np.where(before_b == 0, right, 0.0).sum(axis=1) - 0.5  # without the item itself
+        inside[own] = (
+            np.where(before_b == 0, right, 0.0).sum(axis=1) - 0.5
+        )  # without the item itself
         tied_a += int((before_a == 0).sum())
         tied_b += int((before_b == 0).sum())
     pairs = n * n
@@ -178,10 +201,12 @@ def _taus(a: Integers, b: Integers) -> tuple[float | None, float | None]:
 
 
 def _tau_ap(b: Integers, above: Floats, inside: Floats) -> float:
-    """2/(n − 1) · Σ over ranks i from 2 of the share of the i − 1 items above that belong there, less 1.
+    """2/(n − 1) · Σ over ranks i from 2 of the share of the i − 1 items above that belong there,
+    less 1.
 
-    An item of a tie of ``size`` behind ``before`` items is at each of its ranks with the same chance, and at the j-th
-    of them (from 0) a share j/(size − 1) of the others of the tie stands above it.
+    An item of a tie of ``size`` behind ``before`` items is at each of its ranks with the same
+    chance, and at the j-th of them (from 0) a share j/(size − 1) of the others of the tie stands
+    above it.
     """
     n = b.size
     _, tie, size = np.unique(b, return_inverse=True, return_counts=True)
@@ -200,14 +225,18 @@ def _tau_ap(b: Integers, above: Floats, inside: Floats) -> float:
 
 def _mean(queries: pl.DataFrame) -> pl.DataFrame:
     """The number of queries, how many changed how, and means of what they have."""
-    changes = [(pl.col("change") == kind).mean().alias(kind) for kind in ("none", "ties", "order", "items")]
+    changes = [
+        (pl.col("change") == kind).mean().alias(kind) for kind in ("none", "ties", "order", "items")
+    ]
     return queries.select(queries=pl.len().cast(pl.Int64)).hstack(
         queries.select(*changes, *(pl.col(name).mean() for name in MEASURES))
     )
 
 
 class Ranks(NamedTuple):
-    """First and last rank, from 1, of each item's tie in one list; both 0 for items that the list does not hold."""
+    """First and last rank, from 1, of each item's tie in one list; both 0 for items that the list
+    does not hold.
+    """
 
     top: Integers
     bottom: Integers
@@ -228,9 +257,10 @@ class Ranks(NamedTuple):
 def extreme_ranks(a: Ranks, b: Ranks, *, alike: bool) -> tuple[Ranks, Ranks]:
     """Both lists with their ties in the orders that overlap most, or least, at every depth at once.
 
-    Most: the ties of each list in the order of the other, and items that tie in both in one order. Least: in the
-    reverse order of the other, and opposite orders of those. At any depth only one tie of each list is cut, and these
-    orders take from it first what the other list has (or has not), so no other orders do better there.
+    Most: the ties of each list in the order of the other, and items that tie in both in one order.
+    Least: in the reverse order of the other, and opposite orders of those. At any depth only one
+    tie of each list is cut, and these orders take from it first what the other list has (or has
+    not), so no other orders do better there.
     """
     sign = 1 if alike else -1
     number = np.arange(a.top.size)
@@ -246,7 +276,9 @@ def extreme_ranks(a: Ranks, b: Ranks, *, alike: bool) -> tuple[Ranks, Ranks]:
 
 
 def overlap(a: Ranks, b: Ranks, p: float, ties: str) -> float:
-    """Extrapolated rank-biased overlap with persistence ``p``; ``ties``: w, a or b. 0 where a list is empty."""
+    """Extrapolated rank-biased overlap with persistence ``p``; ``ties``: w, a or b. 0 where a list
+    is empty.
+    """
     short, long = (a, b) if a.there.sum() <= b.there.sum() else (b, a)
     s, size = int(short.there.sum()), int(long.there.sum())
     if s == 0:
@@ -276,7 +308,9 @@ def _common(a: Ranks, b: Ranks, depth: Integers, ties: str) -> Floats:
 
 
 def _sizes(ranks: Ranks, depth: Integers, ties: str) -> Floats:
-    """Σ of the items' shares at every depth (a: the depth itself), of their squares for b; up to the list's end."""
+    """Σ of the items' shares at every depth (a: the depth itself), of their squares for b; up to
+    the list's end.
+    """
     if ties == "a":
         return depth.astype(np.float64)
     order = np.argsort(ranks.top, kind="stable")
@@ -286,7 +320,9 @@ def _sizes(ranks: Ranks, depth: Integers, ties: str) -> Floats:
     bottom: Floats = ranks.bottom[at].astype(np.float64)
     if ties == "w":
         return bottom
-    squares: Floats = top - 1.0 + (np.minimum(depth, bottom) - top + 1.0) ** 2 / (bottom - top + 1.0)
+    squares: Floats = (
+        top - 1.0 + (np.minimum(depth, bottom) - top + 1.0) ** 2 / (bottom - top + 1.0)
+    )
     return squares
 
 
@@ -297,7 +333,9 @@ def _norm(a: Floats, b: Floats, ties: str) -> Floats:
 
 
 def _unseen(short: Ranks, long: Ranks, depth: Integers, ties: str) -> Floats:
-    """Mean share of the items of the long list that the short one lacks, of those that have one at a depth."""
+    """Mean share of the items of the long list that the short one lacks, of those that have one at
+    a depth.
+    """
     items = np.flatnonzero(long.there & ~short.there)
     total, count = np.zeros(depth.size), np.zeros(depth.size)
     step = max(BLOCK // max(depth.size, 1), 1)

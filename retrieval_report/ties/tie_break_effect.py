@@ -19,8 +19,11 @@ from retrieval_report.scoring.layout import order_values
 from retrieval_report.scoring.run import score_judged, score_lists
 
 
-def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimals: int | None = None) -> pl.DataFrame:
-    """Break the ties of every list by another column, such as a real-valued code or a re-ranker's score.
+def resolve_ties(
+    rankings: object, *, by: str, descending: bool = False, decimals: int | None = None
+) -> pl.DataFrame:
+    """Break the ties of every list by another column, such as a real-valued code or a re-ranker's
+    score.
 
     Parameters
     ----------
@@ -31,13 +34,14 @@ def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimal
     descending
         Whether large values are near.
     decimals
-        Round distances or scores first, as :func:`evaluate` does; the result has no decimals left to round.
+        Round distances or scores first, as :func:`evaluate` does; the result has no decimals left
+        to round.
 
     Returns
     -------
     polars.DataFrame
-        The rankings in the order received, with ``distance`` the rank among the distinct pairs of distance (or
-        score) and key in its list, from 1. Null distances stay null.
+        The rankings in the order received, with ``distance`` the rank among the distinct pairs of
+        distance (or score) and key in its list, from 1. Null distances stay null.
 
     Raises
     ------
@@ -47,10 +51,18 @@ def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimal
     Examples
     --------
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1],
-    ...     "reranker": [0.3, 0.9, 0.1, 0.9]})
-    >>> resolve_ties(rankings, by="reranker", descending=True).select("item", "distance", "relevance").rows()
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 2],
+    ...         "relevance": [0, 1, 0, 1],
+    ...         "reranker": [0.3, 0.9, 0.1, 0.9],
+    ...     }
+    ... )
+    >>> resolve_ties(rankings, by="reranker", descending=True).select(
+    ...     "item", "distance", "relevance"
+    ... ).rows()
     [('a', 1, 0), ('b', 2, 1), ('c', 3, 0), ('d', 2, 1)]
     """
     options = Options(decimals=decimals)
@@ -66,17 +78,25 @@ def resolve_ties(rankings: object, *, by: str, descending: bool = False, decimal
     return (
         keyed.with_columns(position=first * spread + second)
         .with_columns(pl.col("position").rank("dense").over(one_list).cast(pl.Int64))
-        .select(pl.col("position").alias("distance") if name == order else pl.col(name) for name in frame.columns)
+        .select(
+            pl.col("position").alias("distance") if name == order else pl.col(name)
+            for name in frame.columns
+        )
     )
 
 
 def _key(given: pl.DataFrame, frame: pl.DataFrame, by: str) -> pl.Series:
     """The column to break ties by, as ``key``."""
     if not isinstance(by, str) or by not in {*given.columns, *frame.columns}:
-        raise ColumnError(f"rankings: no column {by!r} to break ties by; found {', '.join(map(repr, given.columns))}")
+        raise ColumnError(
+            f"rankings: no column {by!r} to break ties by; found "
+            f"{', '.join(map(repr, given.columns))}"
+        )
     key = frame[by] if by in frame.columns else given[by]
     if key.dtype.is_nested() or key.dtype == pl.Null:
-        raise ColumnError(f"rankings: column {by!r} is {key.dtype}, which has no order to break ties by")
+        raise ColumnError(
+            f"rankings: column {by!r} is {key.dtype}, which has no order to break ties by"
+        )
     checked = frame.with_columns(key.alias("key"))
     refuse(checked, pl.col("key").is_null(), by, "null", "; every item needs a key")
     if key.dtype.is_float():
@@ -97,30 +117,41 @@ def tie_break_effect(
 ) -> pl.DataFrame:
     """Measure how much of the uncertainty from tie order a second key removes.
 
-    The arguments are those of :func:`evaluate` and of :func:`resolve_ties`; ``policies`` has no effect, and
-    ``distance_threshold`` is refused, because ranks are not distances.
+    The arguments are those of :func:`evaluate` and of :func:`resolve_ties`; ``policies`` has no
+    effect, and ``distance_threshold`` is refused, because ranks are not distances.
 
     Returns
     -------
     polars.DataFrame
-        ``model``, ``metric``, ``cutoff``; ``value`` and ``tie_std`` (expected mean over the queries, and its standard
-        deviation under random tie order) with ``_before`` and ``_after``; ``removed``: 1 − after / before of
-        ``tie_std``, null if there was none. It can be negative, because the key may rule out orders that were alike.
+        ``model``, ``metric``, ``cutoff``; ``value`` and ``tie_std`` (expected mean over the
+        queries, and its standard deviation under random tie order) with ``_before`` and ``_after``;
+        ``removed``: 1 − after / before of ``tie_std``, null if there was none. It can be negative,
+        because the key may rule out orders that were alike.
 
     Examples
     --------
     >>> import polars as pl
-    >>> rankings = pl.DataFrame({
-    ...     "query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 2], "relevance": [0, 1, 0, 1],
-    ...     "reranker": [0.3, 0.9, 0.1, 0.9]})
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 2],
+    ...         "relevance": [0, 1, 0, 1],
+    ...         "reranker": [0.3, 0.9, 0.1, 0.9],
+    ...     }
+    ... )
     >>> removed = tie_break_effect(
-    ...     rankings, by="reranker", descending=True, metrics="rr", cutoffs=None, truncated="no")
-    >>> removed.select("value_before", "value_after", pl.col("tie_std_before").round(4), "removed").row(0)
+    ...     rankings, by="reranker", descending=True, metrics="rr", cutoffs=None, truncated="no"
+    ... )
+    >>> removed.select(
+    ...     "value_before", "value_after", pl.col("tie_std_before").round(4), "removed"
+    ... ).row(0)
     (0.4444444444444444, 0.5, 0.0786, 1.0)
     """
     if options.get("distance_threshold") is not None:
         raise ParameterError(
-            "distance_threshold: broken ties have ranks instead of distances; set the relevance of items beyond the "
+            "distance_threshold: broken ties have ranks instead of distances; set the relevance of "
+            "items beyond the "
             "threshold to 0 instead"
         )
     checked, requests = options_with(options, policies="expected"), parse_metrics(metrics, cutoffs)
@@ -135,11 +166,15 @@ def tie_break_effect(
     both = before.join(after, on=MEAN, how="left", nulls_equal=True, maintain_order="left")
     left = pl.col("tie_std_after") / pl.col("tie_std_before")
     numbers = ("value_before", "value_after", "tie_std_before", "tie_std_after")
-    return both.select(*MEAN, *numbers, removed=pl.when(pl.col("tie_std_before") > 0).then(1 - left))
+    return both.select(
+        *MEAN, *numbers, removed=pl.when(pl.col("tie_std_before") > 0).then(1 - left)
+    )
 
 
 def _with_ranks(judged: Judged, resolved: pl.DataFrame) -> Judged:
-    """The same lists with ranks instead of distances: those of `resolve_ties`, whose ties are broken."""
+    """The same lists with ranks instead of distances: those of `resolve_ties`, whose ties are
+    broken.
+    """
     rows = judged.retrieved.drop(judged.order)
     keys = [name for name in ("model", "query", "item") if name in rows.columns]
     ranks = resolved.select(*keys, "distance").cast({name: rows.schema[name] for name in keys})

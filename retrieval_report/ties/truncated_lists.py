@@ -1,4 +1,6 @@
-"""Find which models' lists were cut, how deep they reach, and which depth would have been enough."""
+"""Find which models' lists were cut, how deep they reach, and which depth would have been
+enough.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ def truncated_lists(
     cutoffs: Cutoffs = (1, 5, 10, None),
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
-    """Return for every model whether its lists are treated as cut, why, and which depth would have sufficed.
+    """Return for every model whether its lists are treated as cut, why, and which depth would have
+    sufficed.
 
     Parameters
     ----------
@@ -39,33 +42,39 @@ def truncated_lists(
     cutoffs
         Positive whole numbers; None or ``"all"`` is the whole list.
     **options
-        Options of :func:`evaluate`: ``truncated`` says how the lists end, or leaves it to the data ("auto").
+        Options of :func:`evaluate`: ``truncated`` says how the lists end, or leaves it to the data
+        ("auto").
 
     Returns
     -------
     polars.DataFrame
         One row per ``model`` and ``cutoff`` k, with
 
-        - ``truncated``: "no", "between_ties" or "within_tie", and the ``reason``: "as given", "as the counts say", a
-          proof that the lists are whole or that they are cut, or "not known", which counts as "within_tie";
-        - ``lists`` that have an item, and the items of the ``shortest`` and the ``longest`` of them;
+        - ``truncated``: "no", "between_ties" or "within_tie", and the ``reason``: "as given", "as
+          the counts say", a proof that the lists are whole or that they are cut, or "not known",
+          which counts as "within_tie";
+        - ``lists`` that have an item, and the items of the ``shortest`` and the ``longest`` of
+          them;
         - ``open_share``: share of the lists where k reaches into what truncation leaves open;
-        - ``sufficient_depth``: an estimate of how many items per query would have been enough for k:
-          k + 4 · the largest tie seen. The tie that holds rank k begins at k or before; four times the largest tie seen
-          allows for ties that were cut short and for larger ones further down. Null if nothing is open, for whole
-          lists, and if more than half of the lists are a single tie, whose size is unknown.
+        - ``sufficient_depth``: an estimate of how many items per query would have been enough for
+          k: k + 4 · the largest tie seen. The tie that holds rank k begins at k or before; four
+          times the largest tie seen allows for ties that were cut short and for larger ones further
+          down. Null if nothing is open, for whole lists, and if more than half of the lists are a
+          single tie, whose size is unknown.
 
     Notes
     -----
-    On Hamming distances of simulated codes (20 000 items, lists cut at 10 to 100), this depth was enough for at least
-    97% of the queries at 32 bits and more, 89% at 24, and 73% at 16 bits.
+    On Hamming distances of simulated codes (20 000 items, lists cut at 10 to 100), this depth was
+    enough for at least 97% of the queries at 32 bits and more, 89% at 24, and 73% at 16 bits.
 
     Examples
     --------
     The end of both lists may have cut the tie at distance 2.
 
     >>> rankings = {"query": list("pppqqq"), "item": list("abcabd"), "distance": [1, 2, 2, 1, 1, 2]}
-    >>> truncated_lists(rankings, cutoffs=(1, 2)).select("cutoff", "truncated", "open_share", "sufficient_depth").rows()
+    >>> truncated_lists(rankings, cutoffs=(1, 2)).select(
+    ...     "cutoff", "truncated", "open_share", "sufficient_depth"
+    ... ).rows()
     [(1, 'within_tie', 0.0, None), (2, 'within_tie', 0.5, 10)]
     >>> truncated_lists(rankings, cutoffs=2)["reason"].item()
     'not known'
@@ -74,14 +83,21 @@ def truncated_lists(
     own = options_with(options, policies="expected", relevant_items="own")  # R plays no part here
     prepared = lay_out(judge_for_ties(rankings, judgements, queries, own), own)
     lists = list_ends(prepared)
-    parts = [_at_cutoff(lists, cutoff).with_columns(index=pl.lit(index)) for index, cutoff in enumerate(asked)]
+    parts = [
+        _at_cutoff(lists, cutoff).with_columns(index=pl.lit(index))
+        for index, cutoff in enumerate(asked)
+    ]
     words = [(model, found.truncated, found.reason) for model, found in prepared.decisions.items()]
-    decided = pl.DataFrame(words, schema=dict.fromkeys(("model", "truncated", "reason"), pl.String), orient="row")
+    decided = pl.DataFrame(
+        words, schema=dict.fromkeys(("model", "truncated", "reason"), pl.String), orient="row"
+    )
     result = pl.concat(parts).join(decided, on="model").sort("model", "index")
     return in_contract(result, TRUNCATED_LISTS)
 
 
-def judge_for_ties(rankings: object, judgements: object, queries: object, options: Options) -> Judged:
+def judge_for_ties(
+    rankings: object, judgements: object, queries: object, options: Options
+) -> Judged:
     """The rankings judged; where nothing says what is relevant, nothing is."""
     if isinstance(rankings, Judged):
         return rankings
@@ -95,16 +111,24 @@ def judge_for_ties(rankings: object, judgements: object, queries: object, option
 def list_ends(prepared: Prepared) -> pl.DataFrame:
     """The lists that have an item, as rows.
 
-    ``model``, ``items``, ``before`` (items before what is open; MOST_ITEMS where nothing is), ``within`` (whether the
-    last tie may be cut), ``largest`` (items of the largest tie).
+    ``model``, ``items``, ``before`` (items before what is open; MOST_ITEMS where nothing is),
+    ``within`` (whether the last tie may be cut), ``largest`` (items of the largest tie).
     """
     ties = prepared.ties
-    found = pl.DataFrame({"items": prepared.length, "before": prepared.beyond.before, "within": prepared.beyond.within})
+    found = pl.DataFrame(
+        {
+            "items": prepared.length,
+            "before": prepared.beyond.before,
+            "within": prepared.beyond.within,
+        }
+    )
     cells = np.concatenate([[0], np.cumsum(ties.items)])
     owner = np.repeat(np.arange(found.height), np.diff(ties.start))
     sizes = pl.DataFrame({"list": owner, "size": np.diff(cells[ties.tie])})
     largest = sizes.group_by("list").agg(largest=pl.col("size").max())
-    found = prepared.names.select("model").hstack(found).with_row_index("list").cast({"list": pl.Int64})
+    found = (
+        prepared.names.select("model").hstack(found).with_row_index("list").cast({"list": pl.Int64})
+    )
     return found.filter(pl.col("items") > 0).join(largest.cast(pl.Int64), on="list", how="left")
 
 

@@ -14,8 +14,8 @@ import polars as pl
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import PREFIX, SUFFIX, temporary_folder
 
-# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236); full-width signs too,
-# which some programs treat like the usual ones.
+# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236);
+# full-width signs too, which some programs treat like the usual ones.
 _FORMULA = r"[\s\x00]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"
 FORMULA_START = rf"^(?:[\t\r\n\x00]|{_FORMULA})"
 # In locales that separate cells by semicolons, a semicolon inside text begins a new cell.
@@ -30,9 +30,9 @@ def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
     frame
         Any frame of numbers, booleans and text.
     raw
-        Leave text as it is. By default a text cell that starts with ``=``, ``+``, ``-`` or ``@`` (also after blanks,
-        or full-width), or with a tab, a line break or NUL, gets a leading ``'``, so that a spreadsheet shows it instead
-        of running it; so does text after a semicolon.
+        Leave text as it is. By default a text cell that starts with ``=``, ``+``, ``-`` or ``@``
+        (also after blanks, or full-width), or with a tab, a line break or NUL, gets a leading
+        ``'``, so that a spreadsheet shows it instead of running it; so does text after a semicolon.
 
     Examples
     --------
@@ -46,7 +46,10 @@ def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
         text = pl.col(pl.String)
         inside = text.str.replace_all(FORMULA_INSIDE, ";'${1}")
         frame = frame.with_columns(
-            pl.when(text.str.contains(FORMULA_START)).then("'" + inside).otherwise(inside).name.keep()
+            pl.when(text.str.contains(FORMULA_START))
+            .then("'" + inside)
+            .otherwise(inside)
+            .name.keep()
         )
     buffer = io.BytesIO()
     frame.write_csv(buffer)
@@ -61,9 +64,11 @@ def parquet_bytes(frame: pl.DataFrame) -> bytes:
 
 
 def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
-    """Return the folder as a path if files can be written to it; call this before a long computation.
+    """Return the folder as a path if files can be written to it; call this before a long
+    computation.
 
-    A folder that does not exist yet is fine if its parent exists and is writable; it is created later.
+    A folder that does not exist yet is fine if its parent exists and is writable; it is created
+    later.
 
     Raises
     ------
@@ -100,10 +105,11 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = ()) -> None:
     """Write files that belong together, all of them or none.
 
-    All contents reach the disk in a temporary folder (``.retrieval-report-….tmp``) beside their target before the first
-    target is replaced, and then the targets are replaced one after the other, in the order given. Any error, a full
-    disk or an interrupt before that leaves the old files as they were and removes the temporary ones. Missing folders
-    are created. A link stays, and what it points to is replaced.
+    All contents reach the disk in a temporary folder (``.retrieval-report-….tmp``) beside their
+    target before the first target is replaced, and then the targets are replaced one after the
+    other, in the order given. Any error, a full disk or an interrupt before that leaves the old
+    files as they were and removes the temporary ones. Missing folders are created. A link stays,
+    and what it points to is replaced.
 
     Parameters
     ----------
@@ -137,7 +143,8 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
 
 
 def regular_file(path: Path) -> Path:
-    """Return the file that a path leads to; raise an OutputError if something else is there, which nobody replaces.
+    """Return the file that a path leads to; raise an OutputError if something else is there, which
+    nobody replaces.
 
     >>> regular_file(Path(os.devnull))
     Traceback (most recent call last):
@@ -148,7 +155,10 @@ def regular_file(path: Path) -> Path:
     except (OSError, ValueError) as error:
         raise _output_error(path, error) from error
     if target.exists() and not target.is_file():
-        raise OutputError(f"cannot write to '{path}': it is {'a folder' if target.is_dir() else 'not a regular file'}")
+        raise OutputError(
+            f"cannot write to '{path}': it is "
+            f"{'a folder' if target.is_dir() else 'not a regular file'}"
+        )
     return target
 
 
@@ -189,7 +199,8 @@ def _to_disk(path: Path, data: bytes | Path) -> None:
     if isinstance(data, Path):
         data.replace(path)
         return
-    # Mode "x" refuses an existing name, and unlike tempfile it leaves the permissions to the user's umask.
+    # Mode "x" refuses an existing name, and unlike tempfile it leaves the permissions to the user's
+    # umask.
     with path.open("xb") as file:
         file.write(data)
         file.flush()

@@ -1,4 +1,6 @@
-"""Make names of models and metrics fit into charts and sentences; they are never a pattern or an expression."""
+"""Make names of models and metrics fit into charts and sentences; they are never a pattern or an
+expression.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def clean(name: str, limit: int = TOOLTIP) -> str:
     if len(name) > 2 * TOOLTIP:
         name = name[:TOOLTIP] + name[-TOOLTIP:]
     hidden = (char in DIRECTIONS or unicodedata.category(char) in INVISIBLE for char in name)
-    text = " ".join("".join(" " if gone else char for char, gone in zip(name, hidden, strict=True)).split())
+    text = " ".join(
+        "".join(" " if gone else char for char, gone in zip(name, hidden, strict=True)).split()
+    )
     if len(text) > limit:
         tail = (limit - 1) // 2
         text = f"{text[: limit - 1 - tail]}…{text[-tail:]}"
@@ -59,7 +63,9 @@ def first_names(names: Sequence[str], most: int) -> str:
 
 
 def quoted(name: str) -> str:
-    """Return the label for use inside a sentence; right-to-left text does not reorder the words around it."""
+    """Return the label for use inside a sentence; right-to-left text does not reorder the words
+    around it.
+    """
     label = short(name)
     if any(unicodedata.bidirectional(char) in RIGHT_TO_LEFT for char in label):
         return f"\u2068{label}\u2069"

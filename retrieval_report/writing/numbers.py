@@ -1,7 +1,7 @@
 """Write numbers with four decimals, or with more if four would hide what they should show.
 
-One rule serves tables, charts, LaTeX and the terminal: a number that is not 0 is never shown as 0, and numbers that
-are compared have as many decimals as their difference needs.
+One rule serves tables, charts, LaTeX and the terminal: a number that is not 0 is never shown as 0,
+and numbers that are compared have as many decimals as their difference needs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,11 @@ def decimals(*sizes: float | None, least: int = DECIMALS) -> int:
     >>> decimals(0.02), decimals(0.00003), decimals(0.5, -0.00003), decimals(None, 0.0, 1e-17)
     (4, 5, 5, 4)
     """
-    needed = [-math.floor(math.log10(abs(size))) for size in sizes if size and math.isfinite(size) and _seen(size)]
+    needed = [
+        -math.floor(math.log10(abs(size)))
+        for size in sizes
+        if size and math.isfinite(size) and _seen(size)
+    ]
     return min(max([least, *needed]), max(least, MOST))
 
 
@@ -40,9 +44,14 @@ def _seen(size: float) -> bool:
 
 
 def column_decimals(values: Iterable[float | None], least: int = DECIMALS) -> int:
-    """Return the decimals needed to distinguish the closest two different numbers of a column, six at most.
+    """Return the decimals needed to distinguish the closest two different numbers of a column, six
+    at most.
 
-    >>> column_decimals([0.95, 0.97, None]), column_decimals([0.96231, 0.96234, 0.5]), column_decimals([0.5, 0.5])
+    >>> (
+    ...     column_decimals([0.95, 0.97, None]),
+    ...     column_decimals([0.96231, 0.96234, 0.5]),
+    ...     column_decimals([0.5, 0.5]),
+    ... )
     (4, 5, 4)
     """
     known = sorted(value for value in values if value is not None and math.isfinite(value))
@@ -85,7 +94,8 @@ def amount(value: float) -> str:
 
 
 def size(value: float | None, places: int = DECIMALS, sign: str = "", minus: str = "−") -> str:
-    """Return a number that stands alone, such as a difference or a standard deviation; only 0 is shown as 0.
+    """Return a number that stands alone, such as a difference or a standard deviation; only 0 is
+    shown as 0.
 
     >>> size(0.02), size(0.00003), size(-0.00003, sign="+"), size(0.0), size(1e-17)
     ('0.0200', '0.00003', '−0.00003', '0.0000', '0.0000')
@@ -98,7 +108,8 @@ def size(value: float | None, places: int = DECIMALS, sign: str = "", minus: str
 
 
 def span(low: float, high: float, joint: str = " to ", places: int = DECIMALS) -> str:
-    """Return two numbers with as many decimals as their difference needs, or one if they are the same.
+    """Return two numbers with as many decimals as their difference needs, or one if they are the
+    same.
 
     >>> span(0.962, 0.971), span(0.96231, 0.96234), span(0.5, 0.5)
     ('0.9620 to 0.9710', '0.96231 to 0.96234', '0.5000')
@@ -112,7 +123,12 @@ def span(low: float, high: float, joint: str = " to ", places: int = DECIMALS) -
 def interval(low: float | None, high: float | None, places: int = 3, minus: str = "−") -> str:
     """Return the ends of an interval in brackets.
 
-    >>> interval(-0.042, -0.013), interval(0.96231, 0.96234), interval(0.5, 0.5), interval(None, 1.0)
+    >>> (
+    ...     interval(-0.042, -0.013),
+    ...     interval(0.96231, 0.96234),
+    ...     interval(0.5, 0.5),
+    ...     interval(None, 1.0),
+    ... )
     ('[−0.042, −0.013]', '[0.96231, 0.96234]', '[0.500, 0.500]', '–')
     """
     if low is None or high is None:
@@ -133,9 +149,17 @@ def share(value: float | None) -> str:
 def chance_text(value: float | None, low: float | None = None, high: float | None = None) -> str:
     """A chance with as many digits as its bounds allow; without bounds it is taken as it is.
 
-    >>> chance_text(0.0), chance_text(1.96e-49, 0.0, 1e-5), chance_text(0.33333333, 0.33333333, 0.33333333)
+    >>> (
+    ...     chance_text(0.0),
+    ...     chance_text(1.96e-49, 0.0, 1e-5),
+    ...     chance_text(0.33333333, 0.33333333, 0.33333333),
+    ... )
     ('0', '< 0.0001', '0.3333')
-    >>> chance_text(0.27123, 0.2693, 0.2731), chance_text(7e-5, 0.0, 0.0031), chance_text(0.1, 0.0, 0.29)
+    >>> (
+    ...     chance_text(0.27123, 0.2693, 0.2731),
+    ...     chance_text(7e-5, 0.0, 0.0031),
+    ...     chance_text(0.1, 0.0, 0.29),
+    ... )
     ('0.271 ± 0.002', '< 0.004', '0.00 to 0.29')
     >>> chance_text(None), chance_text(None, 0.0, 0.25)
     ('–', '0.00 to 0.25')
@@ -161,7 +185,12 @@ def chance_text(value: float | None, low: float | None = None, high: float | Non
 def chance_percent(value: float | None, high: float | None) -> str:
     """A chance where there is room for a few letters only.
 
-    >>> chance_percent(0.0, 0.0), chance_percent(1e-30, 1e-4), chance_percent(0.271, 0.275), chance_percent(None, None)
+    >>> (
+    ...     chance_percent(0.0, 0.0),
+    ...     chance_percent(1e-30, 1e-4),
+    ...     chance_percent(0.271, 0.275),
+    ...     chance_percent(None, None),
+    ... )
     ('0', '<1%', '27%', '–')
     """
     if value is None or high is None:

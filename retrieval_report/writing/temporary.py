@@ -1,4 +1,6 @@
-"""Temporary folders for data that does not fit in memory and for files that are about to replace results."""
+"""Temporary folders for data that does not fit in memory and for files that are about to replace
+results.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ PREFIX, SUFFIX = ".retrieval-report-", ".tmp"
 
 @contextmanager
 def scratch(beside: Path | None = None) -> Iterator[Scratch]:
-    """Provide a folder in ``beside``, or in $TMPDIR, that is created on demand and removed at the end.
+    """Provide a folder in ``beside``, or in $TMPDIR, that is created on demand and removed at the
+    end.
 
     >>> with scratch() as folder:
     ...     place = folder()
@@ -36,7 +39,8 @@ def scratch(beside: Path | None = None) -> Iterator[Scratch]:
             except (OSError, ValueError) as error:
                 where = "" if beside is None else f" in '{beside}'"
                 raise OutputError(
-                    f"cannot make a temporary folder{where}: {getattr(error, 'strerror', None) or error}"
+                    f"cannot make a temporary folder{where}: "
+                    f"{getattr(error, 'strerror', None) or error}"
                 ) from error
 
         yield folder

@@ -20,7 +20,9 @@ def test_the_table_is_that_of_audit_for_the_model_chosen() -> None:
     shown = table(page, 1)
     assert shown.height == truth.height
     columns = ("prints", "prints_low", "prints_high", "exact", "off", "definition_shift")
-    joined = shown.select(*keys, *columns).join(truth, on=keys, nulls_equal=True, suffix="_told", validate="1:1")
+    joined = shown.select(*keys, *columns).join(
+        truth, on=keys, nulls_equal=True, suffix="_told", validate="1:1"
+    )
     assert joined.height == truth.height
     for name in columns:
         assert joined[name].fill_nan(None).to_list() == joined[f"{name}_told"].to_list()
@@ -29,17 +31,31 @@ def test_the_table_is_that_of_audit_for_the_model_chosen() -> None:
 
 def test_winners_that_are_accidents_are_counted_and_named() -> None:
     page = open_page("audit", made_data(ACCIDENT, metric="rr", cutoff=3))
-    truth = rr.audit(ACCIDENT, metrics="rr", cutoffs=3).unique(["system", "version", "call"], maintain_order=True)
-    wrong, undecided = truth.filter(~pl.col("same_winner")), truth.filter(pl.col("same_winner").is_null())
+    truth = rr.audit(ACCIDENT, metrics="rr", cutoffs=3).unique(
+        ["system", "version", "call"], maintain_order=True
+    )
+    wrong, undecided = (
+        truth.filter(~pl.col("same_winner")),
+        truth.filter(pl.col("same_winner").is_null()),
+    )
     assert wrong.height
     assert undecided.height
     said = page.error[0].value.replace("\\", "")
-    assert said.startswith(f"{wrong.height} of {truth.height} evaluator configurations name a different winner, an ac")
-    assert f"{undecided.height} of {truth.height} evaluator configurations could name one winner or another" in said
+    assert said.startswith(
+        f"{wrong.height} of {truth.height} evaluator configurations name a different winner, an ac"
+    )
+    assert (
+        f"{undecided.height} of {truth.height} evaluator configurations could name one winner or "
+        "another" in said
+    )
     shown = table(page, 0)
     assert shown.head(wrong.height)["winner"].to_list() == wrong["winner"].to_list()
-    assert shown["same_winner"].to_list() == sorted(shown["same_winner"], key=["no", "open", "yes"].index)
-    assert shown["winner"][wrong.height : wrong.height + undecided.height].str.contains(" or ").all()
+    assert shown["same_winner"].to_list() == sorted(
+        shown["same_winner"], key=["no", "open", "yes"].index
+    )
+    assert (
+        shown["winner"][wrong.height : wrong.height + undecided.height].str.contains(" or ").all()
+    )
     assert shown.height == truth.height
 
 
@@ -47,7 +63,9 @@ def test_winners_are_those_among_the_chosen_models() -> None:
     data = made_data(RANKINGS)
     page = open_page("audit", data, models=["coarse", "middle"])
     chosen = RANKINGS.filter(pl.col("model").is_in(["coarse", "middle"]))
-    truth = rr.audit(chosen, metrics="ndcg", cutoffs=3).unique(["system", "version", "call"], maintain_order=True)
+    truth = rr.audit(chosen, metrics="ndcg", cutoffs=3).unique(
+        ["system", "version", "call"], maintain_order=True
+    )
     assert set(table(page, 0)["winner"]) == set(truth["winner"].drop_nulls())
     assert all("fine" not in name for name in table(page, 0)["winner"])
 
@@ -86,7 +104,9 @@ def test_large_data_is_audited_only_where_asked_for(monkeypatch: pytest.MonkeyPa
 
 
 def test_data_that_a_rule_refuses_is_refused_in_the_words_of_the_library() -> None:
-    unjudged = made_data(RANKINGS.with_columns(relevance=pl.when(pl.col("item") > 0).then("relevance")))
+    unjudged = made_data(
+        RANKINGS.with_columns(relevance=pl.when(pl.col("item") > 0).then("relevance"))
+    )
     page = open_page("audit", unjudged)
     assert r"Column \'relevance\'\: 18 null or NaN" in page.error[0].value
 

@@ -28,7 +28,9 @@ PAGES = {
 NAME = "**bold** $x$ <b>tag</b> :material"
 
 
-@pytest.mark.parametrize("size", [LAPTOP, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["laptop", "phone"])
+@pytest.mark.parametrize(
+    "size", [LAPTOP, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["laptop", "phone"]
+)
 def test_every_page_draws_without_a_complaint_or_a_request_to_others(
     browser: Any, server: str, size: dict[str, int]
 ) -> None:
@@ -36,7 +38,9 @@ def test_every_page_draws_without_a_complaint_or_a_request_to_others(
         with Visit(browser, server, path, size) as visit:
             visit.title(name)
             if path != "data":
-                visit.page.wait_for_selector("[data-testid=stVegaLiteChart] svg, [data-testid=stVegaLiteChart] canvas")
+                visit.page.wait_for_selector(
+                    "[data-testid=stVegaLiteChart] svg, [data-testid=stVegaLiteChart] canvas"
+                )
                 drawing = visit.page.locator("[data-testid=stVegaLiteChart] :is(svg, canvas)").first
                 assert drawing.bounding_box()["height"] > 40
                 described = visit.page.locator("[data-testid=stVegaLiteChart] [aria-label]").first
@@ -52,7 +56,9 @@ def test_the_first_lines_name_the_accidental_winner(browser: Any, server: str) -
         alert.wait_for()
         said = alert.inner_text()
         assert "The printed winner is an accident of tie order." in said
-        assert "bm25-1-digit comes first by ndcg@5; over all orders of tied items it is bm25." in said
+        assert (
+            "bm25-1-digit comes first by ndcg@5; over all orders of tied items it is bm25." in said
+        )
         assert alert.bounding_box()["y"] + alert.bounding_box()["height"] < LAPTOP["height"]
         visit.assert_clean()
 
@@ -67,7 +73,9 @@ def test_a_link_restores_the_view_and_the_menu_keeps_it(browser: Any, server: st
         visit.page.get_by_role("link", name="Overview").click()
         visit.title("Overview: ap(denominator=retrieved)@20")
         asked = urlsplit(visit.page.url).query.split("&")
-        assert {"open=digits", "metric=ap", "cutoff=20", "models=itq-16", "models=lsh-16"} <= set(asked)
+        assert {"open=digits", "metric=ap", "cutoff=20", "models=itq-16", "models=lsh-16"} <= set(
+            asked
+        )
         assert "bands=itq-16" not in asked  # that page's own
         visit.page.reload()
         visit.title("Overview: ap(denominator=retrieved)@20")
@@ -76,7 +84,9 @@ def test_a_link_restores_the_view_and_the_menu_keeps_it(browser: Any, server: st
         visit.assert_clean()
 
 
-def test_controls_change_the_page_and_the_address_and_defaults_leave_it_clean(browser: Any, server: str) -> None:
+def test_controls_change_the_page_and_the_address_and_defaults_leave_it_clean(
+    browser: Any, server: str
+) -> None:
     with Visit(browser, server) as visit:
         visit.title("Overview: ndcg@10")
         visit.choose("Metric", "precision")
@@ -93,11 +103,16 @@ def test_controls_change_the_page_and_the_address_and_defaults_leave_it_clean(br
 
 
 def test_what_the_address_cannot_mean_is_refused_in_words(browser: Any, server: str) -> None:
-    with Visit(browser, server, "?metric=<script>alert(1)</script>&cutoff=-3&seed=x&models=**nobody**") as visit:
+    with Visit(
+        browser, server, "?metric=<script>alert(1)</script>&cutoff=-3&seed=x&models=**nobody**"
+    ) as visit:
         visit.title("Overview: ndcg@10")
         said = visit.alerts()
         assert "metric: “<script>alert(1)</script>” in the address is not used" in said
-        assert "cutoff: “-3” in the address is not used: a whole number from 1 on or all is needed" in said
+        assert (
+            "cutoff: “-3” in the address is not used: a whole number from 1 on or all is needed"
+            in said
+        )
         assert "seed: “x” in the address is not used" in said
         assert "models: “**nobody**” in the address is not used" in said
         visit.page.wait_for_function("location.search === ''")
@@ -105,7 +120,9 @@ def test_what_the_address_cannot_mean_is_refused_in_words(browser: Any, server: 
 
 
 def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) -> None:
-    with Visit(browser, server, "?models=https://evil.example%20www.evil.example&seed=me@evil.example") as visit:
+    with Visit(
+        browser, server, "?models=https://evil.example%20www.evil.example&seed=me@evil.example"
+    ) as visit:
         visit.title("Overview: ndcg@10")
         assert visit.alerts().count("evil.example") == 3
         assert visit.page.locator("a[href*='evil.example']").count() == 0
@@ -114,7 +131,13 @@ def test_row_104_an_address_inside_a_name_is_no_link(browser: Any, server: str) 
 def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: str) -> None:
     with Visit(browser, server, "data") as visit:
         box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
-        box.set_input_files({"name": "lists.csv", "mimeType": "text/csv", "buffer": lists(NAME) + lists("plain")[36:]})
+        box.set_input_files(
+            {
+                "name": "lists.csv",
+                "mimeType": "text/csv",
+                "buffer": lists(NAME) + lists("plain")[36:],
+            }
+        )
         visit.page.get_by_role("button", name="Open these files").click()
         visit.page.locator("[data-testid=stSidebar]").get_by_text("lists.csv").wait_for()
         visit.settle()
@@ -126,7 +149,13 @@ def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: 
         visit.page.get_by_role("link", name="Data & export").click()
         visit.title("Data & export")
         box = visit.page.locator("[data-testid=stFileUploader] input[type=file]").first
-        box.set_input_files({"name": "bad.csv", "mimeType": "text/csv", "buffer": b"query,item,distance\nq,a,1\nq,b"})
+        box.set_input_files(
+            {
+                "name": "bad.csv",
+                "mimeType": "text/csv",
+                "buffer": b"query,item,distance\nq,a,1\nq,b",
+            }
+        )
         visit.page.get_by_role("button", name="Open these files").click()
         visit.page.get_by_text("Nothing was opened").wait_for()
         assert "bad.csv, line 3: 2 fields, the header has 3" in visit.alerts()
@@ -136,7 +165,9 @@ def test_uploads_are_opened_or_refused_and_names_are_text(browser: Any, server: 
         visit.assert_clean()
 
 
-def test_the_numbers_and_the_report_can_be_taken_away(browser: Any, server: str, tmp_path: Path) -> None:
+def test_the_numbers_and_the_report_can_be_taken_away(
+    browser: Any, server: str, tmp_path: Path
+) -> None:
     with Visit(browser, server, "data?metric=rr&cutoff=10&models=bm25&models=tf-idf") as visit:
         visit.title("Data & export")
         with visit.page.expect_download() as caught:
@@ -182,7 +213,8 @@ def test_dark_pages_are_dark_and_their_charts_are_read(browser: Any, server: str
     with Visit(browser, server, color_scheme="dark") as visit:
         visit.page.wait_for_selector("[data-testid=stVegaLiteChart] svg text")
         shade = (
-            "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/\\d+/g).map(Number)"
+            "getComputedStyle(document.querySelector('[data-testid=stApp]'))"
+            ".backgroundColor.match(/\\d+/g).map(Number)"
         )
         assert max(visit.page.evaluate(shade)[:3]) < 60
         text = visit.page.locator("[data-testid=stVegaLiteChart] svg text").first
@@ -192,14 +224,16 @@ def test_dark_pages_are_dark_and_their_charts_are_read(browser: Any, server: str
 def test_the_keyboard_reaches_pages_and_controls(browser: Any, server: str) -> None:
     with Visit(browser, server) as visit:
         visit.title("Overview")
-        # Streamlit fetches the code of a control when the first one is drawn, which may be after the script has ended.
+        # Streamlit fetches the code of a control when the first one is drawn, which may be after
+        # the script has ended.
         visit.page.get_by_role("combobox", name="Models").wait_for()
         reached = []
         for _ in range(25):
             visit.page.keyboard.press("Tab")
             reached.append(
                 visit.page.evaluate(
-                    "(document.activeElement.ariaLabel || document.activeElement.innerText || '').trim()"
+                    "(document.activeElement.ariaLabel || document.activeElement.innerText || "
+                    "'').trim()"
                 )
             )
         told = "\n".join(reached)

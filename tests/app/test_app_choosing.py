@@ -1,4 +1,6 @@
-"""In the browser: a row, a rectangle and a button lead to one chosen list, and the address tells which."""
+"""In the browser: a row, a rectangle and a button lead to one chosen list, and the address tells
+which.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ def wait_until_told(visit: Visit, name: str, text: str | None = None) -> str:
     """Wait until the address tells a name, of this value if one is given."""
     wanted = "true" if text is None else f"p.get('{name}') === {text!r}"
     visit.page.wait_for_function(
-        f"() => {{const p = new URLSearchParams(location.search); return p.has('{name}') && {wanted}}}"
+        f"() => {{const p = new URLSearchParams(location.search); return p.has('{name}') && "
+        f"{wanted}}}"
     )
     visit.page.wait_for_function(READY)
     return told(visit, name)
@@ -34,7 +37,9 @@ def wait_until_told(visit: Visit, name: str, text: str | None = None) -> str:
 
 def click_row(visit: Visit, number: int, which: int = 0) -> None:
     """Tick one row of a table, counted from 0."""
-    canvas = visit.page.locator("[data-testid=stDataFrame] canvas[data-testid=data-grid-canvas]").nth(which)
+    canvas = visit.page.locator(
+        "[data-testid=stDataFrame] canvas[data-testid=data-grid-canvas]"
+    ).nth(which)
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     visit.page.mouse.click(box["x"] + 16, box["y"] + ROW * (number + 1) + ROW / 2)
@@ -65,7 +70,9 @@ def test_a_rectangle_lists_its_queries_and_chooses_the_first(browser: Any, serve
         box = marks.bounding_box()
         visit.page.mouse.move(box["x"] + box["width"] * 0.72, box["y"] + box["height"] * 0.25)
         visit.page.mouse.down()
-        visit.page.mouse.move(box["x"] + box["width"] * 0.97, box["y"] + box["height"] * 0.5, steps=8)
+        visit.page.mouse.move(
+            box["x"] + box["width"] * 0.97, box["y"] + box["height"] * 0.5, steps=8
+        )
         visit.page.mouse.up()
         visit.page.get_by_text("inside the rectangle, of 900").wait_for()
         assert wait_until_told(visit, "query")

@@ -1,4 +1,6 @@
-"""The page Compare shows the numbers of `compare`, and says in words where there is nothing to compare."""
+"""The page Compare shows the numbers of `compare`, and says in words where there is nothing to
+compare.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,17 @@ DATA = made_data(RANKINGS)
 
 def comparison(rankings: pl.DataFrame = RANKINGS, **options: Any) -> pl.DataFrame:
     asked: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3, **options}
-    policies = ("expected", "worst", "best", "shuffled") + (("naive",) if "count" not in rankings.columns else ())
+    policies = ("expected", "worst", "best", "shuffled") + (
+        ("naive",) if "count" not in rankings.columns else ()
+    )
     scores = rr.evaluate(rankings, policies=policies, **asked)
     rules = {name: value for name, value in options.items() if name not in ("metrics", "cutoffs")}
     return rr.compare(scores, rankings=rankings, **rules)
 
 
-def row_of(frame: pl.DataFrame, first: str, second: str, policy: str = "expected") -> dict[str, Any]:
+def row_of(
+    frame: pl.DataFrame, first: str, second: str, policy: str = "expected"
+) -> dict[str, Any]:
     return frame.filter(model_a=first, model_b=second, policy=policy).row(0, named=True)
 
 
@@ -39,7 +45,10 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
         "Reversed by ties": chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"]),
     }
     said = words(page)
-    assert f"Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} are equal." in said
+    assert (
+        f"Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} "
+        "are equal." in said
+    )
     assert f"corrected p = {row['family_p']:.4f}, max-T over 3 pairs" in said
 
 
@@ -48,13 +57,19 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
 )
 def test_the_address_chooses_the_correction(correction: str, name: str) -> None:
     page = open_page("compare", DATA, a="coarse", b="fine", correction=correction)
-    row = row_of(rr.compare(rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=3), correction=correction), "coarse", "fine")
+    row = row_of(
+        rr.compare(rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=3), correction=correction),
+        "coarse",
+        "fine",
+    )
     assert f"corrected p = {row['family_p']:.4f}, {name} over 3 pairs" in words(page)
     assert page.selectbox(key="correction").value == correction
 
 
 def test_the_tables_are_those_of_compare() -> None:
-    page = open_page("compare", DATA, a="middle", b="coarse", policies=["expected", "naive", "shuffled"])
+    page = open_page(
+        "compare", DATA, a="middle", b="coarse", policies=["expected", "naive", "shuffled"]
+    )
     truth = comparison()
     pair = table(page, 0)
     assert set(pair["policy"]) == {"expected", "naive", "shuffled"}
@@ -76,17 +91,28 @@ def test_the_pair_is_told_in_the_order_chosen() -> None:
     page = open_page("compare", DATA, a="fine", b="coarse")
     row = row_of(comparison(), "coarse", "fine")
     assert numbers(page)["A − B, expected"] == f"{-row['difference']:+.4f}"
-    assert f"A is fine, B is coarse. Of {row['queries']} queries A wins {row['losses']}, B wins {row['wins']}" in words(
-        page
+    assert (
+        f"A is fine, B is coarse. Of {row['queries']} queries A wins {row['losses']}, B wins "
+        f"{row['wins']}" in words(page)
     )
 
 
 def test_the_runs_of_both_models_are_drawn_on_one_axis() -> None:
     page = open_page("compare", DATA, a="fine", b="middle")
-    specs = [spec for title, spec in charts(page).items() if title.startswith("Random tie orders put")]
-    means = rr.shuffled_means(RANKINGS, metrics="ndcg", cutoffs=3).filter(pl.col("model").is_in(["fine", "middle"]))
+    specs = [
+        spec for title, spec in charts(page).items() if title.startswith("Random tie orders put")
+    ]
+    means = rr.shuffled_means(RANKINGS, metrics="ndcg", cutoffs=3).filter(
+        pl.col("model").is_in(["fine", "middle"])
+    )
     assert len(specs) == 2
-    bars = [row for spec in specs for rows in spec["datasets"].values() for row in rows if "draws" in row]
+    bars = [
+        row
+        for spec in specs
+        for rows in spec["datasets"].values()
+        for row in rows
+        if "draws" in row
+    ]
     assert sum(row["draws"] for row in bars) == means.height
 
 
@@ -98,8 +124,16 @@ def test_random_orders_of_large_data_have_to_be_asked_for(monkeypatch: pytest.Mo
 
 def test_exact_probabilities_take_the_place_of_draws_where_they_are_known() -> None:
     page = open_page("compare", DATA, a="fine", b="coarse", metric="precision")
-    specs = [spec for title, spec in charts(page).items() if title.startswith("Random tie orders put")]
-    bars = [row for spec in specs for rows in spec["datasets"].values() for row in rows if "share" in row]
+    specs = [
+        spec for title, spec in charts(page).items() if title.startswith("Random tie orders put")
+    ]
+    bars = [
+        row
+        for spec in specs
+        for rows in spec["datasets"].values()
+        for row in rows
+        if "share" in row
+    ]
     assert bars
     assert not any("draws" in row for row in bars)
 
@@ -108,7 +142,10 @@ def test_the_first_pair_is_the_winner_and_the_one_that_only_seems_to_be() -> Non
     page = open_page("compare", made_data(ACCIDENT, metric="rr", cutoff=3))
     assert (page.selectbox(key="a").value, page.selectbox(key="b").value) == ("fine", "coarse")
     said = words(page)
-    assert r"With ties in the order received\, coarse is printed ahead\, 1\.0000 against 0\.5000\: an accident" in said
+    assert (
+        r"With ties in the order received\, coarse is printed ahead\, 1\.0000 against 0\.5000\: an "
+        r"accident" in said
+    )
     assert page.error[0].value.startswith(r"fine is ahead of coarse by 0\.0417 in expected rr\@3")
 
 
@@ -161,7 +198,10 @@ def test_rules_that_leave_nothing_say_so() -> None:
 def test_data_that_a_rule_refuses_is_refused_in_the_words_of_the_library() -> None:
     nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
     page = open_page("compare", nothing, no_relevant="error")
-    assert r"have no relevant item\, first query \'query 0\' of model \'coarse\'" in page.error[0].value
+    assert (
+        r"have no relevant item\, first query \'query 0\' of model \'coarse\'"
+        in page.error[0].value
+    )
 
 
 def test_counts_are_compared_without_naive_scores() -> None:

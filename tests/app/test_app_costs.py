@@ -30,7 +30,9 @@ def opened(content: str) -> AppTest:
 
 def test_the_front_is_that_of_the_study() -> None:
     page = opened(COSTS)
-    truth = rr.Study(RANKINGS, "ndcg@3", costs=pl.read_csv(COSTS.encode())).costs.filter(policy="expected")
+    truth = rr.Study(RANKINGS, "ndcg@3", costs=pl.read_csv(COSTS.encode())).costs.filter(
+        policy="expected"
+    )
     for kind in ("bytes", "milliseconds"):
         page = drawn(page.selectbox(key="cost").set_value(kind).run())
         rows, shown = truth.filter(cost=kind), page.dataframe[0].value
@@ -49,9 +51,16 @@ def test_costs_and_margin_go_into_the_exported_report() -> None:
     assert (compared.baseline, compared.margin) == ("coarse", 0.01)
     asked = Questions(data.digest, "coarse", 0.01, kept.costs)
     choice = first_choice(data)
-    whole, part = _report(data, choice, asked), _report(data, replace(choice, models=("fine", "middle")), asked)
+    whole, part = (
+        _report(data, choice, asked),
+        _report(data, replace(choice, models=("fine", "middle")), asked),
+    )
     plain = _report(data, choice, Questions())
-    for table, there in (("Scores against costs", part), ("Scores against costs", whole), ("No worse than", whole)):
+    for table, there in (
+        ("Scores against costs", part),
+        ("Scores against costs", whole),
+        ("No worse than", whole),
+    ):
         assert table.encode() in there
         assert table.encode() not in plain
     assert b"No worse than" not in part  # its baseline was not chosen

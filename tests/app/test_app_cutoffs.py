@@ -24,7 +24,9 @@ def test_a_panel_for_every_policy_shows_the_means() -> None:
     panels = [spec for spec in charts(page).values() if "title" in spec]
     titles = [panel["title"]["text"] for panel in panels]
     assert titles == ["expected", "naive order", "worst tie order", "best tie order"]
-    scores = rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=CUTOFFS, policies=("expected", "naive", "best", "worst"))
+    scores = rr.evaluate(
+        RANKINGS, metrics="ndcg", cutoffs=CUTOFFS, policies=("expected", "naive", "best", "worst")
+    )
     truth = rr.summarise(scores)
     drawn = {
         (row["model"], row["k"], round(float(str(row["value"])), 12))

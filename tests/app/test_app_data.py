@@ -20,10 +20,16 @@ from text import plain
 RANKINGS = made_rankings(("fine",), queries=3)
 CSV = RANKINGS.drop("model").write_csv().encode()
 RUN = b"".join(
-    f"q{query} Q0 d{item} {item} {10 - item // 2} tagged\n".encode() for query in range(3) for item in range(6)
+    f"q{query} Q0 d{item} {item} {10 - item // 2} tagged\n".encode()
+    for query in range(3)
+    for item in range(6)
 )
-QRELS = b"".join(f"q{query} 0 d{item} {int(item % 3 == 0)}\n".encode() for query in range(3) for item in range(6))
-NAMED_OTHERWISE = b"topic number,thing,closeness,good\n1,a,0.5,1\n1,b,0.25,0\n2,a,0.5,0\n2,b,0.25,1\n"
+QRELS = b"".join(
+    f"q{query} 0 d{item} {int(item % 3 == 0)}\n".encode() for query in range(3) for item in range(6)
+)
+NAMED_OTHERWISE = (
+    b"topic number,thing,closeness,good\n1,a,0.5,1\n1,b,0.25,0\n2,a,0.5,0\n2,b,0.25,1\n"
+)
 
 
 def opened(**address: str) -> AppTest:
@@ -37,7 +43,9 @@ def opened(**address: str) -> AppTest:
 
 def to_page(test: AppTest, path: str) -> AppTest:
     # AppTest.switch_page knows pages that are files only.
-    test._page_hash = next(key for key, page in test._registered_pages.items() if page["url_pathname"] == path)
+    test._page_hash = next(
+        key for key, page in test._registered_pages.items() if page["url_pathname"] == path
+    )
     return drawn(test.run())
 
 
@@ -62,7 +70,9 @@ def test_warnings_are_shown_whole_beside_the_data_and_folded_on_other_pages() ->
     whole = made_rankings(("coarse", "fine"), 12).with_columns(pl.col("distance") // 2)
     nothing = whole.with_columns(relevance=pl.lit(0))
     page = upload(opened(), "rankings upload", ("nothing.csv", nothing.write_csv().encode()))
-    page = drawn(next(button for button in page.button if button.label == "Open these files").click().run())
+    page = drawn(
+        next(button for button in page.button if button.label == "Open these files").click().run()
+    )
     said = [box.value for box in page.warning]
     assert any("no query has a relevant item" in text for text in said)
     assert not any("about the data" in part.label for part in page.expander)
@@ -83,7 +93,10 @@ def test_a_table_is_opened_under_the_name_of_its_file() -> None:
 
 
 def test_several_packed_runs_and_their_judgements_are_several_models() -> None:
-    runs = [(f"{name}.run.gz", gzip.compress(RUN.replace(b"tagged", name.encode()))) for name in ("one", "two")]
+    runs = [
+        (f"{name}.run.gz", gzip.compress(RUN.replace(b"tagged", name.encode())))
+        for name in ("one", "two")
+    ]
     test = upload(opened(), "rankings upload", *runs)
     test = upload(test, "judgements upload", ("qrels.txt", QRELS))
     drawn(test.button[0].click().run())
@@ -136,7 +149,9 @@ def test_columns_of_unknown_names_are_asked_for() -> None:
     ],
     ids=["NaN", "short row", "no relevance", "damaged", "empty", "no rows"],
 )
-def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost(content: bytes, message: str) -> None:
+def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost(
+    content: bytes, message: str
+) -> None:
     test = upload(opened(), "rankings upload", ("good.csv", CSV))
     drawn(test.button[0].click().run())
     before = rows(test)
@@ -171,7 +186,9 @@ def test_codes_are_counted() -> None:
 def test_codes_that_do_not_fit_are_refused() -> None:
     test = upload(opened(), "query codes", ("a.npz", archive(np.ones((2, 8)), [0, 1])))
     test = upload(test, "item codes", ("b.npz", archive(np.ones((2, 9)), [0, 1])))
-    drawn(next(button for button in test.button if button.label == "Open these codes").click().run())
+    drawn(
+        next(button for button in test.button if button.label == "Open these codes").click().run()
+    )
     assert "Nothing was opened" in test.error[0].value
     assert sidebar_data(test) == "docs"
 
@@ -192,7 +209,11 @@ def test_the_report_is_made_on_demand() -> None:
     drawn(test.button[0].click().run())
     labels = [button.label for button in test.download_button]
     assert labels == ["Scores, CSV", "Summary, CSV", "Scores, Parquet"]
-    drawn(next(button for button in test.button if button.label == "Prepare the HTML report").click().run())
+    drawn(
+        next(button for button in test.button if button.label == "Prepare the HTML report")
+        .click()
+        .run()
+    )
     assert [button.label for button in test.download_button][-1] == "Download the report"
 
 
@@ -214,7 +235,9 @@ def test_files_of_the_command_line_are_open_and_read_again_once_they_change(
     assert rows(drawn(test.run())) == {"rankings": RANKINGS.height + 1}
 
 
-@pytest.mark.parametrize(("name_by", "name"), [(None, "bm25"), ("tag", "unknown"), ("file", "bm25")])
+@pytest.mark.parametrize(
+    ("name_by", "name"), [(None, "bm25"), ("tag", "unknown"), ("file", "bm25")]
+)
 def test_runs_of_the_command_line_are_named_by_tag_or_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name_by: str | None, name: str
 ) -> None:
@@ -226,20 +249,30 @@ def test_runs_of_the_command_line_are_named_by_tag_or_file(
     assert opened().sidebar.multiselect(key="models").options == [name]
 
 
-def test_files_that_cannot_be_read_are_told_above_the_sample(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_files_that_cannot_be_read_are_told_above_the_sample(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     test = started_with(monkeypatch, tmp_path / "lists.csv", NAMED_OTHERWISE)
     assert "the rankings lack query and item" in test.error[0].value.replace("\\", "")
     assert rows(test)["rankings"] == 71175
 
 
-def test_files_without_rows_are_told_on_every_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_files_without_rows_are_told_on_every_page(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     test = started_with(monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\n")
     for page in ("data", "overview", "ties"):
-        assert [box.value for box in drawn(to_page(test, page)).error] == [plain("lists.csv: no rows")]
+        assert [box.value for box in drawn(to_page(test, page)).error] == [
+            plain("lists.csv: no rows")
+        ]
 
 
-def test_where_nothing_can_be_scored_other_data_can_be_opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    test = started_with(monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\nq,a,nan,1\n")
+def test_where_nothing_can_be_scored_other_data_can_be_opened(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    test = started_with(
+        monkeypatch, tmp_path / "lists.csv", b"query,item,distance,relevance\nq,a,nan,1\n"
+    )
     assert "1 NaN" in test.error[0].value
     assert "Nothing can be exported until these data are scored" in words(test)
     assert not test.download_button

@@ -14,7 +14,9 @@ from retrieval_report import charts
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 
 
-@pytest.mark.parametrize(("kind", "begin"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF")])
+@pytest.mark.parametrize(
+    ("kind", "begin"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF")]
+)
 def test_a_chart_becomes_a_picture(kind: str, begin: bytes) -> None:
     chart = charts.policies(rr.Study(RANKINGS, "ndcg@3").summary, metric="ndcg@3")
     made = picture(chart, kind)

@@ -13,8 +13,10 @@ pytest.importorskip("streamlit", reason="streamlit is not installed")
 
 SETTINGS = Path(__file__).parents[2] / "app" / ".streamlit" / "config.toml"
 UPGRADE = (
-    "GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: Upgrade\r\n"
-    "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    "GET /_stcore/stream HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: "
+    "Upgrade\r\n"
+    "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+    "dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
 
 
@@ -30,7 +32,13 @@ def answer(server: str, host: str) -> str:
 def test_a_name_that_was_made_to_mean_this_machine_opens_no_session(server: str) -> None:
     for host in ("127.0.0.1", "localhost", "LOCALHOST.", "[::1]"):
         assert "101" in answer(server, host), host
-    for host in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "0.0.0.0", "127.0.0.1@evil"):
+    for host in (
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "0.0.0.0",
+        "127.0.0.1@evil",
+    ):
         assert "101" not in answer(server, host), host
 
 

@@ -1,4 +1,6 @@
-"""The page Overview says first who wins, whether that depends on tie order, and what others print."""
+"""The page Overview says first who wins, whether that depends on tie order, and what others
+print.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,16 @@ def test_an_accidental_winner_is_named_in_the_first_line() -> None:
     page = open_page("overview", made_data(ACCIDENT, metric="rr", cutoff=3))
     first = page.error[0].value.splitlines()[0]
     assert first == (
-        "**The printed winner is an accident of tie order.** With ties in the order received, coarse comes first "
+        "**The printed winner is an accident of tie order.** With ties in the order received, "
+        "coarse comes first "
         "by rr\\@3; over all orders of tied items it is fine."
     )
     kinds = [page.main.children[measure].type for measure in range(3)]
-    assert kinds == ["title", "caption", "error"]  # nothing but the title and the name of the data stand above
+    assert kinds == [
+        "title",
+        "caption",
+        "error",
+    ]  # nothing but the title and the name of the data stand above
     assert page.caption[0].value == r"made · 2 models · 1 query"
 
 
@@ -32,15 +39,17 @@ def test_queries_that_nobody_judged_are_counted_below_the_title() -> None:
     rows = RANKINGS.drop("relevance").filter(pl.col("query").is_in(["query 1", "query 2"]))
     data = made_data(rows, judgements=judged)
     assert data.size == "3 models · 2 queries, 1 without judgements"
-    assert made_data(rows, judgements=pl.concat([judged, judged.with_columns(query=pl.lit("query 2"))])).size == (
-        "3 models · 2 queries"
-    )
+    assert made_data(
+        rows, judgements=pl.concat([judged, judged.with_columns(query=pl.lit("query 2"))])
+    ).size == ("3 models · 2 queries")
 
 
 def test_a_safe_winner_is_not_called_an_accident() -> None:
     rows = [(model, f"q{query}", item, item if model == "good" else -item, int(item == 0)) for model in ("good", "bad")
             for query in range(12) for item in range(4)]  # fmt: skip
-    rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    rankings = pl.DataFrame(
+        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
+    )
     page = open_page("overview", made_data(rankings))
     assert "good has the highest expected" in page.success[0].value
     assert not page.error
@@ -58,7 +67,12 @@ def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summar
     shown = table(page, 0)
     exact = summary.filter(policy="expected").sort("value", descending=True)
     assert shown["model"].to_list() == exact["model"].to_list()
-    for column, policy in (("expected", "expected"), ("naive", "naive"), ("shuffled", "shuffled"), ("lowest", "worst")):
+    for column, policy in (
+        ("expected", "expected"),
+        ("naive", "naive"),
+        ("shuffled", "shuffled"),
+        ("lowest", "worst"),
+    ):
         values = dict(summary.filter(policy=policy).select("model", "value").iter_rows())
         assert shown[column].to_list() == [values[model] for model in shown["model"]]
     assert shown["tie_std"].to_list() == exact["tie_std"].to_list()
@@ -76,13 +90,19 @@ def test_one_model_has_scores_but_no_order() -> None:
 @pytest.mark.parametrize("average", ["macro", "weighted"])
 def test_other_averages_are_those_of_summarise(average: str) -> None:
     queries = pl.DataFrame(
-        {"query": [f"query {n}" for n in range(6)], "label": list("aabbbb"), "weight": [1.0, 2, 3, 4, 5, 6]}
+        {
+            "query": [f"query {n}" for n in range(6)],
+            "label": list("aabbbb"),
+            "weight": [1.0, 2, 3, 4, 5, 6],
+        }
     )
     page = open_page("overview", made_data(RANKINGS, queries=queries), average=average)
     scores = rr.evaluate(RANKINGS, queries=queries, metrics="ndcg", cutoffs=3)
     summary = rr.summarise(scores, queries=queries, average=average).filter(policy="expected")
     exact = dict(summary.select("model", "value").iter_rows())
-    assert dict(table(page, 0).select("model", "expected").iter_rows()) == pytest.approx(exact, abs=1e-12)
+    assert dict(table(page, 0).select("model", "expected").iter_rows()) == pytest.approx(
+        exact, abs=1e-12
+    )
 
 
 def test_counts_have_no_order_received() -> None:
@@ -115,7 +135,13 @@ def test_the_measure_without_a_score_is_said_to_have_none() -> None:
 def test_who_shares_the_first_place_in_the_order_received_is_no_false_winner() -> None:
     lists = {"coarse": [1, 1, 2], "fine": [1, 2, 3]}
     rows = [
-        {"model": model, "query": "q", "item": item, "distance": distance, "relevance": int(item == 0)}
+        {
+            "model": model,
+            "query": "q",
+            "item": item,
+            "distance": distance,
+            "relevance": int(item == 0),
+        }
         for model, distances in lists.items()
         for item, distance in enumerate(distances)
     ]

@@ -1,4 +1,6 @@
-"""What the dashboard computes before anybody asks for it is what the pages then show, and waits its turn."""
+"""What the dashboard computes before anybody asks for it is what the pages then show, and waits its
+turn.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def listening(function: Callable[..., Any], found: list[Any]) -> Callable[..., A
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """What is scored from now on; nothing remembered from other tests, and nothing computed beyond this one."""
+    """What is scored from now on; nothing remembered from other tests, and nothing computed beyond
+    this one.
+    """
     wait_for_threads()  # those of tests before, whose data may be the same
     monkeypatch.setattr(prefetch, "REST", 0.0)
     found: list[Any] = []
@@ -71,11 +75,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     wait_for_threads()
 
 
-def test_the_first_page_finds_its_numbers_and_charts_ready(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_page_finds_its_numbers_and_charts_ready(
+    asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     prefetch.prepare()
     assert asked == [ALL]  # random orders are drawn only if they are to be shown
     monkeypatch.setattr(prefetch, "prefetch", lambda *_: None)
-    monkeypatch.setattr("chart_display.responsive", lambda *_, **__: pytest.fail("a chart was made again"))
+    monkeypatch.setattr(
+        "chart_display.responsive", lambda *_, **__: pytest.fail("a chart was made again")
+    )
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
     assert "depends on tie order" in page.error[0].value
     assert asked == [ALL]
@@ -131,9 +139,13 @@ def test_the_server_prepares_and_opens_a_browser(
     assert asked[:1] == [ALL]
 
 
-def test_what_is_prepared_is_what_the_sidebar_says_at_first(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_prepared_is_what_the_sidebar_says_at_first(
+    asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr(prefetch, "prefetch", lambda data, choice, theme: seen.append((data.digest, choice, theme)))
+    monkeypatch.setattr(
+        prefetch, "prefetch", lambda data, choice, theme: seen.append((data.digest, choice, theme))
+    )
     drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
     data = cached.read_files(first_files())
     assert seen == [(data.digest, first_choice(data), "light")]

@@ -1,4 +1,6 @@
-"""The page Queries shows the numbers of `query_table`, of drawn orders and of all orders of one list."""
+"""The page Queries shows the numbers of `query_table`, of drawn orders and of all orders of one
+list.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ PLACE: dict[str, Any] = {"metric": "ndcg", "cutoff": 3}
 
 
 def query_table(rankings: pl.DataFrame = RANKINGS, **options: Any) -> pl.DataFrame:
-    return rr.lists.query_table(rr.evaluate(rankings, metrics="ndcg", cutoffs=3, policies=POLICIES, **options))
+    return rr.lists.query_table(
+        rr.evaluate(rankings, metrics="ndcg", cutoffs=3, policies=POLICIES, **options)
+    )
 
 
 def row_of(model: str, query: object) -> dict[str, Any]:
@@ -40,7 +44,10 @@ def test_the_table_is_that_of_query_table() -> None:
 def test_the_list_that_tie_order_moves_most_is_shown_first() -> None:
     page = open_page("queries", DATA)
     first = query_table().row(0, named=True)
-    assert (page.selectbox(key="model").value, page.selectbox(key="query").value) == (first["model"], first["query"])
+    assert (page.selectbox(key="model").value, page.selectbox(key="query").value) == (
+        first["model"],
+        first["query"],
+    )
 
 
 def test_a_link_restores_list_and_draw_with_their_scores() -> None:
@@ -70,7 +77,9 @@ def test_the_orders_are_the_one_received_and_the_one_drawn() -> None:
 
 def test_draw_again_takes_the_next_order() -> None:
     page = open_page("queries", DATA, model="middle", query="query 4")
-    means = rr.shuffled_means(RANKINGS.filter(model="middle", query="query 4"), metrics="ndcg", cutoffs=3)["value"]
+    means = rr.shuffled_means(
+        RANKINGS.filter(model="middle", query="query 4"), metrics="ndcg", cutoffs=3
+    )["value"]
     for number in range(3):
         assert numbers(page)["This draw"] == f"{means[number]:.4f}"
         page.button[0].click().run()
@@ -99,7 +108,9 @@ def test_another_list_is_chosen_by_the_menus_or_typed() -> None:
 
 def test_whole_number_ids_and_judgements() -> None:
     rankings = RANKINGS.with_columns(query=pl.col("query").str.slice(-1).cast(pl.UInt16))
-    judgements = rankings.select("query", "item", "relevance").unique(["query", "item"], maintain_order=True)
+    judgements = rankings.select("query", "item", "relevance").unique(
+        ["query", "item"], maintain_order=True
+    )
     told = pl.DataFrame({"query": range(6), "label": ["a", "b"] * 3})
     data = made_data(rankings.drop("relevance"), judgements=judgements, queries=told)
     page = open_page("queries", data, model="middle", query="4", draw="2")
@@ -157,7 +168,9 @@ def test_the_queries_that_decide_are_those_of_the_study() -> None:
 def test_texts_of_query_and_items_are_shown_as_text() -> None:
     items = pl.DataFrame({"item": ["0", "1"], "text": ["# first", "**second**"]})
     queries = pl.DataFrame({"query": ["query 4"], "text": ["what is *this*?"]})
-    queries = pl.concat([queries, pl.DataFrame({"query": [f"query {n}" for n in (0, 1, 2, 3, 5)]})], how="diagonal")
+    queries = pl.concat(
+        [queries, pl.DataFrame({"query": [f"query {n}" for n in (0, 1, 2, 3, 5)]})], how="diagonal"
+    )
     data = made_data(RANKINGS, items=items, queries=queries)
     page = open_page("queries", data, model="middle", query="query 4")
     assert f"The query: {plain('what is *this*?')}" in words(page)
@@ -175,7 +188,11 @@ def test_names_of_models_queries_and_items_are_text() -> None:
     for query in NAMES[:6]:
         page = open_page("queries", made_data(rankings))
         page.selectbox(key="model").set_value("$x^2$")
-        shown = next(option for option in page.selectbox(key="query").options if option.startswith(query[:50]))
+        shown = next(
+            option
+            for option in page.selectbox(key="query").options
+            if option.startswith(query[:50])
+        )
         page.selectbox(key="query").set_value(shown).run()
         assert not page.exception
         assert "Expected" in numbers(page)

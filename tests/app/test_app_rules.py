@@ -1,4 +1,6 @@
-"""The rules of `evaluate` in the sidebar: what they refuse is said, choosing them cures it, everything follows them."""
+"""The rules of `evaluate` in the sidebar: what they refuse is said, choosing them cures it,
+everything follows them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from retrieval_report.ties.profile import ties_at_cutoff
 from retrieval_report.ties.rounding import rounding_effect
 from text import plain
 
-RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(pl.col("distance") / 2)  # not whole, to be rounded
+RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(
+    pl.col("distance") / 2
+)  # not whole, to be rounded
 FOURTH = pl.int_range(pl.len()).over("model", "query") == 3
 # The same items of all models, so that their judgements agree.
 NO_RELEVANCE = RANKINGS.with_columns(relevance=pl.when(pl.col("item") != 3).then("relevance"))
@@ -41,7 +45,13 @@ CHANGING: list[Any] = [
     *CURED,
     pytest.param(NO_LIST, {}, "missing_query", "skip", id="no list"),
     pytest.param(RANKINGS, {}, "distance_threshold", 2.0, id="threshold"),
-    pytest.param(RANKINGS.drop("relevance"), {"judgements": JUDGEMENTS}, "distance_threshold", 2.0, id="judged"),
+    pytest.param(
+        RANKINGS.drop("relevance"),
+        {"judgements": JUDGEMENTS},
+        "distance_threshold",
+        2.0,
+        id="judged",
+    ),
     pytest.param(
         RANKINGS.drop("relevance"),
         {"judgements": JUDGEMENTS.filter(pl.col("item") != 3)},
@@ -53,9 +63,13 @@ CHANGING: list[Any] = [
 PLACE: dict[str, Any] = {"metric": "ndcg", "cutoff": 3}
 MEASURE: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3}
 POLICIES = ("expected", "naive", "worst", "best")
-QUICK = ("no list", "judged")  # rules that a quick run tries in reports; the slow tests try all of them
+QUICK = (
+    "no list",
+    "judged",
+)  # rules that a quick run tries in reports; the slow tests try all of them
 REPORTED_RULES = [
-    rule if rule.id in QUICK else pytest.param(*rule.values, id=rule.id, marks=pytest.mark.slow) for rule in CHANGING
+    rule if rule.id in QUICK else pytest.param(*rule.values, id=rule.id, marks=pytest.mark.slow)
+    for rule in CHANGING
 ]
 PAGES = ("overview", "cutoffs", "compare", "ties", "queries", "audit")
 
@@ -71,7 +85,12 @@ def answers(data: Data, **options: Any) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(
-    "name", ["overview", "queries", *(pytest.param(name, marks=pytest.mark.slow) for name in PAGES[1:4] + PAGES[5:])]
+    "name",
+    [
+        "overview",
+        "queries",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in PAGES[1:4] + PAGES[5:]),
+    ],
 )
 @pytest.mark.parametrize(("rankings", "others", "rule", "value"), CURED)
 def test_what_a_rule_allows_is_told_and_cured_by_choosing_it(
@@ -101,19 +120,28 @@ def test_a_link_with_a_rule_gives_the_numbers_of_the_library(
     exact = truth.filter(policy="expected").sort("value", descending=True)
     shown = table(open_page("overview", data, **address), 0)
     assert shown["model"].to_list() == exact["model"].to_list()
-    for column, policy in (("expected", "expected"), ("naive", "naive"), ("lowest", "worst"), ("highest", "best")):
+    for column, policy in (
+        ("expected", "expected"),
+        ("naive", "naive"),
+        ("lowest", "worst"),
+        ("highest", "best"),
+    ):
         values = dict(truth.filter(policy=policy).select("model", "value").iter_rows())
         assert shown[column].to_list() == [values[model] for model in shown["model"]]
     of_rows = {} if rule == "missing_query" else rules
     ties = open_page("ties", data, decimals="0", **address)
     profile = rr.tie_profile(**data.frames, cutoffs=3, **of_rows)
-    profile = exact.select("model").join(profile, on="model", maintain_order="left")  # the leaderboard's order
+    profile = exact.select("model").join(
+        profile, on="model", maintain_order="left"
+    )  # the leaderboard's order
     for column in ("tied_items", "mixed_items", "items", "queries"):
         percent = 100 if column in ("tied_items", "mixed_items") else 1
         assert table(ties, 0)[column].to_list() == (percent * profile[column]).to_list()
     cuts = ties_at_cutoff(**data.frames, cutoff=3, **of_rows)
     assert table(ties, 1)["size"].to_list() == cuts["size"].to_list()
-    rounded = rr.summarise(rr.evaluate(**data.frames, **MEASURE, policies="expected", decimals=0, **rules))
+    rounded = rr.summarise(
+        rr.evaluate(**data.frames, **MEASURE, policies="expected", decimals=0, **rules)
+    )
     effect = rounding_effect(truth.filter(policy="expected"), rounded)
     assert table(ties, 2)["value_rounded"].to_list() == effect["value_rounded"].to_list()
     assert effect["change"].abs().sum() > 0
@@ -124,13 +152,18 @@ def test_a_link_with_a_rule_gives_the_numbers_of_the_library(
 
 
 @pytest.mark.parametrize(("rankings", "others", "rule", "value"), CHANGING)
-def test_one_list_follows_the_rules(rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any) -> None:
+def test_one_list_follows_the_rules(
+    rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
+) -> None:
     data, rules = made_data(rankings, **others), {rule: value}
-    page = open_page("queries", data, model="middle", query="query 4", draw="2", **{rule: str(value)})
+    page = open_page(
+        "queries", data, model="middle", query="query 4", draw="2", **{rule: str(value)}
+    )
     scores = rr.lists.query_table(rr.evaluate(**data.frames, **MEASURE, policies=POLICIES, **rules))
     row = scores.filter(model="middle", query="query 4").row(0, named=True)
     frames: dict[str, Any] = {
-        name: None if frame is None else frame.filter(query="query 4") for name, frame in data.frames.items()
+        name: None if frame is None else frame.filter(query="query 4")
+        for name, frame in data.frames.items()
     }
     frames["rankings"] = data.rankings.filter(model="middle", query="query 4")
     draws = rr.shuffled_means(**frames, **MEASURE, shuffles=3, **rules)["value"]
@@ -175,7 +208,9 @@ def test_the_report_follows_the_rules_and_names_them(
 ) -> None:
     data = made_data(rankings, **others)
     rules, draws = Rules(**{rule: value}), Draws(shuffles=5)
-    choice = Choice(**PLACE, cutoffs=(3, None), models=data.models, policies=(), rules=rules, draws=draws)
+    choice = Choice(
+        **PLACE, cutoffs=(3, None), models=data.models, policies=(), rules=rules, draws=draws
+    )
     page = report(data, choice).decode()
     truth = answers(data, **{rule: value}).filter(policy="expected")
     for number in truth["value"]:
@@ -186,7 +221,9 @@ def test_the_report_follows_the_rules_and_names_them(
 
 def test_the_report_on_one_model_misses_the_queries_that_only_the_other_has() -> None:
     data = made_data(NO_LIST)
-    choice = Choice(**PLACE, cutoffs=(3, None), models=("fine",), policies=(), draws=Draws(shuffles=5))
+    choice = Choice(
+        **PLACE, cutoffs=(3, None), models=("fine",), policies=(), draws=Draws(shuffles=5)
+    )
     summary = answers(data).filter(model="fine", policy="expected")
     assert summary["missing"].to_list() == [1]
     assert f"{summary['value'][0]:.4f}" in report(data, choice).decode()
@@ -197,23 +234,33 @@ def test_the_report_on_one_model_misses_the_queries_that_only_the_other_has() ->
     [(NO_RELEVANCE, "unjudged", "drop"), (NO_DISTANCE, "null_distance", "not_retrieved")],
     ids=["relevance", "distance"],
 )
-def test_an_upload_that_a_rule_allows_is_opened(rankings: pl.DataFrame, rule: str, value: str) -> None:
+def test_an_upload_that_a_rule_allows_is_opened(
+    rankings: pl.DataFrame, rule: str, value: str
+) -> None:
     test = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
     drawn(test.run())
-    test._page_hash = next(key for key, page in test._registered_pages.items() if page["url_pathname"] == "data")
+    test._page_hash = next(
+        key for key, page in test._registered_pages.items() if page["url_pathname"] == "data"
+    )
     drawn(test.run())
     buffer = io.BytesIO()
     rankings.write_parquet(buffer)
     uploader: Any = test.file_uploader(key="rankings upload")
-    drawn(uploader.set_value([("lists.parquet", buffer.getvalue(), "application/octet-stream")]).run())
-    drawn(next(button for button in test.button if button.label == "Open these files").click().run())
+    drawn(
+        uploader.set_value([("lists.parquet", buffer.getvalue(), "application/octet-stream")]).run()
+    )
+    drawn(
+        next(button for button in test.button if button.label == "Open these files").click().run()
+    )
     assert test.selectbox(key="open").value == "upload"
     assert f"*{PARAMETERS[rule].title}*, under *Rules*" in test.error[0].value
     test = changed(test, rule, value)
     assert not test.error
 
 
-@pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1" + "0" * 310, "1" + "0" * 5000, "1e400"])
+@pytest.mark.parametrize(
+    "value", ["inf", "-inf", "nan", "1" + "0" * 310, "1" + "0" * 5000, "1e400"]
+)
 @pytest.mark.parametrize("name", ["seed", "shuffles"])
 def test_numbers_that_no_control_takes_are_refused_in_words(name: str, value: str) -> None:
     page = open_page("overview", made_data(made_rankings(("fine",), queries=2)), **{name: value})
@@ -237,7 +284,10 @@ def test_the_overview_of_cut_lists_says_so_after_the_verdict() -> None:
     assert plain("Items that are missing from the lists could reverse this lead.") in first
     assert not page.warning
     lines = [line.value for line in page.markdown]
-    assert "- " + plain("ndcg@3 is an estimate: lists are cut. Pass judgements or n_relevant.") in lines
+    assert (
+        "- " + plain("ndcg@3 is an estimate: lists are cut. Pass judgements or n_relevant.")
+        in lines
+    )
     shown = table(page, 0)
     assert "tie_std" not in shown.columns
     truth = answers(data).filter(policy="expected").sort("value", descending=True)
@@ -260,7 +310,9 @@ def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> N
     data = top()
     for rule in ("pooled", "own"):
         options: dict[str, Any] = {"relevant_items": rule, "truncated": "no"}
-        truth = rr.lists.query_table(rr.evaluate(data.rankings, **MEASURE, policies=POLICIES, **options))
+        truth = rr.lists.query_table(
+            rr.evaluate(data.rankings, **MEASURE, policies=POLICIES, **options)
+        )
         row = truth.filter(model="fine", query="query 4").row(0, named=True)
         page = open_page("queries", data, model="fine", query="query 4", **options)
         assert numbers(page)["Expected"] == f"{row['expected']:.4f}"

@@ -1,4 +1,6 @@
-"""The page Segments says which values of a column change the winner, with the numbers of the study."""
+"""The page Segments says which values of a column change the winner, with the numbers of the
+study.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ from text import plain
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 NAMES = RANKINGS["query"].unique(maintain_order=True)
 QUERIES = pl.DataFrame(
-    {"query": NAMES, "language": ["en", "de", None] * 2, "long": [True, False] * 3, "length": [0.5] * 6}
+    {
+        "query": NAMES,
+        "language": ["en", "de", None] * 2,
+        "long": [True, False] * 3,
+        "length": [0.5] * 6,
+    }
 )
 
 
@@ -24,11 +31,17 @@ def test_the_winners_are_those_of_the_study() -> None:
     assert sorted(shown["segment"]) == sorted(truth["segment"]) == ["(no value)", "de", "en"]
     for row in truth.iter_rows(named=True):
         own = shown.filter(segment=row["segment"]).row(0, named=True)
-        assert (own["winner"], own["value"], own["verdict"]) == (row["winner"], row["value"], row["verdict"])
+        assert (own["winner"], own["value"], own["verdict"]) == (
+            row["winner"],
+            row["value"],
+            row["verdict"],
+        )
     assert page.selectbox(key="by").options == ["language", "long"]  # fractions are no segments
 
 
-@pytest.mark.parametrize(("by", "text", "value"), [("language", "de", "de"), ("long", "true", True)])
+@pytest.mark.parametrize(
+    ("by", "text", "value"), [("language", "de", "de"), ("long", "true", True)]
+)
 def test_one_segment_has_the_tables_of_the_overview(by: str, text: str, value: object) -> None:
     page = open_page("segments", made_data(RANKINGS, queries=QUERIES), by=by, segment=text)
     here = rr.Study(RANKINGS, "ndcg@3", queries=QUERIES).where(**{by: value})
@@ -42,19 +55,35 @@ def test_one_segment_has_the_tables_of_the_overview(by: str, text: str, value: o
 
 def test_another_winner_is_named() -> None:
     rows = [
-        (model, f"q{query}", item, item if (model == "german") == (query % 2 == 0) else -item, int(item == 0))
+        (
+            model,
+            f"q{query}",
+            item,
+            item if (model == "german") == (query % 2 == 0) else -item,
+            int(item == 0),
+        )
         for model in ("english", "german")
         for query in range(40)
         for item in range(4)
     ]
-    rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
-    queries = pl.DataFrame({"query": [f"q{query}" for query in range(40)], "language": ["de", "en"] * 20})
+    rankings = pl.DataFrame(
+        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
+    )
+    queries = pl.DataFrame(
+        {"query": [f"q{query}" for query in range(40)], "language": ["de", "en"] * 20}
+    )
     page = open_page("segments", made_data(rankings, queries=queries), by="language")
-    assert "Another model than english wins if language is de; this is significant." in page.error[0].value
+    assert (
+        "Another model than english wins if language is de; this is significant."
+        in page.error[0].value
+    )
 
 
 def test_without_segments_it_says_what_is_needed() -> None:
-    for data in (made_data(RANKINGS), made_data(RANKINGS, queries=QUERIES.select("query", "length"))):
+    for data in (
+        made_data(RANKINGS),
+        made_data(RANKINGS, queries=QUERIES.select("query", "length")),
+    ):
         page = open_page("segments", data)
         assert page.info[0].value.startswith("No column divides these queries into segments.")
         assert not page.dataframe

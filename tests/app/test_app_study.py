@@ -22,21 +22,29 @@ from retrieval_report.study import server
 from retrieval_report.study.server import START, asked_of_dashboard
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
-QUERIES = RANKINGS.select("query").unique(maintain_order=True).with_columns(label=pl.Series(list("ababab")))
+QUERIES = (
+    RANKINGS.select("query")
+    .unique(maintain_order=True)
+    .with_columns(label=pl.Series(list("ababab")))
+)
 
 
 def study(**options: Any) -> rr.Study:
     return rr.Study(RANKINGS, "ap@2, rr@3", queries=QUERIES, shuffles=7, seed=3, **options)
 
 
-def test_the_page_shows_the_numbers_of_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_shows_the_numbers_of_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = study(average="macro", relevant_from=1.0, no_relevant="one", correction="tukey")
     paths = {}
     for name, frame in made.frames.items():
         paths[name] = str(tmp_path / f"{name}.parquet")
         frame.write_parquet(paths[name])
     about = {"name": "my study", "average": "macro", **asked_of_dashboard(made)}
-    monkeypatch.setenv(START, json.dumps({**paths, "rankings": [paths["rankings"]], "judgements": None, **about}))
+    monkeypatch.setenv(
+        START, json.dumps({**paths, "rankings": [paths["rankings"]], "judgements": None, **about})
+    )
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
     here = made.at("ap@2").summary
     shown = table(page, 0)
@@ -55,7 +63,9 @@ def test_the_page_shows_the_numbers_of_the_study(tmp_path: Path, monkeypatch: py
     assert page.number_input(key="seed").value == 0
 
 
-def test_a_server_answers_and_ends_with_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_answers_and_ends_with_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     opened: list[str] = []
     monkeypatch.setattr(server.webbrowser, "open", opened.append)  # type: ignore[attr-defined]
@@ -66,7 +76,10 @@ def test_a_server_answers_and_ends_with_its_files(tmp_path: Path, monkeypatch: p
         with urllib.request.build_opener().open(running.address, timeout=30) as answer:
             assert answer.status == 200
         (folder,) = tmp_path.iterdir()
-        assert pl.read_parquet(folder / "rankings.parquet")["model"].unique().sort().to_list() == ["coarse", "fine"]
+        assert pl.read_parquet(folder / "rankings.parquet")["model"].unique().sort().to_list() == [
+            "coarse",
+            "fine",
+        ]
     assert list(tmp_path.iterdir()) == []
     assert repr(running) == "Dashboard, ended"
     running.stop()

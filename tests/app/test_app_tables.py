@@ -20,7 +20,11 @@ def shown() -> None:
         "segments_p": [1e-9, 0.04, None],
     }
     frame_table(pl.DataFrame(rows), of="segments", show=tuple(rows))
-    frame_table(pl.DataFrame({"model": ["a"], "cut_share": [1 / 3]}), of="profile", show=("model", "cut_share"))
+    frame_table(
+        pl.DataFrame({"model": ["a"], "cut_share": [1 / 3]}),
+        of="profile",
+        show=("model", "cut_share"),
+    )
 
 
 def test_small_probabilities_are_not_0_and_shares_have_one_decimal() -> None:

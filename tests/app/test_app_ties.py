@@ -14,7 +14,9 @@ from retrieval_report.ties.profile import ties_at_cutoff
 from retrieval_report.ties.rounding import rounding_effect
 from text import plain
 
-RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(distance=pl.col("distance") / 8 + 0.01)
+RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(
+    distance=pl.col("distance") / 8 + 0.01
+)
 DATA = made_data(RANKINGS)
 APART = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query") * 0.25)
 ASKED: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3}
@@ -22,7 +24,9 @@ ASKED: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3}
 
 def best_first(profile: pl.DataFrame) -> pl.DataFrame:
     """Rows of the models in the order of the leaderboard."""
-    means = rr.summarise(rr.evaluate(RANKINGS, policies="expected", **ASKED)).sort("value", descending=True)
+    means = rr.summarise(rr.evaluate(RANKINGS, policies="expected", **ASKED)).sort(
+        "value", descending=True
+    )
     return means.select("model").join(profile, on="model", maintain_order="left")
 
 
@@ -40,19 +44,27 @@ def test_the_lists_are_those_that_the_cutoff_cuts() -> None:
     page = open_page("ties", DATA)
     truth = ties_at_cutoff(RANKINGS, cutoff=3)
     assert table(page, 1).rows() == truth.rows()
-    assert f"In {truth.height} lists, ranks 3 and 4 are in one tie; in {truth['mixed'].sum()} of them" in words(page)
+    assert (
+        f"In {truth.height} lists, ranks 3 and 4 are in one tie; in {truth['mixed'].sum()} of them"
+        in words(page)
+    )
 
 
 @pytest.mark.parametrize("decimals", [0, 1])
 def test_rounded_scores_stand_beside_the_exact_ones(decimals: int) -> None:
     page = open_page("ties", DATA, decimals=str(decimals))
-    summaries = [rr.summarise(rr.evaluate(RANKINGS, decimals=kept, **ASKED)) for kept in (None, decimals)]
+    summaries = [
+        rr.summarise(rr.evaluate(RANKINGS, decimals=kept, **ASKED)) for kept in (None, decimals)
+    ]
     effect = rounding_effect(*summaries)
     shown = table(page, 2)
     for name in ("model", "value", "value_rounded", "change", "rank_rounded"):
         assert shown[name].to_list() == effect[name].to_list()
     rounded = rr.tie_profile(RANKINGS, cutoffs=3, decimals=decimals)
-    assert table(page, 3)["tied_items"].to_list() == (100 * best_first(rounded)["tied_items"]).to_list()
+    assert (
+        table(page, 3)["tied_items"].to_list()
+        == (100 * best_first(rounded)["tied_items"]).to_list()
+    )
 
 
 def test_the_slider_scores_again() -> None:
@@ -67,7 +79,10 @@ def test_the_slider_scores_again() -> None:
 
 def test_whole_numbers_are_not_rounded() -> None:
     page = open_page("ties", made_data(made_rankings(("coarse", "fine"))))
-    assert page.info[-1].value == "The distances have an integer type, so rounding does not change them."
+    assert (
+        page.info[-1].value
+        == "The distances have an integer type, so rounding does not change them."
+    )
 
 
 def test_no_tie_at_all_is_good_news() -> None:
@@ -78,9 +93,12 @@ def test_no_tie_at_all_is_good_news() -> None:
 
 
 def test_a_cutoff_between_ties_and_the_whole_list_cut_nothing() -> None:
-    between = RANKINGS.filter(model="middle").with_columns(distance=(pl.col("item") // 4).cast(pl.Float64))
+    between = RANKINGS.filter(model="middle").with_columns(
+        distance=(pl.col("item") // 4).cast(pl.Float64)
+    )
     assert (
-        open_page("ties", made_data(between), cutoff="4").info[0].value == "Cutoff 4 falls between ties in every list."
+        open_page("ties", made_data(between), cutoff="4").info[0].value
+        == "Cutoff 4 falls between ties in every list."
     )
     whole = open_page("ties", DATA, cutoff="all")
     assert whole.info[0].value.startswith("The whole list is scored, so no cutoff splits a tie.")
@@ -94,7 +112,9 @@ def test_near_ties_and_other_oddities_are_told() -> None:
             "distance": [0.5, 0.5 + 1e-16, 0.7, 0.8] * 8,
             "relevance": [1, 0, 0, 1] * 8,
         }
-    ).with_columns(pl.when(pl.col("item") == 1).then(0.5 + 2**-53).otherwise("distance").alias("distance"))
+    ).with_columns(
+        pl.when(pl.col("item") == 1).then(0.5 + 2**-53).otherwise("distance").alias("distance")
+    )
     told = rr.tie_hints(near)
     page = open_page("ties", made_data(near))
     for hint, message in told.filter(pl.col("hint") != "ties").select("hint", "message").rows():
@@ -103,7 +123,12 @@ def test_near_ties_and_other_oddities_are_told() -> None:
 
 def test_models_left_out_in_the_sidebar_are_left_out_here() -> None:
     page = open_page("ties", DATA, models="fine")
-    assert set(table(page, 0)["model"]) == set(table(page, 1)["model"]) == set(table(page, 2)["model"]) == {"fine"}
+    assert (
+        set(table(page, 0)["model"])
+        == set(table(page, 1)["model"])
+        == set(table(page, 2)["model"])
+        == {"fine"}
+    )
 
 
 def test_counts_have_ties_too() -> None:

@@ -1,4 +1,6 @@
-"""Uploads are read in memory up to a limit, their names are never paths, and warnings stay with their session."""
+"""Uploads are read in memory up to a limit, their names are never paths, and warnings stay with
+their session.
+"""
 
 from __future__ import annotations
 
@@ -51,12 +53,17 @@ def test_texts_of_items_come_from_a_table_of_their_own() -> None:
 
 
 def test_pictures_of_items_come_with_their_table_and_never_from_the_network() -> None:
-    table = b"item,image\n007,data:image/png;base64,AAAA\n".replace(b"png;base64,AAAA", b"svg+xml;utf8")
+    table = b"item,image\n007,data:image/png;base64,AAAA\n".replace(
+        b"png;base64,AAAA", b"svg+xml;utf8"
+    )
     data = read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", table))
     assert data.items is not None
     assert data.items.rows() == [("007", "data:image/svg+xml;utf8")]
     with pytest.raises(FileError, match="pictures are addresses that begin with data:image/"):
-        read_tables([Upload("lists.csv", CSV)], items=Upload("items.csv", b"item,image\na,https://x.org/a.png\n"))
+        read_tables(
+            [Upload("lists.csv", CSV)],
+            items=Upload("items.csv", b"item,image\na,https://x.org/a.png\n"),
+        )
 
 
 def test_row_096_nothing_is_opened_even_where_a_file_of_the_name_is_there(
@@ -76,7 +83,9 @@ def test_row_094_an_upload_that_unpacks_to_more_than_the_cap_is_refused(
 ) -> None:
     monkeypatch.setattr("uploads.MOST_BYTES", 1000)
     with pytest.raises(FileError, match="more than"):
-        read_tables([Upload("bomb.csv.gz", pack(b"query,item,distance,relevance\n" + b"q,a,1,1\n" * 1000))])
+        read_tables(
+            [Upload("bomb.csv.gz", pack(b"query,item,distance,relevance\n" + b"q,a,1,1\n" * 1000))]
+        )
 
 
 def test_row_094_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,14 +97,18 @@ def test_row_094_a_parquet_of_many_equal_rows_is_refused(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("line", ["q,a,1,1", "", ",,,"])
-def test_row_095_a_text_of_very_many_values_is_refused(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+def test_row_095_a_text_of_very_many_values_is_refused(
+    monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
     monkeypatch.setitem(uploads.MOST_VALUES, "csv", 1000)
     content = f"query,item,distance,relevance\n{line}\n" + f"{line}\n" * 1000
     with pytest.raises(FileError, match=r"many\.csv\.gz: more than 1000 values"):
         read_tables([Upload("many.csv.gz", gzip.compress(content.encode()))])
 
 
-def test_row_095_a_json_list_of_very_many_values_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_095_a_json_list_of_very_many_values_is_refused_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(uploads.MOST_VALUES, "ndjson", 1000)
     line = '{"query": "q", "item": "a", "score": 1, "more": [%s1]}\n' % ("1," * 1000)
     with pytest.raises(FileError, match=r"many\.json: more than 1000 values"):
@@ -105,7 +118,10 @@ def test_row_095_a_json_list_of_very_many_values_is_refused_before_it_is_read(mo
 @pytest.mark.parametrize("name", ["aborts.parquet", "aborts.arrow"])
 def test_an_upload_that_ends_its_reader_is_refused(name: str) -> None:
     upload = Upload(name, (Path(__file__).parents[1] / "data" / name).read_bytes())
-    for given in ({"rankings": [upload]}, {"rankings": [Upload("a.csv", CSV)], "judgements": upload}):
+    for given in (
+        {"rankings": [upload]},
+        {"rankings": [Upload("a.csv", CSV)], "judgements": upload},
+    ):
         with pytest.raises(FileError, match=f"{name}: damaged file: .* ended by SIGABRT"):
             read_tables(**given)
 
@@ -139,9 +155,12 @@ def test_codes_pair_by_their_order_or_share_one_file_of_queries() -> None:
 
 
 def test_the_digest_tells_contents_apart_that_a_hash_of_a_few_rows_would_not() -> None:
-    middle = RANKINGS.with_columns(relevance=pl.when(pl.int_range(pl.len()) == 8).then(9).otherwise("relevance"))
+    middle = RANKINGS.with_columns(
+        relevance=pl.when(pl.int_range(pl.len()) == 8).then(9).otherwise("relevance")
+    )
     first, second = (
-        read_tables([Upload("lists.csv", frame.drop("model").write_csv().encode())]) for frame in (RANKINGS, middle)
+        read_tables([Upload("lists.csv", frame.drop("model").write_csv().encode())])
+        for frame in (RANKINGS, middle)
     )
     assert first.digest != second.digest
     assert first.digest == read_tables([Upload("lists.csv", CSV)]).digest
@@ -177,7 +196,9 @@ def test_each_thread_hears_its_own_warnings() -> None:
 def test_plain_text_has_no_mark_that_acts() -> None:
     text = "**b** <i> $x$ :material/x: `c` [l](u) # 1. | ~~s~~ http://a.b\n* c"
     escaped = plain(text)
-    assert escaped.replace("\\", "").replace("\u2060", "") == text.replace("\n", "n").replace("\\", "")
+    assert escaped.replace("\\", "").replace("\u2060", "") == text.replace("\n", "n").replace(
+        "\\", ""
+    )
     for index, letter in enumerate(escaped):
         if letter in "*<>$:`[]()#|~.!_-+":
             assert escaped[index - 1] == "\\"

@@ -37,9 +37,28 @@ def ties(distance: Any, *, order: str = "distance") -> list[int]:
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_row_001_nan_distance(dtype: Any) -> None:
-    refused(rankings(distance=numbers([0.1, 0.2, 0.1, NAN], dtype)), DataError, "'distance'", "1 NaN", *LAST)
-    refused(rankings(**as_score(numbers([0.1, 0.2, 0.1, NAN], dtype))), DataError, "'score'", "1 NaN", *LAST)
-    refused(rankings(distance=numbers([0.1, NAN, NAN, NAN], dtype)), DataError, "3 NaN", "'q1'", "'b'", "'itq'")
+    refused(
+        rankings(distance=numbers([0.1, 0.2, 0.1, NAN], dtype)),
+        DataError,
+        "'distance'",
+        "1 NaN",
+        *LAST,
+    )
+    refused(
+        rankings(**as_score(numbers([0.1, 0.2, 0.1, NAN], dtype))),
+        DataError,
+        "'score'",
+        "1 NaN",
+        *LAST,
+    )
+    refused(
+        rankings(distance=numbers([0.1, NAN, NAN, NAN], dtype)),
+        DataError,
+        "3 NaN",
+        "'q1'",
+        "'b'",
+        "'itq'",
+    )
 
 
 def test_row_001_nan_is_not_a_way_to_say_not_retrieved() -> None:
@@ -51,7 +70,14 @@ def test_row_001_nan_is_not_a_way_to_say_not_retrieved() -> None:
 def test_row_002_null_distance(dtype: Any) -> None:
     frame = rankings(distance=numbers([1, 2, 1, None], dtype))
     refused(frame, DataError, "'distance'", "1 null", *LAST, "null_distance='not_retrieved'")
-    refused(rankings(**as_score(numbers([None, 2, 1, None], dtype))), DataError, "'score'", "2 null", "'q1'", "'a'")
+    refused(
+        rankings(**as_score(numbers([None, 2, 1, None], dtype))),
+        DataError,
+        "'score'",
+        "2 null",
+        "'q1'",
+        "'a'",
+    )
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -64,17 +90,33 @@ def test_row_002_null_distance_as_not_retrieved(policy: str) -> None:
     assert found["items"].unique().to_list() == [2]
     assert found["n_relevant"].unique().to_list() == [3]
     assert found["value"].to_list() == pytest.approx([2 / 3, 1, 2 / 3, 1, 1, 1], rel=1e-12)
-    deep = value(frame, "ndcg", None, null_distance="not_retrieved", truncated="no", policies=policy, shuffles=3)
+    deep = value(
+        frame,
+        "ndcg",
+        None,
+        null_distance="not_retrieved",
+        truncated="no",
+        policies=policy,
+        shuffles=3,
+    )
     discounts = [1, 1 / math.log2(3), 0.5]
     assert deep == pytest.approx(sum(discounts[:2]) / sum(discounts), rel=1e-12)
 
 
 def test_row_002_a_list_of_which_nothing_is_retrieved_counts_zero() -> None:
     frame = rankings(distance=[0.1, 0.2, None, None])
-    found = evaluate(frame, metrics="recall", cutoffs=None, policies="expected", null_distance="not_retrieved")
-    assert found.select("query", "value", "items", "n_relevant").rows() == [("q1", 1.0, 2, 1), ("q2", 0.0, 0, 1)]
+    found = evaluate(
+        frame, metrics="recall", cutoffs=None, policies="expected", null_distance="not_retrieved"
+    )
+    assert found.select("query", "value", "items", "n_relevant").rows() == [
+        ("q1", 1.0, 2, 1),
+        ("q2", 0.0, 0, 1),
+    ]
     nothing = rankings(distance=numbers([None] * 4, pl.Float64))
-    assert scores(nothing, ["recall", "ndcg"], null_distance="not_retrieved", policies=POLICIES) == [0.0] * 20
+    assert (
+        scores(nothing, ["recall", "ndcg"], null_distance="not_retrieved", policies=POLICIES)
+        == [0.0] * 20
+    )
 
 
 @pytest.mark.parametrize("missing_query", ["error", "skip"])
@@ -88,7 +130,13 @@ def test_row_002_a_query_with_rows_is_not_missing(missing_query: str) -> None:
 def test_row_003_infinite_distance(dtype: Any) -> None:
     frame = rankings(distance=numbers([0.1, 0.2, 0.1, INFINITY], dtype))
     refused(frame, DataError, "'distance'", "1 infinite", *LAST, "FAISS")
-    refused(rankings(**as_score(numbers([0.1, 0.2, 0.1, INFINITY], dtype))), DataError, "'score'", "1 infinite", *LAST)
+    refused(
+        rankings(**as_score(numbers([0.1, 0.2, 0.1, INFINITY], dtype))),
+        DataError,
+        "'score'",
+        "1 infinite",
+        *LAST,
+    )
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -132,8 +180,14 @@ def test_row_007_negative_distances_only_order() -> None:
     relevance, names = [1, 0, 0, 0, 1], ["ap", "ndcg", "rr"]
     frame = one_list([0.0, -4.8e-7, 1.0, -2.0, -4.8e-7], relevance)
     assert ties(frame["distance"]) == [3, 2, 4, 1, 2]
-    assert value(frame, "rr") == pytest.approx(float(Fraction(1, 2) * (Fraction(1, 2) + Fraction(1, 3))), rel=1e-12)
-    for same_order in ([2, 1, 3, 0, 1], [-3, -4, -1, -9, -4], [1e300, 1e-300, 2e300, -1e300, 1e-300]):
+    assert value(frame, "rr") == pytest.approx(
+        float(Fraction(1, 2) * (Fraction(1, 2) + Fraction(1, 3))), rel=1e-12
+    )
+    for same_order in (
+        [2, 1, 3, 0, 1],
+        [-3, -4, -1, -9, -4],
+        [1e300, 1e-300, 2e300, -1e300, 1e-300],
+    ):
         assert scores(one_list(same_order, relevance), names) == scores(frame, names)
 
 
@@ -148,16 +202,22 @@ def test_row_008_near_ties_differ_unless_rounded() -> None:
 
 
 def test_row_008_rounding_never_chains() -> None:
-    distance = [measure / 10 for measure in range(10)]  # each is within 0.1 of the next, the ends are not
+    distance = [
+        measure / 10 for measure in range(10)
+    ]  # each is within 0.1 of the next, the ends are not
     assert value(one_list(distance, [0] * 9 + [1]), "rr", decimals=1) == pytest.approx(0.1)
 
 
 def test_row_009_float32_stays_float32() -> None:
     single = numbers([0.1, 0.1, 0.3], pl.Float32)
     frame = one_list(single, [0, 1, 0])
-    assert count_ties(frame).schema["distance"] == tie_groups(frame).schema["distance"] == pl.Float32
+    assert (
+        count_ties(frame).schema["distance"] == tie_groups(frame).schema["distance"] == pl.Float32
+    )
     assert value(frame, "rr") == 0.75
-    assert_frame_equal(evaluate(frame), evaluate(frame.with_columns(pl.col("distance").cast(pl.Float64))))
+    assert_frame_equal(
+        evaluate(frame), evaluate(frame.with_columns(pl.col("distance").cast(pl.Float64)))
+    )
     next_one = np.nextafter(np.float32(0.1), np.float32(1))
     assert ties(numbers([next_one, np.float32(0.1)], pl.Float32)) == [2, 1]
 
@@ -179,7 +239,9 @@ def test_row_011_float64_is_never_downcast() -> None:
 @pytest.mark.parametrize("order", ["distance", "score"])
 def test_row_012_half_precision_is_warned_of_with_its_ties(order: str) -> None:
     frame = one_list(numbers([1.0, 1.0, 2.0, 3.0], pl.Float16), [0, 1, 0, 0], order=order)
-    with pytest.warns(RetrievalReportWarning, match=rf"'{order}' is Float16: 50% of its rows are tied"):
+    with pytest.warns(
+        RetrievalReportWarning, match=rf"'{order}' is Float16: 50% of its rows are tied"
+    ):
         found = value(frame, "rr")
     assert found == pytest.approx(0.75 if order == "distance" else (1 / 3 + 1 / 4) / 2, rel=1e-12)
 
@@ -189,11 +251,19 @@ def test_row_012_half_precision_is_warned_of_with_its_ties(order: str) -> None:
 def test_row_013_signed_integers_over_their_whole_range(dtype: Any, order: str) -> None:
     bits = {"Int8": 8, "Int16": 16, "Int32": 32, "Int64": 64, "Int128": 128}[str(dtype)] - 1
     extremes = numbers([-(2**bits), 2**bits - 1, 0, -1, 2**bits - 2], dtype)
-    assert ties(extremes, order=order) == ([1, 5, 3, 2, 4] if order == "distance" else [5, 1, 3, 4, 2])
+    assert ties(extremes, order=order) == (
+        [1, 5, 3, 2, 4] if order == "distance" else [5, 1, 3, 4, 2]
+    )
     measure = 5 if order == "distance" else 1
-    assert scores(one_list(extremes, [0, 1, 0, 0, 0], order=order), "rr", policies=POLICIES) == [1 / measure] * 5
+    assert (
+        scores(one_list(extremes, [0, 1, 0, 0, 0], order=order), "rr", policies=POLICIES)
+        == [1 / measure] * 5
+    )
     measure = 1 if order == "distance" else 5
-    assert scores(one_list(extremes, [1, 0, 0, 0, 0], order=order), "rr", policies=POLICIES) == [1 / measure] * 5
+    assert (
+        scores(one_list(extremes, [1, 0, 0, 0, 0], order=order), "rr", policies=POLICIES)
+        == [1 / measure] * 5
+    )
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.UInt128])
@@ -211,13 +281,18 @@ def test_row_014_unsigned_integers_are_not_negated(dtype: Any, order: str) -> No
     extremes = numbers([0, 2**bits - 1, 1, 2 ** (bits - 1)], dtype)
     assert ties(extremes, order=order) == ([1, 4, 2, 3] if order == "distance" else [4, 1, 3, 2])
     measure = 1 if order == "distance" else 4
-    assert scores(one_list(extremes, [1, 0, 0, 0], order=order), "rr", policies=POLICIES) == [1 / measure] * 5
+    assert (
+        scores(one_list(extremes, [1, 0, 0, 0], order=order), "rr", policies=POLICIES)
+        == [1 / measure] * 5
+    )
 
 
 def test_row_015_int8_minus_128() -> None:
     frame = one_list(numbers([-128, 127, -128], pl.Int8), [1, 0, 0])
     assert value(frame, "rr") == 0.75
-    assert value(frame.rename({"distance": "score"}), "rr") == pytest.approx((1 / 2 + 1 / 3) / 2, rel=1e-12)
+    assert value(frame.rename({"distance": "score"}), "rr") == pytest.approx(
+        (1 / 2 + 1 / 3) / 2, rel=1e-12
+    )
     assert count_ties(frame).schema["distance"] == pl.Int8
 
 
@@ -229,7 +304,9 @@ def test_row_016_boolean_distance() -> None:
 def test_row_017_text_distance() -> None:
     frame = rankings(distance=["10", "9", "1e1", "9"])
     refused(frame, ColumnError, "'distance'", "String", "must be a number", "never cast")
-    refused(rankings(distance=None, score=["10", "9", "1e1", "9"]), ColumnError, "'score'", "String")
+    refused(
+        rankings(distance=None, score=["10", "9", "1e1", "9"]), ColumnError, "'score'", "String"
+    )
 
 
 def test_row_018_decimals_are_compared_exactly() -> None:
@@ -240,7 +317,9 @@ def test_row_018_decimals_are_compared_exactly() -> None:
     assert ties(distance) == [2, 1, 1]
     assert ties(distance, order="score") == [1, 2, 2]
     assert scores(one_list(distance, [1, 0, 0]), "rr", policies=POLICIES) == [1 / 3] * 5
-    assert value(one_list(distance, [1, 0, 0]), "rr", decimals=2) == pytest.approx(11 / 18, rel=1e-12)
+    assert value(one_list(distance, [1, 0, 0]), "rr", decimals=2) == pytest.approx(
+        11 / 18, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(
@@ -261,7 +340,13 @@ def test_row_018_decimals_are_compared_exactly() -> None:
     ids=lambda series: str(series.dtype),
 )
 def test_row_019_distances_of_other_types(distance: pl.Series) -> None:
-    refused(rankings(distance=distance), ColumnError, "'distance'", type(distance.dtype).__name__, "must be a number")
+    refused(
+        rankings(distance=distance),
+        ColumnError,
+        "'distance'",
+        type(distance.dtype).__name__,
+        "must be a number",
+    )
 
 
 def test_row_019_objects() -> None:
@@ -270,7 +355,12 @@ def test_row_019_objects() -> None:
 
 
 def test_row_019_decimals_that_are_no_numbers() -> None:
-    frame = {"query": ["q", "q"], "item": ["a", "b"], "distance": [Decimal("NaN"), Decimal(1)], "relevance": [1, 0]}
+    frame = {
+        "query": ["q", "q"],
+        "item": ["a", "b"],
+        "distance": [Decimal("NaN"), Decimal(1)],
+        "relevance": [1, 0],
+    }
     with pytest.raises((ColumnError, DataError), match="'distance'"):
         evaluate(frame)
 
@@ -305,7 +395,9 @@ def test_row_021_without_ties_every_policy_gives_the_same_bits() -> None:
             "relevance": generator.integers(0, 4, rows),
         }
     )
-    found = evaluate(frame, metrics=TEXTS, cutoffs=[1, 7, None], policies=POLICIES, shuffles=3, truncated="no")
+    found = evaluate(
+        frame, metrics=TEXTS, cutoffs=[1, 7, None], policies=POLICIES, shuffles=3, truncated="no"
+    )
     wide = found.pivot("policy", index=["query", "metric", "cutoff"], values="value")
     assert (wide["expected"] == wide["naive"]).all()
     assert (wide["expected"] == wide["shuffled"]).all()

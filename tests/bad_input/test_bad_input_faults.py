@@ -19,7 +19,12 @@ from retrieval_report.cli import cli
 from retrieval_report.contracts.errors import FileError, ParameterError, RetrievalReportWarning
 from retrieval_report.reading import files, formats, read_rankings
 
-LISTS: dict[str, Any] = {"query": ["q"] * 4, "item": list("abcd"), "distance": [0, 2, 2, 5], "relevance": [0, 1, 0, 1]}
+LISTS: dict[str, Any] = {
+    "query": ["q"] * 4,
+    "item": list("abcd"),
+    "distance": [0, 2, 2, 5],
+    "relevance": [0, 1, 0, 1],
+}
 
 
 def test_columns_without_rows_may_have_no_type() -> None:
@@ -28,20 +33,30 @@ def test_columns_without_rows_may_have_no_type() -> None:
 
 
 def test_more_random_orders_than_anybody_can_draw_are_refused() -> None:
-    with pytest.raises(ParameterError, match="shuffles: 100000000000 is not a whole number from 1 to 10000000"):
+    with pytest.raises(
+        ParameterError, match="shuffles: 100000000000 is not a whole number from 1 to 10000000"
+    ):
         rr.evaluate(LISTS, policies="shuffled", shuffles=100_000_000_000)
 
 
 @pytest.mark.filterwarnings("ignore:column 'distance' is Float16")
 @pytest.mark.parametrize("dtype", [pl.Float16, pl.Float32, pl.Float64])
 def test_the_largest_distance_has_neighbours_below_it(dtype: Any) -> None:
-    most = {pl.Float16: 65504.0, pl.Float32: 3.4028234663852886e38, pl.Float64: 1.7976931348623157e308}[dtype]
+    most = {
+        pl.Float16: 65504.0,
+        pl.Float32: 3.4028234663852886e38,
+        pl.Float64: 1.7976931348623157e308,
+    }[dtype]
     distance = pl.Series([1.0, 2.0, most / 2, most], dtype=pl.Float64).cast(dtype)
     table = rr.tie_profile(pl.DataFrame(LISTS).with_columns(distance=distance), cutoffs="all")
-    assert table["near_ties"].to_list() == [1 / 3]  # of a list that reaches so far, 1 and 2 are neighbours
+    assert table["near_ties"].to_list() == [
+        1 / 3
+    ]  # of a list that reaches so far, 1 and 2 are neighbours
 
 
-@pytest.mark.parametrize("value", [10**5000, [10**5000], -(10**5000)], ids=["large", "listed", "small"])
+@pytest.mark.parametrize(
+    "value", [10**5000, [10**5000], -(10**5000)], ids=["large", "listed", "small"]
+)
 @pytest.mark.parametrize(
     "name",
     [
@@ -57,7 +72,9 @@ def test_the_largest_distance_has_neighbours_below_it(dtype: Any) -> None:
 )
 def test_row_061_numbers_that_python_does_not_write(name: str, value: Any) -> None:
     arguments: dict[str, Any] = {"metrics": "ap", name: value}
-    with pytest.raises(ParameterError, match=f"{name}: a value of type (int|list) with too many digits"):
+    with pytest.raises(
+        ParameterError, match=f"{name}: a value of type (int|list) with too many digits"
+    ):
         rr.evaluate(LISTS, **arguments)
 
 
@@ -65,14 +82,18 @@ def test_row_061_numbers_that_python_does_not_write(name: str, value: Any) -> No
 @pytest.mark.parametrize("threshold", [10**30, 2**63])
 def test_row_061_thresholds_beyond_64_bits(dtype: Any, threshold: int) -> None:
     lists = pl.DataFrame(LISTS).with_columns(pl.col("distance").cast(dtype))
-    scores = rr.evaluate(lists, metrics="hit_rate", cutoffs=None, policies="expected", distance_threshold=threshold)
+    scores = rr.evaluate(
+        lists, metrics="hit_rate", cutoffs=None, policies="expected", distance_threshold=threshold
+    )
     assert scores["value"].to_list() == [1.0]
 
 
 @pytest.mark.parametrize("function", [rr.compare, rr.stats.tie_ranks, rr.leaderboard, rr.summarise])
 def test_more_resamples_than_anybody_can_draw_are_refused(function: Callable[..., object]) -> None:
     scores = rr.evaluate(pl.DataFrame(LISTS), metrics="ap")
-    with pytest.raises(ParameterError, match=r"resamples: 1000000000 is not a whole number from \d+ to 10000000"):
+    with pytest.raises(
+        ParameterError, match=r"resamples: 1000000000 is not a whole number from \d+ to 10000000"
+    ):
         function(scores, resamples=10**9)
 
 
@@ -83,7 +104,9 @@ def test_policies_of_a_leaderboard_that_are_no_texts(policies: Any) -> None:
         rr.leaderboard(scores, policies=policies)
 
 
-@pytest.mark.skipif(os.name != "posix" or sys.platform == "darwin", reason="names of files are text here")
+@pytest.mark.skipif(
+    os.name != "posix" or sys.platform == "darwin", reason="names of files are text here"
+)
 @pytest.mark.parametrize("name", [b"\xff.csv", b"\xff.parquet", b"caf\xe9.run"])
 def test_row_093_names_of_files_that_are_not_utf_8(tmp_path: Path, name: bytes) -> None:
     path = os.fsdecode(os.fsencode(tmp_path) + b"/" + name)
@@ -101,7 +124,9 @@ def test_row_042_half_a_surrogate_pair_is_no_name_of_a_file(read: Callable[[str]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.run"])
-def test_a_file_deleted_between_header_and_body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_file_deleted_between_header_and_body(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     path = tmp_path / name
     path.write_text('{"query": "q"}\n' if name == "a.jsonl" else "query,item,distance\nq,a,1\n")
     detect = formats.detect_format
@@ -134,8 +159,19 @@ def test_reports_quote_paths_as_seen_from_where_they_were_written(
 ) -> None:
     (tmp_path / "here").mkdir()
     pl.DataFrame(LISTS).write_csv(tmp_path / "a.csv")
-    words = ["report", str(tmp_path / "a.csv"), f"--out={tmp_path / 'here' / 'out'}", "--formats", "json"]
+    words = [
+        "report",
+        str(tmp_path / "a.csv"),
+        f"--out={tmp_path / 'here' / 'out'}",
+        "--formats",
+        "json",
+    ]
     program = "import sys; from retrieval_report.cli import main; main()"
-    subprocess.run([sys.executable, "-c", program, *words], cwd=tmp_path / "here", check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=tmp_path / "here",
+        check=True,
+        capture_output=True,
+    )
     about = (tmp_path / "here" / "out" / "about.json").read_text(encoding="utf-8")
     assert '"command": "retrieval-report report ../a.csv --out=out --formats json"' in about

@@ -23,7 +23,9 @@ from retrieval_report.reading import read_judgements, read_queries, read_ranking
 
 HEADER = "query,item,distance,relevance\n"
 ROWS = "q1,a,1,1\nq1,b,2,0\nq2,a,1,0\n"
-FRAME = pl.DataFrame({"query": ["q1"] * 200, "item": list(range(200)), "distance": [i % 9 for i in range(200)]})
+FRAME = pl.DataFrame(
+    {"query": ["q1"] * 200, "item": list(range(200)), "distance": [i % 9 for i in range(200)]}
+)
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -58,12 +60,15 @@ def test_row_075_utf16(tmp_path: Path, encoding: str) -> None:
 
 
 def test_row_075_utf16_big_endian_with_mark(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.csv", b"\xfe\xff" + HEADER.encode("utf-16-be")), "not UTF-8 but UTF-16")
+    refused(
+        write(tmp_path / "a.csv", b"\xfe\xff" + HEADER.encode("utf-16-be")), "not UTF-8 but UTF-16"
+    )
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
 def test_row_076_latin1_bytes(tmp_path: Path, name: str) -> None:
-    # Beyond the first chunk, and behind a character of two bytes, so that the offset has to be right.
+    # Beyond the first chunk, and behind a character of two bytes, so that the offset has to be
+    # right.
     before = (HEADER + "é" + ROWS * 150_000).encode()
     content = before + b"q3,caf\xe9,1,1\n"
     path = write(tmp_path / name, gzip.compress(content) if name.endswith("gz") else content)
@@ -71,13 +76,20 @@ def test_row_076_latin1_bytes(tmp_path: Path, name: str) -> None:
 
 
 def test_row_076_latin1_bytes_in_the_header_and_in_json(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.csv", b"query,item,distance,caf\xe9\nq,a,1,1\n"), r"byte 23 \(0xe9\)")
-    refused(write(tmp_path / "a.jsonl", b'{"query": "\xe9", "item": "a", "score": 1}\n'), r"byte 11 \(0xe9\)")
+    refused(
+        write(tmp_path / "a.csv", b"query,item,distance,caf\xe9\nq,a,1,1\n"), r"byte 23 \(0xe9\)"
+    )
+    refused(
+        write(tmp_path / "a.jsonl", b'{"query": "\xe9", "item": "a", "score": 1}\n'),
+        r"byte 11 \(0xe9\)",
+    )
 
 
 def test_row_077_crlf(tmp_path: Path) -> None:
     for name in ("a.csv", "a.txt"):
-        read = read_rankings(write(tmp_path / name, (HEADER + ROWS).replace("\n", "\r\n")), model="m")
+        read = read_rankings(
+            write(tmp_path / name, (HEADER + ROWS).replace("\n", "\r\n")), model="m"
+        )
         assert read.rows()[2] == ("m", "q2", "a", 1, 0, 2)
 
 
@@ -86,14 +98,20 @@ def test_row_078_cr_only(tmp_path: Path) -> None:
 
 
 def test_row_078_a_stray_cr_among_rows_that_have_to_be_walked(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.csv", HEADER + "q1,a,1,\r\n\nq\r2,b,1,\n"), r"line 4: a carriage return \(CR\)")
+    refused(
+        write(tmp_path / "a.csv", HEADER + "q1,a,1,\r\n\nq\r2,b,1,\n"),
+        r"line 4: a carriage return \(CR\)",
+    )
 
 
 def test_row_078_a_stray_cr_is_named_with_its_line(tmp_path: Path) -> None:
     message = r"line 3: a carriage return \(CR\) is inside the row; lines must end in LF or CRLF"
     refused(write(tmp_path / "a.csv", HEADER + "q1,a,1,1\nq1,b,2,0\rq2,a,1,0\nq2,b,1,1\n"), message)
     refused(
-        write(tmp_path / "b.csv", HEADER + '"q\n1",a,1,1\nq1,b,2,0\rq2,a,1,0\n').rename(tmp_path / "c.csv"), "line 4"
+        write(tmp_path / "b.csv", HEADER + '"q\n1",a,1,1\nq1,b,2,0\rq2,a,1,0\n').rename(
+            tmp_path / "c.csv"
+        ),
+        "line 4",
     )
 
 
@@ -105,14 +123,18 @@ def test_row_079_duplicated_header(tmp_path: Path) -> None:
 
 
 def test_row_080_header_repeated_inside(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.csv", HEADER + ROWS + HEADER + ROWS), "line 5: the header again; .* cat")
+    refused(
+        write(tmp_path / "a.csv", HEADER + ROWS + HEADER + ROWS), "line 5: the header again; .* cat"
+    )
     path = write(tmp_path / "q.csv", "query\nq1\n\nquery\nq2\n")
     with pytest.raises(FileError, match="line 4: the header again"):
         read_queries(path)
 
 
 def test_row_080_a_query_may_be_called_query(tmp_path: Path) -> None:
-    assert read_rankings(write(tmp_path / "a.csv", HEADER + "query,a,1,1\n"))["query"].to_list() == ["query"]
+    assert read_rankings(write(tmp_path / "a.csv", HEADER + "query,a,1,1\n"))[
+        "query"
+    ].to_list() == ["query"]
 
 
 @pytest.mark.parametrize(
@@ -126,18 +148,25 @@ def test_row_080_a_query_may_be_called_query(tmp_path: Path) -> None:
     ],
 )
 def test_row_081_short_rows(tmp_path: Path, body: str, line: int, fields: int) -> None:
-    refused(write(tmp_path / "a.csv", HEADER + body), f"line {line}: {fields} fields, the header has 4")
+    refused(
+        write(tmp_path / "a.csv", HEADER + body), f"line {line}: {fields} fields, the header has 4"
+    )
 
 
 def test_row_081_empty_fields_and_blank_lines_are_no_short_rows(tmp_path: Path) -> None:
     read = read_rankings(write(tmp_path / "a.csv", HEADER + 'q1,a,1,\n\n"q,2",b,2,1\n\n'))
     assert read["relevance"].to_list() == [None, 1]
     assert read["row"].to_list() == [0, 1]
-    assert read_rankings(write(tmp_path / "b.csv", HEADER + "q1,a,1,\n,,,\n"))["item"].to_list() == ["a", None]
+    assert read_rankings(write(tmp_path / "b.csv", HEADER + "q1,a,1,\n,,,\n"))[
+        "item"
+    ].to_list() == ["a", None]
 
 
 def test_row_082_long_rows(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.csv", HEADER + ROWS + "q3,a,1,1,1\n"), "line 5: 5 fields, but the header has 4")
+    refused(
+        write(tmp_path / "a.csv", HEADER + ROWS + "q3,a,1,1,1\n"),
+        "line 5: 5 fields, but the header has 4",
+    )
     text = (HEADER + ROWS + "q3,a,1,1,1\n").replace(",", "\t")
     refused(write(tmp_path / "a.tsv", text), "line 5: 5 fields")
 
@@ -157,14 +186,28 @@ def test_row_083_text_that_is_no_number(tmp_path: Path) -> None:
 
 def test_row_084_decimal_comma_or_another_separator(tmp_path: Path) -> None:
     semicolon = (HEADER + ROWS).replace(",", ";")
-    refused(write(tmp_path / "a.csv", semicolon), "separated by ';', not by comma; to fix it: .*separator=';'")
+    refused(
+        write(tmp_path / "a.csv", semicolon),
+        "separated by ';', not by comma; to fix it: .*separator=';'",
+    )
     refused(write(tmp_path / "a.txt", semicolon), "separated by ';'")
     refused(write(tmp_path / "b.csv", (HEADER + ROWS).replace(",", "|")), "separated by '|'")
-    refused(write(tmp_path / "c.csv", (HEADER + ROWS).replace(",", "\t")), "separated by tab.* name it .tsv")
-    refused(write(tmp_path / "d.tsv", HEADER + ROWS), "separated by comma, not by tab.* name it .csv")
-    refused(write(tmp_path / "e.csv", HEADER + "q1,a,1,5,1\n"), "line 2: 5 fields.* a decimal comma")
+    refused(
+        write(tmp_path / "c.csv", (HEADER + ROWS).replace(",", "\t")),
+        "separated by tab.* name it .tsv",
+    )
+    refused(
+        write(tmp_path / "d.tsv", HEADER + ROWS), "separated by comma, not by tab.* name it .csv"
+    )
+    refused(
+        write(tmp_path / "e.csv", HEADER + "q1,a,1,5,1\n"), "line 2: 5 fields.* a decimal comma"
+    )
     path = write(tmp_path / "f.csv", HEADER + 'q1,a,"1,5",1\n')
-    refused(path, "line 2: column 'distance': '1,5' is not a number.*decimal comma. write a point", DataError)
+    refused(
+        path,
+        "line 2: column 'distance': '1,5' is not a number.*decimal comma. write a point",
+        DataError,
+    )
 
 
 def test_row_085_type_changes_after_100_rows(tmp_path: Path) -> None:
@@ -175,14 +218,21 @@ def test_row_085_type_changes_after_100_rows(tmp_path: Path) -> None:
     assert read.row(-1) == ("a", "q7", "a", 0.5, 0.25, 5000)
 
 
-@pytest.mark.parametrize("body", ['"q3,a,1,1\n' + ROWS, 'q3,"a,1,1\n' + ROWS, ROWS + 'q3,a,1,"1\n', 'q3,5" disk,1,1\n'])
+@pytest.mark.parametrize(
+    "body", ['"q3,a,1,1\n' + ROWS, 'q3,"a,1,1\n' + ROWS, ROWS + 'q3,a,1,"1\n', 'q3,5" disk,1,1\n']
+)
 def test_row_086_open_quote(tmp_path: Path, body: str) -> None:
     refused(write(tmp_path / "a.csv", HEADER + ROWS + body), r'a quote \("\) is not closed')
 
 
 def test_row_086_open_quote_in_the_header_or_before_a_long_rest(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.csv", '"' + HEADER + ROWS), r'a quote \("\) in the header is not closed')
-    refused(write(tmp_path / "b.csv", '"' + HEADER + ROWS * 20_000), "the header cannot be read: field larger")
+    refused(
+        write(tmp_path / "a.csv", '"' + HEADER + ROWS), r'a quote \("\) in the header is not closed'
+    )
+    refused(
+        write(tmp_path / "b.csv", '"' + HEADER + ROWS * 20_000),
+        "the header cannot be read: field larger",
+    )
     refused(write(tmp_path / "c.csv", HEADER + '"' + ROWS * 20_000), "a quote .* is not closed")
 
 
@@ -195,15 +245,20 @@ def test_row_086_nul_and_newline_inside_an_id(tmp_path: Path) -> None:
 def test_row_087_truncated_text(tmp_path: Path, name: str) -> None:
     text = {
         "run": "q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.25 t",
-        "jsonl": '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "item": "b", "score": 1}',
+        "jsonl": '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "item": "b", "score": '
+        "1}",
     }.get(name[2:], (HEADER + ROWS).strip())
     path = write(tmp_path / name, gzip.compress(text.encode()) if name.endswith("gz") else text)
-    with pytest.warns(RetrievalReportWarning, match="no newline at the end; the file may have been truncated"):
+    with pytest.warns(
+        RetrievalReportWarning, match="no newline at the end; the file may have been truncated"
+    ):
         assert read_rankings(path).height >= 2
 
 
 def test_row_087_a_line_cut_in_the_middle_of_json(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "it')
+    path = write(
+        tmp_path / "a.jsonl", '{"query": "q1", "item": "a", "score": 1}\n{"query": "q1", "it'
+    )
     refused(path, "line 2: no JSON")
 
 
@@ -211,11 +266,18 @@ def test_row_087_a_checksum_next_to_the_file_is_verified(tmp_path: Path) -> None
     path = write(tmp_path / "a.csv", HEADER + ROWS)
     side = tmp_path / "a.csv.sha256"
     good = hashlib.sha256(path.read_bytes()).hexdigest()
-    for line in (f"{good}  a.csv\n", f"{good} *runs/a.csv\n", f"{good.upper()}\n", f"{'0' * 64}  b\n{good}  a.csv\n"):
+    for line in (
+        f"{good}  a.csv\n",
+        f"{good} *runs/a.csv\n",
+        f"{good.upper()}\n",
+        f"{'0' * 64}  b\n{good}  a.csv\n",
+    ):
         side.write_text(line)
         assert read_rankings(path).height == 3
     write(path, HEADER + ROWS[:9])
-    refused(path, f"SHA-256 is .*, but a.csv.sha256 says {good}; the file is damaged or was replaced")
+    refused(
+        path, f"SHA-256 is .*, but a.csv.sha256 says {good}; the file is damaged or was replaced"
+    )
     for line in ("", "nonsense  a.csv\n", f"{good}  b.csv\n"):
         side.write_text(line)
         with pytest.raises(FileError, match=r"a.csv.sha256: holds no SHA-256 sum for a.csv"):
@@ -326,17 +388,27 @@ def test_row_092_other_containers_are_named(tmp_path: Path, start: bytes, name: 
 def test_row_092_json_that_is_not_one_object_per_line(tmp_path: Path) -> None:
     refused(write(tmp_path / "a.json", '[{"query": "q"}]\n'), "is not NDJSON")
     refused(write(tmp_path / "b.json", '{\n"query": "q"\n}\n'), "line 1: no JSON")
-    refused(write(tmp_path / "c.jsonl", '{"query": "q"}\n[1]\n'), "line 2: expected a JSON object, got list")
-    refused(write(tmp_path / "d.jsonl", '{"query": "q", "item": "a", "score": NaN}\n'), "line 1: no JSON: NaN")
+    refused(
+        write(tmp_path / "c.jsonl", '{"query": "q"}\n[1]\n'),
+        "line 2: expected a JSON object, got list",
+    )
+    refused(
+        write(tmp_path / "d.jsonl", '{"query": "q", "item": "a", "score": NaN}\n'),
+        "line 1: no JSON: NaN",
+    )
 
 
 def test_row_092_words_in_a_binary_file_with_the_wrong_ending(tmp_path: Path) -> None:
-    refused(write(tmp_path / "a.parquet", "caf\xe9 au lait".encode("latin-1")), "is not in parquet format")
+    refused(
+        write(tmp_path / "a.parquet", "caf\xe9 au lait".encode("latin-1")),
+        "is not in parquet format",
+    )
     long = HEADER + "q1,é,1,1\n" * 10_000
     for shift in range(3):  # the first 64 KiB may end within a character
         assert (
             read_rankings(
-                write(tmp_path / f"{shift}.parquet", "q" * shift + long), columns={"query": "q" * shift + "query"}
+                write(tmp_path / f"{shift}.parquet", "q" * shift + long),
+                columns={"query": "q" * shift + "query"},
             ).height
             == 10_000
         )
@@ -382,7 +454,9 @@ def test_row_094_gzip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     path = write(tmp_path / "a.csv.gz", gzip.compress((HEADER + ROWS * 10_000).encode()))
     size = len(HEADER + ROWS * 10_000)
     assert read_rankings(path, max_bytes=size).height == 30_000
-    with pytest.raises(FileError, match=rf"a.csv.gz: unpacks to more than {size - 1} bytes; .* raise max_bytes="):
+    with pytest.raises(
+        FileError, match=rf"a.csv.gz: unpacks to more than {size - 1} bytes; .* raise max_bytes="
+    ):
         read_rankings(path, max_bytes=size - 1)
     monkeypatch.setattr(sources, "RATIO_FROM", 1000)
     monkeypatch.setattr(sources, "MAX_RATIO", 2)

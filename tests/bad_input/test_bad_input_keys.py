@@ -1,4 +1,6 @@
-"""Rows 36 to 53 of the table of bad input: ids, repeated rows, and frames that do not fit together."""
+"""Rows 36 to 53 of the table of bad input: ids, repeated rows, and frames that do not fit
+together.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,28 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from bad_input import LAST, numbers, one_list, rankings, refused, scores, value
-from retrieval_report import count_ties, evaluate, read_judgements, read_rankings, shuffled_means, summarise
-from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, RetrievalReportWarning
+from retrieval_report import (
+    count_ties,
+    evaluate,
+    read_judgements,
+    read_rankings,
+    shuffled_means,
+    summarise,
+)
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    DataError,
+    KeyMismatchError,
+    RetrievalReportWarning,
+)
 
 BARE = rankings(relevance=None, weight=None)
-JUDGEMENTS = pl.DataFrame({"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]})
-QUERIES = pl.DataFrame({"query": ["q1", "q2"], "label": ["x", "y"], "weight": [1.0, 3.0], "n_relevant": [2, 1]})
+JUDGEMENTS = pl.DataFrame(
+    {"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]}
+)
+QUERIES = pl.DataFrame(
+    {"query": ["q1", "q2"], "label": ["x", "y"], "weight": [1.0, 3.0], "n_relevant": [2, 1]}
+)
 IDS = ("model", "query", "item")
 WHOLE_NUMBERS = (
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128),
@@ -47,7 +65,14 @@ def test_row_036_repeated_among_the_rows_that_were_not_retrieved() -> None:
 def test_row_036_repeated_judgements_and_queries() -> None:
     twice = pl.concat([JUDGEMENTS, JUDGEMENTS[2:].with_columns(relevance=pl.lit(0, pl.Int64))])
     refused(BARE, DataError, "judgements", "2 rows", "query, item", "'q2'", "'b'", judgements=twice)
-    refused(rankings(), DataError, "queries", "2 rows", "'q1'", queries=QUERIES.with_columns(query=pl.lit("q1")))
+    refused(
+        rankings(),
+        DataError,
+        "queries",
+        "2 rows",
+        "'q1'",
+        queries=QUERIES.with_columns(query=pl.lit("q1")),
+    )
 
 
 def test_row_036_counts_that_stand_there_twice_add_up() -> None:
@@ -82,7 +107,13 @@ def test_row_038_null_id_in_judgements_and_queries() -> None:
     for column in ("query", "item"):
         judgements = JUDGEMENTS.with_columns(pl.when(pl.int_range(pl.len()) < 2).then(column))
         refused(BARE, DataError, f"'{column}'", "1 null", judgements=judgements)
-    refused(rankings(), DataError, "'query'", "1 null", queries=QUERIES.with_columns(query=pl.Series(["q1", None])))
+    refused(
+        rankings(),
+        DataError,
+        "'query'",
+        "1 null",
+        queries=QUERIES.with_columns(query=pl.Series(["q1", None])),
+    )
 
 
 @pytest.mark.parametrize("column", ["query", "item"])
@@ -91,8 +122,12 @@ def test_row_039_blanks_belong_to_ids(column: str) -> None:
     frame = rankings(**{column: ids, "relevance": [1, 0, 0, 0]})
     message = rf"'{column}': 2 ids differ only by what strip\(\) would remove, such as ' a' and 'a'"
     with pytest.warns(RetrievalReportWarning, match=message):
-        found = evaluate(frame, metrics="precision", cutoffs=None, policies="expected", truncated="no")
-    assert found["query"].unique().sort().to_list() == (sorted(ids) if column == "query" else ["q1", "q2"])
+        found = evaluate(
+            frame, metrics="precision", cutoffs=None, policies="expected", truncated="no"
+        )
+    assert found["query"].unique().sort().to_list() == (
+        sorted(ids) if column == "query" else ["q1", "q2"]
+    )
     assert found["value"].sum() == (1.0 if column == "query" else 0.5)
 
 
@@ -106,7 +141,9 @@ def test_row_039_an_empty_id_is_an_id() -> None:
 def test_row_039_blanks_around_a_header_do_not_matter() -> None:
     wanted = evaluate(rankings(), metrics="rr")
     assert_frame_equal(evaluate(rankings().rename({"query": " Query"}), metrics="rr"), wanted)
-    both = rankings().with_columns(pl.lit("x").alias(" Query"))  # our own name is the column, whatever else is there
+    both = rankings().with_columns(
+        pl.lit("x").alias(" Query")
+    )  # our own name is the column, whatever else is there
     assert_frame_equal(evaluate(both, metrics="rr"), wanted)
     twice = rankings().rename({"query": " Query"}).with_columns(qid=pl.lit("x"))
     refused(twice, ColumnError, "can all be meant by 'query'")
@@ -114,16 +151,25 @@ def test_row_039_blanks_around_a_header_do_not_matter() -> None:
 
 @pytest.mark.parametrize("column", ["query", "item"])
 def test_row_040_unicode_ids_are_compared_as_bytes(column: str) -> None:
-    ids = ["e\u0301", "\u00e9", "\U0001f600", "q\u200b"]  # é of two characters and of one, emoji, zero width
+    ids = [
+        "e\u0301",
+        "\u00e9",
+        "\U0001f600",
+        "q\u200b",
+    ]  # é of two characters and of one, emoji, zero width
     frame = rankings(**{column: ids})
-    with pytest.warns(RetrievalReportWarning, match=rf"'{column}': 1 ids differ only by what Unicode NFC"):
+    with pytest.warns(
+        RetrievalReportWarning, match=rf"'{column}': 1 ids differ only by what Unicode NFC"
+    ):
         found = evaluate(frame, metrics="recall", cutoffs=None, truncated="no")
     assert set(found["query"]) == (set(ids) if column == "query" else {"q1", "q2"})
 
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the 4 retrieved items is judged")
 def test_row_040_unicode_without_twins_is_not_warned_of() -> None:
-    frame = rankings(query=["\u00e9", "\u00e9", "\U0001f600", "\U0001f600"], item=["ä", "ß", "日", "q\u200b"])
+    frame = rankings(
+        query=["\u00e9", "\u00e9", "\U0001f600", "\U0001f600"], item=["ä", "ß", "日", "q\u200b"]
+    )
     assert scores(frame, "rr") == [1.0, 0.5]  # U+00E9 stands before U+1F600
     judgements = pl.DataFrame({"query": ["\u00e9"], "item": ["e\u0301"], "relevance": [1]})
     bare = rankings(relevance=None, query=["\u00e9"] * 4, item=["\u00e9", "b", "c", "d"])
@@ -131,7 +177,9 @@ def test_row_040_unicode_without_twins_is_not_warned_of() -> None:
 
 
 def test_row_041_nul_in_an_id() -> None:
-    frame = rankings(query=["a\0", "a\0", "a\0b", "a"], item=["x", "x\0", "x", "x"], relevance=[0, 1, 1, 0])
+    frame = rankings(
+        query=["a\0", "a\0", "a\0b", "a"], item=["x", "x\0", "x", "x"], relevance=[0, 1, 1, 0]
+    )
     found = evaluate(frame, metrics="rr", cutoffs=None)
     expected = found.filter(policy="expected")
     assert expected.select("query", "value").rows() == [("a", 0.0), ("a\0", 0.5), ("a\0b", 1.0)]
@@ -150,7 +198,12 @@ def test_row_043_text_in_one_frame_and_numbers_in_the_other(column: str) -> None
     numbered = JUDGEMENTS.with_columns(pl.Series(column, [1, 2, 3]))
     words = (f"'{column}'", "String", "Int64", "rankings", "judgements", "never cast")
     refused(BARE, KeyMismatchError, *words, judgements=numbered)
-    refused(BARE.with_columns(pl.Series(column, [1, 2, 3, 4])), KeyMismatchError, *words, judgements=JUDGEMENTS)
+    refused(
+        BARE.with_columns(pl.Series(column, [1, 2, 3, 4])),
+        KeyMismatchError,
+        *words,
+        judgements=JUDGEMENTS,
+    )
 
 
 def test_row_043_queries_of_another_kind() -> None:
@@ -158,25 +211,44 @@ def test_row_043_queries_of_another_kind() -> None:
     refused(rankings(), KeyMismatchError, "'query'", "String", "Int64", "queries", queries=numbered)
     found = evaluate(rankings())
     for average in ("macro", "weighted"):
-        with pytest.raises(KeyMismatchError, match=r"'query' is String in the scores and Int64 in the queries"):
+        with pytest.raises(
+            KeyMismatchError, match=r"'query' is String in the scores and Int64 in the queries"
+        ):
             summarise(found, queries=numbered, average=average)
 
 
 @pytest.mark.parametrize(
     ("one", "other", "far"),
     [
-        *((pl.Int8, pl.Int64, 1000), (pl.UInt8, pl.Int64, -1), (pl.UInt64, pl.Int64, -1), (pl.Int64, pl.UInt8, 200)),
-        *((pl.Int64, pl.UInt64, 2**64 - 1), (pl.UInt32, pl.Int32, 5), (pl.Int64, pl.Int128, 2**100)),
+        *(
+            (pl.Int8, pl.Int64, 1000),
+            (pl.UInt8, pl.Int64, -1),
+            (pl.UInt64, pl.Int64, -1),
+            (pl.Int64, pl.UInt8, 200),
+        ),
+        *(
+            (pl.Int64, pl.UInt64, 2**64 - 1),
+            (pl.UInt32, pl.Int32, 5),
+            (pl.Int64, pl.Int128, 2**100),
+        ),
     ],
 )
 @pytest.mark.parametrize("column", ["query", "item"])
-def test_row_043_whole_numbers_of_another_width_fit(column: str, one: Any, other: Any, far: int) -> None:
-    """A judged query or item that the narrower type cannot hold is one that was not retrieved, no crash."""
+def test_row_043_whole_numbers_of_another_width_fit(
+    column: str, one: Any, other: Any, far: int
+) -> None:
+    """A judged query or item that the narrower type cannot hold is one that was not retrieved, no
+    crash.
+    """
     frame = BARE.with_columns(query=numbers([1, 1, 2, 2], one), item=numbers([1, 2, 1, 2], one))
     ids = {"query": [1, 2, 2], "item": [1, 2, 2]}
     ids[column][2] = far
-    judgements = pl.DataFrame({name: numbers(given, other) for name, given in ids.items()} | {"relevance": [1, 1, 1]})
-    found = evaluate(frame, judgements=judgements, metrics="recall", cutoffs=None, policies="expected")
+    judgements = pl.DataFrame(
+        {name: numbers(given, other) for name, given in ids.items()} | {"relevance": [1, 1, 1]}
+    )
+    found = evaluate(
+        frame, judgements=judgements, metrics="recall", cutoffs=None, policies="expected"
+    )
     recalls = dict(found.select("query", "value").iter_rows())
     assert recalls == ({1: 1.0, 2: 1.0, far: 0.0} if column == "query" else {1: 1.0, 2: 0.5})
 
@@ -192,12 +264,23 @@ def test_row_043_queries_of_another_width_fit() -> None:
 
 @pytest.mark.parametrize("dtype", WHOLE_NUMBERS)
 def test_row_043_whole_numbers_of_every_width_are_ids(dtype: Any) -> None:
-    largest = {"8": 2**7, "16": 2**15, "32": 2**31, "64": 2**63, "128": 2**127}[str(dtype).lstrip("UInt")] - 1
-    frame = rankings(query=numbers([largest] * 2 + [largest - 1] * 2, dtype), item=numbers([largest, 0] * 2, dtype))
+    largest = {"8": 2**7, "16": 2**15, "32": 2**31, "64": 2**63, "128": 2**127}[
+        str(dtype).lstrip("UInt")
+    ] - 1
+    frame = rankings(
+        query=numbers([largest] * 2 + [largest - 1] * 2, dtype),
+        item=numbers([largest, 0] * 2, dtype),
+    )
     found = evaluate(frame, metrics="rr", cutoffs=None, shuffles=2)
     assert found.schema["query"] == dtype
-    assert found.filter(policy="naive").select("query", "value").rows() == [(largest - 1, 0.5), (largest, 1.0)]
-    assert shuffled_means(frame, metrics="rr", cutoffs=None, shuffles=2)["value"].to_list() == [0.75, 0.75]
+    assert found.filter(policy="naive").select("query", "value").rows() == [
+        (largest - 1, 0.5),
+        (largest, 1.0),
+    ]
+    assert shuffled_means(frame, metrics="rr", cutoffs=None, shuffles=2)["value"].to_list() == [
+        0.75,
+        0.75,
+    ]
 
 
 @pytest.mark.parametrize("column", IDS)
@@ -220,7 +303,11 @@ def test_row_044_ids_that_are_neither_text_nor_whole_numbers(column: str, ids: p
     refused(rankings(**{column: ids}), ColumnError, f"'{column}'", dtype, "text or a whole number")
     if column != "model":
         refused(
-            BARE, ColumnError, "judgements", f"'{column}'", judgements=JUDGEMENTS.with_columns(ids[:3].alias(column))
+            BARE,
+            ColumnError,
+            "judgements",
+            f"'{column}'",
+            judgements=JUDGEMENTS.with_columns(ids[:3].alias(column)),
         )
 
 
@@ -228,14 +315,21 @@ def test_row_044_ids_that_are_neither_text_nor_whole_numbers(column: str, ids: p
 def test_row_045_categories_are_compared_as_text(dtype: Any) -> None:
     plain = rankings(distance=[1, 1, 1, 1])
     coded = plain.with_columns(pl.col(*IDS).cast(dtype))
-    for order in ("row", "item", "item_descending"):  # by the text, not by the number of the category
+    for order in (
+        "row",
+        "item",
+        "item_descending",
+    ):  # by the text, not by the number of the category
         assert_frame_equal(evaluate(coded, naive_order=order), evaluate(plain, naive_order=order))
     in_judgements = JUDGEMENTS.with_columns(pl.col("query", "item").cast(dtype))
-    assert_frame_equal(evaluate(coded, judgements=JUDGEMENTS), evaluate(plain, judgements=in_judgements))
+    assert_frame_equal(
+        evaluate(coded, judgements=JUDGEMENTS), evaluate(plain, judgements=in_judgements)
+    )
     labels = QUERIES.with_columns(pl.col("query", "label").cast(pl.Categorical))
     found = evaluate(coded, queries=labels.select("query", "label"))
     assert_frame_equal(
-        summarise(found, queries=labels, average="macro"), summarise(found, queries=QUERIES, average="macro")
+        summarise(found, queries=labels, average="macro"),
+        summarise(found, queries=QUERIES, average="macro"),
     )
 
 
@@ -243,7 +337,9 @@ def test_row_046_ids_of_text_files_stay_apart(tmp_path: Path) -> None:
     ids = ["7", "007", "1e5", "100000", "99999999999999999999"]
     rows = "".join(f"{query},{item},1,{int(query == item)}\n" for query in ids for item in ids)
     (tmp_path / "run.csv").write_text("query,item,distance,relevance\n" + rows)
-    found = evaluate(read_rankings(tmp_path / "run.csv"), metrics="precision", cutoffs=None, policies="expected")
+    found = evaluate(
+        read_rankings(tmp_path / "run.csv"), metrics="precision", cutoffs=None, policies="expected"
+    )
     assert found.select("query", "value").rows() == [(query, 0.2) for query in sorted(ids)]
     (tmp_path / "qrels.csv").write_text("query,item,relevance\n7,007,1\n")
     judgements = read_judgements(tmp_path / "qrels.csv")
@@ -251,7 +347,11 @@ def test_row_046_ids_of_text_files_stay_apart(tmp_path: Path) -> None:
     assert value(bare, "precision", judgements=judgements) == 0.2
 
 
-TWO_MODELS: dict[str, Any] = {"model": ["a", "a", "b", "b"], "query": ["q1", "q2", "q1", "q1"], "item": list("xxxy")}
+TWO_MODELS: dict[str, Any] = {
+    "model": ["a", "a", "b", "b"],
+    "query": ["q1", "q2", "q1", "q1"],
+    "item": list("xxxy"),
+}
 
 
 @pytest.mark.parametrize(("rule", "mean"), [("zero", 0.5), ("skip", 1.0)])
@@ -259,7 +359,12 @@ def test_row_047_judged_query_without_rows(rule: str, mean: float) -> None:
     judgements = pl.DataFrame({"query": ["q1", "gone"], "item": ["a", "a"], "relevance": [1, 1]})
     frame = BARE[:2]
     found = evaluate(
-        frame, judgements=judgements, metrics=["rr", "recall"], cutoffs=1, policies="expected", missing_query=rule
+        frame,
+        judgements=judgements,
+        metrics=["rr", "recall"],
+        cutoffs=1,
+        policies="expected",
+        missing_query=rule,
     )
     gone = found.filter(query="gone").select("value", "items", "n_relevant").unique()
     assert gone.rows() == [(0.0 if rule == "zero" else None, 0, 1)]
@@ -267,20 +372,40 @@ def test_row_047_judged_query_without_rows(rule: str, mean: float) -> None:
     assert summary["value"].to_list() == [mean, mean]
     assert summary["missing"].to_list() == [1, 1]
     assert summary["queries"].to_list() == [1 if rule == "skip" else 2] * 2
-    drawn = shuffled_means(frame, judgements=judgements, metrics="rr", cutoffs=1, shuffles=1, missing_query=rule)
+    drawn = shuffled_means(
+        frame, judgements=judgements, metrics="rr", cutoffs=1, shuffles=1, missing_query=rule
+    )
     assert drawn["value"].to_list() == [mean]
 
 
 def test_row_047_error_on_request() -> None:
     judgements = pl.DataFrame({"query": ["q1", "gone"], "item": ["a", "a"], "relevance": [1, 1]})
-    refused(BARE[:2], KeyMismatchError, "1 ", "'gone'", "'itq'", judgements=judgements, missing_query="error")
+    refused(
+        BARE[:2],
+        KeyMismatchError,
+        "1 ",
+        "'gone'",
+        "'itq'",
+        judgements=judgements,
+        missing_query="error",
+    )
     one_more = pl.DataFrame({"query": ["q1", "q2", "gone"]})
-    refused(rankings(), KeyMismatchError, "1 ", "'gone'", "'itq'", queries=one_more, missing_query="error")
+    refused(
+        rankings(),
+        KeyMismatchError,
+        "1 ",
+        "'gone'",
+        "'itq'",
+        queries=one_more,
+        missing_query="error",
+    )
 
 
 def test_row_048_query_without_judgements() -> None:
     judgements = JUDGEMENTS.filter(query="q1")
-    refused(BARE, KeyMismatchError, "1 of 2 queries", "no judgements", "'q2'", judgements=judgements)
+    refused(
+        BARE, KeyMismatchError, "1 of 2 queries", "no judgements", "'q2'", judgements=judgements
+    )
     found = evaluate(
         BARE,
         judgements=judgements,
@@ -291,40 +416,62 @@ def test_row_048_query_without_judgements() -> None:
     )
     assert found["value"].to_list() == [1.0, 0.5, None, None]
     assert found["n_relevant"].to_list() == [1, 1, None, None]
-    assert summarise(found).select("value", "queries", "unjudged").rows() == [(1.0, 1, 1), (0.5, 1, 1)]
+    assert summarise(found).select("value", "queries", "unjudged").rows() == [
+        (1.0, 1, 1),
+        (0.5, 1, 1),
+    ]
 
 
 def test_row_048_queries_frame_that_lacks_a_query() -> None:
     refused(rankings(), KeyMismatchError, "queries", "1 ", "'q2'", queries=QUERIES[:1])
     found = evaluate(rankings())
     for average in ("macro", "weighted"):
-        with pytest.raises(DataError, match=r"scores without (label|weight), first in query 'q2' of model 'itq'"):
+        with pytest.raises(
+            DataError, match=r"scores without (label|weight), first in query 'q2' of model 'itq'"
+        ):
             summarise(found, queries=QUERIES[:1], average=average)
 
 
 def test_row_049_models_with_different_queries() -> None:
     frame = rankings(**TWO_MODELS, relevance=[1, 1, 1, 0])
-    asked: dict[str, Any] = {"metrics": "precision", "cutoffs": None, "policies": "expected", "truncated": "no"}
+    asked: dict[str, Any] = {
+        "metrics": "precision",
+        "cutoffs": None,
+        "policies": "expected",
+        "truncated": "no",
+    }
     found = evaluate(frame, **asked)
     assert found.select("model", "query", "value", "items").rows() == [
         *(("a", "q1", 1.0, 1), ("a", "q2", 1.0, 1)),
         *(("b", "q1", 0.5, 2), ("b", "q2", 0.0, 0)),
     ]
-    assert summarise(found).select("model", "value", "missing").rows() == [("a", 1.0, 0), ("b", 0.25, 1)]
+    assert summarise(found).select("model", "value", "missing").rows() == [
+        ("a", 1.0, 0),
+        ("b", 0.25, 1),
+    ]
     refused(frame, KeyMismatchError, "1 ", "'q2'", "'b'", missing_query="error")
     skipped = summarise(evaluate(frame, **asked, missing_query="skip"))
-    assert skipped.select("model", "value", "queries", "missing").rows() == [("a", 1.0, 2, 0), ("b", 0.5, 1, 1)]
+    assert skipped.select("model", "value", "queries", "missing").rows() == [
+        ("a", 1.0, 2, 0),
+        ("b", 0.5, 1, 1),
+    ]
 
 
 def test_row_050_models_with_different_items() -> None:
-    frame = rankings(model=["a", "b", "b", "b"], query=["q"] * 4, item=list("wxyz"), relevance=[1, 0, 0, 1])
-    found = evaluate(frame, metrics="precision", cutoffs=[1, None], policies="expected", truncated="no")
+    frame = rankings(
+        model=["a", "b", "b", "b"], query=["q"] * 4, item=list("wxyz"), relevance=[1, 0, 0, 1]
+    )
+    found = evaluate(
+        frame, metrics="precision", cutoffs=[1, None], policies="expected", truncated="no"
+    )
     assert found.select("model", "items").unique().sort("model").rows() == [("a", 1), ("b", 3)]
     assert found["value"].to_list() == pytest.approx([1.0, 1.0, 0.0, 1 / 3])
 
 
 def test_row_051_judged_item_that_was_not_retrieved() -> None:
-    judgements = pl.DataFrame({"query": ["q"] * 3, "item": ["i0", "i1", "far"], "relevance": [1, 0, 2]})
+    judgements = pl.DataFrame(
+        {"query": ["q"] * 3, "item": ["i0", "i1", "far"], "relevance": [1, 0, 2]}
+    )
     frame = one_list([1, 1], [1, 0])
     found = evaluate(
         frame.drop("relevance"), judgements=judgements, metrics=["recall", "ndcg"], cutoffs=1,
@@ -334,7 +481,8 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
     assert found.select("items", "n_relevant").row(0) == (2, 2)
     # The same, told by rows without distance.
     told = pl.concat(
-        [frame, pl.DataFrame({"query": "q", "item": "far", "distance": None, "relevance": 2})], how="vertical_relaxed"
+        [frame, pl.DataFrame({"query": "q", "item": "far", "distance": None, "relevance": 2})],
+        how="vertical_relaxed",
     )
     same = evaluate(
         told, metrics=["recall", "ndcg"], cutoffs=1, policies="expected", truncated="no",
@@ -344,23 +492,44 @@ def test_row_051_judged_item_that_was_not_retrieved() -> None:
     # And by the number of relevant items alone.
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [2]})
     assert value(frame, "recall", 1, queries=queries, truncated="no") == 0.25
-    # In the ideal of graded lists it has the lowest grade of its list, whatever the grades of other queries.
-    graded = pl.DataFrame({"query": "q", "item": list("ab"), "distance": [1, 2], "relevance": [2, 3]})
+    # In the ideal of graded lists it has the lowest grade of its list, whatever the grades of other
+    # queries.
+    graded = pl.DataFrame(
+        {"query": "q", "item": list("ab"), "distance": [1, 2], "relevance": [2, 3]}
+    )
     ideal = 3 + 2 / math.log2(3) + 2 / 2
-    for other in (graded, pl.concat([graded, graded.with_columns(query=pl.lit("r"), relevance=pl.lit(1, pl.Int64))])):
+    for other in (
+        graded,
+        pl.concat([graded, graded.with_columns(query=pl.lit("r"), relevance=pl.lit(1, pl.Int64))]),
+    ):
         told = other.select("query").unique().with_columns(n_relevant=pl.lit(3))
         with pytest.warns(
-            RetrievalReportWarning, match="lists only some relevant items are in the data, first query 'q'"
+            RetrievalReportWarning,
+            match="lists only some relevant items are in the data, first query 'q'",
         ):
-            scores = evaluate(other, queries=told, metrics="ndcg", cutoffs=3, policies="expected", truncated="no")
-        assert scores.filter(query="q")["value"].item() == pytest.approx((2 + 3 / math.log2(3)) / ideal)
+            scores = evaluate(
+                other, queries=told, metrics="ndcg", cutoffs=3, policies="expected", truncated="no"
+            )
+        assert scores.filter(query="q")["value"].item() == pytest.approx(
+            (2 + 3 / math.log2(3)) / ideal
+        )
     # Without any of these recall is too high.
     assert value(frame, "recall", 1) == 0.5
 
 
 def test_row_051_n_relevant_below_what_the_list_holds() -> None:
     queries = pl.DataFrame({"query": ["q1", "q2"], "n_relevant": [1, 0]})
-    refused(rankings(), DataError, "'n_relevant'", "1 lists", "'q2'", "'itq'", "1 found", "0 stated", queries=queries)
+    refused(
+        rankings(),
+        DataError,
+        "'n_relevant'",
+        "1 lists",
+        "'q2'",
+        "'itq'",
+        "1 found",
+        "0 stated",
+        queries=queries,
+    )
 
 
 @pytest.mark.parametrize("told", [-1, None])
@@ -370,18 +539,37 @@ def test_row_051_n_relevant_that_is_no_count(told: int | None) -> None:
 
 
 def test_row_052_retrieved_item_without_judgement() -> None:
-    given = {"judgements": JUDGEMENTS, "metrics": ["rr", "precision"], "cutoffs": None, "policies": "expected"}
+    given = {
+        "judgements": JUDGEMENTS,
+        "metrics": ["rr", "precision"],
+        "cutoffs": None,
+        "policies": "expected",
+    }
     found = evaluate(BARE, **given)  # type: ignore[arg-type]
     assert found["value"].to_list() == [1.0, 0.5, 0.5, 0.5]  # item a of q2 counts as not relevant
     dropped = evaluate(BARE, unjudged="drop", **given)  # type: ignore[arg-type]
     assert dropped["value"].to_list() == [1.0, 0.5, 1.0, 1.0]
     assert dropped["items"].to_list() == [2, 2, 1, 1]
-    refused(BARE, DataError, "'relevance'", "1 null", "'itq'", "'q2'", "'a'", unjudged="error", judgements=JUDGEMENTS)
+    refused(
+        BARE,
+        DataError,
+        "'relevance'",
+        "1 null",
+        "'itq'",
+        "'q2'",
+        "'a'",
+        unjudged="error",
+        judgements=JUDGEMENTS,
+    )
 
 
 def test_row_053_names_that_differ_by_case_only() -> None:
-    frame = rankings(model=["ITQ", "itq", "Itq", "itq"], query=["q", "q", "q", "Q"], relevance=[1] * 4)
-    found = evaluate(frame, metrics="rr", cutoffs=None, policies="expected", truncated="no", missing_query="skip")
+    frame = rankings(
+        model=["ITQ", "itq", "Itq", "itq"], query=["q", "q", "q", "Q"], relevance=[1] * 4
+    )
+    found = evaluate(
+        frame, metrics="rr", cutoffs=None, policies="expected", truncated="no", missing_query="skip"
+    )
     assert found["model"].unique().sort().to_list() == ["ITQ", "Itq", "itq"]
     assert found["query"].unique().sort().to_list() == ["Q", "q"]
 

@@ -1,4 +1,6 @@
-"""Many files, many columns and very long names: looked at once, and shortened where they are quoted."""
+"""Many files, many columns and very long names: looked at once, and shortened where they are
+quoted.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +32,25 @@ COLUMNS = [f"column {number}" for number in range(40_000)]
 
 SCANS = {"count", "index", "remove"}  # of a list: each looks through all of it
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-READERS = sorted(path for folder in ("reading", "contracts") for path in (PACKAGE / folder).glob("*.py"))
+READERS = sorted(
+    path for folder in ("reading", "contracts") for path in (PACKAGE / folder).glob("*.py")
+)
 
 
 @pytest.mark.parametrize("path", READERS, ids=lambda path: path.name)
 def test_no_list_is_looked_through_for_each_of_its_entries(path: Path) -> None:
     """What once took 64 s for 8 000 files, and 29 s for a header of 40 000 columns."""
-    loops = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, LOOPS)]
+    loops = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, LOOPS)
+    ]
     calls = [node.func for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call)]
-    assert [ast.unparse(call) for call in calls if isinstance(call, ast.Attribute) and call.attr in SCANS] == []
+    assert [
+        ast.unparse(call)
+        for call in calls
+        if isinstance(call, ast.Attribute) and call.attr in SCANS
+    ] == []
 
 
 class Counted(str):
@@ -90,7 +102,9 @@ LONG = {"word": "x" * 10**6, "words": "blank " * 200_000, "zero width": "\u200b"
 
 @pytest.mark.parametrize("name", LONG.values(), ids=LONG)
 def test_row_106_names_of_a_million_characters_are_shortened(name: str) -> None:
-    frame = pl.DataFrame({"model": name, "query": "q", "item": ["a", "a"], "distance": [1, 2], "relevance": [1, 0]})
+    frame = pl.DataFrame(
+        {"model": name, "query": "q", "item": ["a", "a"], "distance": [1, 2], "relevance": [1, 0]}
+    )
     with pytest.raises(DataError) as caught:
         evaluate(frame)
     assert len(str(caught.value)) < 5000

@@ -10,15 +10,20 @@ from retrieval_report import evaluate
 from retrieval_report.contracts.errors import DataError, RetrievalReportWarning
 
 BARE = rankings(relevance=None, weight=None)
-JUDGEMENTS = pl.DataFrame({"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]})
+JUDGEMENTS = pl.DataFrame(
+    {"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]}
+)
 
 
 def test_judgements_of_other_items_are_told() -> None:
     other = JUDGEMENTS.with_columns(item=pl.lit("00") + pl.col("item"))
     with pytest.warns(RetrievalReportWarning) as told:
-        found = evaluate(BARE, judgements=other, metrics="recall", cutoffs=None, policies="expected")
+        found = evaluate(
+            BARE, judgements=other, metrics="recall", cutoffs=None, policies="expected"
+        )
     assert str(told.pop(RetrievalReportWarning).message) == (
-        f"judgements: none of the {BARE.height} retrieved items is judged; the rankings have items like "
+        f"judgements: none of the {BARE.height} retrieved items is judged; the rankings have items "
+        "like "
         f"{BARE['item'][0]!r}, the judgements like '00a' (query 'q1')"
     )
     assert set(found["value"]) == {0.0}
@@ -27,14 +32,27 @@ def test_judgements_of_other_items_are_told() -> None:
 @pytest.mark.parametrize("rule", ["zero", "skip", "one", "error"])
 def test_lists_without_rows_are_ruled_by_missing_query_alone(rule: str) -> None:
     """What one model has not is no query without relevant items: another model shows one."""
-    rows = [("m1", "p", "a", 1, 1), ("m2", "p", "a", 1, 1), ("m2", "q", "a", 1, 1), ("m2", "q", "b", 2, 0)]
-    frame = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    rows = [
+        ("m1", "p", "a", 1, 1),
+        ("m2", "p", "a", 1, 1),
+        ("m2", "q", "a", 1, 1),
+        ("m2", "q", "b", 2, 0),
+    ]
+    frame = pl.DataFrame(
+        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
+    )
     metrics = ("ap", "recall", "ndcg", "rr", "hit_rate")
     found = evaluate(frame, metrics=metrics, cutoffs=2, policies="expected", no_relevant=rule)
     assert found.filter(model="m1", query="q")["value"].to_list() == [0.0] * 5
     judged = frame.select("query", "item", relevance=pl.lit(0)).unique()
     bare = frame.drop("relevance")
-    with pytest.raises(DataError) if rule == "error" else pytest.warns(RetrievalReportWarning, match="no query has"):
-        known = evaluate(bare, judgements=judged, metrics="ap", cutoffs=2, policies="expected", no_relevant=rule)
+    with (
+        pytest.raises(DataError)
+        if rule == "error"
+        else pytest.warns(RetrievalReportWarning, match="no query has")
+    ):
+        known = evaluate(
+            bare, judgements=judged, metrics="ap", cutoffs=2, policies="expected", no_relevant=rule
+        )
         values = {"zero": 0.0, "skip": None, "one": 1.0}
         assert set(known["value"]) == {values[rule]}

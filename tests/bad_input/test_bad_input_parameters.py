@@ -20,14 +20,42 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.lists import query_weights, tie_groups
 
 NO_CUTOFFS = [
-    *(0, -1, 2.5, 2.0, True, False, "5", "", "five", b"5", "nan", float("inf"), 1j, Decimal(2), Fraction(2)),
-    *(np.float64(3), np.True_, np.array([1.0]), np.array(3), np.array([True]), object(), [[1]], [1, None, 0], slice(2)),
+    *(
+        0,
+        -1,
+        2.5,
+        2.0,
+        True,
+        False,
+        "5",
+        "",
+        "five",
+        b"5",
+        "nan",
+        float("inf"),
+        1j,
+        Decimal(2),
+        Fraction(2),
+    ),
+    *(
+        np.float64(3),
+        np.True_,
+        np.array([1.0]),
+        np.array(3),
+        np.array([True]),
+        object(),
+        [[1]],
+        [1, None, 0],
+        slice(2),
+    ),
 ]
 
 
 @pytest.mark.parametrize("cutoffs", NO_CUTOFFS)
 def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
-    with pytest.raises(ParameterError, match=r"cutoffs: .* is not a whole number from 1 on, None or 'all'"):
+    with pytest.raises(
+        ParameterError, match=r"cutoffs: .* is not a whole number from 1 on, None or 'all'"
+    ):
         evaluate(rankings(), cutoffs=cutoffs)
     with pytest.raises(ParameterError, match="cutoffs"):
         shuffled_means(rankings(), cutoffs=cutoffs)
@@ -36,7 +64,8 @@ def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
 @pytest.mark.parametrize("text", ["0", "-1", "2.5", "x", "", "None", "10@10", "1,5"])
 def test_row_059_cutoff_of_a_metric_text(text: str) -> None:
     with pytest.raises(
-        ParameterError, match=r"metrics: .*name@10|metrics: .* is not a whole number|write ndcg@1, ndcg@5"
+        ParameterError,
+        match=r"metrics: .*name@10|metrics: .* is not a whole number|write ndcg@1, ndcg@5",
     ):
         evaluate(rankings(), metrics=f"ndcg@{text}")
 
@@ -44,7 +73,9 @@ def test_row_059_cutoff_of_a_metric_text(text: str) -> None:
 @pytest.mark.parametrize("integer", [np.int8, np.int32, np.int64, np.uint8, np.uint64])
 def test_row_059_numpy_integers(integer: Any) -> None:
     frame = one_list([1, 2], [1, 0])
-    assert scores(frame, "precision", integer(2)) == scores(frame, "precision", [integer(2)]) == [0.5]
+    assert (
+        scores(frame, "precision", integer(2)) == scores(frame, "precision", [integer(2)]) == [0.5]
+    )
     assert scores(frame, "precision", np.array([1, 2], dtype=integer)) == [1.0, 0.5]
     assert evaluate(frame, cutoffs=integer(2)).schema["cutoff"] == pl.Int64
 
@@ -58,10 +89,17 @@ def test_row_059_what_pandas_makes_of_no_cutoff_is_the_whole_list(missing: Any) 
 
 def test_row_059_measures_as_one_text() -> None:
     frame = one_list([1, 2], [1, 0])
-    found = evaluate(frame, metrics=" ap , mrr, rbp(p=0.5,max_grade=1)@2,ap@1", cutoffs=2, policies="expected")
+    found = evaluate(
+        frame, metrics=" ap , mrr, rbp(p=0.5,max_grade=1)@2,ap@1", cutoffs=2, policies="expected"
+    )
     measures = [("ap", 2), ("ap", 1), ("rr", 2), ("rbp(p=0.5,max_grade=1)", 2)]
     assert found.select("metric", "cutoff").rows() == measures
-    listed = evaluate(frame, metrics=["ap, mrr", "rbp(p=0.5,max_grade=1)@2", "ap@1"], cutoffs=2, policies="expected")
+    listed = evaluate(
+        frame,
+        metrics=["ap, mrr", "rbp(p=0.5,max_grade=1)@2", "ap@1"],
+        cutoffs=2,
+        policies="expected",
+    )
     assert_frame_equal(listed, found)
 
 
@@ -69,7 +107,14 @@ def test_row_059_the_whole_list_and_other_iterables() -> None:
     frame = one_list([1, 2, 3], [1, 0, 1])
     for whole in (None, "all", [None], ["all", None]):
         assert scores(frame, "precision", whole) == pytest.approx([2 / 3])
-    for some in (range(1, 3), (k for k in (1, 2)), iter([1, 2]), pl.Series([1, 2]), pd.Series([1, 2]), {1: 0, 2: 0}):
+    for some in (
+        range(1, 3),
+        (k for k in (1, 2)),
+        iter([1, 2]),
+        pl.Series([1, 2]),
+        pd.Series([1, 2]),
+        {1: 0, 2: 0},
+    ):
         assert scores(frame, "precision", some) == [1.0, 0.5]
     with pytest.raises(ParameterError, match="cutoffs: none given"):
         evaluate(frame, cutoffs=[])
@@ -91,7 +136,10 @@ def test_row_060_cutoff_beyond_the_list_of_a_missing_query() -> None:
     frame = rankings(model=["a", "a", "b", "b"], relevance=[1, 1, 1, 1])
     found = evaluate(frame, metrics=TEXTS, cutoffs=[1, 9, None], policies=POLICIES, shuffles=2)
     missing = found.filter(items=0)
-    assert missing.select("model", "query").unique().sort("model").rows() == [("a", "q2"), ("b", "q1")]
+    assert missing.select("model", "query").unique().sort("model").rows() == [
+        ("a", "q2"),
+        ("b", "q1"),
+    ]
     assert missing["value"].unique().to_list() == [0.0]
 
 
@@ -109,8 +157,15 @@ def test_row_061_huge_cutoffs() -> None:
     frame = one_list([1, 2], [1, 0])
     largest = 2**63 - 1
     assert value(frame, "precision", largest) == 1 / largest
-    assert scores(frame, ["rr", "recall", "ndcg", "precision(denominator=retrieved)"], largest) == [1, 1, 1, 0.5]
-    assert evaluate(frame, cutoffs=[largest, None], metrics="rr", policies="expected")["cutoff"].to_list() == [
+    assert scores(frame, ["rr", "recall", "ndcg", "precision(denominator=retrieved)"], largest) == [
+        1,
+        1,
+        1,
+        0.5,
+    ]
+    assert evaluate(frame, cutoffs=[largest, None], metrics="rr", policies="expected")[
+        "cutoff"
+    ].to_list() == [
         largest,
         None,
     ]
@@ -121,11 +176,19 @@ def test_row_061_huge_cutoffs() -> None:
 
 @pytest.mark.parametrize(
     ("metric", "close"),
-    [("precison", "precision"), ("ncdg@10", "ndcg"), ("rekall", "recall"), ("hitrate", "hit_rate"), ("mpa", "map")],
+    [
+        ("precison", "precision"),
+        ("ncdg@10", "ndcg"),
+        ("rekall", "recall"),
+        ("hitrate", "hit_rate"),
+        ("mpa", "map"),
+    ],
 )
 def test_row_062_unknown_metric(metric: str, close: str) -> None:
     for call in (evaluate, shuffled_means, query_weights):
-        with pytest.raises(ParameterError, match=rf"{metric}.*unknown; did you mean '{close}'\? Known: acg, ap"):
+        with pytest.raises(
+            ParameterError, match=rf"{metric}.*unknown; did you mean '{close}'\? Known: acg, ap"
+        ):
             call(rankings(), metrics=metric)
 
 
@@ -161,7 +224,9 @@ def test_row_062_metrics_with_wrong_parameters(metric: str, message: str) -> Non
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("metrics", [5, object(), AP, [AP], [None], [5], [b"ap"], [["ap"]], Metric(), [Metric()]])
+@pytest.mark.parametrize(
+    "metrics", [5, object(), AP, [AP], [None], [5], [b"ap"], [["ap"]], Metric(), [Metric()]]
+)
 def test_row_062_what_is_no_metric(metrics: Any) -> None:
     for call in (evaluate, shuffled_means, query_weights):
         with pytest.raises(ParameterError, match="metric"):
@@ -169,14 +234,17 @@ def test_row_062_what_is_no_metric(metrics: Any) -> None:
 
 
 @pytest.mark.parametrize("make", [DCG, NDCG])
-@pytest.mark.parametrize("gain", [None, 3, [0, 1], np.array([0, 1]), (0, 1), {"a": 1}, {0: None}, {0: "x"}, {}, {1: 1}])
+@pytest.mark.parametrize(
+    "gain", [None, 3, [0, 1], np.array([0, 1]), (0, 1), {"a": 1}, {0: None}, {0: "x"}, {}, {1: 1}]
+)
 def test_row_062_gains_that_are_no_gains(make: type[DCG], gain: Any) -> None:
     with pytest.raises(ParameterError, match="gain"):
         evaluate(rankings(), metrics=make(gain=gain))
 
 
 @pytest.mark.parametrize(
-    "function", [lambda x: x * np.nan, lambda x: -x, lambda x: 1 - x, lambda x: x[:1], lambda x: None]
+    "function",
+    [lambda x: x * np.nan, lambda x: -x, lambda x: 1 - x, lambda x: x[:1], lambda x: None],
 )
 def test_row_062_gain_functions_that_give_no_gains(function: Any) -> None:
     with pytest.raises(ParameterError, match="gain"):
@@ -184,7 +252,8 @@ def test_row_062_gain_functions_that_give_no_gains(function: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "discount", [None, 3, [1, 0.5], np.array([1, 0.5]), "log", lambda rank: rank, lambda rank: rank[:1]]
+    "discount",
+    [None, 3, [1, 0.5], np.array([1, 0.5]), "log", lambda rank: rank, lambda rank: rank[:1]],
 )
 def test_row_062_discounts_that_are_no_discounts(discount: Any) -> None:
     with pytest.raises(ParameterError, match="discount"):
@@ -194,14 +263,21 @@ def test_row_062_discounts_that_are_no_discounts(discount: Any) -> None:
 def test_row_062_metrics_from_any_iterable_and_only_once() -> None:
     frame = rankings()
     wanted = scores(frame, ["ap", "rr"])
-    for given in (("ap", "rr"), iter(["ap", "rr"]), (name for name in ("ap", "rr")), np.array(["ap", "rr"])):
+    for given in (
+        ("ap", "rr"),
+        iter(["ap", "rr"]),
+        (name for name in ("ap", "rr")),
+        np.array(["ap", "rr"]),
+    ):
         assert scores(frame, given) == wanted
     assert scores(frame, ["ap", "map", AP(), "MAP"]) == scores(frame, "ap")
     with pytest.raises(ParameterError, match="metrics: none given"):
         evaluate(frame, metrics=[])
 
 
-@pytest.mark.parametrize("policies", [None, 5, [None], ["Expected"], "", "expected,best", [["best"]], [5]])
+@pytest.mark.parametrize(
+    "policies", [None, 5, [None], ["Expected"], "", "expected,best", [["best"]], [5]]
+)
 def test_row_062_what_is_no_policy(policies: Any) -> None:
     with pytest.raises(ParameterError, match="policies"):
         evaluate(rankings(), policies=policies)
@@ -245,9 +321,23 @@ def test_row_062_numpy_scalars_are_numbers() -> None:
         assert scores(frame, "recall", relevant_from=one) == [1.0]
         assert value(frame, "precision", relevant_from=one) == pytest.approx(1 / 3)
         assert value(frame, "rr", distance_threshold=one) == 1.0
-    assert value(frame, "rr", decimals=np.int64(1), threads=np.int32(1), seed=np.int64(7), shuffles=np.int8(2)) == 1.0
+    assert (
+        value(
+            frame,
+            "rr",
+            decimals=np.int64(1),
+            threads=np.int32(1),
+            seed=np.int64(7),
+            shuffles=np.int8(2),
+        )
+        == 1.0
+    )
     found = evaluate(rankings(), metrics="rr", cutoffs=None, policies="expected")
-    arguments: Any = {"confidence": np.float32(0.9), "resamples": np.int64(200), "seed": np.int64(1)}
+    arguments: Any = {
+        "confidence": np.float32(0.9),
+        "resamples": np.int64(200),
+        "seed": np.int64(1),
+    }
     assert summarise(found, interval="bca", **arguments).height == 1
 
 
@@ -278,12 +368,21 @@ def test_row_070_draws_are_the_same_everywhere_and_always() -> None:
     frame = one_list([1] * 6, [1, 0, 0, 0, 0, 1])
     draws = shuffled_means(frame, metrics="rr", cutoffs=None, shuffles=8)["value"].to_list()
     assert draws == GOLDEN_DRAWS
-    assert shuffled_means(frame, metrics="rr", cutoffs=None, shuffles=3)["value"].to_list() == draws[:3]
-    assert shuffled_means(frame, metrics="rr", cutoffs=None, shuffles=8, seed=1)["value"].to_list() != draws
+    assert (
+        shuffled_means(frame, metrics="rr", cutoffs=None, shuffles=3)["value"].to_list()
+        == draws[:3]
+    )
+    assert (
+        shuffled_means(frame, metrics="rr", cutoffs=None, shuffles=8, seed=1)["value"].to_list()
+        != draws
+    )
     found = evaluate(frame, metrics="rr", cutoffs=None, policies="shuffled", shuffles=8)
     assert found["value"].item() == pytest.approx(math.fsum(draws) / 8, rel=1e-12)
     integers = frame.with_columns(query=pl.lit(7))
-    assert shuffled_means(integers, metrics="rr", cutoffs=None, shuffles=8)["value"].to_list() == GOLDEN_INTEGER_DRAWS
+    assert (
+        shuffled_means(integers, metrics="rr", cutoffs=None, shuffles=8)["value"].to_list()
+        == GOLDEN_INTEGER_DRAWS
+    )
 
 
 def test_row_070_the_width_of_integer_ids_is_no_part_of_the_seed() -> None:
@@ -300,9 +399,15 @@ def test_row_070_the_width_of_integer_ids_is_no_part_of_the_seed() -> None:
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128])
 def test_row_070_draws_do_not_depend_on_other_queries(dtype: Any) -> None:
     frame = pl.concat(
-        one_list([1] * 6, [1, 0, 0, 0, 0, 1]).with_columns(query=pl.lit(query).cast(dtype)) for query in (3, 50, 9)
+        one_list([1] * 6, [1, 0, 0, 0, 0, 1]).with_columns(query=pl.lit(query).cast(dtype))
+        for query in (3, 50, 9)
     )
-    asked: dict[str, Any] = {"metrics": "rr@all", "policies": "shuffled", "shuffles": 5, "truncated": "no"}
+    asked: dict[str, Any] = {
+        "metrics": "rr@all",
+        "policies": "shuffled",
+        "shuffles": 5,
+        "truncated": "no",
+    }
     together, alone = evaluate(frame, **asked), evaluate(frame.filter(query=50), **asked)
     assert_frame_equal(together.filter(query=50), alone, check_exact=True)
 
@@ -322,11 +427,15 @@ def test_row_070_what_is_no_seed(seed: Any) -> None:
 @pytest.mark.parametrize("shuffles", [0, -1, 2.0, True, None, "5", np.float64(2)])
 def test_row_071_number_of_shuffles(shuffles: Any) -> None:
     for call in (evaluate, shuffled_means):
-        with pytest.raises(ParameterError, match=r"shuffles: .* is not a whole number from 1 to 10000000"):
+        with pytest.raises(
+            ParameterError, match=r"shuffles: .* is not a whole number from 1 to 10000000"
+        ):
             call(rankings(), shuffles=shuffles)
 
 
 def test_row_071_one_shuffle_has_no_spread() -> None:
-    found = evaluate(one_list([1, 1], [1, 0]), metrics="rr", cutoffs=1, policies="shuffled", shuffles=1)
+    found = evaluate(
+        one_list([1, 1], [1, 0]), metrics="rr", cutoffs=1, policies="shuffled", shuffles=1
+    )
     assert found["value"].item() in (0.0, 1.0)
     assert found["std"].item() is None

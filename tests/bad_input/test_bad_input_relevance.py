@@ -25,7 +25,9 @@ from retrieval_report.contracts.errors import (
 from retrieval_report.lists import tie_groups
 
 NAN, INFINITY = float("nan"), float("inf")
-JUDGEMENTS = pl.DataFrame({"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]})
+JUDGEMENTS = pl.DataFrame(
+    {"query": ["q1", "q1", "q2"], "item": ["a", "b", "b"], "relevance": [1, 0, 1]}
+)
 INTEGERS = (
     *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128),
     *(pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.UInt128),
@@ -36,18 +38,24 @@ def judged(*relevance: Any) -> pl.DataFrame:
     return JUDGEMENTS.with_columns(relevance=pl.Series(relevance))
 
 
-def refused_judgements(judgements: pl.DataFrame, error: type[RetrievalReportError], *words: str) -> None:
+def refused_judgements(
+    judgements: pl.DataFrame, error: type[RetrievalReportError], *words: str
+) -> None:
     refused(rankings(relevance=None), error, *words, judgements=judgements)
 
 
-@pytest.mark.parametrize("relevance", [numbers([1, 0, 0, None], pl.Int64), numbers([1, 0, 0, NAN], pl.Float64)])
+@pytest.mark.parametrize(
+    "relevance", [numbers([1, 0, 0, None], pl.Int64), numbers([1, 0, 0, NAN], pl.Float64)]
+)
 def test_row_023_null_or_nan_relevance(relevance: pl.Series) -> None:
     frame = rankings(relevance=relevance)
     words = ("'relevance'", "1 null or NaN", *LAST, "unjudged='non_relevant'", "'drop'")
     refused(frame, DataError, *words, unjudged=None)
     refused(frame, DataError, *words, unjudged="error")
     assert scores(frame, "precision", 2, unjudged="non_relevant") == [0.5, 0.0]
-    dropped = evaluate(frame, metrics="precision", cutoffs=None, policies="expected", unjudged="drop")
+    dropped = evaluate(
+        frame, metrics="precision", cutoffs=None, policies="expected", unjudged="drop"
+    )
     assert dropped.select("value", "items").rows() == [(0.5, 2), (0.0, 1)]
 
 
@@ -82,22 +90,52 @@ def test_row_023_a_list_that_loses_all_rows_is_empty_not_gone() -> None:
 
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.Int64, pl.Float32, pl.Float64, pl.Decimal(10, 2)])
 def test_row_024_negative_relevance(dtype: Any) -> None:
-    refused(rankings(relevance=numbers([1, 0, 0, -1], dtype)), DataError, "'relevance'", "1 negative", *LAST)
-    refused(rankings(relevance=numbers([1, -2, -2, -1], dtype)), DataError, "3 negative", "'itq'", "'q1'", "'b'")
+    refused(
+        rankings(relevance=numbers([1, 0, 0, -1], dtype)),
+        DataError,
+        "'relevance'",
+        "1 negative",
+        *LAST,
+    )
+    refused(
+        rankings(relevance=numbers([1, -2, -2, -1], dtype)),
+        DataError,
+        "3 negative",
+        "'itq'",
+        "'q1'",
+        "'b'",
+    )
     negative = judged(1, 0, -1).with_columns(pl.col("relevance").cast(dtype))
-    refused_judgements(negative, DataError, "'relevance'", "1 negative", "'q2'", "'b'", "negative='unjudged'")
+    refused_judgements(
+        negative, DataError, "'relevance'", "1 negative", "'q2'", "'b'", "negative='unjudged'"
+    )
 
 
 def test_row_024_infinite_relevance() -> None:
-    refused(rankings(relevance=[1.0, 0.0, 0.0, INFINITY]), DataError, "'relevance'", "1 infinite", *LAST)
-    refused(rankings(relevance=[1.0, 0.0, -INFINITY, 0.0]), DataError, "'relevance'", "1 ", "'q2'", "'a'")
-    refused_judgements(judged(1.0, 0.0, INFINITY), DataError, "'relevance'", "1 infinite", "'q2'", "'b'")
+    refused(
+        rankings(relevance=[1.0, 0.0, 0.0, INFINITY]), DataError, "'relevance'", "1 infinite", *LAST
+    )
+    refused(
+        rankings(relevance=[1.0, 0.0, -INFINITY, 0.0]),
+        DataError,
+        "'relevance'",
+        "1 ",
+        "'q2'",
+        "'a'",
+    )
+    refused_judgements(
+        judged(1.0, 0.0, INFINITY), DataError, "'relevance'", "1 infinite", "'q2'", "'b'"
+    )
 
 
 @pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Decimal(10, 3)])
 def test_row_025_fractional_relevance(dtype: Any) -> None:
-    frame = one_list([1, 2], numbers([Decimal("0.25"), Decimal("1.5")], pl.Decimal(10, 3)).cast(dtype))
-    assert value(frame, "dcg(gain=exp2)") == pytest.approx(2**0.25 - 1 + (2**1.5 - 1) / math.log2(3), rel=1e-12)
+    frame = one_list(
+        [1, 2], numbers([Decimal("0.25"), Decimal("1.5")], pl.Decimal(10, 3)).cast(dtype)
+    )
+    assert value(frame, "dcg(gain=exp2)") == pytest.approx(
+        2**0.25 - 1 + (2**1.5 - 1) / math.log2(3), rel=1e-12
+    )
     assert value(frame, "dcg") == pytest.approx(0.25 + 1.5 / math.log2(3), rel=1e-12)
     assert value(frame, "precision") == 1.0
     assert value(frame, "precision", relevant_from=1) == 0.5
@@ -123,11 +161,26 @@ def test_row_026_boolean_relevance() -> None:
 
 
 def test_row_027_text_relevance() -> None:
-    refused(rankings(relevance=["yes", "no", "no", "1"]), ColumnError, "'relevance'", "String", "must be a number")
-    refused_judgements(judged("1", "0", "1"), ColumnError, "judgements", "'relevance'", "String", "must be a number")
+    refused(
+        rankings(relevance=["yes", "no", "no", "1"]),
+        ColumnError,
+        "'relevance'",
+        "String",
+        "must be a number",
+    )
+    refused_judgements(
+        judged("1", "0", "1"),
+        ColumnError,
+        "judgements",
+        "'relevance'",
+        "String",
+        "must be a number",
+    )
 
 
-STEEP = "ignore:gain 'exp2' with grades up to:retrieval_report.contracts.errors.RetrievalReportWarning"
+STEEP = (
+    "ignore:gain 'exp2' with grades up to:retrieval_report.contracts.errors.RetrievalReportWarning"
+)
 
 
 @pytest.mark.filterwarnings(STEEP)
@@ -145,7 +198,9 @@ def test_row_028_the_largest_grade_that_has_a_gain() -> None:
     assert scores(frame, ["ndcg(gain=exp2)", "ndcg(gain=exp2,ideal=list)"]) == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("metric", ["dcg()", "ndcg()", "ndcg(ideal=list)", "dcg(discount=reciprocal)"])
+@pytest.mark.parametrize(
+    "metric", ["dcg()", "ndcg()", "ndcg(ideal=list)", "dcg(discount=reciprocal)"]
+)
 @pytest.mark.parametrize(
     ("grade", "printed"), [(1024, "2^1024"), (10**6, "2^1e+06"), (2**62, "2^4.611686018427388e+18")]
 )
@@ -157,14 +212,29 @@ def test_row_028_gain_that_is_not_finite(metric: str, grade: int, printed: str) 
 
 
 def test_row_028_gain_of_a_judged_item_that_is_not_retrieved() -> None:
-    judgements = pl.DataFrame({"query": ["q1", "q2", "q2"], "item": ["a", "b", "far"], "relevance": [1, 1, 1024]})
-    refused(rankings(relevance=None), DataError, "exp2", "1024", judgements=judgements, metrics="ndcg(gain=exp2)")
+    judgements = pl.DataFrame(
+        {"query": ["q1", "q2", "q2"], "item": ["a", "b", "far"], "relevance": [1, 1, 1024]}
+    )
+    refused(
+        rankings(relevance=None),
+        DataError,
+        "exp2",
+        "1024",
+        judgements=judgements,
+        metrics="ndcg(gain=exp2)",
+    )
 
 
 @pytest.mark.filterwarnings(STEEP)
 @pytest.mark.parametrize(
     ("metric", "grade"),
-    [("dcg(gain=exp2)", 1023), ("ndcg(gain=exp2)", 1023), ("dcg", 1.7e308), ("acg", 1.7e308), ("wap", 1.7e308)],
+    [
+        ("dcg(gain=exp2)", 1023),
+        ("ndcg(gain=exp2)", 1023),
+        ("dcg", 1.7e308),
+        ("acg", 1.7e308),
+        ("wap", 1.7e308),
+    ],
 )
 def test_row_028_sums_that_are_not_finite_are_no_silent_null(metric: str, grade: float) -> None:
     try:
@@ -176,9 +246,15 @@ def test_row_028_sums_that_are_not_finite_are_no_silent_null(metric: str, grade:
 
 
 @pytest.mark.filterwarnings(STEEP)
-@pytest.mark.parametrize(("metric", "grade"), [("ndcg(gain=exp2)", 600), ("ndcg", 1e200), ("ndcg", 1e-200)])
-def test_row_028_squares_that_leave_float64_do_not_spoil_the_spread(metric: str, grade: float) -> None:
-    found = evaluate(one_list([1, 1], [grade, 0]), metrics=metric, cutoffs=None, policies="expected")
+@pytest.mark.parametrize(
+    ("metric", "grade"), [("ndcg(gain=exp2)", 600), ("ndcg", 1e200), ("ndcg", 1e-200)]
+)
+def test_row_028_squares_that_leave_float64_do_not_spoil_the_spread(
+    metric: str, grade: float
+) -> None:
+    found = evaluate(
+        one_list([1, 1], [grade, 0]), metrics=metric, cutoffs=None, policies="expected"
+    )
     second = 1 / math.log2(3)
     assert found["value"].item() == pytest.approx((1 + second) / 2, rel=1e-12)
     assert found["std"].item() in (None, pytest.approx((1 - second) / 2, rel=1e-9))
@@ -240,15 +316,34 @@ def test_row_031_query_without_relevant_item(policy: str) -> None:
 def test_row_031_the_count_is_shown() -> None:
     frame = rankings(relevance=[1, 0, 0, 0])
     for rule, mean, queries in (("zero", 0.5, 2), ("skip", 1.0, 1), ("one", 1.0, 2)):
-        found = summarise(evaluate(frame, metrics="recall", cutoffs=None, policies="expected", no_relevant=rule))
+        found = summarise(
+            evaluate(frame, metrics="recall", cutoffs=None, policies="expected", no_relevant=rule)
+        )
         assert found.select("value", "queries", "no_relevant").row(0) == (mean, queries, 1)
         drawn = shuffled_means(frame, metrics="recall", cutoffs=None, shuffles=1, no_relevant=rule)
         assert drawn["value"].to_list() == [mean]
 
 
 def test_row_031_error_on_request() -> None:
-    refused(rankings(relevance=[1, 0, 0, 0]), DataError, "1 ", "no relevant item", "'q2'", "'itq'", no_relevant="error")
-    refused(rankings(), DataError, "2 ", "no relevant item", "'q1'", "'itq'", no_relevant="error", relevant_from=2)
+    refused(
+        rankings(relevance=[1, 0, 0, 0]),
+        DataError,
+        "1 ",
+        "no relevant item",
+        "'q2'",
+        "'itq'",
+        no_relevant="error",
+    )
+    refused(
+        rankings(),
+        DataError,
+        "2 ",
+        "no relevant item",
+        "'q1'",
+        "'itq'",
+        no_relevant="error",
+        relevant_from=2,
+    )
 
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the 4 retrieved items is judged")
@@ -256,9 +351,13 @@ def test_row_031_one_is_not_for_queries_whose_relevant_items_were_missed() -> No
     judgements = pl.DataFrame({"query": ["q1", "q2"], "item": ["far", "far"], "relevance": [1, 1]})
     names = [*ONE, "ndcg(ideal=list)", "ap(denominator=retrieved)"]
     asked: dict[str, Any] = {"judgements": judgements, "no_relevant": "one"}
-    plain = scores(rankings(relevance=None), [name for name in names if name != "bpref"], [1, None], **asked)
+    plain = scores(
+        rankings(relevance=None), [name for name in names if name != "bpref"], [1, None], **asked
+    )
     assert set(plain) == {0.0}
-    assert set(scores(rankings(relevance=None), names, [1, None], unjudged="drop", **asked)) == {0.0}
+    assert set(scores(rankings(relevance=None), names, [1, None], unjudged="drop", **asked)) == {
+        0.0
+    }
 
 
 def test_row_032_no_relevant_item_in_any_query() -> None:
@@ -273,19 +372,40 @@ def test_row_032_no_relevant_item_in_any_query() -> None:
     assert drawn["value"].to_list() == [None, None]
     with pytest.warns(RetrievalReportWarning, match="no query has a relevant item"):
         zero = evaluate(frame, metrics=["ap", "precision"], cutoffs=None)
-    assert summarise(zero).select("value", "queries", "no_relevant").unique().rows() == [(0.0, 2, 2)]
+    assert summarise(zero).select("value", "queries", "no_relevant").unique().rows() == [
+        (0.0, 2, 2)
+    ]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_row_033_all_relevant(policy: str) -> None:
     frame = one_list([1, 1, 2, 3, 3, 3], [2] * 6)
-    names = ["ap", "ndcg", "rr", "hit_rate", "recall", "precision", "f1", "r_precision", "ap_at_r", "ndcg(gain=exp2)"]
-    assert scores(frame, names, policies=policy, shuffles=3) == pytest.approx([1.0] * len(names), rel=1e-12)
-    assert scores(frame, ["ndcg", "precision", "rr"], 2, policies=policy, shuffles=3) == pytest.approx([1.0] * 3)
+    names = [
+        "ap",
+        "ndcg",
+        "rr",
+        "hit_rate",
+        "recall",
+        "precision",
+        "f1",
+        "r_precision",
+        "ap_at_r",
+        "ndcg(gain=exp2)",
+    ]
+    assert scores(frame, names, policies=policy, shuffles=3) == pytest.approx(
+        [1.0] * len(names), rel=1e-12
+    )
+    assert scores(
+        frame, ["ndcg", "precision", "rr"], 2, policies=policy, shuffles=3
+    ) == pytest.approx([1.0] * 3)
     assert value(frame, "wap", policies=policy, shuffles=3) == pytest.approx(2.0, rel=1e-12)
 
 
-DISAGREEING: dict[str, Any] = {"model": ["a", "a", "b", "b"], "query": ["q"] * 4, "item": ["x", "y", "y", "x"]}
+DISAGREEING: dict[str, Any] = {
+    "model": ["a", "a", "b", "b"],
+    "query": ["q"] * 4,
+    "item": ["x", "y", "y", "x"],
+}
 
 
 def test_row_034_models_that_disagree_about_an_item() -> None:
@@ -337,7 +457,8 @@ def test_row_035_steep_gains_are_warned_of() -> None:
 def test_row_035_the_warning_comes_once_and_points_at_the_caller() -> None:
     with pytest.warns(RetrievalReportWarning) as caught:
         evaluate(
-            one_list([1, 2, 3], [100, 0, 50]), metrics="dcg(gain=exp2), ndcg(gain=exp2), ndcg(gain=exp2,ideal=list)"
+            one_list([1, 2, 3], [100, 0, 50]),
+            metrics="dcg(gain=exp2), ndcg(gain=exp2), ndcg(gain=exp2,ideal=list)",
         )
     assert len(caught) == 1
     assert caught[0].filename == __file__

@@ -32,7 +32,9 @@ EMPTY = {
     "integer ids": rankings(query=[1] * 4, item=[1, 2, 3, 4]).clear(),
     "without types": pl.DataFrame({name: [] for name in rankings().columns}),
     "pandas": pd.DataFrame({name: [] for name in rankings().columns}),
-    "pandas objects": pd.DataFrame({name: pd.Series([], dtype=object) for name in rankings().columns}),
+    "pandas objects": pd.DataFrame(
+        {name: pd.Series([], dtype=object) for name in rankings().columns}
+    ),
     "dict": {name: [] for name in rankings().columns},
     "lazy": rankings().clear().lazy(),
 }
@@ -50,18 +52,31 @@ def test_row_054_empty_frame(kind: str) -> None:
     assert shuffled_means(EMPTY[kind]).columns == ["model", "metric", "cutoff", "draw", "value"]
     assert count_ties(EMPTY[kind]).columns == ["model", "query", "distance", "relevance", "count"]
     assert tie_groups(EMPTY[kind]).columns[-4:] == ["tie", "tie_start", "tie_size", "tie_relevant"]
-    assert query_weights(EMPTY[kind], metrics="rr").columns == ["model", "query", "metric", "weight"]
+    assert query_weights(EMPTY[kind], metrics="rr").columns == [
+        "model",
+        "query",
+        "metric",
+        "weight",
+    ]
     counts = count_ties(EMPTY[kind])
     assert evaluate(counts, policies="expected").height == 0
 
 
 def test_row_054_empty_judgements_and_queries() -> None:
     judgements = pl.DataFrame(schema={"query": pl.String, "item": pl.String, "relevance": pl.Int64})
-    refused(rankings(relevance=None), RetrievalReportError, "2 of 2 queries", "no judgements", judgements=judgements)
+    refused(
+        rankings(relevance=None),
+        RetrievalReportError,
+        "2 of 2 queries",
+        "no judgements",
+        judgements=judgements,
+    )
     found = evaluate(rankings(relevance=None), judgements=judgements, unjudged_query="skip")
     assert found["value"].null_count() == found.height
     assert summarise(found).select("queries", "unjudged").unique().rows() == [(0, 2)]
-    refused(rankings(), RetrievalReportError, "2 queries", "'q1'", queries=pl.DataFrame({"query": []}))
+    refused(
+        rankings(), RetrievalReportError, "2 queries", "'q1'", queries=pl.DataFrame({"query": []})
+    )
 
 
 def test_row_054_all_rows_masked() -> None:
@@ -74,10 +89,15 @@ def test_row_054_all_rows_masked() -> None:
 
 def test_row_054_masked_rows_are_in_no_tie() -> None:
     frame = one_list([1, 1, 2], [1, 0, 1], mask=[True, False, True])
-    assert count_ties(frame).select("distance", "relevance", "count").rows() == [(1, 1, 1), (2, 1, 1)]
+    assert count_ties(frame).select("distance", "relevance", "count").rows() == [
+        (1, 1, 1),
+        (2, 1, 1),
+    ]
     assert scores(count_ties(frame), TEXTS, [1, None]) == scores(frame, TEXTS, [1, None])
     assert tie_groups(frame)["tie_size"].to_list() == [1, 1]
-    padded = frame.with_columns(relevance=pl.Series([1, None, 1]))  # what masks are for: rows that mean nothing
+    padded = frame.with_columns(
+        relevance=pl.Series([1, None, 1])
+    )  # what masks are for: rows that mean nothing
     assert scores(padded, TEXTS, [1, None]) == scores(frame, TEXTS, [1, None])
     assert_frame_equal(count_ties(padded), count_ties(frame))
     assert_frame_equal(tie_groups(padded), tie_groups(frame))
@@ -86,12 +106,27 @@ def test_row_054_masked_rows_are_in_no_tie() -> None:
 def test_row_055_missing_column() -> None:
     for column in ("query", "item"):
         frame = rankings(**{column: None})
-        refused(frame, ColumnError, f"no column '{column}'", "found 'model'", "expected model, query, item")
+        refused(
+            frame,
+            ColumnError,
+            f"no column '{column}'",
+            "found 'model'",
+            "expected model, query, item",
+        )
     frame = pl.DataFrame({"question": ["q"], "answer": ["a"], "rank": [1]})
     refused(frame, ColumnError, "'query', 'item'", "found 'question', 'answer', 'rank'")
     judgements = pl.DataFrame({"query": ["q"], "answer": ["a"], "relevance": [1]})
-    refused(rankings(), ColumnError, "judgements", "'item'", "found", "'answer'", judgements=judgements)
-    refused(rankings(), ColumnError, "queries", "'query'", "found 'label'", queries=pl.DataFrame({"label": ["x"]}))
+    refused(
+        rankings(), ColumnError, "judgements", "'item'", "found", "'answer'", judgements=judgements
+    )
+    refused(
+        rankings(),
+        ColumnError,
+        "queries",
+        "'query'",
+        "found 'label'",
+        queries=pl.DataFrame({"label": ["x"]}),
+    )
 
 
 @pytest.mark.parametrize("column", ["distance", "relevance"])
@@ -103,8 +138,16 @@ def test_row_055_missing_distance_or_relevance(column: str) -> None:
 def test_row_055_a_wrong_case_and_the_names_of_other_tools_are_known() -> None:
     wanted = evaluate(rankings(), metrics=TEXTS)
     for column in ("query", "distance", "relevance"):
-        assert_frame_equal(evaluate(rankings().rename({column: column.title()}), metrics=TEXTS), wanted)
-    names = {"query": "qid", "item": "docno", "distance": "dist", "relevance": "label", "model": "system"}
+        assert_frame_equal(
+            evaluate(rankings().rename({column: column.title()}), metrics=TEXTS), wanted
+        )
+    names = {
+        "query": "qid",
+        "item": "docno",
+        "distance": "dist",
+        "relevance": "label",
+        "model": "system",
+    }
     assert_frame_equal(evaluate(rankings().rename(names), metrics=TEXTS), wanted)
     assert_frame_equal(evaluate(rankings().rename(names).lazy(), metrics=TEXTS), wanted)
 
@@ -124,14 +167,23 @@ def test_row_055_columns_of_other_functions() -> None:
 
 @pytest.mark.parametrize("name", ["query", "note"])
 def test_row_056_column_name_that_is_there_twice(name: str) -> None:
-    table = rankings().to_arrow().append_column("note", pa.array(["x"] * 4)).append_column(name, pa.array(["y"] * 4))
+    table = (
+        rankings()
+        .to_arrow()
+        .append_column("note", pa.array(["x"] * 4))
+        .append_column(name, pa.array(["y"] * 4))
+    )
     refused(table, ColumnError, name, "twice")
     refused(table.to_pandas(), ColumnError, name, "twice")
 
 
 def test_row_057_other_columns_are_left_out() -> None:
     extra = rankings(
-        note=["x"] * 4, nested=[[1]] * 4, tie=[1, 2, 3, 4], value=["a"] * 4, object=numbers([{}] * 4, pl.Object)
+        note=["x"] * 4,
+        nested=[[1]] * 4,
+        tie=[1, 2, 3, 4],
+        value=["a"] * 4,
+        object=numbers([{}] * 4, pl.Object),
     )
     assert_frame_equal(evaluate(extra), evaluate(rankings()))
     assert_frame_equal(count_ties(extra), count_ties(rankings()))
@@ -146,9 +198,28 @@ def test_row_057_other_columns_are_left_out() -> None:
 def test_row_058_one_item() -> None:
     for relevance in (1, 0):
         frame = one_list([7], [relevance])
-        names = ["precision", "recall", "ap", "rr", "hit_rate", "f1", "ndcg", "ap(denominator=retrieved)", "acg"]
-        with nullcontext() if relevance else pytest.warns(RetrievalReportWarning, match="no query has"):
-            asked: dict[str, Any] = {"metrics": names, "cutoffs": [1, None], "policies": POLICIES, "truncated": "no"}
+        names = [
+            "precision",
+            "recall",
+            "ap",
+            "rr",
+            "hit_rate",
+            "f1",
+            "ndcg",
+            "ap(denominator=retrieved)",
+            "acg",
+        ]
+        with (
+            nullcontext()
+            if relevance
+            else pytest.warns(RetrievalReportWarning, match="no query has")
+        ):
+            asked: dict[str, Any] = {
+                "metrics": names,
+                "cutoffs": [1, None],
+                "policies": POLICIES,
+                "truncated": "no",
+            }
             found = evaluate(frame, **asked, shuffles=2)
         assert found["value"].unique().to_list() == [float(relevance)]
         assert found["std"].drop_nulls().unique().to_list() == [0.0]
@@ -160,7 +231,9 @@ def test_row_072_frames_of_other_libraries() -> None:
     frame = rankings(mask=[True, True, True, False])
     wanted = evaluate(frame, metrics=TEXTS)
     as_pandas = frame.to_pandas()
-    nullable = as_pandas.astype({"relevance": "Int64", "mask": "boolean", "distance": "Float64", "item": "string"})
+    nullable = as_pandas.astype(
+        {"relevance": "Int64", "mask": "boolean", "distance": "Float64", "item": "string"}
+    )
     for other in (
         as_pandas,
         as_pandas.set_index(pd.Index([3, 3, 1, 0])),
@@ -191,7 +264,13 @@ def test_row_072_whole_and_broken_numbers_in_one_list() -> None:
 
 NO_FRAMES = [
     *(None, 5, "runs.csv", b"runs", [{"query": "q"}], {1, 2}, np.zeros(3), object(), iter([])),
-    *(pl.Series([1]), pd.Series([1]), {"query": {"item": 1.0}}, {"query": "q"}, rankings().group_by("query")),
+    *(
+        pl.Series([1]),
+        pd.Series([1]),
+        {"query": {"item": 1.0}},
+        {"query": "q"},
+        rankings().group_by("query"),
+    ),
     {"query": ["q"], "item": ["a"], "distance": np.array(1.0), "relevance": [1]},
     rankings().lazy().select("nothing"),
 ]
@@ -200,9 +279,13 @@ NO_FRAMES = [
 @pytest.mark.parametrize("frame", NO_FRAMES, ids=lambda frame: type(frame).__name__)
 def test_row_072_what_is_no_frame(frame: Any) -> None:
     for call in (*ENTRANCES.values(), summarise):
-        with pytest.raises((ColumnError, DataError, FileError), match=r"rankings|scores|runs\.csv: No such file"):
+        with pytest.raises(
+            (ColumnError, DataError, FileError), match=r"rankings|scores|runs\.csv: No such file"
+        ):
             call(frame)  # evaluate and count_ties take paths
-    with pytest.raises((ColumnError, DataError, FileError), match=r"queries|runs\.csv: No such file"):
+    with pytest.raises(
+        (ColumnError, DataError, FileError), match=r"queries|runs\.csv: No such file"
+    ):
         evaluate(rankings(), queries=frame if frame is not None else 0)
 
 

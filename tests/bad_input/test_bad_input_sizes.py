@@ -42,8 +42,15 @@ def test_row_063_one_long_list() -> None:
 
 
 def test_row_063_counts_of_more_items_than_32_bits_hold() -> None:
-    counts = pl.DataFrame({"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": [2**44, 2**45]})
-    found = evaluate(counts, metrics=["precision", "recall", "rr", "hit_rate"], cutoffs=[1, 5], policies="expected")
+    counts = pl.DataFrame(
+        {"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": [2**44, 2**45]}
+    )
+    found = evaluate(
+        counts,
+        metrics=["precision", "recall", "rr", "hit_rate"],
+        cutoffs=[1, 5],
+        policies="expected",
+    )
     assert found["value"].to_list() == [1.0, 1.0, 2.0**-44, 5 * 2.0**-44, 1.0, 1.0, 1.0, 1.0]
     assert found.select("items", "n_relevant").unique().rows() == [(2**44 + 2**45, 2**44)]
 
@@ -52,31 +59,53 @@ def test_row_063_counts_of_more_items_than_32_bits_hold() -> None:
 def test_row_063_counts_beyond_64_bits(counts: list[int]) -> None:
     """Run apart: wrong totals send kernels beyond their arrays."""
     code = (
-        "import polars as pl; from retrieval_report import evaluate; from retrieval_report import DataError\n"
-        f"counts = pl.DataFrame({{'query': 'q', 'distance': {list(range(len(counts)))}, 'relevance': 1, "
+        "import polars as pl; from retrieval_report import evaluate; from retrieval_report import "
+        "DataError\n"
+        f"counts = pl.DataFrame({{'query': 'q', 'distance': {list(range(len(counts)))}, "
+        "'relevance': 1, "
         f"'count': {counts}}})\n"
         "try: evaluate(counts, metrics='recall', cutoffs=1, policies='expected')\n"
         "except DataError as error: print('count' in str(error))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr[-300:]
 
 
 @pytest.mark.parametrize(
-    "count", [numbers([2**64 - 1, 1], pl.UInt64), numbers([2**100, 1], pl.Int128), numbers([2**63, 1], pl.UInt64)]
+    "count",
+    [
+        numbers([2**64 - 1, 1], pl.UInt64),
+        numbers([2**100, 1], pl.Int128),
+        numbers([2**63, 1], pl.UInt64),
+    ],
 )
 def test_row_063_a_count_that_is_no_64_bit_number(count: pl.Series) -> None:
-    counts = pl.DataFrame({"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": count})
+    counts = pl.DataFrame(
+        {"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": count}
+    )
     refused_counts(counts)
 
 
 @pytest.mark.parametrize(
     "count",
-    [["2", "1"], [2.5, 1.0], [True, True], [0, 1], [-1, 1], [None, 1], [[1], [2]], numbers([None, None], pl.Null)],
+    [
+        ["2", "1"],
+        [2.5, 1.0],
+        [True, True],
+        [0, 1],
+        [-1, 1],
+        [None, 1],
+        [[1], [2]],
+        numbers([None, None], pl.Null),
+    ],
     ids=str,
 )
 def test_row_063_what_is_no_count(count: Any) -> None:
-    counts = pl.DataFrame({"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": count})
+    counts = pl.DataFrame(
+        {"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": count}
+    )
     refused_counts(counts)
 
 
@@ -90,7 +119,9 @@ def test_row_063_a_negative_count_does_not_hide_in_a_sum() -> None:
 def test_row_063_n_relevant_needs_no_memory(told: int) -> None:
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [told]})
     frame = one_list([1, 1], [1, 0])
-    found = scores(frame, ["recall", "ap(denominator=min)", "ndcg"], [1, 2], queries=queries, truncated="no")
+    found = scores(
+        frame, ["recall", "ap(denominator=min)", "ndcg"], [1, 2], queries=queries, truncated="no"
+    )
     assert found == pytest.approx([0.5 / told, 1 / told, 0.5, 0.375, 0.5, 0.5], rel=1e-12, abs=0)
 
 
@@ -115,7 +146,9 @@ def test_row_064_many_short_lists() -> None:
             "relevance": np.arange(queries) % 4 == 0,
         }
     )
-    found = evaluate(frame, metrics=["precision", "ndcg"], cutoffs=[1, 2], policies=("expected", "naive", "best"))
+    found = evaluate(
+        frame, metrics=["precision", "ndcg"], cutoffs=[1, 2], policies=("expected", "naive", "best")
+    )
     assert found.height == queries * 2 * 2 * 3
     assert found["query"].is_sorted()
     means = found.group_by("metric", "cutoff", "policy").agg(pl.col("value").mean())
@@ -135,9 +168,13 @@ def test_row_065_one_long_list_and_many_short_ones() -> None:
         }
     )
     names = ["ap", "ndcg", "ap(denominator=retrieved)", "err", "rr"]
-    whole = evaluate(frame, metrics=names, cutoffs=[1, 100], policies=("expected", "best"), threads=1)
+    whole = evaluate(
+        frame, metrics=names, cutoffs=[1, 100], policies=("expected", "best"), threads=1
+    )
     for threads in (2, 3, 7):
-        other = evaluate(frame, metrics=names, cutoffs=[1, 100], policies=("expected", "best"), threads=threads)
+        other = evaluate(
+            frame, metrics=names, cutoffs=[1, 100], policies=("expected", "best"), threads=threads
+        )
         assert_frame_equal(other, whole, check_exact=True)
     last = frame.filter(pl.col("query") == 3_000)
     assert_frame_equal(
@@ -149,10 +186,14 @@ def test_row_065_one_long_list_and_many_short_ones() -> None:
 
 def test_row_066_ties_of_one_item() -> None:
     frame = one_list([1, 2, 2, 3], [1, 0, 2, 1])
-    found = evaluate(frame, metrics=TEXTS, cutoffs=[1, 2, 3, 4, None], policies="expected", truncated="no")
+    found = evaluate(
+        frame, metrics=TEXTS, cutoffs=[1, 2, 3, 4, None], policies="expected", truncated="no"
+    )
     assert found["value"].is_finite().all()
     assert found["std"].is_finite().all()
-    alone = evaluate(frame[:1], metrics=TEXTS, cutoffs=[1, None], policies="expected", truncated="no")
+    alone = evaluate(
+        frame[:1], metrics=TEXTS, cutoffs=[1, None], policies="expected", truncated="no"
+    )
     assert set(alone["std"]) == {0.0}
 
 
@@ -167,12 +208,18 @@ def test_row_067_far_down_a_long_list() -> None:
     inverse = [Fraction(1, measure) for measure in measures]
     pairs = [(0, 1), (0, 2), (1, 2)]
     mean_rr = sum((inverse[first] for first, _ in pairs), Fraction(0)) / 3
-    mean_ap = sum((inverse[first] + 2 * inverse[second] for first, second in pairs), Fraction(0)) / 6
+    mean_ap = (
+        sum((inverse[first] + 2 * inverse[second] for first, second in pairs), Fraction(0)) / 6
+    )
     assert value(frame, "rr") == pytest.approx(float(mean_rr), rel=1e-12, abs=0)
     assert value(frame, "ap") == pytest.approx(float(mean_ap), rel=1e-12, abs=0)
     gain = 2 / 3 * math.fsum(1 / math.log2(1 + measure) for measure in measures)
     assert value(frame, "dcg") == pytest.approx(gain, rel=1e-12, abs=0)
-    asked: dict[str, Any] = {"metrics": ["rr", "dcg(discount=reciprocal)"], "cutoffs": None, "truncated": "no"}
+    asked: dict[str, Any] = {
+        "metrics": ["rr", "dcg(discount=reciprocal)"],
+        "cutoffs": None,
+        "truncated": "no",
+    }
     spread = evaluate(frame, policies="expected", **asked)["std"]
     variance = sum((inverse[first] ** 2 for first, _ in pairs), Fraction(0)) / 3 - mean_rr**2
     assert spread[0] == pytest.approx(math.sqrt(float(variance)), rel=1e-9, abs=0)
@@ -183,7 +230,12 @@ def test_row_067_far_down_a_long_list() -> None:
 
 def test_row_068_rows_in_another_order_chunks_and_engines() -> None:
     frame = mixed(68).with_row_index("row")
-    asked: dict[str, Any] = {"metrics": TEXTS, "policies": POLICIES, "shuffles": 2, "truncated": "no"}
+    asked: dict[str, Any] = {
+        "metrics": TEXTS,
+        "policies": POLICIES,
+        "shuffles": 2,
+        "truncated": "no",
+    }
     whole = evaluate(frame, **asked)
     turned = frame.sample(fraction=1, shuffle=True, seed=1)
     chunks = pl.concat([turned[:7], turned[7:300], turned[300:]], rechunk=False)
@@ -210,7 +262,11 @@ def test_row_068_row_numbers_that_are_missing(row: list[int | None]) -> None:
 
 def test_row_069_any_number_of_threads_gives_the_same_bytes() -> None:
     frame = mixed(69, 60_000).with_columns(query=pl.col("item") % 500)
-    given: dict[str, Any] = {"metrics": TEXTS, "cutoffs": [1, 10, None], "policies": ("expected", "shuffled", "worst")}
+    given: dict[str, Any] = {
+        "metrics": TEXTS,
+        "cutoffs": [1, 10, None],
+        "policies": ("expected", "shuffled", "worst"),
+    }
     given |= {"shuffles": 2, "truncated": "no"}
     one = evaluate(frame, threads=1, **given)
     for threads in (2, 5):
@@ -221,7 +277,8 @@ def test_row_069_threads_of_polars_give_the_same_bytes() -> None:
     code = (
         "import numpy as np, polars as pl; from retrieval_report import evaluate, summarise\n"
         "g = np.random.default_rng(3); n = 400; query = g.integers(0, 9, n)\n"
-        "frame = pl.DataFrame({'query': query, 'item': np.arange(n), 'distance': g.integers(0, 9, n), "
+        "frame = pl.DataFrame({'query': query, 'item': np.arange(n), 'distance': g.integers(0, 9, "
+        "n), "
         "'relevance': g.integers(0, 3, n)})\n"
         "found = evaluate(frame, shuffles=2, truncated='no', metrics=['ap', 'ndcg', 'rr'], "
         "cutoffs=(1, 5, 10, None))\n"
@@ -230,7 +287,13 @@ def test_row_069_threads_of_polars_give_the_same_bytes() -> None:
     printed = []
     for threads in ("1", "3"):
         environment = os.environ | {"POLARS_MAX_THREADS": threads}
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
+        )
         printed.append(done.stdout)
     assert printed[0] == printed[1]
     assert printed[0].count("expected") == 9 * 12 + 12

@@ -1,4 +1,6 @@
-"""Rows 1 to 73 of the table of bad input where they concern scores, weights and labels on their way to a summary."""
+"""Rows 1 to 73 of the table of bad input where they concern scores, weights and labels on their way
+to a summary.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,17 @@ from polars.testing import assert_frame_equal
 
 from bad_input import numbers, rankings
 from retrieval_report import evaluate, summarise
-from retrieval_report.contracts.errors import ColumnError, DataError, KeyMismatchError, RetrievalReportError
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    DataError,
+    KeyMismatchError,
+    RetrievalReportError,
+)
 from retrieval_report.lists import query_weights
 
-SCORES = evaluate(rankings(), metrics=["rr", "ndcg"], cutoffs=[1, None], policies=("expected", "best", "worst"))
+SCORES = evaluate(
+    rankings(), metrics=["rr", "ndcg"], cutoffs=[1, None], policies=("expected", "best", "worst")
+)
 WEIGHTS = query_weights(rankings(weight=[1.0, 2.0, 3.0, 4.0]), metrics=["rr", "ndcg"])
 QUERIES = pl.DataFrame({"query": ["q1", "q2"], "label": ["x", "y"], "weight": [1.0, 3.0]})
 
@@ -51,8 +60,22 @@ def test_row_003_infinite_values() -> None:
 @pytest.mark.parametrize(
     ("column", "given"),
     [
-        *(("value", "x"), ("std", "x"), ("items", "2"), ("n_relevant", [1]), ("items", [1]), ("value", {"a": 1.0})),
-        *(("model", 1), ("metric", 1), ("policy", 1), ("query", 1.5), ("query", [1]), ("cutoff", "5")),
+        *(
+            ("value", "x"),
+            ("std", "x"),
+            ("items", "2"),
+            ("n_relevant", [1]),
+            ("items", [1]),
+            ("value", {"a": 1.0}),
+        ),
+        *(
+            ("model", 1),
+            ("metric", 1),
+            ("policy", 1),
+            ("query", 1.5),
+            ("query", [1]),
+            ("cutoff", "5"),
+        ),
     ],
 )
 def test_row_019_scores_of_other_types(column: str, given: Any) -> None:
@@ -63,31 +86,51 @@ def test_row_019_scores_of_other_types(column: str, given: Any) -> None:
 def test_row_059_cutoffs_of_scores_are_whole_numbers(cutoff: float) -> None:
     frame = SCORES.filter(cutoff=1).with_columns(cutoff=pl.lit(cutoff))
     refused_summary(frame, RetrievalReportError, "'cutoff'")
-    whole = SCORES.with_columns(pl.col("cutoff").cast(pl.Float64))  # what pandas makes of a column with null
+    whole = SCORES.with_columns(
+        pl.col("cutoff").cast(pl.Float64)
+    )  # what pandas makes of a column with null
     assert_frame_equal(summarise(whole), summarise(SCORES))
 
 
 @pytest.mark.parametrize("count", [2**64 - 1, 1e30, 2.5])
 def test_row_063_counts_of_scores_are_64_bit_numbers(count: float) -> None:
     for column in ("items", "n_relevant"):
-        refused_scores(RetrievalReportError, f"'{column}'", **{column: numbers([count] * SCORES.height, None)})
+        refused_scores(
+            RetrievalReportError, f"'{column}'", **{column: numbers([count] * SCORES.height, None)}
+        )
 
 
 def test_row_036_scores_that_are_there_twice() -> None:
-    refused_summary(pl.concat([SCORES, SCORES[:1]]), DataError, "2 ", "'q1'", "'itq'", "same model, query, metric")
+    refused_summary(
+        pl.concat([SCORES, SCORES[:1]]),
+        DataError,
+        "2 ",
+        "'q1'",
+        "'itq'",
+        "same model, query, metric",
+    )
 
 
 def test_row_036_weights_that_are_there_twice() -> None:
     twice = pl.concat([WEIGHTS, WEIGHTS[:1].with_columns(weight=pl.lit(9.0))])
     refused_summary(SCORES, DataError, "2 rows", "'q1'", "'itq'", queries=twice, average="weighted")
-    refused_summary(SCORES, DataError, "2 rows", "'q1'", queries=pl.concat([QUERIES, QUERIES[:1]]), average="weighted")
+    refused_summary(
+        SCORES,
+        DataError,
+        "2 rows",
+        "'q1'",
+        queries=pl.concat([QUERIES, QUERIES[:1]]),
+        average="weighted",
+    )
 
 
 @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf"), None])
 @pytest.mark.parametrize("frame", [WEIGHTS, QUERIES], ids=["by list", "by query"])
 def test_row_024_weights_that_are_no_weights(frame: pl.DataFrame, weight: float | None) -> None:
     bad = frame.with_columns(
-        weight=pl.when(pl.int_range(pl.len()) < 1).then(pl.lit(weight, pl.Float64)).otherwise("weight")
+        weight=pl.when(pl.int_range(pl.len()) < 1)
+        .then(pl.lit(weight, pl.Float64))
+        .otherwise("weight")
     )
     refused_summary(SCORES, DataError, "'weight'", "'q1'", queries=bad, average="weighted")
 
@@ -101,32 +144,52 @@ def test_row_027_weights_of_text(frame: pl.DataFrame) -> None:
 @pytest.mark.parametrize("column", ["model", "query", "metric"])
 def test_row_043_weights_with_keys_of_another_kind(column: str) -> None:
     other = WEIGHTS.with_columns(pl.lit(1).alias(column))
-    refused_summary(SCORES, (KeyMismatchError, ColumnError), f"'{column}'", queries=other, average="weighted")
+    refused_summary(
+        SCORES, (KeyMismatchError, ColumnError), f"'{column}'", queries=other, average="weighted"
+    )
 
 
 def test_row_055_weights_without_a_column() -> None:
     for column in ("query", "weight"):
-        refused_summary(SCORES, ColumnError, f"'{column}'", queries=WEIGHTS.drop(column), average="weighted")
+        refused_summary(
+            SCORES, ColumnError, f"'{column}'", queries=WEIGHTS.drop(column), average="weighted"
+        )
 
 
 def test_row_055_weights_that_do_not_cover_the_scores() -> None:
-    refused_summary(SCORES, DataError, "'weight'", "'itq'", queries=WEIGHTS.filter(metric="rr"), average="weighted")
+    refused_summary(
+        SCORES,
+        DataError,
+        "'weight'",
+        "'itq'",
+        queries=WEIGHTS.filter(metric="rr"),
+        average="weighted",
+    )
     one_query = WEIGHTS.filter(query="q1")
-    refused_summary(SCORES, DataError, "'weight'", "'q2'", "'itq'", queries=one_query, average="weighted")
+    refused_summary(
+        SCORES, DataError, "'weight'", "'q2'", "'itq'", queries=one_query, average="weighted"
+    )
 
 
 @pytest.mark.parametrize("weight", [1e308, 1e-300])
 def test_row_028_weights_of_any_size_weigh(weight: float) -> None:
     even = QUERIES.with_columns(weight=pl.lit(weight))
     found = summarise(SCORES, queries=even, average="weighted")
-    np.testing.assert_allclose(found["value"].to_numpy(), summarise(SCORES)["value"].to_numpy(), rtol=1e-12)
+    np.testing.assert_allclose(
+        found["value"].to_numpy(), summarise(SCORES)["value"].to_numpy(), rtol=1e-12
+    )
 
 
 def test_row_045_labels_of_every_kind() -> None:
     wanted = summarise(SCORES, queries=QUERIES, average="macro")
     text = pl.col("label")
     for label in (
-        *(text.cast(pl.Categorical), text.cast(pl.Enum(["y", "x"])), pl.Series([7, 9]), pl.Series([True, False])),
+        *(
+            text.cast(pl.Categorical),
+            text.cast(pl.Enum(["y", "x"])),
+            pl.Series([7, 9]),
+            pl.Series([True, False]),
+        ),
         *(numbers([2**64 - 1, 0], pl.UInt64), numbers([2**100, 0], pl.Int128)),
     ):
         found = summarise(SCORES, queries=QUERIES.with_columns(label=label), average="macro")

@@ -1,4 +1,6 @@
-"""What every chart must do: hold to the Vega-Lite schema, tell itself in words, take any name and any size."""
+"""What every chart must do: hold to the Vega-Lite schema, tell itself in words, take any name and
+any size.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ every_chart = pytest.mark.parametrize("draw", CHARTS.values(), ids=CHARTS)
 
 
 def drawn(chart: Any) -> dict[str, Any]:
-    """The specification, which `to_dict` holds against the schema; strict JSON, nothing of it NaN."""
+    """The specification, which `to_dict` holds against the schema; strict JSON, nothing of it
+    NaN.
+    """
     spec: dict[str, Any] = chart.to_dict()
     json.dumps(spec, allow_nan=False)
     return spec
@@ -53,10 +57,16 @@ def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None
     summary = frames(PLAIN)["summary"]
     wanted = charts.policy_panels(summary, metric="precision").to_dict()["title"]
     assert charts.policy_panels(summary, metric=rr.Precision()).to_dict()["title"] == wanted
-    assert "leads in precision" in charts.scores_by_cutoff(summary, metric="P@2").to_dict()["title"]["text"][0]
+    assert (
+        "leads in precision"
+        in charts.scores_by_cutoff(summary, metric="P@2").to_dict()["title"]["text"][0]
+    )
     whole = charts.rank_flips(summary, metric="precision", cutoff=None).to_dict()["description"]
     for cutoff in ("all", float("nan"), None):
-        assert charts.rank_flips(summary, metric="precision", cutoff=cutoff).to_dict()["description"] == whole  # type: ignore[arg-type]
+        assert (
+            charts.rank_flips(summary, metric="precision", cutoff=cutoff).to_dict()["description"]  # type: ignore[arg-type]
+            == whole
+        )
     for measure, message in (
         ("precision@3", "cutoff: 3 is not one of 1, 2, None"),
         ("ndcg@2", "metric: 'ndcg' is not"),
@@ -70,8 +80,16 @@ def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None
 @every_chart
 def test_names_are_data(draw: Callable[[Frames], Any]) -> None:
     spec = drawn(draw(frames(HOSTILE)))
-    expressions = [value for key, value in walk(spec) if key in ("labelExpr", "calculate", "expr", "test", "filter")]
-    assert not [text for text in expressions if any(part in str(text) for part in ("script", "{{", "quoted", "xxx"))]
+    expressions = [
+        value
+        for key, value in walk(spec)
+        if key in ("labelExpr", "calculate", "expr", "test", "filter")
+    ]
+    assert not [
+        text
+        for text in expressions
+        if any(part in str(text) for part in ("script", "{{", "quoted", "xxx"))
+    ]
     texts = [value for _, value in walk(spec) if isinstance(value, str)]
     assert max(map(len, texts)) <= 1600
     assert not [text for text in texts if set(text) & set("\u2028\u0000\u202e")]
@@ -90,7 +108,11 @@ def test_nothing_is_told_as_such(draw: Callable[[Frames], Any]) -> None:
     spec = drawn(
         draw(
             {name: frame.clear() for name, frame in frames(PLAIN).items()}
-            | {"summary": pl.DataFrame(schema=dict.fromkeys(frames(PLAIN)["summary"].columns, pl.String))}
+            | {
+                "summary": pl.DataFrame(
+                    schema=dict.fromkeys(frames(PLAIN)["summary"].columns, pl.String)
+                )
+            }
         )
     )
     assert spec["description"].startswith("Nothing to show: ")

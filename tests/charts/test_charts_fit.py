@@ -1,4 +1,6 @@
-"""Every chart on the screen of a phone: in Chromium, no text of a legend, an axis or a label leaves its plot."""
+"""Every chart on the screen of a phone: in Chromium, no text of a legend, an axis or a label leaves
+its plot.
+"""
 
 from __future__ import annotations
 

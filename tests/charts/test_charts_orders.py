@@ -50,12 +50,17 @@ def distribution(rankings: pl.DataFrame = LIST, metric: str = "rr") -> pl.DataFr
 
 
 def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
-    chart = charts.score_distribution(distribution(), **PLACE, marks={"expected": 11 / 18, "order received": 1.0})
+    chart = charts.score_distribution(
+        distribution(), **PLACE, marks={"expected": 11 / 18, "order received": 1.0}
+    )
     bars, marks = layers(chart)
     assert [row["value"] for row in bars] == [pytest.approx(1 / measure) for measure in (3, 2, 1)]
     assert [row["probability"] for row in bars] == [pytest.approx(1 / 3)] * 3
     assert all(row["low"] < row["value"] < row["high"] for row in bars)
-    assert [(row["what"], row["at"]) for row in marks] == [("expected", pytest.approx(11 / 18)), ("order received", 1)]
+    assert [(row["what"], row["at"]) for row in marks] == [
+        ("expected", pytest.approx(11 / 18)),
+        ("order received", 1),
+    ]
     assert title(chart).endswith("order received: 1.0000, more than 66% of the orders give")
 
 
@@ -69,7 +74,9 @@ def test_ranks_are_whole_numbers_on_the_axis_of_a_short_list() -> None:
 @pytest.mark.parametrize("values", [(0.0, 1.0), (0.25, 0.75), (0.2, 0.6, 1.0), (0.5, 0.501, 1.0)])
 def test_few_scores_are_narrow_bars_and_the_axis_ends_at_scores(values: tuple[float, ...]) -> None:
     share = 1 / len(values)
-    found = pl.DataFrame({"value": values, "probability": share, "method": "exact", "orders": len(values)})
+    found = pl.DataFrame(
+        {"value": values, "probability": share, "method": "exact", "orders": len(values)}
+    )
     chart = charts.score_distribution(found, **PLACE, marks={"order received": values[0]})
     (bars, _), span = layers(chart), values[-1] - values[0]
     assert all(row["high"] - row["low"] < span / 40 for row in bars)
@@ -79,7 +86,12 @@ def test_few_scores_are_narrow_bars_and_the_axis_ends_at_scores(values: tuple[fl
 
 
 def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
-    wide = LIST.select(pl.lit("q").alias("query"), item=pl.int_range(80), distance=1, relevance=pl.int_range(80) // 79)
+    wide = LIST.select(
+        pl.lit("q").alias("query"),
+        item=pl.int_range(80),
+        distance=1,
+        relevance=pl.int_range(80) // 79,
+    )
     (bars,) = layers(charts.score_distribution(distribution(wide), **PLACE))
     assert len(bars) <= 40
     assert sum(row["probability"] for row in bars) == pytest.approx(1)
@@ -88,17 +100,29 @@ def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
 
 
 def test_drawn_orders_are_not_called_all_of_them() -> None:
-    long = LIST.select(pl.lit("q").alias("query"), item=pl.int_range(40), distance=1, relevance=pl.int_range(40) % 2)
+    long = LIST.select(
+        pl.lit("q").alias("query"),
+        item=pl.int_range(40),
+        distance=1,
+        relevance=pl.int_range(40) % 2,
+    )
     found = score_distribution(long, model="model", query="q", metric="ap", draws=50)
-    chart = charts.score_distribution(found, metric="ap", cutoff=None, marks={"expected": 0.5, "order received": 1.0})
+    chart = charts.score_distribution(
+        found, metric="ap", cutoff=None, marks={"expected": 0.5, "order received": 1.0}
+    )
     assert title(chart).startswith("50 random orders give ap@all from ")
     assert title(chart).endswith("order received: 1.0000, more than 100% of them give")
     assert chart.to_dict()["title"]["subtitle"][0].endswith("50 random orders drawn")
 
 
 def test_one_score_is_a_sentence() -> None:
-    chart = charts.score_distribution(distribution(metric="precision"), metric="precision", cutoff=None)
-    assert chart.to_dict()["description"] == "Every tie order gives the same precision@all here: 0.4000."
+    chart = charts.score_distribution(
+        distribution(metric="precision"), metric="precision", cutoff=None
+    )
+    assert (
+        chart.to_dict()["description"]
+        == "Every tie order gives the same precision@all here: 0.4000."
+    )
 
 
 def test_items_stand_where_each_order_puts_them() -> None:
@@ -123,7 +147,9 @@ def test_items_stand_where_each_order_puts_them() -> None:
     [(None, "Ranks of the relevant items. a: relevant items at rank 1, 4."),
      (2, "Ranks of the relevant items up to the cutoff 2. a: relevant items at rank 1.")],
 )  # fmt: skip
-def test_the_text_of_orders_says_up_to_which_rank_it_speaks(cutoff: int | None, spoken: str) -> None:
+def test_the_text_of_orders_says_up_to_which_rank_it_speaks(
+    cutoff: int | None, spoken: str
+) -> None:
     orders = {"a": ranking_ties(LIST, model="model", query="q")}
     assert str(charts.list_orders(orders, cutoff=cutoff).to_dict()["description"]).endswith(spoken)
 
@@ -150,7 +176,9 @@ def test_rounding_shows_both_scores_and_the_new_winner() -> None:
     assert [(row["low"], row["high"]) for row in spans] == [(1.0, 1.0), (0.5, 0.5)]
     assert (rounded_spans[0]["low"], rounded_spans[0]["high"]) == (0.25, 1.25)
     assert title(chart) == "Rounding changes rr@all by up to 0.2500 (near, down)"
-    turned = summarise(evaluate(MODELS.with_columns(relevance=1 - pl.col("relevance")), metrics="rr", cutoffs=None))
+    turned = summarise(
+        evaluate(MODELS.with_columns(relevance=1 - pl.col("relevance")), metrics="rr", cutoffs=None)
+    )
     assert title(charts.rounding(rounding_effect(one, turned), **PLACE)) == (
         "As received, near leads at rr@all; rounded, far leads"
     )
@@ -162,7 +190,9 @@ def test_every_evaluator_stands_at_what_it_prints() -> None:
     _, _, exact, lines, marks = layers(chart)
     assert exact == [{"exact": pytest.approx(11 / 18)}]
     known = [row for row in marks if row["prints"] is not None]
-    wrong = frame.filter(pl.col("prints").ne_missing(pl.col("exact")))  # the others are counted, not drawn
+    wrong = frame.filter(
+        pl.col("prints").ne_missing(pl.col("exact"))
+    )  # the others are counted, not drawn
     assert sorted(row["at"] for row in known) == sorted(wrong["prints"].drop_nulls())
     assert len({row["label"] for row in marks}) == wrong.height < frame.height
     assert frame.height - wrong.height == 1
@@ -184,10 +214,12 @@ def test_two_models_share_one_axis() -> None:
     tied = MODELS.with_columns(distance=1.0)
     means = shuffled_means(tied, metrics="rr", cutoffs=None, shuffles=20)
     summary = summarise(evaluate(tied, metrics="rr", cutoffs=None))
-    spec = charts.shuffled_distribution(means, summary, **PLACE, models=["far", "near"], one_axis=True).to_dict()
+    spec = charts.shuffled_distribution(
+        means, summary, **PLACE, models=["far", "near"], one_axis=True
+    ).to_dict()
     domains = [panel["layer"][0]["encoding"]["x"]["scale"]["domain"] for panel in spec["concat"]]
     assert domains[0] == domains[1]
     assert spec["columns"] == 1
-    assert title(charts.shuffled_distribution(means, summary, **PLACE, models=["far"], one_axis=True)) == (
-        "Random tie orders put rr@all of far between 0.5000 and 1.0000"
-    )
+    assert title(
+        charts.shuffled_distribution(means, summary, **PLACE, models=["far"], one_axis=True)
+    ) == ("Random tie orders put rr@all of far between 0.5000 and 1.0000")

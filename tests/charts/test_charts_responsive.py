@@ -56,24 +56,35 @@ def test_every_plot_fits_its_element(name: str) -> None:
     assert len(parts.panels) == len(plots)
     for panel in parts.panels:
         spec = panel.specification
-        assert (spec["width"], spec["autosize"]) == ("container", {"type": "fit-x", "contains": "padding"})
+        assert (spec["width"], spec["autosize"]) == (
+            "container",
+            {"type": "fit-x", "contains": "padding"},
+        )
         assert spec["description"]
         used = json.dumps({key: part for key, part in spec.items() if key != "datasets"})
         assert all(data in used for data in spec["datasets"])
         # Vega-Lite takes a layout of legends, but its schema knows only an expression there.
         assert "vertical" in json.dumps(spec["config"]["legend"].pop("layout"))
-        alt.Chart.from_dict({key: part for key, part in spec.items() if key != "datasets"} | {"datasets": {}})
+        alt.Chart.from_dict(
+            {key: part for key, part in spec.items() if key != "datasets"} | {"datasets": {}}
+        )
 
 
 def test_texts_right_of_a_plot_follow_its_width() -> None:
     spec = charts.responsive(drawn("board")).panels[0].specification
-    right = [layer["encoding"]["x"]["value"] for layer in spec["layer"] if layer["mark"]["type"] == "text"]
+    right = [
+        layer["encoding"]["x"]["value"]
+        for layer in spec["layer"]
+        if layer["mark"]["type"] == "text"
+    ]
     assert right == [{"expr": "width + 12"}]
 
 
 def test_a_legend_that_panels_share_is_there_once() -> None:
     panels = [panel.specification for panel in charts.responsive(drawn("panels")).panels]
-    legends: list[Any] = [panel["encoding"]["color"]["legend"] if "encoding" in panel else None for panel in panels]
+    legends: list[Any] = [
+        panel["encoding"]["color"]["legend"] if "encoding" in panel else None for panel in panels
+    ]
     assert legends[0]["columns"]["expr"].endswith("? 1 : 3")
     assert legends[1:] == [None] * (len(panels) - 1)
 
@@ -103,13 +114,17 @@ def test_all_pictures_of_a_report_have_words() -> None:
 
 def test_a_selection_stays_with_its_panel() -> None:
     chart = charts.query_scatter(frames(PLAIN)["queries"], **PLACE)
-    (scatter,) = charts.responsive(chart).panels  # the list beside it follows the rectangle, and cannot stand alone
+    (scatter,) = charts.responsive(
+        chart
+    ).panels  # the list beside it follows the rectangle, and cannot stand alone
     assert [param["name"] for param in scatter.specification["params"]] == ["brush"]
 
 
 def test_ranks_that_were_not_evaluated_are_left_out() -> None:
     board = frames(PLAIN)["leaderboard"]
-    unknown = board.with_columns(pl.lit(None, pl.Int64).alias(name) for name in ("tie_rank_low", "tie_rank_high"))
+    unknown = board.with_columns(
+        pl.lit(None, pl.Int64).alias(name) for name in ("tie_rank_low", "tie_rank_high")
+    )
     both, one = (charts.responsive(charts.leaderboard(part, **PLACE)) for part in (board, unknown))
     assert both.subtitle.endswith("ranks: under tie order | left open by the tests over queries")
     assert one.subtitle.endswith("ranks: left open by the tests over queries")

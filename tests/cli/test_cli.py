@@ -32,23 +32,35 @@ def run(*arguments: str | Path) -> Result:
 def start(
     *arguments: str | Path, prelude: str = "", redirect: str = "", **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own, after the Python lines of `prelude`, as a shell would."""
+    """Run the command in a process of its own, after the Python lines of `prelude`, as a shell
+    would.
+    """
     program = f"{prelude}\nimport sys\nfrom retrieval_report.cli import main\nmain()"
     shell = f'"$@" {redirect}'
     command = ["bash", "-c", shell, "bash", sys.executable, "-c", program, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | environment)
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | environment
+    )
 
 
 def table_rows(output: str) -> dict[str, list[str]]:
     """Title of each block of the table → the cells of its first model, without the marks."""
     blocks = [block.splitlines() for block in output.split("\n\n") if "queries" in block]
-    return {title: [cell for cell in first.split() if cell not in "±–"] for title, _, first, *_ in blocks}
+    return {
+        title: [cell for cell in first.split() if cell not in "±–"]
+        for title, _, first, *_ in blocks
+    }
 
 
 def test_the_table_holds_naive_expected_spread_and_bounds(rankings: Path) -> None:
-    result = run("evaluate", rankings, "--metrics", "precision,rr", "--cutoffs", "1,all", "--truncated", "no")
+    result = run(
+        "evaluate", rankings, "--metrics", "precision,rr", "--cutoffs", "1,all", "--truncated", "no"
+    )
     assert result.exit_code == 0, result.output
-    third = ["0.3333", "0.4714"]  # the relevant item is first in one order of three: sqrt(1/3 · 2/3)
+    third = [
+        "0.3333",
+        "0.4714",
+    ]  # the relevant item is first in one order of three: sqrt(1/3 · 2/3)
     assert table_rows(result.output) == {
         "precision@1": ["lsh", "1.0000", *third, "0.0000", "1.0000", "1"],
         "precision@all": ["lsh", "0.3333", "0.3333", "0.0000", "0.3333", "0.3333", "1"],
@@ -67,7 +79,9 @@ def test_commas_inside_parentheses_do_not_split_metrics(rankings: Path) -> None:
     assert second.endswith("@1")
 
 
-@pytest.mark.parametrize("option", [("--cutoffs", "1,,2"), ("--metrics", "ap,,rr"), ("--policies", ",naive")])
+@pytest.mark.parametrize(
+    "option", [("--cutoffs", "1,,2"), ("--metrics", "ap,,rr"), ("--policies", ",naive")]
+)
 def test_a_comma_too_many_is_refused(rankings: Path, option: tuple[str, str]) -> None:
     result = run("evaluate", rankings, *option)
     assert result.exit_code == 2
@@ -83,7 +97,12 @@ def test_scores_and_summary_are_written(rankings: Path, tmp_path: Path) -> None:
     scores = pl.read_csv(folder / "scores.csv").filter(pl.col("policy") == "expected")
     assert scores.select("model", "query", "metric", "cutoff").rows() == [("lsh", "q1", "rr", 1)]
     assert scores["value"].item() == pytest.approx(1 / 3, rel=1e-15)
-    assert set(pl.read_csv(folder / "summary.csv")["policy"]) == {"naive", "expected", "worst", "best"}
+    assert set(pl.read_csv(folder / "summary.csv")["policy"]) == {
+        "naive",
+        "expected",
+        "worst",
+        "best",
+    }
 
 
 def test_row_103_names_in_csv_are_defused_unless_raw(tmp_path: Path) -> None:
@@ -104,7 +123,10 @@ def test_row_105_model_names_cannot_act_on_the_terminal(tmp_path: Path) -> None:
 
 def test_runs_of_one_tag_are_named_by_file(tmp_path: Path) -> None:
     for name, scores in (("bm25", "2 1"), ("rm3", "1 2")):
-        lines = [f"1 Q0 {item} 1 {score} Anserini\n" for item, score in zip("ab", scores.split(), strict=True)]
+        lines = [
+            f"1 Q0 {item} 1 {score} Anserini\n"
+            for item, score in zip("ab", scores.split(), strict=True)
+        ]
         (tmp_path / f"{name}.run").write_text("".join(lines))
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n")
     asked = ("evaluate", tmp_path, "--judgements", tmp_path / "qrels.txt", "--metrics", "rr")
@@ -159,10 +181,16 @@ BAD_INPUT: dict[str, tuple[list[str], str]] = {
     "no shuffles": (["rankings.csv", "--policies", "shuffled", "--shuffles", "0"], "shuffles"),
     "unknown average": (["rankings.csv", "--average", "mean"], "micro"),
     "macro without labels": (["rankings.csv", "--average", "macro"], "label"),
-    "columns not a mapping": (["rankings.csv", "--columns", "query"], "not of the form name=column"),
+    "columns not a mapping": (
+        ["rankings.csv", "--columns", "query"],
+        "not of the form name=column",
+    ),
     "column twice": (["rankings.csv", "--columns", "query=a,query=b"], "'query' is given twice"),
     "column not there": (["rankings.csv", "--columns", "query=nothing"], "nothing"),
-    "output is a file": (["rankings.csv", "--out", "rankings.csv"], "cannot write to 'rankings.csv'"),
+    "output is a file": (
+        ["rankings.csv", "--out", "rankings.csv"],
+        "cannot write to 'rankings.csv'",
+    ),
     "output below nothing": (["rankings.csv", "--out", "no/report"], "cannot write to 'no/report'"),
 }
 
@@ -198,11 +226,16 @@ def test_a_warning_is_one_line_without_a_place_in_the_code(rankings: Path) -> No
     assert outcome.stderr == "Warning: no query has a relevant item\n"
 
 
-INTERRUPT = "import os, retrieval_report.writing.files; os.fsync = lambda descriptor: os.kill(os.getpid(), {})"
+INTERRUPT = (
+    "import os, retrieval_report.writing.files; os.fsync = lambda descriptor: "
+    "os.kill(os.getpid(), {})"
+)
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_row_099_an_interrupt_while_writing_leaves_no_partial_files(rankings: Path, name: str) -> None:
+def test_row_099_an_interrupt_while_writing_leaves_no_partial_files(
+    rankings: Path, name: str
+) -> None:
     number = int(getattr(signal, name))
     folder = rankings.parent / "report"
     outcome = start("evaluate", rankings, "--out", folder, prelude=INTERRUPT.format(number))
@@ -212,7 +245,9 @@ def test_row_099_an_interrupt_while_writing_leaves_no_partial_files(rankings: Pa
 
 
 @pytest.mark.parametrize("redirect", ["| true", ">&-", "| head -n 1"])
-def test_a_reader_that_leaves_early_costs_neither_files_nor_a_traceback(rankings: Path, redirect: str) -> None:
+def test_a_reader_that_leaves_early_costs_neither_files_nor_a_traceback(
+    rankings: Path, redirect: str
+) -> None:
     folder = rankings.parent / "report"
     outcome = start("evaluate", rankings, "--out", folder, redirect=redirect)
     assert "Traceback" not in outcome.stderr
@@ -221,16 +256,25 @@ def test_a_reader_that_leaves_early_costs_neither_files_nor_a_traceback(rankings
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-@pytest.mark.parametrize("arguments", [["evaluate"], ["--help"], ["--version"], ["profile", "--help"]])
-def test_a_full_disk_behind_standard_output_is_one_line(rankings: Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["evaluate"], ["--help"], ["--version"], ["profile", "--help"]]
+)
+def test_a_full_disk_behind_standard_output_is_one_line(
+    rankings: Path, arguments: list[str]
+) -> None:
     files = [rankings] if arguments == ["evaluate"] else []
     outcome = start(*arguments, *files, redirect="> /dev/full")
     assert outcome.returncode == 2
     assert outcome.stderr == "Error: cannot write to standard output: No space left on device\n"
 
 
-def test_other_errors_of_the_system_are_not_taken_for_those_of_standard_output(rankings: Path) -> None:
-    prelude = "import retrieval_report as rr\ndef read_rankings(*_, **__): raise OSError(5, 'of a disk')\n"
+def test_other_errors_of_the_system_are_not_taken_for_those_of_standard_output(
+    rankings: Path,
+) -> None:
+    prelude = (
+        "import retrieval_report as rr\ndef read_rankings(*_, **__): raise OSError(5, 'of a "
+        "disk')\n"
+    )
     outcome = start("evaluate", rankings, prelude=prelude + "rr.read_rankings = read_rankings")
     assert "of a disk" in outcome.stderr
     assert "standard output" not in outcome.stderr
@@ -239,7 +283,10 @@ def test_other_errors_of_the_system_are_not_taken_for_those_of_standard_output(r
 def test_row_108_the_locale_does_not_matter(rankings: Path) -> None:
     plain, c_locale = (
         start("evaluate", rankings, "--metrics", "rr@1", **environment)
-        for environment in ({}, {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"})
+        for environment in (
+            {},
+            {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"},
+        )
     )
     assert plain.returncode == c_locale.returncode == 0
     assert plain.stdout == c_locale.stdout
@@ -250,7 +297,10 @@ def test_row_109_the_same_input_gives_the_same_bytes(rankings: Path) -> None:
     written: list[Sequence[bytes]] = []
     for name in ("one", "two"):
         folder = rankings.parent / name
-        assert run("evaluate", rankings, "--policies", "expected,shuffled", "--out", folder).exit_code == 0
+        assert (
+            run("evaluate", rankings, "--policies", "expected,shuffled", "--out", folder).exit_code
+            == 0
+        )
         written.append([path.read_bytes() for path in sorted(folder.iterdir())])
     assert written[0] == written[1]
 
@@ -263,7 +313,15 @@ def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None
         assert verdict.startswith(f"{winner} has the highest expected ndcg@10: ")
     assert len(result.output.splitlines()) < 25
     written = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
-    wanted = ("report.html", "scores.csv", "summary.csv", "comparison.csv", "audit.csv", "profile.csv", "flips.csv")
+    wanted = (
+        "report.html",
+        "scores.csv",
+        "summary.csv",
+        "comparison.csv",
+        "audit.csv",
+        "profile.csv",
+        "flips.csv",
+    )
     assert {f"report/{name}/{file}" for name in ("digits", "docs") for file in wanted} <= written
     # What it says to try next works as it stands.
     program, *arguments = result.output.splitlines()[-1].split()
@@ -309,18 +367,26 @@ REPLACED: dict[str, tuple[list[str], str]] = {
     "rankings in a folder": (["evaluate", "out"], "scores.csv"),
     "rankings of a pattern": (["evaluate", "out/s*.csv"], "scores.csv"),
     "rankings by another path": (["evaluate", "link.csv"], "link.csv"),
-    "rankings part by part": (["evaluate", "out/scores.parquet", "--engine", "disk"], "scores.parquet"),
+    "rankings part by part": (
+        ["evaluate", "out/scores.parquet", "--engine", "disk"],
+        "scores.parquet",
+    ),
     "judgements": (["evaluate", "other.csv", "--judgements", "out/summary.csv"], "summary.csv"),
     "queries": (["compare", "other.csv", "--queries", "out/flips.csv"], "flips.csv"),
     "rankings of profile": (["profile", "out/hints.csv"], "hints.csv"),
     "rankings of audit": (["audit", "other.csv", "out/audit.csv"], "audit.csv"),
     "rankings of a report": (["report", "out/comparison.csv"], "comparison.csv"),
-    "judgements of codes": (["codes", "q.npz", "i.npz", "--judgements", "out/scores.csv"], "scores.csv"),
+    "judgements of codes": (
+        ["codes", "q.npz", "i.npz", "--judgements", "out/scores.csv"],
+        "scores.csv",
+    ),
 }
 
 
 @pytest.mark.parametrize("case", REPLACED)
-def test_no_input_is_replaced_by_a_result(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_input_is_replaced_by_a_result(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     arguments, name = REPLACED[case]
     monkeypatch.chdir(tmp_path)
     Path("other.csv").write_text(TIED, encoding="utf-8")

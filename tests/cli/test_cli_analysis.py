@@ -38,8 +38,12 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
-def test_compare_prints_pairs_with_a_verdict_and_writes_them(rankings: Path, tmp_path: Path) -> None:
-    result = run("compare", rankings, "--metrics", "rr", "--cutoffs", "1,all", "--out", tmp_path / "out")
+def test_compare_prints_pairs_with_a_verdict_and_writes_them(
+    rankings: Path, tmp_path: Path
+) -> None:
+    result = run(
+        "compare", rankings, "--metrics", "rr", "--cutoffs", "1,all", "--out", tmp_path / "out"
+    )
     assert result.exit_code == 0, result.output
     assert "rr@1\nmodel_a  model_b  value_a" in result.output
     assert "depends on tie order" in result.output
@@ -51,7 +55,12 @@ def test_compare_prints_pairs_with_a_verdict_and_writes_them(rankings: Path, tmp
 def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Path) -> None:
     path = tmp_path / "runs.csv"
     items = [("a", 1), ("b", 0), ("c", 0), ("d", 0)]
-    lists = {"1 worst": [4, 3, 2, 1], "2 ties": [1, 1, 1, 1], "3 best": [1, 2, 3, 4], "4 ties": [1, 1, 1, 2]}
+    lists = {
+        "1 worst": [4, 3, 2, 1],
+        "2 ties": [1, 1, 1, 1],
+        "3 best": [1, 2, 3, 4],
+        "4 ties": [1, 1, 1, 2],
+    }
     rows = [
         f"{model},q{query},{item},{distance},{relevance}"
         for model, distances in lists.items()
@@ -63,18 +72,42 @@ def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Pat
     assert result.exit_code == 0, result.output
     first, second = result.output.split("\n\n")[:2]
     assert (first.splitlines()[0], second.splitlines()[0]) == ("recall@4", "rr@1")
-    equal, verdicts = ([re.split(r"  +", line)[-1] for line in block.splitlines()[2:]] for block in (first, second))
+    equal, verdicts = (
+        [re.split(r"  +", line)[-1] for line in block.splitlines()[2:]] for block in (first, second)
+    )
     assert set(equal) == {EQUAL}
     assert len(set(verdicts)) > 1
     assert verdicts == sorted(verdicts, key=VERDICTS.index)
-    assert VERDICTS.index(verdicts[0]) < VERDICTS.index(EQUAL)  # measures keep their order all the same
+    assert VERDICTS.index(verdicts[0]) < VERDICTS.index(
+        EQUAL
+    )  # measures keep their order all the same
 
 
-def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(rankings: Path, tmp_path: Path) -> None:
-    rankings.write_text(ROWS + "".join(line.replace("b,", "c,", 1) for line in ROWS.splitlines(True)[5:]))
-    assert run("compare", rankings, "--metrics", "rr", "--cutoffs", "1,all", "--out", tmp_path).exit_code == 0
+def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(
+    rankings: Path, tmp_path: Path
+) -> None:
+    rankings.write_text(
+        ROWS + "".join(line.replace("b,", "c,", 1) for line in ROWS.splitlines(True)[5:])
+    )
+    assert (
+        run(
+            "compare", rankings, "--metrics", "rr", "--cutoffs", "1,all", "--out", tmp_path
+        ).exit_code
+        == 0
+    )
     every = pl.read_csv(tmp_path / "flips.csv")
-    arguments = ("compare", rankings, "--metrics", "rr", "--cutoffs", "1,all", "--baseline", "b", "--out", tmp_path)
+    arguments = (
+        "compare",
+        rankings,
+        "--metrics",
+        "rr",
+        "--cutoffs",
+        "1,all",
+        "--baseline",
+        "b",
+        "--out",
+        tmp_path,
+    )
     result = run(*arguments)
     assert result.exit_code == 0, result.output
     for block in result.output.split("\n\n")[:2]:
@@ -83,7 +116,10 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(rank
         assert [line.split()[:2] for line in pairs] == [["a", "b"], ["c", "b"]]
         assert all(line.endswith("depends on tie order") for line in pairs)
     written = pl.read_csv(tmp_path / "flips.csv")
-    assert written.select("model_a", "model_b").unique(maintain_order=True).rows() == [("a", "b"), ("b", "c")]
+    assert written.select("model_a", "model_b").unique(maintain_order=True).rows() == [
+        ("a", "b"),
+        ("b", "c"),
+    ]
     assert set(every["verdict"]) == set(written["verdict"]) == {"depends on tie order"}
     tukey = run(*arguments[:-4], "--correction", "tukey", "--out", tmp_path)
     assert tukey.exit_code == 0
@@ -91,7 +127,9 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(rank
     assert pl.read_csv(tmp_path / "comparison.csv")["family_method"].unique().to_list() == ["tukey"]
 
 
-@pytest.mark.parametrize("rows", [ROWS[: ROWS.index("b,q1")], "query,item,distance,relevance\nq1,x,1,1\n"])
+@pytest.mark.parametrize(
+    "rows", [ROWS[: ROWS.index("b,q1")], "query,item,distance,relevance\nq1,x,1,1\n"]
+)
 def test_compare_of_one_model_is_refused(rows: str, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(rows)
@@ -118,7 +156,16 @@ def test_profile_of_rankings_without_relevance(tmp_path: Path) -> None:
 
 
 def test_audit_shows_what_others_print(rankings: Path, tmp_path: Path) -> None:
-    result = run("audit", rankings, "--metrics", "rr@1", "--systems", "trec_eval, ranx", "--out", tmp_path / "out")
+    result = run(
+        "audit",
+        rankings,
+        "--metrics",
+        "rr@1",
+        "--systems",
+        "trec_eval, ranx",
+        "--out",
+        tmp_path / "out",
+    )
     assert result.exit_code == 0, result.output
     table = pl.read_csv(tmp_path / "out/audit.csv")
     assert set(table["system"]) <= {"trec_eval", "ranx"}
@@ -129,7 +176,8 @@ def test_audit_shows_the_range_of_what_a_system_could_print(rankings: Path) -> N
     result = run("audit", rankings, "--metrics", "rr@1", "--systems", "KerasRS,rax", "--all")
     assert result.exit_code == 0, result.output
     [open_, *_], [known, *_] = (
-        [line for line in result.output.splitlines() if line.startswith(name)] for name in ("KerasRS", "rax")
+        [line for line in result.output.splitlines() if line.startswith(name)]
+        for name in ("KerasRS", "rax")
     )
     assert " – " in open_
     assert "open" in open_
@@ -141,35 +189,75 @@ def test_audit_prints_what_changes_a_rank_and_counts_the_rest() -> None:
     asked = ("audit", folder / "runs", "--judgements", folder / "qrels.txt", "--metrics", "ndcg@10")
     short, whole = (run(*asked, *more).output.splitlines() for more in ((), ("--all",)))
     rows = [line.split() for line in short[2:-2]]
-    systems = ("trec_eval", "trec_eval", "pytrec_eval", "ir_measures")  # which put the last document name first
-    assert [(row[0], row[3]) for row in rows] == [(name, m) for name in systems for m in ("bm25", "bm25-1-digit")]
+    systems = (
+        "trec_eval",
+        "trec_eval",
+        "pytrec_eval",
+        "ir_measures",
+    )  # which put the last document name first
+    assert [(row[0], row[3]) for row in rows] == [
+        (name, m) for name in systems for m in ("bm25", "bm25-1-digit")
+    ]
     for first, second in zip(rows[::2], rows[1::2], strict=True):
         assert float(first[4]) < float(second[4])  # as printed
         assert float(first[5]) > float(second[5])  # as expected
     assert short[-1].startswith(f"--all adds {len(whole) - len(short) + 2} lines")
     quiet = run(*asked[:-1], "ndcg@5").output  # at which no order of names changes a rank
-    assert quiet.startswith("No evaluator whose order inside ties is known gives a model another rank.")
+    assert quiet.startswith(
+        "No evaluator whose order inside ties is known gives a model another rank."
+    )
 
 
 def test_equal_means_share_a_rank_and_an_open_order_changes_none() -> None:
     rows = {"model": list("abc"), "expected": [0.5, 0.5, 0.25], "off": [0.0, 0.0, 0.25]}
     same = {"system": "s", "version": "", "call": "x", "metric": "rr", "cutoff": None}
-    closed = pl.DataFrame(rows).with_columns(pl.lit(value).alias(name) for name, value in same.items())
+    closed = pl.DataFrame(rows).with_columns(
+        pl.lit(value).alias(name) for name, value in same.items()
+    )
     opened = closed.with_columns(call=pl.lit("y"), off=pl.Series([0.0, 0.0, None]))
-    assert changes_rank(pl.concat([closed, opened])).to_list() == [False, False, True, False, False, False]
+    assert changes_rank(pl.concat([closed, opened])).to_list() == [
+        False,
+        False,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_audit_says_which_systems_print_nothing_and_why(rankings: Path) -> None:
-    result = run("audit", rankings, "--metrics", "rr", "--cutoffs", "1", "--systems", "trec_eval,ranx,TALR,trec_eval")
+    result = run(
+        "audit",
+        rankings,
+        "--metrics",
+        "rr",
+        "--cutoffs",
+        "1",
+        "--systems",
+        "trec_eval,ranx,TALR,trec_eval",
+    )
     assert result.exit_code == 0, result.output
     assert result.stderr.splitlines() == [
-        "trec_eval prints nothing for rr at these cutoffs: it has them for whole lists (cutoff all) only.",
+        (
+            "trec_eval prints nothing for rr at these cutoffs: it has them for whole lists (cutoff "
+            "all) only."
+        ),
         "TALR prints nothing for rr at these cutoffs: it has none of these metrics.",
     ]
     assert run("audit", rankings, "--metrics", "rr", "--cutoffs", "1").stderr == ""
-    result = run("audit", rankings, "--metrics", "hit_rate", "--cutoffs", "all", "--systems", "trec_eval,ranx")
-    assert "trec_eval prints nothing for hit_rate at these cutoffs: it has them for cutoffs 1, 2, … only." in (
-        result.stderr
+    result = run(
+        "audit",
+        rankings,
+        "--metrics",
+        "hit_rate",
+        "--cutoffs",
+        "all",
+        "--systems",
+        "trec_eval,ranx",
+    )
+    assert (
+        "trec_eval prints nothing for hit_rate at these cutoffs: it has them for cutoffs 1, 2, … "
+        "only." in (result.stderr)
     )
 
 
@@ -178,7 +266,10 @@ def test_help_of_audit_speaks_of_what_audit_has() -> None:
     assert "same_winner: whether it favours the model with the highest expected value" in text
     assert 'same_winner is "open" if several models could win' in text
     assert "--seed" not in text
-    assert "without judgement count as not relevant, are dropped from the lists, or are refused" in text
+    assert (
+        "without judgement count as not relevant, are dropped from the lists, or are refused"
+        in text
+    )
 
 
 @pytest.mark.parametrize("command", ["compare", "profile", "audit"])
@@ -199,7 +290,12 @@ def test_a_folder_that_cannot_be_written_is_refused_before_reading(tmp_path: Pat
 @pytest.fixture
 def cut(tmp_path: Path) -> Path:
     """Two models' lists of four items, of different items."""
-    rows = [f"{model},q{q},{model}{q % 3}{item},{item // 2},1" for model in "ab" for q in range(4) for item in range(4)]
+    rows = [
+        f"{model},q{q},{model}{q % 3}{item},{item // 2},1"
+        for model in "ab"
+        for q in range(4)
+        for item in range(4)
+    ]
     path = tmp_path / "cut.csv"
     path.write_text("\n".join(["model,query,item,distance,relevance", *rows, ""]), encoding="utf-8")
     return path
@@ -217,7 +313,10 @@ def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut:
     assert whole.exit_code == 0, whole.output
     assert "1.0000 ± 0.0000" in whole.output
     assert "estimate" not in whole.output
-    assert "--relevant-items error" in run("evaluate", cut, *asked, "no", "--relevant-items", "error").output
+    assert (
+        "--relevant-items error"
+        in run("evaluate", cut, *asked, "no", "--relevant-items", "error").output
+    )
     profile = run("profile", cut, "--cutoffs", "4", "--truncated", "within_tie")
     assert "ends_in_cut_tie" in profile.output
     assert "the lists are cut (as given)" in profile.output
@@ -229,15 +328,40 @@ def test_every_command_scores_like_another_system(command: str, tmp_path: Path) 
     tied = "a,q1,x,2,2\na,q1,y,2,1\n"
     path.write_text("model,query,item,score,relevance\n" + tied + "b,q1,x,1,2\nb,q1,y,2,1\n")
     out = tmp_path / "out"
-    result = run(command, path, "--metrics", "ndcg@1", "--cutoffs", "all", "--like", "trec_eval", "--out", out)
+    result = run(
+        command,
+        path,
+        "--metrics",
+        "ndcg@1",
+        "--cutoffs",
+        "all",
+        "--like",
+        "trec_eval",
+        "--out",
+        out,
+    )
     assert result.exit_code == 0, result.output
     assert "ndcg@1" in result.output
     if command in ("evaluate", "report"):
         naive = pl.read_csv(out / "summary.csv").filter(policy="naive")
-        assert naive.select("model", "value").rows() == [("a", 0.5), ("b", 0.5)]  # the later id first
+        assert naive.select("model", "value").rows() == [
+            ("a", 0.5),
+            ("b", 0.5),
+        ]  # the later id first
     refused = run(command, path, "--metrics", "rbp@1", "--like", "trec_eval", "--out", out)
     assert (refused.exit_code, "--like: trec_eval prints no rbp@1" in refused.stderr) == (2, True)
-    refused = run(command, path, "--metrics", "ap@all", "--like", "trec_eval", "--no-relevant", "skip", "--out", out)
+    refused = run(
+        command,
+        path,
+        "--metrics",
+        "ap@all",
+        "--like",
+        "trec_eval",
+        "--no-relevant",
+        "skip",
+        "--out",
+        out,
+    )
     assert (refused.exit_code, "--no-relevant: not with --like" in refused.stderr) == (2, True)
 
 
@@ -263,27 +387,46 @@ def test_profile_tells_how_much_is_judged(tmp_path: Path) -> None:
     arguments = ("--judgements", tmp_path / "qrels.txt", "--cutoffs", "1", "--truncated", "no")
     result = run("profile", tmp_path / "run.csv", *arguments, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert "judged@1\nmodel   value  tie_std  queries\nrun    0.5000   0.5000        1" in result.output
+    assert (
+        "judged@1\nmodel   value  tie_std  queries\nrun    0.5000   0.5000        1"
+        in result.output
+    )
     assert pl.read_csv(tmp_path / "out/coverage.csv")["value"][0] == 0.5
 
 
 def test_the_curve_along_recall_is_shown_and_written(rankings: Path, tmp_path: Path) -> None:
     result = run("curve", rankings, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert result.output.startswith("model  recall   value  tie_std  lowest  highest   naive  queries\na      0.0000")
+    assert result.output.startswith(
+        "model  recall   value  tie_std  lowest  highest   naive  queries\na      0.0000"
+    )
     written = pl.read_csv(tmp_path / "out/recall_curve.csv")
-    assert written.filter(recall=1.0).select("model", "value").rows() == [("a", 0.625), ("b", 0.625)]
+    assert written.filter(recall=1.0).select("model", "value").rows() == [
+        ("a", 0.625),
+        ("b", 0.625),
+    ]
 
 
 def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path) -> None:
-    distances, indices, out = (tmp_path / name for name in ("distances.npy", "indices.npy", "qrels.csv"))
+    distances, indices, out = (
+        tmp_path / name for name in ("distances.npy", "indices.npy", "qrels.csv")
+    )
     np.save(distances, np.array([[0.1, 0.4, 0.4, 0.4, 0.9]], np.float32))
     np.save(indices, np.array([[9, 7, 3, 5, 1]]))
     result = run("neighbours", distances, indices, "--k", "2", "--out", out)
     assert result.exit_code == 0, result.output
     assert pl.read_csv(out).rows() == [(0, 9, 1), (0, 7, 1), (0, 3, 1), (0, 5, 1)]
     (tmp_path / "run.csv").write_text("query,item,distance\n0,9,0.1\n0,5,0.4\n")
-    scores = run("evaluate", tmp_path / "run.csv", "--judgements", out, "--metrics", "precision@2", "--truncated", "no")
+    scores = run(
+        "evaluate",
+        tmp_path / "run.csv",
+        "--judgements",
+        out,
+        "--metrics",
+        "precision@2",
+        "--truncated",
+        "no",
+    )
     assert "1.0000" in scores.output
     refused = run("neighbours", distances, indices, "--k", "6", "--out", out)
     assert (refused.exit_code, "search deeper" in refused.stderr) == (2, True)

@@ -23,7 +23,9 @@ def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path) -> 
 
     def run(*files: str) -> pl.DataFrame:
         paths = [str(tmp_path / name) for name in files]
-        result = CliRunner().invoke(cli, ["codes", *paths, "--metrics", "ap@10", "--out", str(tmp_path / "out")])
+        result = CliRunner().invoke(
+            cli, ["codes", *paths, "--metrics", "ap@10", "--out", str(tmp_path / "out")]
+        )
         assert result.exit_code == 0, result.output
         assert "ap@10" in result.output
         assert "within a radius" in result.output
@@ -40,7 +42,9 @@ def test_codes_in_several_files_are_scored_as_one_collection(tmp_path: Path) -> 
         (("--distance", "l1"), "it is for Hamming distances, not for l1"),
     ],
 )
-def test_it_says_why_there_is_no_radius_table(arguments: tuple[str, ...], reason: str, tmp_path: Path) -> None:
+def test_it_says_why_there_is_no_radius_table(
+    arguments: tuple[str, ...], reason: str, tmp_path: Path
+) -> None:
     codes, labels = np.arange(16, dtype=np.uint8).reshape(4, 4) % 2, np.array([0, 1, 0, 1])
     for name in ("q.npz", "i.npz"):
         np.savez(tmp_path / name, codes=codes, labels=labels)

@@ -23,7 +23,13 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     def serve(command: list[str], environment: dict[str, str]) -> int:
         settings = json.loads(environment["RETRIEVAL_REPORT_SERVER"])
-        found.append({"command": command, "files": environment.get("RETRIEVAL_REPORT_DASHBOARD"), "settings": settings})
+        found.append(
+            {
+                "command": command,
+                "files": environment.get("RETRIEVAL_REPORT_DASHBOARD"),
+                "settings": settings,
+            }
+        )
         found[-1]["browser"] = environment.get("RETRIEVAL_REPORT_BROWSER")
         return 0
 
@@ -56,7 +62,15 @@ def test_it_hands_over_the_files_by_their_full_paths(
     with socket.create_server(("127.0.0.1", 0)) as server:
         free = server.getsockname()[1]
     outcome = run(
-        "runs", "--judgements", "qrels.txt", "--columns", "query=query", "--name-by", "file", "--port", str(free)
+        "runs",
+        "--judgements",
+        "qrels.txt",
+        "--columns",
+        "query=query",
+        "--name-by",
+        "file",
+        "--port",
+        str(free),
     )
     assert outcome.exit_code == 0, outcome.output
     told = json.loads(served[0]["files"])
@@ -107,11 +121,15 @@ def test_a_port_that_is_taken_is_refused(served: list[dict[str, Any]]) -> None:
         port = server.getsockname()[1]
         outcome = run("--port", str(port))
     assert outcome.exit_code == 2
-    assert outcome.output.startswith(f"Error: port {port} is used by another program; choose another --port")
+    assert outcome.output.startswith(
+        f"Error: port {port} is used by another program; choose another --port"
+    )
     assert served == []
 
 
-def test_a_port_that_is_not_permitted_is_refused(served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_is_not_permitted_is_refused(
+    served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -126,7 +144,9 @@ def test_without_streamlit_it_says_what_to_install(
     served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "streamlit" else find(name))
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "streamlit" else find(name)
+    )
     outcome = run()
     assert outcome.exit_code == 2
     assert "pip install 'retrieval-report[app]'" in outcome.output
@@ -135,7 +155,12 @@ def test_without_streamlit_it_says_what_to_install(
 
 @pytest.mark.parametrize(
     ("platform", "screen", "opened"),
-    [("linux", {}, 0), ("linux", {"DISPLAY": ":0"}, 1), ("linux", {"WAYLAND_DISPLAY": "w"}, 1), ("darwin", {}, 1)],
+    [
+        ("linux", {}, 0),
+        ("linux", {"DISPLAY": ":0"}, 1),
+        ("linux", {"WAYLAND_DISPLAY": "w"}, 1),
+        ("darwin", {}, 1),
+    ],
 )
 def test_a_browser_is_opened_where_there_is_a_screen(
     platform: str, screen: dict[str, str], opened: int, monkeypatch: pytest.MonkeyPatch

@@ -18,7 +18,14 @@ from retrieval_report.cli import cli
 from retrieval_report.engines import disk as stream_scores
 from retrieval_report.engines import score_parts, summary
 
-ASKED = ("--metrics", "precision,ap,r_precision,ap@2", "--cutoffs", "1,all", "--policies", "worst,best,expected")
+ASKED = (
+    "--metrics",
+    "precision,ap,r_precision,ap@2",
+    "--cutoffs",
+    "1,all",
+    "--policies",
+    "worst,best,expected",
+)
 
 
 def run(*arguments: str | Path) -> Result:
@@ -27,13 +34,21 @@ def run(*arguments: str | Path) -> Result:
 
 def rankings(models: int = 2) -> pl.DataFrame:
     rows = [
-        (f"m{models - model}", f"q{query}", f"i{item}", item * (model + query) % 4, (query + item) % 3)
+        (
+            f"m{models - model}",
+            f"q{query}",
+            f"i{item}",
+            item * (model + query) % 4,
+            (query + item) % 3,
+        )
         for model in range(models)
         for query in range(12)
         for item in range(9)
         if (query, model) != (3, 0)
     ]
-    return pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    return pl.DataFrame(
+        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
+    )
 
 
 @pytest.fixture
@@ -54,11 +69,20 @@ def test_both_engines_print_and_write_the_same(tmp_path: Path, file: Path, avera
     table, _, written = memory.stdout.rpartition("\n\n")
     assert disk.stdout.startswith(table + "\n\n")
     assert written.count("Wrote") == 2
-    assert disk.stdout.endswith(f"Wrote {tmp_path}/disk/scores.parquet\nWrote {tmp_path}/disk/summary.csv\n")
-    assert (tmp_path / "disk/summary.csv").read_text() == (tmp_path / "memory/summary.csv").read_text()
-    scores = pl.read_parquet(tmp_path / "disk/scores.parquet").sort("model", "query", maintain_order=True)
+    assert disk.stdout.endswith(
+        f"Wrote {tmp_path}/disk/scores.parquet\nWrote {tmp_path}/disk/summary.csv\n"
+    )
+    assert (tmp_path / "disk/summary.csv").read_text() == (
+        tmp_path / "memory/summary.csv"
+    ).read_text()
+    scores = pl.read_parquet(tmp_path / "disk/scores.parquet").sort(
+        "model", "query", maintain_order=True
+    )
     assert_frame_equal(scores, pl.read_csv(tmp_path / "memory/scores.csv"), check_exact=True)
-    assert sorted(path.name for path in (tmp_path / "disk").iterdir()) == ["scores.parquet", "summary.csv"]
+    assert sorted(path.name for path in (tmp_path / "disk").iterdir()) == [
+        "scores.parquet",
+        "summary.csv",
+    ]
 
 
 def test_without_a_folder_nothing_is_written(tmp_path: Path, file: Path) -> None:
@@ -87,13 +111,17 @@ cli(sys.argv[1:])
 """
 
 
-def test_row_099_a_kill_leaves_no_new_scores_beside_an_old_summary(tmp_path: Path, file: Path) -> None:
+def test_row_099_a_kill_leaves_no_new_scores_beside_an_old_summary(
+    tmp_path: Path, file: Path
+) -> None:
     out, asked = tmp_path / "out", ("--engine", "disk", "--out", tmp_path / "out")
     assert run("evaluate", file, *ASKED, *asked).exit_code == 0
     old = {path.name: path.read_bytes() for path in out.iterdir()}
     rankings().with_columns(distance=-pl.col("distance")).write_parquet(file)
     words = [str(word) for word in ("evaluate", file, *ASKED, *asked)]
-    killed = subprocess.run([sys.executable, "-c", KILLED, *words], check=False, capture_output=True)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, *words], check=False, capture_output=True
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == old
 
@@ -111,7 +139,9 @@ def test_an_error_names_the_part_and_leaves_nothing(tmp_path: Path, file: Path) 
 
 
 def test_what_the_average_lacks_is_told_before_the_work(tmp_path: Path, file: Path) -> None:
-    result = run("evaluate", file, "--engine", "disk", "--average", "macro", "--out", tmp_path / "out")
+    result = run(
+        "evaluate", file, "--engine", "disk", "--average", "macro", "--out", tmp_path / "out"
+    )
     assert result.exit_code == 2
     assert "needs queries with a column 'label'" in result.stderr
     assert list(tmp_path.iterdir()) == [file]
@@ -133,7 +163,9 @@ def test_the_input_is_never_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "scores.parquet").read_bytes() == before
 
 
-def test_an_interrupt_leaves_nothing(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_leaves_nothing(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -166,15 +198,23 @@ def test_scores_of_an_earlier_run_by_the_other_engine_do_not_stay_beside_new_one
     tmp_path: Path, file: Path, engines: tuple[str, str]
 ) -> None:
     for engine in engines:
-        assert run("evaluate", file, *ASKED, "--out", tmp_path / "out", "--engine", engine).exit_code == 0
+        assert (
+            run("evaluate", file, *ASKED, "--out", tmp_path / "out", "--engine", engine).exit_code
+            == 0
+        )
     kind = {"memory": "csv", "disk": "parquet"}[engines[1]]
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"scores.{kind}", "summary.csv"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        f"scores.{kind}",
+        "summary.csv",
+    ]
 
 
 def test_scores_that_are_an_input_are_not_removed(tmp_path: Path, file: Path) -> None:
     (tmp_path / "out").mkdir()
     file.rename(tmp_path / "out" / "scores.parquet")
-    outcome = run("evaluate", tmp_path / "out" / "scores.parquet", *ASKED, "--out", tmp_path / "out")
+    outcome = run(
+        "evaluate", tmp_path / "out" / "scores.parquet", *ASKED, "--out", tmp_path / "out"
+    )
     assert outcome.exit_code == 2
     assert "is one of the files to be read" in outcome.stderr
     assert (tmp_path / "out" / "scores.parquet").exists()

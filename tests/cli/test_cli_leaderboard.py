@@ -1,4 +1,6 @@
-"""`retrieval-report leaderboard`: ranks, and what else is asked of models, as `Study` answers it."""
+"""`retrieval-report leaderboard`: ranks, and what else is asked of models, as `Study` answers
+it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from retrieval_report.study.samples import sample_folder
 from retrieval_report.study.tables import report_tables
 
 DOCS = sample_folder() / "docs"
-ARGUMENTS = [str(DOCS / "runs"), "--judgements", str(DOCS / "qrels.txt"), "--metrics", "ndcg", "--cutoffs", "10"]
+ARGUMENTS = [
+    str(DOCS / "runs"),
+    "--judgements",
+    str(DOCS / "qrels.txt"),
+    "--metrics",
+    "ndcg",
+    "--cutoffs",
+    "10",
+]
 ARGUMENTS += ["--truncated", "between_ties"]
 
 
@@ -23,9 +33,13 @@ def files(tmp_path: Path) -> dict[str, str]:
     """A table of costs, and queries in two groups."""
     models = rr.read_rankings(DOCS / "runs")["model"].unique().sort()
     queries = rr.read_judgements(DOCS / "qrels.txt")["query"].unique().sort()
-    group = pl.Series("group", ["odd", "even"]).gather([number % 2 for number in range(len(queries))])
+    group = pl.Series("group", ["odd", "even"]).gather(
+        [number % 2 for number in range(len(queries))]
+    )
     pl.DataFrame([queries, group]).write_csv(tmp_path / "queries.csv")
-    pl.DataFrame([models, pl.Series("bytes", range(1, len(models) + 1))]).write_csv(tmp_path / "costs.csv")
+    pl.DataFrame([models, pl.Series("bytes", range(1, len(models) + 1))]).write_csv(
+        tmp_path / "costs.csv"
+    )
     return {name: str(tmp_path / f"{name}.csv") for name in ("queries", "costs")}
 
 
@@ -35,8 +49,19 @@ def run(*arguments: str) -> str:
     return outcome.output
 
 
-def test_the_leaderboard_and_every_question_are_those_of_a_study(files: dict[str, str], tmp_path: Path) -> None:
-    asked = ["--queries", files["queries"], "--by", "group", "--baseline", "bm25", "--margin", "0.02"]
+def test_the_leaderboard_and_every_question_are_those_of_a_study(
+    files: dict[str, str], tmp_path: Path
+) -> None:
+    asked = [
+        "--queries",
+        files["queries"],
+        "--by",
+        "group",
+        "--baseline",
+        "bm25",
+        "--margin",
+        "0.02",
+    ]
     output = run(*asked, "--costs", files["costs"], "--out", str(tmp_path / "out"))
     study = rr.Study(
         DOCS / "runs", "ndcg@10", judgements=DOCS / "qrels.txt", queries=files["queries"], truncated="between_ties",
@@ -72,12 +97,22 @@ def test_one_table_has_the_headline_and_the_other_measures_as_columns(tmp_path: 
         ]
     assert "Wrote" in "".join(rows[6:])
     assert not any(line.startswith("precision@10") for line in rows)
-    assert pl.read_csv(tmp_path / "out/leaderboard.csv")["metric"].n_unique() == 4  # the file ranks by each
+    assert (
+        pl.read_csv(tmp_path / "out/leaderboard.csv")["metric"].n_unique() == 4
+    )  # the file ranks by each
 
 
-def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(tmp_path: Path) -> None:
+def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(
+    tmp_path: Path,
+) -> None:
     rows = [
-        {"model": model, "query": query, "item": item, "distance": item, "relevance": int(item % 3 == 0)}
+        {
+            "model": model,
+            "query": query,
+            "item": item,
+            "distance": item,
+            "relevance": int(item % 3 == 0),
+        }
         for model, length in (("deep", 40), ("short", 9))
         for query in range(4)
         for item in range(length)
@@ -89,7 +124,9 @@ def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(tm
             words = [*command.split(), str(tmp_path / "rows.parquet"), "--metrics", metrics]
             outcome = CliRunner().invoke(cli, words)
             assert (said in outcome.output) is shown, outcome.output
-    page = report_tables(rr.Study(pl.DataFrame(rows), "precision@3, ap", truncated="no", shuffles=2).contents())
+    page = report_tables(
+        rr.Study(pl.DataFrame(rows), "precision@3, ap", truncated="no", shuffles=2).contents()
+    )
     assert page["summary"].note == said
     assert rr.Study(pl.DataFrame(rows), "ap", truncated="no").verdict[-1] == said
     assert said not in rr.Study(pl.DataFrame(rows), "precision@3, ap", truncated="no").verdict
@@ -97,10 +134,15 @@ def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(tm
     assert said[:15] not in " ".join(rr.Study(equal, "ap", truncated="no").verdict)
 
 
-def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(files: dict[str, str]) -> None:
+def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(
+    files: dict[str, str],
+) -> None:
     for wrong, message in (
         (["--margin", "0.1"], "margin: it is given without a baseline"),
-        (["--queries", files["queries"], "--by", "language"], "by: no column 'language' in the queries"),
+        (
+            ["--queries", files["queries"], "--by", "language"],
+            "by: no column 'language' in the queries",
+        ),
     ):
         outcome = CliRunner().invoke(cli, ["leaderboard", *ARGUMENTS, *wrong])
         assert outcome.exit_code == 2

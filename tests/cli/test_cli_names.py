@@ -35,7 +35,12 @@ def runs(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[list[str], set
         ]
         (tmp_path / f"{name}.run").write_text("".join(lines))
     (tmp_path / "qrels.txt").write_text(QRELS)
-    files = [str(tmp_path / "one.run"), str(tmp_path / "two.run"), "--judgements", str(tmp_path / "qrels.txt")]
+    files = [
+        str(tmp_path / "one.run"),
+        str(tmp_path / "two.run"),
+        "--judgements",
+        str(tmp_path / "qrels.txt"),
+    ]
     return files, {"dense", "bm25"} if request.param == "bm25" else {"one", "two"}
 
 
@@ -44,7 +49,9 @@ def test_every_face_gives_the_same_names(runs: tuple[list[str], set[str]], tmp_p
     found: dict[str, set[str]] = {}
     for command in ("evaluate", "leaderboard", "audit"):
         rows = json_of(command, one, two, flag, qrels, "--metrics", "rr", "--json")
-        found[command] = {row["model"] for frame in rows.values() for row in frame if "model" in row}
+        found[command] = {
+            row["model"] for frame in rows.values() for row in frame if "model" in row
+        }
     pairs = json_of("compare", one, two, flag, qrels, "--metrics", "rr", "--json")["flips"]
     found["compare"] = {row[side] for row in pairs for side in ("model_a", "model_b")}
     gate = json_of("gate", one, two, flag, qrels, "--measure", "rr", "--margin", "0.1", "--json")

@@ -47,10 +47,19 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_files_are_found_however_their_path_is_written(home: Path, spelling: str, tmp_path: Path) -> None:
+def test_files_are_found_however_their_path_is_written(
+    home: Path, spelling: str, tmp_path: Path
+) -> None:
     """As a process of its own, because starting it set Polars otherwise."""
     text = SPELLINGS[spelling].replace("{home}", str(home))
-    words = ["evaluate", *map(text.format, FORMATS), "--judgements", text.format("judged.csv"), "--metrics", "ap@3"]
+    words = [
+        "evaluate",
+        *map(text.format, FORMATS),
+        "--judgements",
+        text.format("judged.csv"),
+        "--metrics",
+        "ap@3",
+    ]
     ended = subprocess.run(
         [sys.executable, "-m", "retrieval_report", *words, "--out", str(tmp_path / "scored")],
         cwd=home,
@@ -64,8 +73,12 @@ def test_files_are_found_however_their_path_is_written(home: Path, spelling: str
     assert all(name.split(".")[0] in written for name in FORMATS), written
 
 
-@pytest.mark.parametrize("words", [["evaluate", ""], ["compare", "plain.csv", "", "--judgements", "judged.csv"]])
-def test_an_empty_name_is_not_the_current_folder(home: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "words", [["evaluate", ""], ["compare", "plain.csv", "", "--judgements", "judged.csv"]]
+)
+def test_an_empty_name_is_not_the_current_folder(
+    home: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(home / "runs and more")
     outcome = CliRunner().invoke(cli, words)
     assert outcome.exit_code == 2

@@ -28,7 +28,15 @@ def run(*arguments: str | Path) -> Result:
 
 def test_a_report_is_written_and_read_again(rankings: Path, tmp_path: Path) -> None:
     result = run(
-        rankings, "--metrics", "rr@1", "--formats", "csv,markdown", "--out", tmp_path / "out", "--title", "Mine"
+        rankings,
+        "--metrics",
+        "rr@1",
+        "--formats",
+        "csv,markdown",
+        "--out",
+        tmp_path / "out",
+        "--title",
+        "Mine",
     )
     assert result.exit_code == 0, result.output
     assert "a has the highest expected rr@1: 0.5000" in result.output
@@ -45,15 +53,21 @@ def test_the_page_is_one_file(rankings: Path, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.html"]
 
 
-@pytest.mark.parametrize("bad", [("--formats", "pdf"), ("--headline", "ap@7"), ("--metrics", "nope")])
-def test_bad_arguments_end_with_code_2_and_write_nothing(rankings: Path, tmp_path: Path, bad: tuple[str, str]) -> None:
+@pytest.mark.parametrize(
+    "bad", [("--formats", "pdf"), ("--headline", "ap@7"), ("--metrics", "nope")]
+)
+def test_bad_arguments_end_with_code_2_and_write_nothing(
+    rankings: Path, tmp_path: Path, bad: tuple[str, str]
+) -> None:
     result = run(rankings, *bad, "--out", tmp_path / "out")
     assert result.exit_code == 2, result.output
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow
-def test_row_098_a_failed_demo_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_098_a_failed_demo_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise rr.OutputError("cannot write: No space left on device")
 

@@ -1,4 +1,6 @@
-"""`evaluate --engine spark`: the numbers of the memory engine, also on two executors one of which dies."""
+"""`evaluate --engine spark`: the numbers of the memory engine, also on two executors one of which
+dies.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,14 @@ import spark_sessions
 from retrieval_report.cli import cli
 from spark_kills import executor_of, wait_until
 
-ASKED = ("--metrics", "ndcg,precision,ap@2", "--cutoffs", "5,all", "--policies", "worst,best,expected,naive")
+ASKED = (
+    "--metrics",
+    "ndcg,precision,ap@2",
+    "--cutoffs",
+    "5,all",
+    "--policies",
+    "worst,best,expected,naive",
+)
 # The Python of the workers: says that it starts, and waits until it may.
 SLOW_PYTHON = """#!/bin/sh
 touch "{folder}/worker-$$"
@@ -27,15 +36,24 @@ while [ ! -e "{folder}/open" ]; do sleep 0.05; done
 exec "{python}" "$@"
 """
 
-PANDAS_3 = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+PANDAS_3 = pytest.mark.filterwarnings(
+    "ignore:PySpark does not yet fully support pandas:FutureWarning"
+)
 
 
 @pytest.fixture
 def asked(tmp_path: Path) -> list[str]:
-    """A command line: two models in four files that hold some items of every query each, judgements, and queries."""
+    """A command line: two models in four files that hold some items of every query each,
+    judgements, and queries.
+    """
     (tmp_path / "runs").mkdir()
     rows = [
-        (f"m{model}", f"q{query}", f"d{item}", (item * (3 * model + query) + model) % (3 + model) / 2)
+        (
+            f"m{model}",
+            f"q{query}",
+            f"d{item}",
+            (item * (3 * model + query) + model) % (3 + model) / 2,
+        )
         for item in range(12)
         for model in (2, 1)
         for query in range(15)
@@ -43,7 +61,9 @@ def asked(tmp_path: Path) -> list[str]:
     frame = pl.DataFrame(rows, schema=["run", "qid", "docno", "dist"], orient="row")
     for number, part in enumerate(frame.iter_slices(frame.height // 4)):
         part.write_parquet(tmp_path / "runs" / f"part-{number}.parquet")
-    qrels = [f"q{query} 0 d{item} {(query + item) % 3}" for query in range(16) for item in range(14)]
+    qrels = [
+        f"q{query} 0 d{item} {(query + item) % 3}" for query in range(16) for item in range(14)
+    ]
     (tmp_path / "qrels.txt").write_text("\n".join(qrels) + "\n")
     queries = [f"q{query},{query + 1}" for query in range(16)]
     (tmp_path / "queries.csv").write_text("\n".join(["query,weight", *queries]) + "\n")
@@ -52,7 +72,8 @@ def asked(tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("engine", "option"), [("memory", "--plan rows"), ("disk", "--master local"), ("memory", "--trust-items")]
+    ("engine", "option"),
+    [("memory", "--plan rows"), ("disk", "--master local"), ("memory", "--trust-items")],
 )
 def test_options_of_spark_are_refused_by_other_engines(engine: str, option: str) -> None:
     result = CliRunner().invoke(cli, ["evaluate", "x.parquet", "--engine", engine, *option.split()])
@@ -72,13 +93,19 @@ def test_without_pyspark_a_message_says_what_to_install(monkeypatch: pytest.Monk
 def test_scores_that_are_there_are_not_replaced(tmp_path: Path) -> None:
     pytest.importorskip("pyspark", reason="needs pyspark: pip install 'retrieval-report[spark]'")
     (tmp_path / "scores").mkdir()
-    result = CliRunner().invoke(cli, ["evaluate", "x.parquet", "--engine", "spark", "--out", str(tmp_path)])
+    result = CliRunner().invoke(
+        cli, ["evaluate", "x.parquet", "--engine", "spark", "--out", str(tmp_path)]
+    )
     assert result.exit_code == 2
     assert "it already exists, and nothing is replaced" in result.stderr
 
 
-def start(folder: Path, asked: list[str], master: str, **environment: str) -> subprocess.Popen[bytes]:
-    """The command in a process of its own; what Spark has to know lies in its folder of settings."""
+def start(
+    folder: Path, asked: list[str], master: str, **environment: str
+) -> subprocess.Popen[bytes]:
+    """The command in a process of its own; what Spark has to know lies in its folder of
+    settings.
+    """
     variables = os.environ | spark_sessions.environment(folder) | environment
     defaults = [f"{name} {value}" for name, value in spark_sessions.settings(folder).items()]
     (folder / "conf" / "spark-defaults.conf").write_text("\n".join(defaults) + "\n")
@@ -89,7 +116,16 @@ def start(folder: Path, asked: list[str], master: str, **environment: str) -> su
 
 def on_spark(folder: Path, asked: list[str], master: str) -> list[str]:
     """The command line; items that are twice in a list are looked for in a test of its own."""
-    return [*asked, "--out", str(folder / "out"), "--engine", "spark", "--master", master, "--trust-items"]
+    return [
+        *asked,
+        "--out",
+        str(folder / "out"),
+        "--engine",
+        "spark",
+        "--master",
+        master,
+        "--trust-items",
+    ]
 
 
 def agrees(folder: Path, stdout: str, asked: list[str]) -> None:
@@ -109,14 +145,20 @@ def agrees(folder: Path, stdout: str, asked: list[str]) -> None:
 
 @pytest.fixture
 def session_here(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command runs in this process, with the session that is there; one of its own takes ten seconds more."""
-    monkeypatch.setattr("retrieval_report.spark.sessions.session", lambda *_, **__: nullcontext(spark))
+    """The command runs in this process, with the session that is there; one of its own takes ten
+    seconds more.
+    """
+    monkeypatch.setattr(
+        "retrieval_report.spark.sessions.session", lambda *_, **__: nullcontext(spark)
+    )
 
 
 @pytest.mark.spark
 @PANDAS_3
 @pytest.mark.usefixtures("session_here")
-def test_an_item_that_is_twice_in_a_list_is_refused_unless_items_are_trusted(tmp_path: Path) -> None:
+def test_an_item_that_is_twice_in_a_list_is_refused_unless_items_are_trusted(
+    tmp_path: Path,
+) -> None:
     rows = {
         "model": ["m"] * 3,
         "query": ["q"] * 3,
@@ -126,8 +168,13 @@ def test_an_item_that_is_twice_in_a_list_is_refused_unless_items_are_trusted(tmp
     }
     pl.DataFrame(rows).write_parquet(tmp_path / "runs.parquet")
     asked = ["evaluate", str(tmp_path / "runs.parquet"), "--metrics", "precision", "--cutoffs", "3"]
-    messages = [CliRunner().invoke(cli, [*asked, "--engine", engine]).stderr for engine in ("memory", "spark")]
-    assert all("rows repeat another's model, query, item" in message for message in messages), messages
+    messages = [
+        CliRunner().invoke(cli, [*asked, "--engine", engine]).stderr
+        for engine in ("memory", "spark")
+    ]
+    assert all("rows repeat another's model, query, item" in message for message in messages), (
+        messages
+    )
     trusted = CliRunner().invoke(cli, [*asked, "--engine", "spark", "--trust-items"])
     assert trusted.exit_code == 0, trusted.output
     assert "0.6667" in trusted.stdout
@@ -146,7 +193,9 @@ def test_on_one_machine(tmp_path: Path, asked: list[str]) -> None:
 def test_on_two_executors_one_of_which_is_killed_half_way(
     tmp_path: Path, asked: list[str], sessions: spark_sessions.Sessions
 ) -> None:
-    """All rows are read and exchanged when the first worker starts; its executor dies, with what it had exchanged."""
+    """All rows are read and exchanged when the first worker starts; its executor dies, with what it
+    had exchanged.
+    """
     sessions.stop()  # a client of Spark Connect marks the environment, and the processes started from it
     (folder := tmp_path / "job").mkdir()
     slow = folder / "python"

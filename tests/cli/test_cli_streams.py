@@ -41,13 +41,19 @@ def test_messages_call_standard_input_by_its_name() -> None:
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_a_dash_is_standard_input(tmp_path: Path, pack: Any) -> None:
     (tmp_path / "lists.csv").write_bytes(TEXT)
-    assert run("evaluate", "-", *ASKED, given=pack(TEXT)) == run("evaluate", str(tmp_path / "lists.csv"), *ASKED)
+    assert run("evaluate", "-", *ASKED, given=pack(TEXT)) == run(
+        "evaluate", str(tmp_path / "lists.csv"), *ASKED
+    )
 
 
 def test_judgements_come_from_standard_input_too(tmp_path: Path) -> None:
     RANKINGS.drop("relevance").write_csv(tmp_path / "lists.csv")
-    judgements = RANKINGS.select("query", "item", "relevance").unique(["query", "item"]).write_csv().encode()
-    assert "ndcg@3" in run("evaluate", str(tmp_path / "lists.csv"), "--qrels", "-", *ASKED, given=judgements)
+    judgements = (
+        RANKINGS.select("query", "item", "relevance").unique(["query", "item"]).write_csv().encode()
+    )
+    assert "ndcg@3" in run(
+        "evaluate", str(tmp_path / "lists.csv"), "--qrels", "-", *ASKED, given=judgements
+    )
 
 
 def test_standard_input_is_read_once() -> None:
@@ -62,7 +68,9 @@ def test_json_holds_the_frames_that_are_printed() -> None:
     summary = loaded(run("evaluate", "-", "--json", *ASKED))["summary"]
     means = {(row["model"], row["metric"], row["policy"]): row["value"] for row in summary}
     truth = study.summary.filter(pl.col("policy") != "shuffled")
-    assert means == {row[:3]: row[3] for row in truth.select("model", "metric", "policy", "value").iter_rows()}
+    assert means == {
+        row[:3]: row[3] for row in truth.select("model", "metric", "policy", "value").iter_rows()
+    }
     compared = loaded(run("compare", "-", "--json", *ASKED))
     assert compared.keys() == {"comparison", "flips", "notices"}
     assert [row["verdict"] for row in compared["flips"]] == study.flips["verdict"].to_list()
@@ -70,10 +78,16 @@ def test_json_holds_the_frames_that_are_printed() -> None:
     ranks = ("model", "query_rank_low", "query_rank_high")
     assert [tuple(row[name] for name in ranks) for row in board] == study.board.select(ranks).rows()
     lettered = study.using(letters=True, correction="holm").board
-    board = loaded(run("leaderboard", "-", "--json", "--letters", "--correction", "holm", *ASKED))["leaderboard"]
-    assert [(row["model"], row["letters"]) for row in board] == lettered.select("model", "letters").rows()
+    board = loaded(run("leaderboard", "-", "--json", "--letters", "--correction", "holm", *ASKED))[
+        "leaderboard"
+    ]
+    assert [(row["model"], row["letters"]) for row in board] == lettered.select(
+        "model", "letters"
+    ).rows()
     audit = loaded(run("audit", "-", "--json", *ASKED))["audit"]
-    assert [row["prints"] for row in audit] == rr.audit(RANKINGS, metrics="ndcg@3, ap@3")["prints"].to_list()
+    assert [row["prints"] for row in audit] == rr.audit(RANKINGS, metrics="ndcg@3, ap@3")[
+        "prints"
+    ].to_list()
 
 
 @pytest.mark.parametrize("command", ["leaderboard", "compare"])

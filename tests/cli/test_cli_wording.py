@@ -1,4 +1,6 @@
-"""What the command line says: options where Python has arguments, and warnings that stay warnings."""
+"""What the command line says: options where Python has arguments, and warnings that stay
+warnings.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +37,19 @@ def test_messages_name_options(files: Path) -> None:
     run, judged = files / "run.csv", files / "judged.csv"
     given = ("evaluate", run, "--judgements", judged)
     assert "--negative unjudged drops such judgements" in said(*given)
-    assert "--unjudged non_relevant or drop decides" in said(*given, "--negative", "unjudged", "--unjudged", "error")
+    assert "--unjudged non_relevant or drop decides" in said(
+        *given, "--negative", "unjudged", "--unjudged", "error"
+    )
     assert "--metrics: 'ngcd' is unknown; did you mean 'ndcg'?" in said(*given, "--metrics", "ngcd")
     assert "--shuffles: 0 is not a whole number" in said(*given, "--shuffles", "0")
     assert "--columns x=…: the rankings have" in said(*given, "--columns", "x=y")
     assert "--model: 'no such'" not in said("evaluate", run)  # evaluate has no such option
-    assert "--judgement-columns item=<name in the file>" in said("evaluate", run, "--judgements", files / "strange.csv")
-    assert "--query-columns query=<name in the file>" in said("evaluate", run, "--queries", files / "queries.csv")
+    assert "--judgement-columns item=<name in the file>" in said(
+        "evaluate", run, "--judgements", files / "strange.csv"
+    )
+    assert "--query-columns query=<name in the file>" in said(
+        "evaluate", run, "--queries", files / "queries.csv"
+    )
     assert "--name-by" not in said("codes", run, run)
 
 
@@ -50,9 +58,23 @@ def test_columns_of_judgements_and_queries_may_have_any_names(files: Path, engin
     import polars as pl
 
     pl.read_csv(files / "run.csv").write_parquet(files / "run.parquet")
-    words = ["evaluate", str(files / "run.parquet"), "--engine", engine, "--average", "macro", "--metrics", "rr"]
+    words = [
+        "evaluate",
+        str(files / "run.parquet"),
+        "--engine",
+        engine,
+        "--average",
+        "macro",
+        "--metrics",
+        "rr",
+    ]
     words += ["--truncated", "no"]
-    words += ["--judgements", str(files / "strange.csv"), "--judgement-columns", "item=thing,relevance=how_much"]
+    words += [
+        "--judgements",
+        str(files / "strange.csv"),
+        "--judgement-columns",
+        "item=thing,relevance=how_much",
+    ]
     words += ["--queries", str(files / "queries.csv"), "--query-columns", "query=number,label=kind"]
     result = CliRunner().invoke(cli, words)
     assert result.exit_code == 0, result.output
@@ -60,16 +82,39 @@ def test_columns_of_judgements_and_queries_may_have_any_names(files: Path, engin
 
 
 def test_negative_grades_may_count_as_not_judged(files: Path) -> None:
-    words = ["evaluate", str(files / "run.csv"), "--judgements", str(files / "judged.csv"), "--metrics", "rr"]
+    words = [
+        "evaluate",
+        str(files / "run.csv"),
+        "--judgements",
+        str(files / "judged.csv"),
+        "--metrics",
+        "rr",
+    ]
     result = CliRunner().invoke(cli, [*words, "--negative", "unjudged", "--truncated", "no"])
     assert result.exit_code == 0, result.output
     assert "0.7500 ± 0.2500" in result.output
 
 
-@pytest.mark.parametrize(("policies", "warned"), [("expected,naive", True), ("expected,shuffled", False)])
+@pytest.mark.parametrize(
+    ("policies", "warned"), [("expected,naive", True), ("expected,shuffled", False)]
+)
 def test_shuffles_that_nobody_draws_are_warned_of(files: Path, policies: str, warned: bool) -> None:
-    words = ["evaluate", str(files / "run.csv"), "--judgements", str(files / "strange.csv"), "--metrics", "rr"]
-    words += ["--judgement-columns", "item=thing,relevance=how_much", "--policies", policies, "--shuffles", "7"]
+    words = [
+        "evaluate",
+        str(files / "run.csv"),
+        "--judgements",
+        str(files / "strange.csv"),
+        "--metrics",
+        "rr",
+    ]
+    words += [
+        "--judgement-columns",
+        "item=thing,relevance=how_much",
+        "--policies",
+        policies,
+        "--shuffles",
+        "7",
+    ]
     result = CliRunner().invoke(cli, words)
     assert result.exit_code == 0, result.output
     assert ("--shuffles has no effect" in result.stderr) == warned
@@ -96,7 +141,9 @@ main()
 
 @pytest.mark.parametrize("how", ["error", "e::DeprecationWarning"])
 def test_warnings_of_libraries_are_no_tracebacks_either(files: Path, how: str) -> None:
-    (files / "run.csv").write_text(RUN.replace("distance", "distance,relevance").replace("1\n", "1,1\n").strip() + ",0")
+    (files / "run.csv").write_text(
+        RUN.replace("distance", "distance,relevance").replace("1\n", "1,1\n").strip() + ",0"
+    )
     environment = {**os.environ, "PYTHONWARNINGS": how}
     words = [sys.executable, "-c", WARNS, "evaluate", str(files / "run.csv")]
     ended = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)

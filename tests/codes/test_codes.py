@@ -1,4 +1,5 @@
-"""Counts of codes against counting by hand: distances, labels, judgements, depth, and the scores they give.
+"""Counts of codes against counting by hand: distances, labels, judgements, depth, and the scores
+they give.
 
 Small enough for the interpreted run.
 """
@@ -45,7 +46,9 @@ def test_multi_hot_labels(width: int) -> None:
     distance, shared = pairs(queries, items, hamming), own @ other.T
     any_ = count_codes(queries, items, query_labels=own, item_labels=other)
     assert rows(any_) == by_hand(distance, (shared > 0).astype(int))
-    graded = count_codes(queries, items, query_labels=own, item_labels=other.astype(bool), relevance="shared")
+    graded = count_codes(
+        queries, items, query_labels=own, item_labels=other.astype(bool), relevance="shared"
+    )
     assert rows(graded) == by_hand(distance, shared)
 
 
@@ -53,7 +56,12 @@ def test_multi_hot_labels(width: int) -> None:
 def test_ids_and_model_are_kept_and_sorted_by(model: str) -> None:
     codes = random_bits(37, 3, 8)
     counts = count_codes(
-        codes, codes, query_labels=[0, 1, 2], item_labels=[0, 1, 2], query_ids=["c", "a", "b"], model=model
+        codes,
+        codes,
+        query_labels=[0, 1, 2],
+        item_labels=[0, 1, 2],
+        query_ids=["c", "a", "b"],
+        model=model,
     )
     assert counts["model"].unique().to_list() == [model]
     assert counts["query"].unique(maintain_order=True).to_list() == ["a", "b", "c"]
@@ -61,7 +69,9 @@ def test_ids_and_model_are_kept_and_sorted_by(model: str) -> None:
     own = counts.filter(pl.col("distance") == 0, pl.col("relevance") == 1)
     assert own["query"].to_list() == ["a", "b", "c"]
     ids = pl.Series(["c", "a", "b"], dtype=pl.Categorical)
-    again = count_codes(codes, codes, query_labels=[0, 1, 2], item_labels=[0, 1, 2], query_ids=ids, model=model)
+    again = count_codes(
+        codes, codes, query_labels=[0, 1, 2], item_labels=[0, 1, 2], query_ids=ids, model=model
+    )
     assert again.equals(counts)
 
 
@@ -72,11 +82,17 @@ def test_ids_and_model_are_kept_and_sorted_by(model: str) -> None:
 @pytest.mark.parametrize("text", [False, True])
 def test_judgements(grades: list[float], text: bool) -> None:
     queries, items = random_bits(38, 3, 10), random_bits(39, 25, 10)
-    judged = [(query, 3 * query + index, grade) for query in range(3) for index, grade in enumerate(grades)]
+    judged = [
+        (query, 3 * query + index, grade)
+        for query in range(3)
+        for index, grade in enumerate(grades)
+    ]
     frame = pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row")
     ids: dict[str, Any] = {}
     if text:
-        frame = frame.with_columns(query="q" + pl.col("query").cast(str), item="i" + pl.col("item").cast(str))
+        frame = frame.with_columns(
+            query="q" + pl.col("query").cast(str), item="i" + pl.col("item").cast(str)
+        )
         ids = {"query_ids": ["q0", "q1", "q2"], "item_ids": [f"i{index}" for index in range(25)]}
     counts = count_codes(queries, items, judgements=frame, **ids)
     expected = by_hand(pairs(queries, items, hamming), judged_by_hand(3, 25, judged))
@@ -108,7 +124,9 @@ def test_a_query_can_be_left_out_of_its_own_list(kind: str) -> None:
     elif kind == "judgements":
         judged = [(0, 4, 3), (0, 5, 2), (1, 7, 1), (2, 8, 1)]
         frame = pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row")
-        names = {"query": pl.col("query").replace_strict({n: f"i{p}" for n, p in enumerate(measures)})}
+        names = {
+            "query": pl.col("query").replace_strict({n: f"i{p}" for n, p in enumerate(measures)})
+        }
         known["judgements"] = frame.with_columns(**names, item="i" + pl.col("item").cast(str))
         relevance = judged_by_hand(3, 30, judged)
     else:
@@ -127,7 +145,9 @@ def test_without_ids_query_i_is_item_i() -> None:
     labels = classes(45, 12)
     distance = pairs(items[:5], items, hamming)
     distance[np.arange(5), np.arange(5)] = -1
-    counts = count_codes(items[:5], items, query_labels=labels[:5], item_labels=labels, exclude_self=True)
+    counts = count_codes(
+        items[:5], items, query_labels=labels[:5], item_labels=labels, exclude_self=True
+    )
     assert rows(counts) == by_hand(distance, pairs(labels[:5], labels, same))
 
 
@@ -142,7 +162,11 @@ def test_depth_keeps_the_nearest_and_the_last_tie_whole(
 ) -> None:
     items = random_bits(46, 40, 9)
     queries = items[:6]
-    judged: dict[str, Any] = {"query": [0, 1, 2, 3, 4, 5, 0], "item": [0, 2, 4, 6, 8, 39, 38], "relevance": [1] * 7}
+    judged: dict[str, Any] = {
+        "query": [0, 1, 2, 3, 4, 5, 0],
+        "item": [0, 2, 4, 6, 8, 39, 38],
+        "relevance": [1] * 7,
+    }
     if sliced:
         monkeypatch.setattr(shards, "SLICE_BYTES", 9 * 8)
     everything = count_codes(queries, items, judgements=judged, exclude_self=exclude)
@@ -156,7 +180,9 @@ def test_depth_keeps_the_nearest_and_the_last_tie_whole(
             nearer, last = nearer + row[3], row[1]
     found = count_codes(queries, items, judgements=judged, exclude_self=exclude, depth=depth)
     assert rows(found.drop("truncated")) == kept
-    assert found["truncated"].unique().to_list() == ["no" if depth > 40 - exclude else "between_ties"]
+    assert found["truncated"].unique().to_list() == [
+        "no" if depth > 40 - exclude else "between_ties"
+    ]
 
 
 # Other distances
@@ -165,7 +191,9 @@ def test_depth_keeps_the_nearest_and_the_last_tie_whole(
 @pytest.mark.parametrize("width", [1, 3, 50])
 def test_l1_of_bytes(width: int) -> None:
     generator = np.random.default_rng(47)
-    queries, items = (generator.integers(0, 256, (size, width)).astype(np.uint8) for size in (4, 30))
+    queries, items = (
+        generator.integers(0, 256, (size, width)).astype(np.uint8) for size in (4, 30)
+    )
     own, other = classes(48, 4), classes(49, 30)
     counts = count_codes(queries, items, query_labels=own, item_labels=other, distance="l1")
     distance = pairs(queries.astype(int), items.astype(int), lambda a, b: abs(a - b).sum())
@@ -176,10 +204,15 @@ def test_l1_of_bytes(width: int) -> None:
 @pytest.mark.parametrize("largest", [3, 127])
 def test_inner_product_of_int8(width: int, largest: int) -> None:
     generator = np.random.default_rng(50)
-    queries, items = (generator.integers(-largest - 1, largest + 1, (size, width)).astype(np.int8) for size in (4, 30))
+    queries, items = (
+        generator.integers(-largest - 1, largest + 1, (size, width)).astype(np.int8)
+        for size in (4, 30)
+    )
     own, other = random_bits(51, 4, 5), random_bits(52, 30, 5)
     queries[0], items[:2] = -128, [[-128] * width, [127] * width]
-    counts = count_codes(queries, items, query_labels=own, item_labels=other, distance="dot", relevance="shared")
+    counts = count_codes(
+        queries, items, query_labels=own, item_labels=other, distance="dot", relevance="shared"
+    )
     distance = 128 * 128 * width - queries.astype(int) @ items.astype(int).T
     assert rows(counts) == by_hand(distance, own @ other.T)
 
@@ -189,7 +222,9 @@ def test_l1_leaves_the_query_out() -> None:
     labels = classes(71, 20)
     distance = pairs(vectors.astype(int), vectors.astype(int), lambda a, b: abs(a - b).sum())
     np.fill_diagonal(distance, -1)
-    counts = count_codes(vectors, vectors, query_labels=labels, item_labels=labels, distance="l1", exclude_self=True)
+    counts = count_codes(
+        vectors, vectors, query_labels=labels, item_labels=labels, distance="l1", exclude_self=True
+    )
     assert rows(counts) == by_hand(distance, pairs(labels, labels, same))
 
 
@@ -200,7 +235,9 @@ def test_inner_product_in_shards_with_judgements_and_depth() -> None:
     judgements = {"query": [0, 1, 2], "item": [35, 1, 2], "relevance": [1, 1, 2]}
     whole = count_codes(queries, items, judgements=judgements, distance="dot")
     distance = 128 * 128 * 6 - queries.astype(int) @ items.astype(int).T
-    assert rows(whole) == by_hand(distance, judged_by_hand(3, 40, [(0, 35, 1), (1, 1, 1), (2, 2, 2)]))
+    assert rows(whole) == by_hand(
+        distance, judged_by_hand(3, 40, [(0, 35, 1), (1, 1, 1), (2, 2, 2)])
+    )
     split: dict[str, Any] = {"judgements": judgements, "distance": "dot"}
     assert count_codes(queries, np.split(items, [9, 31]), **split).equals(whole)
     near = count_codes(queries, items, depth=5, **split)
@@ -210,7 +247,9 @@ def test_inner_product_in_shards_with_judgements_and_depth() -> None:
 
 def test_zero_vectors_have_the_distance_of_an_inner_product_of_zero() -> None:
     zeros = np.zeros((1, 4), np.int8)
-    assert rows(count_codes(zeros, zeros, query_labels=[0], item_labels=[0], distance="dot")) == [(0, 65536, 1, 1)]
+    assert rows(count_codes(zeros, zeros, query_labels=[0], item_labels=[0], distance="dot")) == [
+        (0, 65536, 1, 1)
+    ]
 
 
 @pytest.mark.parametrize("bits", [5, 64, 70])
@@ -218,7 +257,9 @@ def test_weighted_hamming(bits: int) -> None:
     queries, items = random_bits(54, 4, bits), random_bits(55, 30, bits)
     weights = np.random.default_rng(56).integers(0, 9, bits)
     weights[0] = 1
-    counts = count_codes(queries, items, query_labels=[0] * 4, item_labels=[1] * 30, weights=weights)
+    counts = count_codes(
+        queries, items, query_labels=[0] * 4, item_labels=[1] * 30, weights=weights
+    )
     distance = pairs(queries, items, lambda a, b: ((a != b) * weights).sum())
     assert rows(counts) == by_hand(distance, np.zeros((4, 30), int))
 
@@ -258,7 +299,8 @@ def test_relevant_items_are_known_beside_counts_of_the_nearest() -> None:
     labels: dict[str, Any] = {"query_labels": classes(63, 5), "item_labels": classes(64, 200)}
     told = count_relevant(**labels)
     expected = [
-        (n, int((labels["item_labels"] == label).sum()), label) for n, label in enumerate(labels["query_labels"])
+        (n, int((labels["item_labels"] == label).sum()), label)
+        for n, label in enumerate(labels["query_labels"])
     ]
     assert told.rows() == expected
     asked: dict[str, Any] = {"cutoffs": (1, 5, 10), "policies": POLICIES, "shuffles": 3}

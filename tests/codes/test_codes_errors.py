@@ -36,56 +36,89 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD.astype(str), GOOD, LABELS, DataError, "query_codes: <U21 values; codes are numbers"),
         (GOOD, GOOD[:, :2], LABELS, DataError, "item_codes: 2 columns where query_codes have 3"),
         (GOOD, NAN, LABELS, DataError, "item_codes: 1 NaN .* in row 1, column 2"),
-        (HALF, GOOD, LABELS, DataError, r"query_codes: 1 values are neither .* first 0.5 in row 0, column 1"),
+        (HALF, GOOD, LABELS, DataError, (r"query_codes: 1 values are neither .* first 0.5 in row 0, "
+                                        r"column 1")),
         (2 * GOOD, GOOD, LABELS, DataError, "first 2 in row 0, column 1"),
         (BYTES, BYTES, LABELS, DataError, "first 3 in row 0, column 0; packed codes need bits="),
-        (GOOD, np.array([[0, 1, -1], [0, 1, 1]]), LABELS, DataError, "item_codes: holds both -1 and 0"),
-        (GOOD, [(GOOD, [0, 1]), (NAN, [0, 1])], {"query_labels": [0, 1]}, DataError, "item_codes of shard 1: 1 NaN"),
+        (GOOD, np.array([[0, 1, -1], [0, 1, 1]]), LABELS, DataError, ("item_codes: holds both -1 "
+                                                                     "and 0")),
+        (GOOD, [(GOOD, [0, 1]), (NAN, [0, 1])], {"query_labels": [0, 1]}, DataError, ("item_codes "
+                                                                                     "of shard 1: "
+                                                                                     "1 NaN")),
         (GOOD, [(GOOD, 1, 2, 3)], LABELS, DataError, "shard 0: a tuple of 4"),
-        (GOOD, [GOOD], {**LABELS, "item_labels": [[0, 1], [0]]}, DataError, "item_labels: 2 entries for 1 shards"),
+        (GOOD, [GOOD], {**LABELS, "item_labels": [[0, 1], [0]]}, DataError, ("item_labels: 2 "
+                                                                            "entries for 1 shards")),
         (GOOD, [GOOD, GOOD], {"query_labels": [0, 1], "item_labels": [[0, 1]]}, DataError, "but there are more"),
-        (GOOD, [(GOOD, [0, 1])], LABELS, ParameterError, "item_labels: given together with shards that hold their own"),
+        (GOOD, [(GOOD, [0, 1])], LABELS, ParameterError, ("item_labels: given together with shards "
+                                                         "that hold their own")),
         (GOOD, iter([GOOD]), {**LABELS, "item_labels": np.zeros(2)}, ParameterError, "if item_codes are shards"),
         (GOOD, GOOD, {}, ParameterError, "query_labels: neither labels nor judgements given"),
-        (GOOD, GOOD, {"query_labels": [0, 1]}, ParameterError, "query_labels: given without item_labels"),
-        (GOOD, GOOD, {**LABELS, "judgements": {}}, ParameterError, "judgements: given together with query_labels"),
+        (GOOD, GOOD, {"query_labels": [0, 1]}, ParameterError, ("query_labels: given without "
+                                                               "item_labels")),
+        (GOOD, GOOD, {**LABELS, "judgements": {}}, ParameterError, ("judgements: given together "
+                                                                   "with query_labels")),
         (GOOD, GOOD, {"judgements": {"query": [0, 1], "item": [0, 0], "relevance": [1, 1]}, "item_labels": [0, 1]},
          ParameterError, "item_labels: given without query_labels"),
-        (GOOD, GOOD, {**LABELS, "query_labels": [0]}, DataError, "query_labels: 1 labels for 2 codes"),
-        (GOOD, GOOD, {**LABELS, "item_labels": [0, 1, 2]}, DataError, "item_labels: 3 labels for 2 codes"),
-        (GOOD, GOOD, {**LABELS, "item_labels": [0.0, 1.0]}, DataError, "item_labels: float64 values; class ids"),
+        (GOOD, GOOD, {**LABELS, "query_labels": [0]}, DataError, ("query_labels: 1 labels for 2 "
+                                                                 "codes")),
+        (GOOD, GOOD, {**LABELS, "item_labels": [0, 1, 2]}, DataError, ("item_labels: 3 labels for 2 "
+                                                                      "codes")),
+        (GOOD, GOOD, {**LABELS, "item_labels": [0.0, 1.0]}, DataError, ("item_labels: float64 "
+                                                                       "values; class ids")),
         (GOOD, GOOD, {**LABELS, "item_labels": [0, None]}, DataError, "item_labels: 0 among text"),
         (GOOD, GOOD, {**LABELS, "item_labels": ["a", 1]}, DataError, "item_labels: 1 among text"),
-        (GOOD, GOOD, {**LABELS, "item_labels": ["a", "b"]}, KeyMismatchError, "classes are never cast"),
-        (GOOD, GOOD, {**LABELS, "item_labels": [[0], [0, 1]]}, DataError, "item_labels: not an array of labels"),
+        (GOOD, GOOD, {**LABELS, "item_labels": ["a", "b"]}, KeyMismatchError, ("classes are never "
+                                                                              "cast")),
+        (GOOD, GOOD, {**LABELS, "item_labels": [[0], [0, 1]]}, DataError, ("item_labels: not an "
+                                                                          "array of labels")),
         (GOOD, GOOD, {**LABELS, "item_labels": "ab"}, DataError, "item_labels: a str is not a list"),
         (GOOD, GOOD, {**LABELS, "item_labels": np.array([1, 2**63], np.uint64)}, DataError, "beyond int64"),
-        (GOOD, GOOD, {**LABELS, "item_labels": GOOD}, DataError, r"shape \(2, 3\); query_labels are class ids"),
-        (GOOD, GOOD, {**LABELS, "query_labels": GOOD}, DataError, "query_labels are multi-hot over 3 classes"),
-        (GOOD, GOOD, {**LABELS, "query_labels": [[0], [2]]}, DataError, r"first 2 in row 1, column 0; class ids have"),
-        (GOOD, GOOD, {**LABELS, "query_labels": [["a"], ["b"]]}, DataError, "multi-hot labels are 0 and 1"),
-        (GOOD, GOOD, {**LABELS, "query_labels": np.zeros((2, 1, 1))}, DataError, r"query_labels: shape \(2, 1, 1\)"),
-        (GOOD, GOOD, {**LABELS, "relevance": "all"}, ParameterError, "relevance: 'all' is not one of"),
-        (GOOD, GOOD, {**LABELS, "distance": "cosine"}, ParameterError, "distance: 'cosine' is not one of"),
-        (GOOD, GOOD, {**LABELS, "distance": "l1"}, DataError, "query_codes: int64 values; distance='l1' takes uint8"),
-        (GOOD, GOOD, {**LABELS, "distance": "dot", "bits": 3}, ParameterError, "bits: only distance='hamming'"),
-        (GOOD, GOOD, {**LABELS, "distance": "dot", "weights": [1]}, ParameterError, "weights: only distance='hamming'"),
-        (GOOD, GOOD, {**LABELS, "bits": 4}, ParameterError, "bits: 4 bits do not fit query_codes of 3 int64 columns"),
+        (GOOD, GOOD, {**LABELS, "item_labels": GOOD}, DataError, (r"shape \(2, 3\); query_labels "
+                                                                 r"are class ids")),
+        (GOOD, GOOD, {**LABELS, "query_labels": GOOD}, DataError, ("query_labels are multi-hot over "
+                                                                  "3 classes")),
+        (GOOD, GOOD, {**LABELS, "query_labels": [[0], [2]]}, DataError, (r"first 2 in row 1, column "
+                                                                        r"0; class ids have")),
+        (GOOD, GOOD, {**LABELS, "query_labels": [["a"], ["b"]]}, DataError, ("multi-hot labels are "
+                                                                            "0 and 1")),
+        (GOOD, GOOD, {**LABELS, "query_labels": np.zeros((2, 1, 1))}, DataError, (r"query_labels: "
+                                                                                 r"shape \(2, 1, "
+                                                                                 r"1\)")),
+        (GOOD, GOOD, {**LABELS, "relevance": "all"}, ParameterError, ("relevance: 'all' is not one "
+                                                                     "of")),
+        (GOOD, GOOD, {**LABELS, "distance": "cosine"}, ParameterError, ("distance: 'cosine' is not "
+                                                                       "one of")),
+        (GOOD, GOOD, {**LABELS, "distance": "l1"}, DataError, ("query_codes: int64 values; "
+                                                              "distance='l1' takes uint8")),
+        (GOOD, GOOD, {**LABELS, "distance": "dot", "bits": 3}, ParameterError, ("bits: only "
+                                                                               "distance='hamming'")),
+        (GOOD, GOOD, {**LABELS, "distance": "dot", "weights": [1]}, ParameterError, ("weights: only "
+                                                                                    "distance='hamming'")),
+        (GOOD, GOOD, {**LABELS, "bits": 4}, ParameterError, ("bits: 4 bits do not fit query_codes "
+                                                            "of 3 int64 columns")),
         (GOOD, GOOD, {**LABELS, "bits": 0}, ParameterError, "bits: 0 is not a whole number"),
-        (BYTES, BYTES.astype(int), {**LABELS, "bits": 16}, DataError, "int64 values where query_codes are packed in"),
-        (255 * BYTES, BYTES, {**LABELS, "bits": 12}, DataError, "uses 8 bits, but of 12 bits it holds only 4"),
-        (BYTES, BYTES, {**LABELS, "bits": 16, "weights": [1] * 16}, ParameterError, "weights: packed codes"),
+        (BYTES, BYTES.astype(int), {**LABELS, "bits": 16}, DataError, ("int64 values where "
+                                                                      "query_codes are packed in")),
+        (255 * BYTES, BYTES, {**LABELS, "bits": 12}, DataError, ("uses 8 bits, but of 12 bits it "
+                                                                "holds only 4")),
+        (BYTES, BYTES, {**LABELS, "bits": 16, "weights": [1] * 16}, ParameterError, ("weights: "
+                                                                                    "packed codes")),
         (GOOD, GOOD, {**LABELS, "weights": [1, 2]}, ParameterError, r"weights: shape \(2,\)"),
-        (GOOD, GOOD, {**LABELS, "weights": [1, -2, 1]}, ParameterError, "weights: must be whole numbers"),
-        (GOOD, GOOD, {**LABELS, "weights": [0, 0, 0]}, ParameterError, "weights: must be whole numbers"),
-        (GOOD, GOOD, {**LABELS, "weights": [0.5, 1, 1]}, ParameterError, "weights: must be whole numbers"),
+        (GOOD, GOOD, {**LABELS, "weights": [1, -2, 1]}, ParameterError, ("weights: must be whole "
+                                                                        "numbers")),
+        (GOOD, GOOD, {**LABELS, "weights": [0, 0, 0]}, ParameterError, ("weights: must be whole "
+                                                                       "numbers")),
+        (GOOD, GOOD, {**LABELS, "weights": [0.5, 1, 1]}, ParameterError, ("weights: must be whole "
+                                                                         "numbers")),
         (GOOD, GOOD, {**LABELS, "depth": 0}, ParameterError, "depth: 0 is not"),
         (GOOD, GOOD, {**LABELS, "depth": True}, ParameterError, "depth: True is not"),
         (GOOD, GOOD, {**LABELS, "threads": 0}, ParameterError, "threads: 0 is not"),
         (GOOD, GOOD, {**LABELS, "model": ""}, ParameterError, "model: '' is not a name"),
-        (GOOD, GOOD, {**LABELS, "query_ids": ["a", "a"]}, DataError, "query_ids: 1 of 2 ids repeat another, first 'a'"),
+        (GOOD, GOOD, {**LABELS, "query_ids": ["a", "a"]}, DataError, ("query_ids: 1 of 2 ids repeat "
+                                                                     "another, first 'a'")),
         (GOOD, GOOD, {**LABELS, "query_ids": ["a"]}, DataError, "query_ids: 1 ids for 2 codes"),
-        (GOOD, GOOD, {**LABELS, "query_ids": ["a", None]}, DataError, "query_ids: 1 null, first in row 1"),
+        (GOOD, GOOD, {**LABELS, "query_ids": ["a", None]}, DataError, ("query_ids: 1 null, first in "
+                                                                      "row 1")),
         (GOOD, GOOD, {**LABELS, "query_ids": ["a", 1]}, DataError, "query_ids: not all text"),
         (GOOD, GOOD, {**LABELS, "query_ids": [0.5, 1.0]}, DataError, "query_ids: Float64 values"),
         (GOOD, GOOD, {**LABELS, "query_ids": np.array([1, 2**63], np.uint64)}, DataError, "ids: ids beyond int64"),
@@ -93,7 +126,11 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_with_rule_place_and_value(
-    queries: Any, items: Any, options: dict[str, Any], error: type[RetrievalReportError], message: str
+    queries: Any,
+    items: Any,
+    options: dict[str, Any],
+    error: type[RetrievalReportError],
+    message: str,
 ) -> None:
     with pytest.raises(error, match=message):
         count_codes(queries, items, **options)
@@ -112,9 +149,21 @@ def test_bad_input_is_refused_with_rule_place_and_value(
             ParameterError,
             "exclude_self: requires both query_ids and ids of the items, or neither",
         ),
-        ({"query_ids": ["a", "b"], "item_ids": [1, 2]}, KeyMismatchError, "query ids are String, item ids Int64"),
-        ({"query_ids": ["a", "b"], "item_ids": ["c", "d"]}, KeyMismatchError, "no query is among the items.* 'a'"),
-        ({}, KeyMismatchError, "2 of them have other codes or labels, first 0; give query_ids and item_ids"),
+        (
+            {"query_ids": ["a", "b"], "item_ids": [1, 2]},
+            KeyMismatchError,
+            "query ids are String, item ids Int64",
+        ),
+        (
+            {"query_ids": ["a", "b"], "item_ids": ["c", "d"]},
+            KeyMismatchError,
+            "no query is among the items.* 'a'",
+        ),
+        (
+            {},
+            KeyMismatchError,
+            "2 of them have other codes or labels, first 0; give query_ids and item_ids",
+        ),
     ],
 )
 def test_self_matches_that_cannot_be_told(
@@ -127,7 +176,9 @@ def test_self_matches_that_cannot_be_told(
 def test_a_query_among_the_items_twice_is_refused() -> None:
     shard = (GOOD, [0, 1], ["a", "b"])
     with pytest.raises(DataError, match="query 'a' is among the items more than once"):
-        count_codes(GOOD, [shard, shard], query_labels=[0, 1], query_ids=["a", "b"], exclude_self=True)
+        count_codes(
+            GOOD, [shard, shard], query_labels=[0, 1], query_ids=["a", "b"], exclude_self=True
+        )
 
 
 @pytest.mark.parametrize(
@@ -137,7 +188,10 @@ def test_a_query_among_the_items_twice_is_refused() -> None:
             {"query": ["0", "01"], "item": [0, 1], "relevance": [1, 1]},
             "column 'query' is Int64 in the codes and String",
         ),
-        ({"query": [0, 1], "item": ["0", "01"], "relevance": [1, 1]}, "'item' is Int64 in the codes and String"),
+        (
+            {"query": [0, 1], "item": ["0", "01"], "relevance": [1, 1]},
+            "'item' is Int64 in the codes and String",
+        ),
         ({"query": [0], "item": [0], "relevance": [1]}, "1 of 2 queries have none, first 1"),
     ],
 )
@@ -149,7 +203,9 @@ def test_judgements_that_do_not_fit(judgements: dict[str, Any], message: str) ->
 def test_judgements_of_a_text_file_fit_codes_without_ids() -> None:
     judgements = pl.DataFrame({"query": [0, 1], "item": [0, 1], "relevance": [1, 2]})
     texts = judgements.with_columns(pl.col("query", "item").cast(pl.String))
-    assert_frame_equal(count_codes(GOOD, GOOD, judgements=texts), count_codes(GOOD, GOOD, judgements=judgements))
+    assert_frame_equal(
+        count_codes(GOOD, GOOD, judgements=texts), count_codes(GOOD, GOOD, judgements=judgements)
+    )
 
 
 def test_distances_with_too_many_values_are_refused() -> None:

@@ -25,7 +25,12 @@ from retrieval_report.cli.codes import WRITTEN
 from retrieval_report.codes import count_codes
 from retrieval_report.codes.files import codes_from, load_codes
 from retrieval_report.codes.inputs import FileRows
-from retrieval_report.contracts.errors import DataError, FileError, ParameterError, RetrievalReportError
+from retrieval_report.contracts.errors import (
+    DataError,
+    FileError,
+    ParameterError,
+    RetrievalReportError,
+)
 from retrieval_report.scoring.radius import evaluate_radius
 
 QUERIES, ITEMS = random_bits(1, 8, 20), random_bits(2, 90, 20)
@@ -35,7 +40,9 @@ OWN, OTHER = classes(3, 8), classes(4, 90)
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The queries as an archive, the items as three files of other kinds."""
-    np.savez(tmp_path / "queries.npz", codes=2 * QUERIES - 1, labels=OWN, ids=[f"q{n}" for n in range(8)])
+    np.savez(
+        tmp_path / "queries.npz", codes=2 * QUERIES - 1, labels=OWN, ids=[f"q{n}" for n in range(8)]
+    )
     np.savez_compressed(tmp_path / "a.npz", codes=ITEMS[:30], labels=OTHER[:30])
     np.save(tmp_path / "b.npy", ITEMS[30:50].astype(bool))
     np.save(tmp_path / "b.labels.npy", OTHER[30:50])
@@ -46,7 +53,9 @@ def folder(tmp_path: Path) -> Path:
 
 def expected_counts(**options: Any) -> pl.DataFrame:
     ids = [f"q{n}" for n in range(8)]
-    return count_codes(QUERIES, ITEMS, query_labels=OWN, item_labels=OTHER, query_ids=ids, **options)
+    return count_codes(
+        QUERIES, ITEMS, query_labels=OWN, item_labels=OTHER, query_ids=ids, **options
+    )
 
 
 def items(folder: Path) -> list[Path]:
@@ -57,13 +66,17 @@ def test_files_are_shards(folder: Path) -> None:
     result = codes_command(folder / "queries.npz", items(folder))
     counts = expected_counts()
     assert result.counts.equals(counts)
-    assert result.summary.equals(summarise(evaluate(counts, policies=("expected", "worst", "best"))))
+    assert result.summary.equals(
+        summarise(evaluate(counts, policies=("expected", "worst", "best")))
+    )
     assert result.radius is not None
     assert result.radius.equals(evaluate_radius(counts))
 
 
 def test_results_are_written(folder: Path) -> None:
-    result = codes_command(folder / "queries.npz", items(folder), model="m", metrics="ap", cutoffs=5)
+    result = codes_command(
+        folder / "queries.npz", items(folder), model="m", metrics="ap", cutoffs=5
+    )
     paths = [str(path) for path in (folder / "queries.npz", *items(folder))]
     options = ["--model", "m", "--metrics", "ap", "--cutoffs", "5", "--out", str(folder / "out")]
     assert CliRunner().invoke(cli, ["codes", *paths, *options]).exit_code == 0
@@ -78,14 +91,18 @@ def test_results_are_written(folder: Path) -> None:
 
 def test_counts_of_the_nearest_keep_r(folder: Path) -> None:
     result = codes_command(folder / "queries.npz", items(folder), cutoffs=(1, 5), depth=5)
-    whole = summarise(evaluate(expected_counts(), cutoffs=(1, 5), policies=("expected", "worst", "best")))
+    whole = summarise(
+        evaluate(expected_counts(), cutoffs=(1, 5), policies=("expected", "worst", "best"))
+    )
     assert result.counts.equals(expected_counts(depth=5))
     assert result.summary.equals(whole)
     assert result.radius is None
 
 
 def test_counts_of_the_nearest_are_known_to_end_between_ties(folder: Path) -> None:
-    found = codes_command(folder / "queries.npz", items(folder), metrics="precision", cutoffs=(5, 60), depth=5)
+    found = codes_command(
+        folder / "queries.npz", items(folder), metrics="precision", cutoffs=(5, 60), depth=5
+    )
     scores = found.scores
     reaching = scores.group_by("cutoff").agg(pl.col("truncated").unique()).sort("cutoff")
     assert reaching.rows() == [(5, [False]), (60, [True])]
@@ -96,13 +113,19 @@ def test_r_leaves_the_query_out_where_the_counts_do(folder: Path) -> None:
     ids = [f"i{n}" for n in range(90)]
     np.savez(folder / "all.npz", codes=ITEMS, labels=OTHER, ids=ids)
     np.savez(folder / "some.npz", codes=ITEMS[:8], labels=OTHER[:8], ids=ids[:8])
-    near = codes_command(folder / "some.npz", [folder / "all.npz"], cutoffs=3, depth=3, exclude_self=True)
+    near = codes_command(
+        folder / "some.npz", [folder / "all.npz"], cutoffs=3, depth=3, exclude_self=True
+    )
     whole = codes_command(folder / "some.npz", [folder / "all.npz"], cutoffs=3, exclude_self=True)
     assert near.summary.equals(whole.summary)
 
 
 def test_judgements_replace_labels(folder: Path) -> None:
-    judgements = {"query": [f"q{n}" for n in range(8)], "item": list(range(8)), "relevance": [1, 2] * 4}
+    judgements = {
+        "query": [f"q{n}" for n in range(8)],
+        "item": list(range(8)),
+        "relevance": [1, 2] * 4,
+    }
     parts = [folder / "a.npz", folder / "c.npz"]
     result = codes_command(folder / "queries.npz", parts, judgements=judgements)
     assert sorted(result.counts["relevance"].unique()) == [0, 1, 2]
@@ -225,7 +248,10 @@ def member(data: bytes, *, method: int = zipfile.ZIP_STORED) -> bytes:
 
 def array(shape: str, dtype: str = "<f8") -> bytes:
     """The bytes of an array that declares a shape and holds nothing."""
-    header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b"\n"
+    header = (
+        f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117)
+        + b"\n"
+    )
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
 
 
@@ -268,7 +294,9 @@ def test_foreign_bytes_are_refused_and_never_a_traceback(tmp_path: Path, damage:
 
 @pytest.mark.parametrize("dtype", ["<U0", "|S0", "|V0"])
 def test_a_trillion_empty_ids_are_refused(tmp_path: Path, dtype: str) -> None:
-    ids = array("(1000000000000,)", dtype)  # of no bytes, so that the file holds all that it declares
+    ids = array(
+        "(1000000000000,)", dtype
+    )  # of no bytes, so that the file holds all that it declares
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("codes.npy", array("(2, 4)", "|b1") + bytes(8))
@@ -281,7 +309,9 @@ def test_a_trillion_empty_ids_are_refused(tmp_path: Path, dtype: str) -> None:
         load_codes(tmp_path / "a.npy")
 
 
-def test_declared_sizes_are_refused_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_declared_sizes_are_refused_before_anything_is_allocated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(np, "load", None)
     for name in ("10^12 numbers in 192 bytes", "10^12 numbers"):
         with pytest.raises(FileError, match="declares an array of 8000000000000 bytes, but holds"):
@@ -304,7 +334,9 @@ def test_damaged_archives_raise_our_error_or_are_read(data: st.DataObject) -> No
         codes_from("codes.npz", bytes(content), 10**8)
 
 
-@pytest.mark.parametrize("name", ["../codes.npy", "/etc/codes.npy", "C:\\codes.npy", "codes.npy/../../x"])
+@pytest.mark.parametrize(
+    "name", ["../codes.npy", "/etc/codes.npy", "C:\\codes.npy", "codes.npy/../../x"]
+)
 def test_row_097_members_of_archives_are_never_unpacked(tmp_path: Path, name: str) -> None:
     array = io.BytesIO()
     np.save(array, np.ones((2, 8)))

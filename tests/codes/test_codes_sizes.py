@@ -49,12 +49,16 @@ def test_every_form_of_codes_gives_the_same_counts(form: str, bits: int) -> None
     queries, items = random_bits(5, 4, bits), random_bits(6, 9, bits)
     expected = by_hand(pairs(queries, items, hamming), np.zeros((4, 9), int))
     (query_codes, told), (item_codes, _) = forms(queries)[form], forms(items)[form]
-    counts = count_codes(query_codes, item_codes, query_labels=[0] * 4, item_labels=[1] * 9, bits=told)
+    counts = count_codes(
+        query_codes, item_codes, query_labels=[0] * 4, item_labels=[1] * 9, bits=told
+    )
     assert rows(counts) == expected
 
 
 def test_lists_are_arrays_too() -> None:
-    counts = count_codes([[1, 0]], [[1, 0], [0, 0]], query_labels=["cat"], item_labels=["cat", "dog"])
+    counts = count_codes(
+        [[1, 0]], [[1, 0], [0, 0]], query_labels=["cat"], item_labels=["cat", "dog"]
+    )
     assert rows(counts) == [(0, 0, 1, 1), (0, 1, 0, 1)]
 
 
@@ -75,20 +79,31 @@ def test_no_tile_or_lane_boundary_loses_or_repeats_an_item(size: int, bits: int)
     assert rows(counts) == by_hand(distance, (own[:, None] == other).astype(int))
 
 
-def counted_at_once(queries: Array, items: Array, relevant: Array) -> list[tuple[int, int, int, int]]:
+def counted_at_once(
+    queries: Array, items: Array, relevant: Array
+) -> list[tuple[int, int, int, int]]:
     """What ``count_codes`` gives, by NumPy, query by query."""
     found = []
     for number, query in enumerate(queries):
         values = 2 * (query != items).sum(axis=1) + relevant[number]
         counts = np.bincount(values)
-        found += [(number, int(value) // 2, int(value) % 2, int(counts[value])) for value in np.flatnonzero(counts)]
+        found += [
+            (number, int(value) // 2, int(value) % 2, int(counts[value]))
+            for value in np.flatnonzero(counts)
+        ]
     return found
 
 
 @pytest.mark.parametrize("kind", ["random", "equal", "half equal"])
-@pytest.mark.parametrize("bits", [64, 255, *(pytest.param(bits, marks=pytest.mark.slow) for bits in (20, 100, 256))])
-@pytest.mark.parametrize(("size", "kinds"), [(1 << 14, 10), ((1 << 14) + 1, 5000), ((1 << 16) + 129, 1)])
-def test_items_sorted_by_class_give_the_same_counts(size: int, kinds: int, bits: int, kind: str) -> None:
+@pytest.mark.parametrize(
+    "bits", [64, 255, *(pytest.param(bits, marks=pytest.mark.slow) for bits in (20, 100, 256))]
+)
+@pytest.mark.parametrize(
+    ("size", "kinds"), [(1 << 14, 10), ((1 << 14) + 1, 5000), ((1 << 16) + 129, 1)]
+)
+def test_items_sorted_by_class_give_the_same_counts(
+    size: int, kinds: int, bits: int, kind: str
+) -> None:
     generator = np.random.default_rng(bits)
     queries, items = random_bits(1, counting.SORTED_QUERIES, bits), random_bits(2, size, bits)
     items[: {"random": 0, "equal": size, "half equal": size // 2}[kind]] = queries[0]
@@ -105,7 +120,9 @@ def test_sorting_by_class_changes_nothing(labelled: bool, monkeypatch: pytest.Mo
     queries, items = random_bits(3, 70, 64), random_bits(4, 20_000, 64)
     labels: dict[str, Any] = {"query_labels": classes(5, 70), "item_labels": classes(6, 20_000)}
     if not labelled:
-        labels = {"judgements": pl.DataFrame({"query": range(70), "item": range(70), "relevance": 1})}
+        labels = {
+            "judgements": pl.DataFrame({"query": range(70), "item": range(70), "relevance": 1})
+        }
     quick = count_codes(queries, items, **labels)
     monkeypatch.setattr(counting, "SORTED_ITEMS", 1 << 30)
     assert_frame_equal(quick, count_codes(queries, items, **labels))
@@ -120,9 +137,14 @@ def test_wide_codes() -> None:
 
 @pytest.mark.parametrize("kinds", [1, 2, 70])
 @pytest.mark.parametrize("bits", [1, 4, 9, 16])
-def test_counting_by_value_equals_counting_by_pair(bits: int, kinds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_by_value_equals_counting_by_pair(
+    bits: int, kinds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     queries, items = random_bits(19, 60, bits), random_bits(20, 5000, bits)
-    labels: dict[str, Any] = {"query_labels": classes(21, 60, kinds), "item_labels": classes(22, 5000, 1 + kinds)}
+    labels: dict[str, Any] = {
+        "query_labels": classes(21, 60, kinds),
+        "item_labels": classes(22, 5000, 1 + kinds),
+    }
     monkeypatch.setattr(counting, "FEW_BITS", 0)
     by_pair = count_codes(queries, items, **labels)
     monkeypatch.undo()
@@ -152,14 +174,20 @@ def test_any_codes_any_shards(data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.sets(st.integers(1, size - 1), max_size=4))) if size > 1 else []
     parts = list(zip(np.split(items, cuts), np.split(other, cuts), strict=True))
     assert count_codes(queries, iter(parts), query_labels=own).equals(whole)
-    each = [count_codes(queries, codes, query_labels=own, item_labels=labels) for codes, labels in parts]
+    each = [
+        count_codes(queries, codes, query_labels=own, item_labels=labels) for codes, labels in parts
+    ]
     assert count_ties(pl.concat(each)).equals(whole)
 
 
 def test_shards_as_lists_of_arrays_with_labels_and_ids_beside() -> None:
     queries, items = random_bits(25, 3, 12), random_bits(26, 30, 12)
     labels, ids = classes(27, 30), np.arange(100, 130)
-    known: dict[str, Any] = {"query_labels": [0, 1, 2], "query_ids": [100, 3, 4], "exclude_self": True}
+    known: dict[str, Any] = {
+        "query_labels": [0, 1, 2],
+        "query_ids": [100, 3, 4],
+        "exclude_self": True,
+    }
     whole = count_codes(queries, items, item_labels=labels, item_ids=ids, **known)
     cut = [np.split(values, [11, 12]) for values in (items, labels, ids)]
     assert count_codes(queries, cut[0], item_labels=cut[1], item_ids=cut[2], **known).equals(whole)
@@ -169,7 +197,9 @@ def test_shards_as_lists_of_arrays_with_labels_and_ids_beside() -> None:
 def test_large_shards_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     queries, items = random_bits(28, 3, 12), random_bits(29, 100, 12)
     known: dict[str, Any] = {"query_labels": [0, 1, 2], "item_labels": classes(30, 100)}
-    judged: dict[str, Any] = {"judgements": {"query": [0, 1, 2], "item": [99, 50, 0], "relevance": [2, 1, 3]}}
+    judged: dict[str, Any] = {
+        "judgements": {"query": [0, 1, 2], "item": [99, 50, 0], "relevance": [2, 1, 3]}
+    }
     labelled, graded = count_codes(queries, items, **known), count_codes(queries, items, **judged)
     monkeypatch.setattr(shards, "SLICE_BYTES", 7 * 8)
     assert count_codes(queries, items, **known).equals(labelled)
@@ -180,7 +210,9 @@ def test_memory_mapped_codes(tmp_path: Path) -> None:
     queries, items = random_bits(31, 3, 40), random_bits(32, 50, 40)
     np.save(tmp_path / "items.npy", np.packbits(items, axis=1))
     mapped = np.load(tmp_path / "items.npy", mmap_mode="r")
-    counts = count_codes(np.packbits(queries, axis=1), mapped, query_labels=[0] * 3, item_labels=[0] * 50, bits=40)
+    counts = count_codes(
+        np.packbits(queries, axis=1), mapped, query_labels=[0] * 3, item_labels=[0] * 50, bits=40
+    )
     assert rows(counts) == by_hand(pairs(queries, items, hamming), np.ones((3, 50), int))
 
 

@@ -15,7 +15,9 @@ from retrieval_report.comparison.pairs import COMPARISON, compare
 generator = np.random.default_rng(77)
 BASE = generator.beta(2, 2, size=30)
 SHIFTS = {"a": 0.0, "b": 0.0, "c": 0.05, "d": 0.1}
-MODELS = {name: np.clip(BASE + generator.normal(shift, 0.1, 30), 0, 1) for name, shift in SHIFTS.items()}
+MODELS = {
+    name: np.clip(BASE + generator.normal(shift, 0.1, 30), 0, 1) for name, shift in SHIFTS.items()
+}
 STDS = {name: generator.random(30) / 10 for name in MODELS}
 SCORES = pl.concat(
     scores_of(MODELS, stds=STDS, metric=metric, policy=policy)
@@ -47,7 +49,9 @@ def test_every_pair_of_each_metric_and_policy_has_a_row() -> None:
 
 
 def test_numbers_are_those_of_scipy() -> None:
-    row = compare(SCORES, confidence=0.9).filter(metric="ap", policy="expected", model_a="a", model_b="d")
+    row = compare(SCORES, confidence=0.9).filter(
+        metric="ap", policy="expected", model_a="a", model_b="d"
+    )
     found = row.row(0, named=True)
     difference = MODELS["a"] - MODELS["d"]
     expected = stats.ttest_rel(MODELS["a"], MODELS["d"])
@@ -64,13 +68,22 @@ def test_numbers_are_those_of_scipy() -> None:
     assert found["permutation_method"] == "sampled"
     assert found["permutation_p"] == pytest.approx(expected.pvalue, abs=0.002)
     assert found["tie_std"] == pytest.approx(np.sqrt((STDS["a"] ** 2 + STDS["d"] ** 2).sum()) / 30)
-    assert found["p_tie"] == pytest.approx(stats.norm.sf(abs(found["difference"]) / found["tie_std"]))
-    assert (found["ties"], found["queries"], found["unpaired"], found["tied_queries"]) == (0, 30, 0, 30)
+    assert found["p_tie"] == pytest.approx(
+        stats.norm.sf(abs(found["difference"]) / found["tie_std"])
+    )
+    assert (found["ties"], found["queries"], found["unpaired"], found["tied_queries"]) == (
+        0,
+        30,
+        0,
+        30,
+    )
 
 
 @pytest.mark.parametrize("adjust", ["permutation", "t", "wilcoxon"])
 def test_corrections_are_over_the_pairs_of_a_metric_and_policy(adjust: str) -> None:
-    for part in compare(SCORES, adjust=adjust, correction="holm").partition_by("metric", "cutoff", "policy"):
+    for part in compare(SCORES, adjust=adjust, correction="holm").partition_by(
+        "metric", "cutoff", "policy"
+    ):
         p = part[f"{adjust}_p"].to_numpy()
         assert part["bh_p"].to_numpy() == pytest.approx(stats.false_discovery_control(p))
         largest = int(np.argmin(p))
@@ -118,11 +131,17 @@ def test_other_models_leave_no_trace_but_in_the_family() -> None:
 
 def test_a_baseline_is_the_second_of_every_pair() -> None:
     comparison = compare(SCORES, baseline="b", policies="expected")
-    assert comparison.filter(metric="ap").select("model_a", "model_b").rows() == [("a", "b"), ("c", "b"), ("d", "b")]
+    assert comparison.filter(metric="ap").select("model_a", "model_b").rows() == [
+        ("a", "b"),
+        ("c", "b"),
+        ("d", "b"),
+    ]
     assert comparison["family"].unique().to_list() == [3]
     all_pairs = compare(SCORES, policies="expected")
     turned = all_pairs.filter(model_a="b", model_b="d")["difference"]
-    assert comparison.filter(model_a="d")["difference"].to_list() == pytest.approx((-turned).to_list())
+    assert comparison.filter(model_a="d")["difference"].to_list() == pytest.approx(
+        (-turned).to_list()
+    )
 
 
 def test_policies_default_to_all_but_the_bounds() -> None:
@@ -143,8 +162,12 @@ def test_p_tie_is_for_the_expected_policy_alone() -> None:
 
 def test_bounds_that_do_not_meet_make_p_tie_zero() -> None:
     apart = bounded_scores({"a": ([0.5], [0.5], [0.4], [0.6]), "b": ([0.7], [0.7], [0.6], [0.8])})
-    assert compare(apart, policies="expected").select("p_tie", "p_tie_method").rows() == [(0.0, "exact")]
-    meeting = bounded_scores({"a": ([0.5], [0.5], [0.4], [0.65]), "b": ([0.7], [0.7], [0.6], [0.8])})
+    assert compare(apart, policies="expected").select("p_tie", "p_tie_method").rows() == [
+        (0.0, "exact")
+    ]
+    meeting = bounded_scores(
+        {"a": ([0.5], [0.5], [0.4], [0.65]), "b": ([0.7], [0.7], [0.6], [0.8])}
+    )
     row = compare(meeting, policies="expected").row(0, named=True)
     assert row["p_tie"] == pytest.approx(stats.norm.sf(np.sqrt(2)))
     without = compare(apart.filter(pl.col("policy") != "best"), policies="expected")
@@ -153,14 +176,26 @@ def test_bounds_that_do_not_meet_make_p_tie_zero() -> None:
 
 def test_no_tied_query_makes_p_tie_zero() -> None:
     row = compare(scores_of({"a": [0.5, 0.7], "b": [0.4, 0.7]})).row(0, named=True)
-    assert (row["tie_std"], row["tied_queries"], row["p_tie"], row["p_tie_method"]) == (0.0, 0, 0.0, "exact")
+    assert (row["tie_std"], row["tied_queries"], row["p_tie"], row["p_tie_method"]) == (
+        0.0,
+        0,
+        0.0,
+        "exact",
+    )
 
 
 def test_identical_models_do_not_differ() -> None:
     stds = {"a": [0.1] * 20, "b": [0.1] * 20}
     row = compare(scores_of({"a": BASE[:20], "b": BASE[:20]}, stds=stds)).row(0, named=True)
-    assert (row["difference"], row["ci_low"], row["ci_high"], row["effect_size"]) == (0.0, 0.0, 0.0, 0.0)
-    assert (row["t_p"], row["wilcoxon_p"], row["permutation_p"], row["family_p"], row["bh_p"]) == (1.0,) * 5
+    assert (row["difference"], row["ci_low"], row["ci_high"], row["effect_size"]) == (
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+    )
+    assert (row["t_p"], row["wilcoxon_p"], row["permutation_p"], row["family_p"], row["bh_p"]) == (
+        1.0,
+    ) * 5
     assert (row["wins"], row["ties"], row["losses"]) == (0, 20, 0)
     assert (row["p_tie"], row["p_tie_method"]) == (None, None)
 
@@ -180,7 +215,12 @@ def test_equal_differences_have_no_effect_size() -> None:
 def test_one_query() -> None:
     row = compare(scores_of({"a": [0.9], "b": [0.8]})).row(0, named=True)
     assert (row["t_p"], row["ci_low"], row["ci_high"], row["effect_size"]) == (None,) * 4
-    assert (row["wilcoxon_p"], row["permutation_p"], row["family_p"], row["wins"]) == (1.0, 1.0, 1.0, 1)
+    assert (row["wilcoxon_p"], row["permutation_p"], row["family_p"], row["wins"]) == (
+        1.0,
+        1.0,
+        1.0,
+        1,
+    )
 
 
 def test_queries_without_a_partner_are_counted_and_left_out() -> None:
@@ -192,12 +232,23 @@ def test_queries_without_a_partner_are_counted_and_left_out() -> None:
 
 
 def test_a_pair_without_a_common_query_is_no_part_of_the_family() -> None:
-    scores = scores_of({"a": [0.5, 0.4, None, None], "b": [None, None, 0.3, 0.2], "c": [0.2, 0.3, 0.4, 0.5]})
+    scores = scores_of(
+        {"a": [0.5, 0.4, None, None], "b": [None, None, 0.3, 0.2], "c": [0.2, 0.3, 0.4, 0.5]}
+    )
     comparison = compare(scores)
     assert comparison["family"].to_list() == [2, 2, 2]
     row = comparison.row(0, named=True)
     empty = [name for name, value in row.items() if value is None]
-    assert set(empty) >= {"value_a", "difference", "t_p", "wilcoxon_p", "permutation_p", "family_p", "tie_std", "p_tie"}
+    assert set(empty) >= {
+        "value_a",
+        "difference",
+        "t_p",
+        "wilcoxon_p",
+        "permutation_p",
+        "family_p",
+        "tie_std",
+        "p_tie",
+    }
     assert (row["queries"], row["unpaired"], row["permutation_method"]) == (0, 4, None)
 
 
@@ -267,23 +318,31 @@ def test_arguments_out_of_range_are_named(arguments: dict[str, object], message:
 
 
 def test_scores_there_twice_are_refused() -> None:
-    with pytest.raises(DataError, match="scores of the same model, query, metric, cutoff and policy"):
+    with pytest.raises(
+        DataError, match="scores of the same model, query, metric, cutoff and policy"
+    ):
         compare(pl.concat([SCORES, SCORES.head(1)]))
 
 
 @pytest.mark.parametrize("models", [2, 9, 10, 12])
 @pytest.mark.parametrize("baseline", [None, "m01"])
-def test_the_correction_is_the_same_for_any_number_of_models(models: int, baseline: str | None) -> None:
+def test_the_correction_is_the_same_for_any_number_of_models(
+    models: int, baseline: str | None
+) -> None:
     scores = scores_of({f"m{number:02}": BASE[:20] / 2 + number / 64 for number in range(models)})
     found = compare(scores, baseline=baseline)
     assert found.select("family_method", "family").unique().rows() == [("max-t", found.height)]
 
 
 def test_each_correction_is_the_one_it_is_called() -> None:
-    corrected = {name: compare(SCORES, correction=name).filter(policy="expected") for name in ("holm", "bh")}
+    corrected = {
+        name: compare(SCORES, correction=name).filter(policy="expected") for name in ("holm", "bh")
+    }
     for part in corrected["bh"].partition_by("metric", "cutoff"):
         assert part["family_p"].to_list() == part["bh_p"].to_list()
-        assert part["family_p"].to_numpy() == pytest.approx(stats.false_discovery_control(part["permutation_p"]))
+        assert part["family_p"].to_numpy() == pytest.approx(
+            stats.false_discovery_control(part["permutation_p"])
+        )
     p = np.sort(corrected["holm"]["permutation_p"].to_numpy()[:6])
     holm = np.minimum(np.maximum.accumulate(p * np.arange(6, 0, -1)), 1)
     assert np.sort(corrected["holm"]["family_p"].to_numpy()[:6]) == pytest.approx(holm)
@@ -295,7 +354,10 @@ def test_neighbours_and_the_best_alone_have_the_p_values_of_all_pairs(correction
     scores = scores_of({f"m{number:02}": generator.random(30) + number / 9 for number in range(5)})
     every, near = (compare(scores, correction=correction, most_apart=most) for most in (None, 1))
     ranked = ["m04", "m03", "m01", "m02", "m00"]
-    wanted = {frozenset(pair) for pair in [*pairwise(ranked), *((ranked[0], other) for other in ranked[1:])]}
+    wanted = {
+        frozenset(pair)
+        for pair in [*pairwise(ranked), *((ranked[0], other) for other in ranked[1:])]
+    }
     assert {frozenset(pair) for pair in near.select("model_a", "model_b").rows()} == wanted
     keys = ["model_a", "model_b", "metric", "cutoff", "policy"]
     same = every.join(near.select(keys), on=keys, how="semi", nulls_equal=True)

@@ -6,7 +6,9 @@ from polars.testing import assert_frame_equal
 from made_scores import scores_of
 from retrieval_report.comparison.pairs import COMPARISON, compare, turned
 
-SCORES = scores_of({"a": [0.5, 0.25, 0.9, 0.1], "b": [0.4, 0.5, 0.3, 0.1], "c": [0.2, 0.2, 0.2, 0.1]})
+SCORES = scores_of(
+    {"a": [0.5, 0.25, 0.9, 0.1], "b": [0.4, 0.5, 0.3, 0.1], "c": [0.2, 0.2, 0.2, 0.1]}
+)
 
 
 def test_a_turned_pair_is_what_compare_says_of_the_other_names() -> None:
@@ -24,7 +26,10 @@ def test_turning_twice_changes_nothing_and_some_pairs_can_stay() -> None:
     assert_frame_equal(turned(turned(comparison, pl.lit(True)), pl.lit(True)), comparison)
     some = turned(comparison, pl.col("model_b") == "b")
     assert some.select("model_a", "model_b").rows() == [("b", "a"), ("a", "c"), ("b", "c")]
-    assert some["difference"].to_list() == [-comparison["difference"][0], *comparison["difference"][1:]]
+    assert some["difference"].to_list() == [
+        -comparison["difference"][0],
+        *comparison["difference"][1:],
+    ]
 
 
 def test_no_difference_has_no_sign() -> None:

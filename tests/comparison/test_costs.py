@@ -41,7 +41,10 @@ def test_the_front_by_its_definition(points: list[tuple[int, int]]) -> None:
 
 def test_large_scores_that_are_equal_but_for_rounding_are_equal() -> None:
     found = table({"cheap": 30000.3, "dear": 3 * 10000.1}, {"cheap": 1, "dear": 2})
-    assert found.select("model", "front", "beaten_by").rows() == [("cheap", True, None), ("dear", False, "cheap")]
+    assert found.select("model", "front", "beaten_by").rows() == [
+        ("cheap", True, None),
+        ("dear", False, "cheap"),
+    ]
 
 
 def test_fronts_that_depend_on_tie_order() -> None:
@@ -54,7 +57,9 @@ def test_fronts_that_depend_on_tie_order() -> None:
             }
         )
     )
-    found = rr.stats.cost_table(summary, {"cheap": 1, "dear": 2, "dearest": 3}).filter(policy="expected")
+    found = rr.stats.cost_table(summary, {"cheap": 1, "dear": 2, "dearest": 3}).filter(
+        policy="expected"
+    )
     assert found["front"].to_list() == [True] * 3
     assert found["front_in_every_order"].to_list() == [True, False, True]
     assert found["front_in_some_order"].to_list() == [True, True, True]
@@ -62,7 +67,9 @@ def test_fronts_that_depend_on_tie_order() -> None:
 
 
 def test_kinds_of_cost_and_models_without_one() -> None:
-    costs = pl.DataFrame({"model": ["a", "b"], "bytes": [100, 10], "cost": [0.5, None], "note": ["x", "y"]})
+    costs = pl.DataFrame(
+        {"model": ["a", "b"], "bytes": [100, 10], "cost": [0.5, None], "note": ["x", "y"]}
+    )
     found = table({"a": 0.5, "b": 0.4, "c": 0.9}, costs)
     assert found.select("cost", "model", "amount").rows() == [
         ("bytes", "b", 10.0), ("bytes", "a", 100.0), ("cost", "a", 0.5)
@@ -87,7 +94,9 @@ def test_what_is_refused(costs: object, words: str) -> None:
 
 
 def test_every_place_has_its_front() -> None:
-    scores = pl.concat([scores_of({"a": [0.5], "b": [0.4]}), scores_of({"a": [0.3], "b": [0.4]}, cutoff=None)])
+    scores = pl.concat(
+        [scores_of({"a": [0.5], "b": [0.4]}), scores_of({"a": [0.3], "b": [0.4]}, cutoff=None)]
+    )
     found = rr.stats.cost_table(rr.summarise(scores), {"a": 2, "b": 1})
     assert found.select("cutoff", "model", "front").rows() == [
         (10, "b", True), (10, "a", True), (None, "b", True), (None, "a", False)
@@ -96,4 +105,6 @@ def test_every_place_has_its_front() -> None:
 
 def test_nothing() -> None:
     assert table({"a": 0.5}, {}).height == 0
-    assert table({"a": 0.5}, pl.DataFrame(schema={"model": pl.String, "bytes": pl.Int64})).height == 0
+    assert (
+        table({"a": 0.5}, pl.DataFrame(schema={"model": pl.String, "bytes": pl.Int64})).height == 0
+    )

@@ -29,7 +29,9 @@ def test_differences_are_sorted_by_size_and_shares_add_up() -> None:
 def test_no_fewer_queries_would_do(steps: list[int]) -> None:
     """Against every smaller set of queries."""
     lead = np.array(steps) / 8
-    rows = rr.stats.deciding_queries(scores_of({"a": 0.5 + lead, "b": np.full(lead.size, 0.5)}), "a", "b")
+    rows = rr.stats.deciding_queries(
+        scores_of({"a": 0.5 + lead, "b": np.full(lead.size, 0.5)}), "a", "b"
+    )
     total = lead.sum()
     marked = rows.filter("decides").height
     if total == 0:
@@ -40,14 +42,24 @@ def test_no_fewer_queries_would_do(steps: list[int]) -> None:
     left = rows.filter(~pl.col("decides"))["difference"].sum() * np.sign(total)
     assert left <= 1e-12
     for size in range(marked):
-        assert all(ahead.sum() - sum(chosen) > 1e-12 for chosen in combinations(ahead.tolist(), size))
+        assert all(
+            ahead.sum() - sum(chosen) > 1e-12 for chosen in combinations(ahead.tolist(), size)
+        )
 
 
-@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=9), st.sampled_from([3, 7, 12]))
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=9),
+    st.sampled_from([3, 7, 12]),
+)
 def test_equal_means_are_decided_by_no_query(counts: list[tuple[int, int]], over: int) -> None:
     """Thirds, twelfths and sevenths, whose differences have other sums when they are rounded."""
     both = [*counts, (max(sum(b - a for a, b in counts), 0), max(sum(a - b for a, b in counts), 0))]
-    scores = scores_of({name: np.array(own) / over for name, own in zip("ab", zip(*both, strict=True), strict=True)})
+    scores = scores_of(
+        {
+            name: np.array(own) / over
+            for name, own in zip("ab", zip(*both, strict=True), strict=True)
+        }
+    )
     rows = rr.stats.deciding_queries(scores, "a", "b")
     assert rows["share"].null_count() == rows.height
     assert not rows["decides"].any()
@@ -58,12 +70,19 @@ def test_what_tie_order_could_show() -> None:
         "a": ([0.5, 0.5], [0.5, 0.5], [0.3, 0.4], [0.9, 0.6]),
         "b": ([0.4, 0.1], [0.4, 0.1], [0.2, 0.0], [0.8, 0.3]),
     }
-    rows = rr.stats.deciding_queries(bounded_scores(values), "a", "b").filter(policy="expected").sort("query")
+    rows = (
+        rr.stats.deciding_queries(bounded_scores(values), "a", "b")
+        .filter(policy="expected")
+        .sort("query")
+    )
     np.testing.assert_allclose(rows["lowest"].to_numpy(), [0.3 - 0.8, 0.4 - 0.3])
     np.testing.assert_allclose(rows["highest"].to_numpy(), [0.9 - 0.2, 0.6 - 0.0])
     assert rows["order_unsure"].to_list() == [True, False]
     np.testing.assert_allclose(rows["tie_std"].to_numpy(), np.sqrt([0.02, 0.02]))
-    assert set(rr.stats.deciding_queries(bounded_scores(values), "a", "b")["policy"]) == {"expected", "naive"}
+    assert set(rr.stats.deciding_queries(bounded_scores(values), "a", "b")["policy"]) == {
+        "expected",
+        "naive",
+    }
 
 
 def test_the_range_holds_what_every_order_shows() -> None:
@@ -96,7 +115,8 @@ def test_without_bounds_nothing_is_said_of_the_range() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pair", "words"), [(("a", "x"), "model_b: 'x'"), (("x", "a"), "model_a"), (("a", "a"), "is also model_a")]
+    ("pair", "words"),
+    [(("a", "x"), "model_b: 'x'"), (("x", "a"), "model_a"), (("a", "a"), "is also model_a")],
 )
 def test_wrong_models(pair: tuple[str, str], words: str) -> None:
     with pytest.raises(rr.ParameterError, match=words):
@@ -104,5 +124,7 @@ def test_wrong_models(pair: tuple[str, str], words: str) -> None:
 
 
 def test_queries_in_whole_numbers_stay_numbers() -> None:
-    scores = scores_of({"a": [0.1, 0.5], "b": [0.2, 0.2]}).with_columns(query=pl.Series([7, 9, 7, 9]))
+    scores = scores_of({"a": [0.1, 0.5], "b": [0.2, 0.2]}).with_columns(
+        query=pl.Series([7, 9, 7, 9])
+    )
     assert rr.stats.deciding_queries(scores, "a", "b")["query"].to_list() == [9, 7]

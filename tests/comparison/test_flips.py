@@ -16,7 +16,9 @@ from retrieval_report.engines.summary import summarise
 Row = dict[str, float | None]
 
 
-def summary_of(models: dict[str, Row], *, metric: str = "ap", cutoff: int | None = 10) -> pl.DataFrame:
+def summary_of(
+    models: dict[str, Row], *, metric: str = "ap", cutoff: int | None = 10
+) -> pl.DataFrame:
     """A summary from the values of each policy, ``std`` and, with best and worst, the bounds."""
     rows = []
     for model, values in models.items():
@@ -24,9 +26,17 @@ def summary_of(models: dict[str, Row], *, metric: str = "ap", cutoff: int | None
             if policy == "std":
                 continue
             row: dict[str, object] = dict.fromkeys(SUMMARY)
-            row |= {"model": model, "metric": metric, "cutoff": cutoff, "policy": policy, "value": value}
+            row |= {
+                "model": model,
+                "metric": metric,
+                "cutoff": cutoff,
+                "policy": policy,
+                "value": value,
+            }
             row |= {"lowest": values.get("worst"), "highest": values.get("best")}
-            rows.append(row | {"tie_std": values.get("std") if policy == "expected" else None, "queries": 5})
+            rows.append(
+                row | {"tie_std": values.get("std") if policy == "expected" else None, "queries": 5}
+            )
     return pl.DataFrame(rows, schema=SUMMARY)
 
 
@@ -37,14 +47,19 @@ def verdict(models: dict[str, Row], **arguments: float) -> str:
 
 
 def test_policies_that_agree_far_apart_are_safe() -> None:
-    assert verdict({"a": {"expected": 0.5, "std": 0.01}, "b": {"expected": 0.6, "std": 0.01}}) == "safe from tie order"
+    assert (
+        verdict({"a": {"expected": 0.5, "std": 0.01}, "b": {"expected": 0.6, "std": 0.01}})
+        == "safe from tie order"
+    )
 
 
 @pytest.mark.parametrize(
     ("deviation", "word"),
     [(0.001, "safe from tie order"), (0.01, "safe from tie order"), (0.1, "depends on tie order")],
 )
-def test_the_word_follows_from_the_chance_whatever_the_naive_order_shows(deviation: float, word: str) -> None:
+def test_the_word_follows_from_the_chance_whatever_the_naive_order_shows(
+    deviation: float, word: str
+) -> None:
     models: dict[str, Row] = {
         "a": {"expected": 0.5, "naive": 0.6, "shuffled": 0.6, "std": deviation},
         "b": {"expected": 0.6, "naive": 0.5, "shuffled": 0.5, "std": deviation},
@@ -52,7 +67,12 @@ def test_the_word_follows_from_the_chance_whatever_the_naive_order_shows(deviati
     found = flips(summary_of(models)).row(0, named=True)
     assert (found["disagree"], found["verdict"]) == ("shuffled, naive", word)
     assert (found["p_tie_high"] <= 0.05) == (word == "safe from tie order")
-    assert (found["expected_a"], found["naive_a"], found["expected_b"], found["naive_b"]) == (0.5, 0.6, 0.6, 0.5)
+    assert (found["expected_a"], found["naive_a"], found["expected_b"], found["naive_b"]) == (
+        0.5,
+        0.6,
+        0.6,
+        0.5,
+    )
     assert verdict(models, tie_risk=found["p_tie_high"] / 2) == "depends on tie order"
 
 
@@ -65,11 +85,18 @@ def test_naive_scores_that_are_equal_name_nobody() -> None:
 
 
 def test_a_likely_reversal_depends_on_tie_order() -> None:
-    models: dict[str, Row] = {"a": {"expected": 0.5, "std": 0.03}, "b": {"expected": 0.56, "std": 0.04}}
+    models: dict[str, Row] = {
+        "a": {"expected": 0.5, "std": 0.03},
+        "b": {"expected": 0.56, "std": 0.04},
+    }
     found = flips(summary_of(models)).row(0, named=True)
     assert found["tie_std"] == pytest.approx(0.05)
     assert found["p_tie"] == pytest.approx(stats.norm.sf(0.06 / 0.05))
-    assert (found["p_tie_method"], found["disagree"], found["verdict"]) == ("normal", "", "depends on tie order")
+    assert (found["p_tie_method"], found["disagree"], found["verdict"]) == (
+        "normal",
+        "",
+        "depends on tie order",
+    )
     # Mean and deviation alone allow more than the normal distribution has (Cantelli's inequality).
     assert found["p_tie_high"] == pytest.approx(0.05**2 / (0.05**2 + 0.06**2))
     assert verdict(models, tie_risk=0.4) == "depends on tie order"
@@ -77,19 +104,37 @@ def test_a_likely_reversal_depends_on_tie_order() -> None:
 
 
 def test_equal_expected_means_depend_on_tie_order_where_it_moves_them() -> None:
-    assert verdict({"a": {"expected": 0.5, "std": 0.0}, "b": {"expected": 0.5, "std": 0.0}}) == "equal"
-    assert verdict({"a": {"expected": 0.5, "std": 0.0}, "b": {"expected": 0.5, "std": 0.1}}) == "depends on tie order"
-    assert verdict({"a": {"expected": 0.1 + 0.2, "std": 0.0}, "b": {"expected": 0.3, "std": 0.0}}) == "equal"
+    assert (
+        verdict({"a": {"expected": 0.5, "std": 0.0}, "b": {"expected": 0.5, "std": 0.0}}) == "equal"
+    )
+    assert (
+        verdict({"a": {"expected": 0.5, "std": 0.0}, "b": {"expected": 0.5, "std": 0.1}})
+        == "depends on tie order"
+    )
+    assert (
+        verdict({"a": {"expected": 0.1 + 0.2, "std": 0.0}, "b": {"expected": 0.3, "std": 0.0}})
+        == "equal"
+    )
 
 
 def test_what_is_not_known_is_not_safe() -> None:
-    unknown: dict[str, Row] = {"a": {"expected": 0.5, "std": None}, "b": {"expected": 0.6, "std": 0.0}}
+    unknown: dict[str, Row] = {
+        "a": {"expected": 0.5, "std": None},
+        "b": {"expected": 0.6, "std": 0.0},
+    }
     found = flips(summary_of(unknown)).row(0, named=True)
-    assert (found["p_tie"], found["p_tie_high"], found["verdict"]) == (None, 1.0, "depends on tie order")
+    assert (found["p_tie"], found["p_tie_high"], found["verdict"]) == (
+        None,
+        1.0,
+        "depends on tie order",
+    )
     apart: dict[str, Row] = {name: {**row, "worst": row["expected"], "best": row["expected"]}
                              for name, row in unknown.items()}  # fmt: skip
     assert verdict(apart) == "safe from tie order"
-    assert verdict({"a": {"expected": None, "std": None}, "b": {"expected": 0.3, "std": 0.0}}) == "nothing to compare"
+    assert (
+        verdict({"a": {"expected": None, "std": None}, "b": {"expected": 0.3, "std": 0.0}})
+        == "nothing to compare"
+    )
 
 
 def test_cut_lists_are_said_so_unless_their_ranges_are_apart() -> None:
@@ -98,7 +143,9 @@ def test_cut_lists_are_said_so_unless_their_ranges_are_apart() -> None:
             "a": {"expected": 0.5, "std": None, "worst": 0.4, "best": best},
             "b": {"expected": 0.6, "std": 0.0, "worst": 0.6, "best": 0.6},
         }
-        cut = summary_of(models).with_columns(truncated_share=pl.when(model="a").then(0.5).otherwise(0.0))
+        cut = summary_of(models).with_columns(
+            truncated_share=pl.when(model="a").then(0.5).otherwise(0.0)
+        )
         assert flips(cut)["verdict"].item() == wanted
 
 
@@ -115,7 +162,10 @@ def test_thresholds_are_held_with_a_tolerance() -> None:
 
 def test_the_verdict_speaks_of_the_paired_queries() -> None:
     """b is ahead by the means of all, a by those of the queries that both have."""
-    values: dict[str, list[float | None]] = {"a": [0.9, 0.3, 0.1, 0.2], "b": [0.6, None, None, None]}
+    values: dict[str, list[float | None]] = {
+        "a": [0.9, 0.3, 0.1, 0.2],
+        "b": [0.6, None, None, None],
+    }
     both = pl.concat([scores_of(values), scores_of(values, policy="naive")])
     found = flips(summarise(both), comparison=compare(both)).row(0, named=True)
     assert (found["expected_a"], found["expected_b"]) == (pytest.approx(0.375), 0.6)
@@ -132,27 +182,46 @@ def test_overlap_alone_is_safe_unless_there_is_no_expected_mean() -> None:
     }
     found = flips(summary_of(overlapping)).row(0, named=True)
     assert (found["overlap"], found["verdict"]) == (True, "safe from tie order")
-    assert (found["lowest_a"], found["highest_a"], found["lowest_b"], found["highest_b"]) == (0.3, 0.7, 0.4, 0.8)
+    assert (found["lowest_a"], found["highest_a"], found["lowest_b"], found["highest_b"]) == (
+        0.3,
+        0.7,
+        0.4,
+        0.8,
+    )
     bounds = summary_of(overlapping).filter(pl.col("policy").is_in(["best", "worst"]))
     assert flips(bounds)["verdict"].item() == "depends on tie order"
 
 
 def test_ranges_that_touch_or_part_do_not_overlap() -> None:
     for lowest in (0.7, 0.75):
-        apart: dict[str, Row] = {"a": {"worst": 0.3, "best": 0.7}, "b": {"worst": lowest, "best": 0.8}}
+        apart: dict[str, Row] = {
+            "a": {"worst": 0.3, "best": 0.7},
+            "b": {"worst": lowest, "best": 0.8},
+        }
         found = flips(summary_of(apart)).row(0, named=True)
         assert (found["overlap"], found["verdict"]) == (False, "safe from tie order")
 
 
 def test_without_the_expected_policy_shuffled_is_the_reference() -> None:
-    models: dict[str, Row] = {"a": {"shuffled": 0.5, "naive": 0.6}, "b": {"shuffled": 0.55, "naive": 0.5}}
+    models: dict[str, Row] = {
+        "a": {"shuffled": 0.5, "naive": 0.6},
+        "b": {"shuffled": 0.55, "naive": 0.5},
+    }
     found = flips(summary_of(models)).row(0, named=True)
-    assert (found["disagree"], found["verdict"], found["p_tie"]) == ("naive", "depends on tie order", None)
+    assert (found["disagree"], found["verdict"], found["p_tie"]) == (
+        "naive",
+        "depends on tie order",
+        None,
+    )
 
 
 def test_places_keep_their_order_and_do_not_mix() -> None:
-    one = summary_of({"b": {"expected": 0.5, "std": 0.0}, "a": {"expected": 0.7, "std": 0.0}}, cutoff=None)
-    other = summary_of({"b": {"expected": 0.7, "std": 0.0}, "a": {"expected": 0.5, "std": 0.0}}, cutoff=5)
+    one = summary_of(
+        {"b": {"expected": 0.5, "std": 0.0}, "a": {"expected": 0.7, "std": 0.0}}, cutoff=None
+    )
+    other = summary_of(
+        {"b": {"expected": 0.7, "std": 0.0}, "a": {"expected": 0.5, "std": 0.0}}, cutoff=5
+    )
     found = flips(pl.concat([one, other]))
     assert found.select("model_a", "model_b", "cutoff", "expected_a").rows() == [
         ("a", "b", None, 0.7),
@@ -164,7 +233,9 @@ def scores() -> pl.DataFrame:
     draw = np.random.default_rng(3)
     near, far = draw.random(40), draw.random(40) / 4
     values = {"close": near, "closer": near + 0.001 * draw.normal(size=40), "far": far}
-    return bounded_scores({name: (value, value, value - 0.001, value + 0.001) for name, value in values.items()})
+    return bounded_scores(
+        {name: (value, value, value - 0.001, value + 0.001) for name, value in values.items()}
+    )
 
 
 def test_a_comparison_tells_what_the_sample_leaves_undecided() -> None:
@@ -174,7 +245,10 @@ def test_a_comparison_tells_what_the_sample_leaves_undecided() -> None:
     assert found["verdict"].to_list() == ["not significant", "safe", "safe"]
     assert flips(summary)["verdict"].to_list() == ["safe from tie order"] * 3
     assert found["p_tie_method"].to_list() == ["normal", "exact", "exact"]
-    assert found["family_p"].to_list() == compare(given, resamples=999, policies="expected")["family_p"].to_list()
+    assert (
+        found["family_p"].to_list()
+        == compare(given, resamples=999, policies="expected")["family_p"].to_list()
+    )
 
 
 def test_a_comparison_with_a_baseline_may_name_the_models_the_other_way_round() -> None:
@@ -189,27 +263,40 @@ def test_frames_that_went_through_csv_are_understood() -> None:
     frames = [summarise(given), compare(given, resamples=99)]
     summary, comparison = (pl.read_csv(frame.write_csv().encode()) for frame in frames)
     assert summary["lowest"].dtype == pl.String
-    assert_frame_equal(flips(summary, comparison=comparison), flips(frames[0], comparison=frames[1]))
+    assert_frame_equal(
+        flips(summary, comparison=comparison), flips(frames[0], comparison=frames[1])
+    )
 
 
 def test_a_comparison_of_other_scores_is_refused() -> None:
     given = scores()
     other = given.with_columns(pl.when(model="far").then(0.0).otherwise("value").alias("value"))
-    with pytest.raises(KeyMismatchError, match="comparison: 2 differences are not those of the summary, first 'ap'"):
+    with pytest.raises(
+        KeyMismatchError, match="comparison: 2 differences are not those of the summary, first 'ap'"
+    ):
         flips(summarise(given), comparison=compare(other, resamples=99))
     with pytest.raises(KeyMismatchError, match="comparison: has ap@7, which is not in the summary"):
-        flips(summarise(given), comparison=compare(given.with_columns(cutoff=pl.lit(7, pl.Int64)), resamples=99))
+        flips(
+            summarise(given),
+            comparison=compare(given.with_columns(cutoff=pl.lit(7, pl.Int64)), resamples=99),
+        )
     with pytest.raises(KeyMismatchError, match="comparison: no rows of policy 'expected'"):
         flips(summarise(given), comparison=compare(given, resamples=99, policies="naive"))
 
 
 def test_summaries_that_cannot_answer_are_refused() -> None:
     summary = summary_of({"a": {"naive": 0.5}, "b": {"naive": 0.6}})
-    with pytest.raises(ParameterError, match="summary: policies 'naive' do not show what depends on tie order"):
+    with pytest.raises(
+        ParameterError, match="summary: policies 'naive' do not show what depends on tie order"
+    ):
         flips(summary)
-    with pytest.raises(ColumnError, match="summary: no column 'value'; expected what summarise returns"):
+    with pytest.raises(
+        ColumnError, match="summary: no column 'value'; expected what summarise returns"
+    ):
         flips(summary.drop("value"))
-    with pytest.raises(DataError, match="summary: ap@10 of model 'a' and policy 'naive' is repeated"):
+    with pytest.raises(
+        DataError, match="summary: ap@10 of model 'a' and policy 'naive' is repeated"
+    ):
         flips(pl.concat([summary, summary]))
     with pytest.raises(ParameterError, match="tie_risk: 2 is not a number between 0 and 1"):
         flips(summary, tie_risk=2)
@@ -228,7 +315,8 @@ def test_tau_is_scipys() -> None:
     draw = np.random.default_rng(5)
     expected, naive = draw.integers(0, 6, 12) / 8, draw.integers(0, 6, 12) / 8
     models: dict[str, Row] = {
-        f"m{number:02}": {"expected": expected[number], "naive": naive[number]} for number in range(12)
+        f"m{number:02}": {"expected": expected[number], "naive": naive[number]}
+        for number in range(12)
     }
     row = rank_agreement(summary_of(models)).row(0, named=True)
     assert row["tau"] == pytest.approx(stats.kendalltau(expected, naive).statistic)
@@ -245,15 +333,31 @@ def test_rounding_makes_no_ranking() -> None:
         "c": {"expected": 0.5, "naive": 0.5, "best": 0.7},
     }
     found = rank_agreement(summary_of(models))
-    assert found.filter(policy_a="expected", policy_b="naive").select("tau", "same_winner").row(0) == (1.0, True)
+    assert found.filter(policy_a="expected", policy_b="naive").select("tau", "same_winner").row(
+        0
+    ) == (1.0, True)
     assert found.filter(policy_b="best")["same_winner"].to_list() == [False, False]
 
 
 def test_a_policy_that_ranks_no_two_models_apart_has_no_tau() -> None:
-    models: dict[str, Row] = {"a": {"expected": 0.3, "naive": 0.2}, "b": {"expected": 0.3, "naive": 0.4}}
-    assert rank_agreement(summary_of(models)).select("tau", "same_winner", "models").row(0) == (None, False, 2)
-    missing: dict[str, Row] = {"a": {"expected": 0.3, "naive": None}, "b": {"expected": None, "naive": 0.4}}
-    assert rank_agreement(summary_of(missing)).select("tau", "same_winner", "models").row(0) == (None, None, 0)
+    models: dict[str, Row] = {
+        "a": {"expected": 0.3, "naive": 0.2},
+        "b": {"expected": 0.3, "naive": 0.4},
+    }
+    assert rank_agreement(summary_of(models)).select("tau", "same_winner", "models").row(0) == (
+        None,
+        False,
+        2,
+    )
+    missing: dict[str, Row] = {
+        "a": {"expected": 0.3, "naive": None},
+        "b": {"expected": None, "naive": 0.4},
+    }
+    assert rank_agreement(summary_of(missing)).select("tau", "same_winner", "models").row(0) == (
+        None,
+        None,
+        0,
+    )
 
 
 def test_every_two_policies_of_every_place_are_there() -> None:

@@ -22,7 +22,9 @@ from retrieval_report.study.junit import junit_xml, markdown_summary
 QUERIES, ITEMS = 40, 12
 
 
-def ranking(shift: float = 0.0, seed: int = 0, decimals: int = 6, queries: int = QUERIES) -> pl.DataFrame:
+def ranking(
+    shift: float = 0.0, seed: int = 0, decimals: int = 6, queries: int = QUERIES
+) -> pl.DataFrame:
     """Lists whose relevant items, the first three, lie nearer; ``shift`` moves them away."""
     generator = np.random.default_rng(seed)
     distance = generator.random((QUERIES, ITEMS))
@@ -45,7 +47,9 @@ JUDGEMENTS = pl.DataFrame(
 )
 
 
-def held(candidate: pl.DataFrame, baseline: pl.DataFrame | None = None, **settings: Any) -> rr.stats.Gate:
+def held(
+    candidate: pl.DataFrame, baseline: pl.DataFrame | None = None, **settings: Any
+) -> rr.stats.Gate:
     asked = {"measure": "ndcg@5", "margin": 0.02, "judgements": JUDGEMENTS, **settings}
     return rr.gate(ranking() if baseline is None else baseline, candidate, **asked)
 
@@ -66,7 +70,9 @@ def test_the_same_run_passes_and_a_shifted_one_fails() -> None:
     unclear = held(ranking(seed=5), margin=0.001)
     assert (unclear.status, unclear.exit_code) == ("not decided", 3)
     assert f"about {unclear.queries_needed} queries would decide it" in unclear.line()
-    assert f"about {unclear.queries_needed} queries would decide it | 40 |" in markdown_summary(unclear)
+    assert f"about {unclear.queries_needed} queries would decide it | 40 |" in markdown_summary(
+        unclear
+    )
 
 
 @pytest.mark.parametrize(("alpha", "level"), [(0.05, "90% interval"), (0.01, "98% interval")])
@@ -77,11 +83,20 @@ def test_the_interval_is_that_of_two_one_sided_tests(alpha: float, level: str) -
 def test_the_numbers_are_those_of_no_worse() -> None:
     found = held(ranking(0.02, seed=3))
     runs = pl.concat(
-        frame.with_columns(model=pl.lit(name)) for name, frame in (("a", ranking()), ("b", ranking(0.02, seed=3)))
+        frame.with_columns(model=pl.lit(name))
+        for name, frame in (("a", ranking()), ("b", ranking(0.02, seed=3)))
     )
     scores = rr.evaluate(runs, judgements=JUDGEMENTS, metrics="ndcg@5", policies="expected")
     row = rr.stats.no_worse(scores, baseline="a", margin=0.02).row(0, named=True)
-    for name in ("difference", "bound_low", "no_worse_p", "worse_p", "detectable", "queries_needed", "queries"):
+    for name in (
+        "difference",
+        "bound_low",
+        "no_worse_p",
+        "worse_p",
+        "detectable",
+        "queries_needed",
+        "queries",
+    ):
         assert getattr(found, name) == row[name]
 
 
@@ -106,8 +121,15 @@ def test_whole_numbers_of_one_run_do_not_tie_beside_decimals_of_the_other() -> N
     whole = lists.with_columns(distance=pl.Series([2**60, 2**60 + 1]))
     scores = lists.with_columns(score=pl.Series([2**60 + 1, 2**60]))
     asked: dict[str, Any] = {"measure": "rr@10", "margin": 0.01}
-    assert rr.gate(whole, scores, **asked).baseline_value == rr.gate(scores, whole, **asked).baseline_value == 0.5
-    with pytest.raises(rr.ColumnError, match=r"baseline: column 'distance' has Int64 values that Float64.* they would"):
+    assert (
+        rr.gate(whole, scores, **asked).baseline_value
+        == rr.gate(scores, whole, **asked).baseline_value
+        == 0.5
+    )
+    with pytest.raises(
+        rr.ColumnError,
+        match=r"baseline: column 'distance' has Int64 values that Float64.* they would",
+    ):
         rr.gate(whole, lists.with_columns(distance=pl.Series([0.5, 1.5])), **asked)
 
 
@@ -120,8 +142,18 @@ def lacking(query: str) -> pl.DataFrame:
     [
         (ranking(), ranking().clear(), rr.DataError, "candidate: no rows"),
         (ranking().clear(), ranking(), rr.DataError, "baseline: no rows"),
-        (ranking(), lacking("q07"), rr.KeyMismatchError, "baseline: 1 of 40 queries are not in candidate, 'q07'"),
-        (lacking("q07"), ranking(), rr.KeyMismatchError, "candidate: 1 of 40 queries are not in baseline, 'q07'"),
+        (
+            ranking(),
+            lacking("q07"),
+            rr.KeyMismatchError,
+            "baseline: 1 of 40 queries are not in candidate, 'q07'",
+        ),
+        (
+            lacking("q07"),
+            ranking(),
+            rr.KeyMismatchError,
+            "candidate: 1 of 40 queries are not in baseline, 'q07'",
+        ),
         (lacking("q07"), lacking("q07"), rr.RetrievalReportError, "q07"),
         (
             ranking(),
@@ -137,7 +169,9 @@ def lacking(query: str) -> pl.DataFrame:
         ),
     ],
 )
-def test_what_is_refused(baseline: pl.DataFrame, candidate: pl.DataFrame, error: type[Exception], words: str) -> None:
+def test_what_is_refused(
+    baseline: pl.DataFrame, candidate: pl.DataFrame, error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         held(candidate, baseline)
 
@@ -150,10 +184,16 @@ def test_judgements_that_fit_nothing_certify_nothing() -> None:
 
 
 def test_a_part_of_the_queries_is_not_certified() -> None:
-    """In the worst order of a cut list nothing may bound a score: such queries are no fewer queries."""
-    scores = bounded_scores({name: ([0.5] * 3, [0.5] * 3, [0.4] * 3, [0.6] * 3) for name in ("baseline", "candidate")})
+    """In the worst order of a cut list nothing may bound a score: such queries are no fewer
+    queries.
+    """
+    scores = bounded_scores(
+        {name: ([0.5] * 3, [0.5] * 3, [0.4] * 3, [0.6] * 3) for name in ("baseline", "candidate")}
+    )
     odd = (pl.col("query") == "q00001") & (pl.col("model") == "candidate")
-    cut = scores.with_columns(pl.when(~odd | (pl.col("policy") != "worst")).then("value").alias("value"))
+    cut = scores.with_columns(
+        pl.when(~odd | (pl.col("policy") != "worst")).then("value").alias("value")
+    )
     asked: dict[str, Any] = {"names": ("a", "b"), "margin": 0.5}
     assert decide(scores, **asked, tie_order="worst").status == "passed"
     found = decide(cut, **asked, tie_order="worst")
@@ -177,9 +217,13 @@ def lists_of(depth: int, relevant: int, queries: int = 20) -> pl.DataFrame:
 
 
 def test_cut_lists_are_not_certified_by_their_estimate() -> None:
-    """The candidate's ten items tie at the end of its list; whole, it puts forty others into that tie."""
+    """The candidate's ten items tie at the end of its list; whole, it puts forty others into that
+    tie.
+    """
     rank = pl.col("distance")
-    whole = lists_of(50, 10).with_columns(distance=pl.when(rank.is_in([8, 9])).then(rank + 41).otherwise(rank))
+    whole = lists_of(50, 10).with_columns(
+        distance=pl.when(rank.is_in([8, 9])).then(rank + 41).otherwise(rank)
+    )
     tied = whole.with_columns(distance=pl.lit(0))
     top = tied.filter(relevance=1)
     truth = pl.DataFrame({"query": whole["query"].unique().sort(), "n_relevant": 10})
@@ -191,7 +235,9 @@ def test_cut_lists_are_not_certified_by_their_estimate() -> None:
     assert (found.candidate_value, found.status, found.exit_code) == (1.0, "lists are cut", 3)
     assert found.bound_low is not None
     assert found.bound_low <= 0.2 - 0.8
-    assert found.line().startswith("lists are cut: precision@10 of candidate is 1.0000, of baseline 0.8000")
+    assert found.line().startswith(
+        "lists are cut: precision@10 of candidate is 1.0000, of baseline 0.8000"
+    )
     assert "items below the ends of the lists could change it" in found.line()
     assert found.as_dict()["exit_code"] == 3
     assert ET.fromstring(junit_xml(found)).find(".//failure").attrib["type"] == "lists are cut"  # type: ignore[union-attr]
@@ -200,31 +246,55 @@ def test_cut_lists_are_not_certified_by_their_estimate() -> None:
 
 
 def test_bounds_of_cut_lists_may_decide() -> None:
-    whole, truth = lists_of(50, 8), pl.DataFrame({"query": [f"q{query:02}" for query in range(20)], "n_relevant": 8})
-    last_two = whole.filter(pl.col("distance") < 10).with_columns(pl.col("distance").clip(upper_bound=8))
-    asked: dict[str, Any] = {"measure": "precision@10", "margin": 0.05, "queries": truth, "truncated": "within_tie"}
-    assert rr.gate(whole, last_two, **asked).status == "passed"  # all relevant items lie before the last tie
-    turned = last_two.with_columns(distance=9 - pl.col("distance"))  # three nearer items are not relevant
+    whole, truth = (
+        lists_of(50, 8),
+        pl.DataFrame({"query": [f"q{query:02}" for query in range(20)], "n_relevant": 8}),
+    )
+    last_two = whole.filter(pl.col("distance") < 10).with_columns(
+        pl.col("distance").clip(upper_bound=8)
+    )
+    asked: dict[str, Any] = {
+        "measure": "precision@10",
+        "margin": 0.05,
+        "queries": truth,
+        "truncated": "within_tie",
+    }
+    assert (
+        rr.gate(whole, last_two, **asked).status == "passed"
+    )  # all relevant items lie before the last tie
+    turned = last_two.with_columns(
+        distance=9 - pl.col("distance")
+    )  # three nearer items are not relevant
     assert rr.gate(whole, turned, **{**asked, "measure": "precision@3"}).status == "failed"
 
 
 def test_an_unknown_r_is_not_certified() -> None:
-    """Of three relevant items that both runs retrieve the candidate has more among its first three."""
+    """Of three relevant items that both runs retrieve the candidate has more among its first
+    three.
+    """
     far = lists_of(10, 3).with_columns(distance=(pl.col("distance") + 9) % 10)
     asked: dict[str, Any] = {"margin": 0.05, "truncated": "within_tie"}
     found = rr.gate(far, lists_of(10, 3), measure="recall@3", **asked)
     assert found.difference is not None
     assert found.difference > 0.3
     assert (found.status, found.exit_code) == ("R is not known", 3)
-    assert "relevant items that neither run retrieved could change it; pass judgements" in found.line()
-    assert rr.gate(far, lists_of(10, 3), measure="precision@3", **asked).status == "passed"  # R divides nothing
+    assert (
+        "relevant items that neither run retrieved could change it; pass judgements" in found.line()
+    )
+    assert (
+        rr.gate(far, lists_of(10, 3), measure="precision@3", **asked).status == "passed"
+    )  # R divides nothing
 
 
-@pytest.mark.filterwarnings("ignore:no query has a relevant item:retrieval_report.RetrievalReportWarning")
+@pytest.mark.filterwarnings(
+    "ignore:no query has a relevant item:retrieval_report.RetrievalReportWarning"
+)
 @pytest.mark.parametrize("no_relevant", ["one", "zero"])
 def test_data_without_a_relevant_item_decide_nothing(no_relevant: str) -> None:
     nothing = lists_of(10, 0)
-    found = rr.gate(nothing, nothing, measure="recall@3", margin=0.05, truncated="no", no_relevant=no_relevant)
+    found = rr.gate(
+        nothing, nothing, measure="recall@3", margin=0.05, truncated="no", no_relevant=no_relevant
+    )
     assert (found.status, found.exit_code) == ("nothing to compare", 3)
     assert "no query has a relevant item" in found.line()
 
@@ -238,7 +308,10 @@ def test_queries_that_neither_answers_count_where_asked() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"measure": measure} for measure in ("ndgc@10", "ndcg@0", "ndcg@5,ap@5", "ndcg@5,ndcg@10")),
+        *(
+            {"measure": measure}
+            for measure in ("ndgc@10", "ndcg@0", "ndcg@5,ap@5", "ndcg@5,ndcg@10")
+        ),
         *({"margin": -1}, {"tie_order": "best"}, {"alpha": 0.7}),
     ],
 )
@@ -256,11 +329,14 @@ def test_one_query_decides_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("loss", "verdict", "share"), [(0.0, "worse", 0.0), (0.01, "no worse", 0.05), (0.01, "worse", 0.05)]
+    ("loss", "verdict", "share"),
+    [(0.0, "worse", 0.0), (0.01, "no worse", 0.05), (0.01, "worse", 0.05)],
 )
 @pytest.mark.slow
 def test_the_error_of_identical_systems_is_nominal(loss: float, verdict: str, share: float) -> None:
-    """A system against itself with noise: never failed; at the margin itself either verdict as often as alpha says."""
+    """A system against itself with noise: never failed; at the margin itself either verdict as
+    often as alpha says.
+    """
     trials, queries = 2_000, 30
     noise = np.random.default_rng(0).normal(0, 0.02, (trials, queries)) + 0.5
     values = {f"m{trial:04}": noise[trial] - loss for trial in range(trials)}
@@ -294,14 +370,25 @@ def test_markdown_keeps_names_harmless() -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    for name, frame in (("base", ranking()), ("same", near(2)), ("worse", ranking(0.3)), ("other", ranking(seed=5))):
+    for name, frame in (
+        ("base", ranking()),
+        ("same", near(2)),
+        ("worse", ranking(0.3)),
+        ("other", ranking(seed=5)),
+    ):
         frame.write_csv(tmp_path / f"{name}.csv")
     JUDGEMENTS.write_csv(tmp_path / "qrels.csv")
     return tmp_path
 
 
 def run(files: Path, candidate: str, *more: str, margin: str = "0.02") -> Result:
-    base = ["gate", str(files / "base.csv"), str(files / candidate), "--judgements", str(files / "qrels.csv")]
+    base = [
+        "gate",
+        str(files / "base.csv"),
+        str(files / candidate),
+        "--judgements",
+        str(files / "qrels.csv"),
+    ]
     return CliRunner().invoke(cli, [*base, "--measure", "ndcg@5", "--margin", margin, *more])
 
 
@@ -315,7 +402,9 @@ def run(files: Path, candidate: str, *more: str, margin: str = "0.02") -> Result
         ("same.csv", "0", 2, "margin: 0.0 is not a number above 0"),
     ],
 )
-def test_the_exit_code_is_the_answer(files: Path, candidate: str, margin: str, code: int, word: str) -> None:
+def test_the_exit_code_is_the_answer(
+    files: Path, candidate: str, margin: str, code: int, word: str
+) -> None:
     result = run(files, candidate, margin=margin)
     assert result.exit_code == code, result.output
     if code == 2:
@@ -327,15 +416,28 @@ def test_the_exit_code_is_the_answer(files: Path, candidate: str, margin: str, c
 
 
 def test_whether_lists_were_cut_can_be_said(files: Path) -> None:
-    for name, frame in (("base", ranking()), ("same", near(2))):  # relevant items may follow the first two
-        frame.filter(pl.col("distance").rank("ordinal").over("query") <= 2).write_csv(files / f"{name}.csv")
+    for name, frame in (
+        ("base", ranking()),
+        ("same", near(2)),
+    ):  # relevant items may follow the first two
+        frame.filter(pl.col("distance").rank("ordinal").over("query") <= 2).write_csv(
+            files / f"{name}.csv"
+        )
     found = {
         word: run(files, "same.csv", "--tie-order", "worst", "--json", "--truncated", word)
         for word in ("no", "between_ties")
     }
     assert found["no"].exit_code == 0, found["no"].output
     assert found["between_ties"].exit_code in (1, 3), found["between_ties"].output
-    expected = run(files, "same.csv", "--json", "--truncated", "within_tie", "--junit", str(files / "junit.xml"))
+    expected = run(
+        files,
+        "same.csv",
+        "--json",
+        "--truncated",
+        "within_tie",
+        "--junit",
+        str(files / "junit.xml"),
+    )
     assert expected.exit_code == json.loads(expected.stdout)["exit_code"] == 3
     assert json.loads(expected.stdout)["status"] == "lists are cut"
     assert 'type="lists are cut"' in (files / "junit.xml").read_text()
@@ -356,7 +458,10 @@ def test_runs_of_one_name_in_two_folders_are_told_apart(files: Path) -> None:
     (files / "new").mkdir()
     shutil.copy(files / "base.csv", files / "new/base.csv")
     told = json.loads(run(files, "new/base.csv", "--json").stdout)
-    assert (told["baseline"], told["candidate"]) == (str(files / "base.csv"), str(files / "new/base.csv"))
+    assert (told["baseline"], told["candidate"]) == (
+        str(files / "base.csv"),
+        str(files / "new/base.csv"),
+    )
 
 
 @pytest.mark.parametrize("flag", ["--junit", "--markdown"])
@@ -377,5 +482,10 @@ def test_bad_input_writes_nothing(files: Path) -> None:
 
 def test_help_names_the_exit_codes() -> None:
     text = CliRunner().invoke(cli, ["gate", "--help"]).output
-    for line in ("0  passed", "1  failed", "2  bad input", "3  not decided: too few queries, cut lists"):
+    for line in (
+        "0  passed",
+        "1  failed",
+        "2  bad input",
+        "3  not decided: too few queries, cut lists",
+    ):
         assert line in text

@@ -7,10 +7,17 @@ import retrieval_report as rr
 
 def test_identical_runs_are_named_as_such() -> None:
     lists = {"q1": {"x": 3.0, "y": 3.0, "z": 1.0}, "q2": {"x": 1.0, "y": 2.0, "z": 0.5}}
-    scaled = {query: {item: 2 * score for item, score in items.items()} for query, items in lists.items()}
-    other = {**lists, "q2": {"y": 2.0, "x": 1.0, "w": 0.5}}  # the same scores, but another item at the end
+    scaled = {
+        query: {item: 2 * score for item, score in items.items()} for query, items in lists.items()
+    }
+    other = {
+        **lists,
+        "q2": {"y": 2.0, "x": 1.0, "w": 0.5},
+    }  # the same scores, but another item at the end
     runs = {"06-18": lists, "06-28": scaled, "another": other}
-    study = rr.Study(runs, "rr@3, ap@3", judgements={"q1": {"x": 1}, "q2": {"y": 1}}, truncated="no")
+    study = rr.Study(
+        runs, "rr@3, ap@3", judgements={"q1": {"x": 1}, "q2": {"y": 1}}, truncated="no"
+    )
     assert study.identical == (("06-18", "06-28"),)
     assert "06-18 and 06-28 are the same list for every query." in study.sentences
     assert "06-18 and 06-28 are the same list for every query." in study.contents().verdict

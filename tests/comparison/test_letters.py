@@ -1,4 +1,6 @@
-"""Compact letters: those of R and Stata on published data, and what letters have to do on any matrix."""
+"""Compact letters: those of R and Stata on published data, and what letters have to do on any
+matrix.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,14 @@ CHICKS = {
 
 
 def chick_pairs() -> pl.DataFrame:
-    """R: pairwise.wilcox.test(chickwts$weight, chickwts$feed, exact = FALSE), corrected after Holm."""
+    """R: pairwise.wilcox.test(chickwts$weight, chickwts$feed, exact = FALSE), corrected after
+    Holm.
+    """
     pairs = list(combinations(CHICKS, 2))
-    p = [stats.mannwhitneyu(CHICKS[a], CHICKS[b], method="asymptotic", use_continuity=True).pvalue for a, b in pairs]
+    p = [
+        stats.mannwhitneyu(CHICKS[a], CHICKS[b], method="asymptotic", use_continuity=True).pvalue
+        for a, b in pairs
+    ]
     return pl.DataFrame(
         {
             "model_a": [a for a, _ in pairs],
@@ -50,13 +57,22 @@ def chick_pairs() -> pl.DataFrame:
 def groups(letters: pl.DataFrame) -> set[frozenset[str]]:
     """Models by letter, whatever the letters are called."""
     every = set("".join(letters["letters"]))
-    return {frozenset(letters.filter(pl.col("letters").str.contains(one))["model"]) for one in every}
+    return {
+        frozenset(letters.filter(pl.col("letters").str.contains(one))["model"]) for one in every
+    }
 
 
 @pytest.mark.parametrize(
     ("alpha", "published"),
     [
-        (0.05, {"a": "casein meatmeal sunflower", "b": "horsebean linseed", "c": "linseed meatmeal soybean"}),
+        (
+            0.05,
+            {
+                "a": "casein meatmeal sunflower",
+                "b": "horsebean linseed",
+                "c": "linseed meatmeal soybean",
+            },
+        ),
         (
             0.01,
             {
@@ -75,8 +91,13 @@ def test_letters_of_chicks_are_those_of_r(alpha: float, published: dict[str, str
 
 
 def test_letters_of_tukeys_test_are_those_of_r_and_stata() -> None:
-    """Stata's data set yield, ``pwcompare …, mcompare(tukey)``; agricolae's HSD.test prints the same letters."""
-    top, rest = (51.17547, 50.7529, 47.36229, 45.81229, 44.55313), (41.81757, 38.79482, 36.91257, 36.34383, 35.69507)
+    """Stata's data set yield, ``pwcompare …, mcompare(tukey)``; agricolae's HSD.test prints the
+    same letters.
+    """
+    top, rest = (
+        (51.17547, 50.7529, 47.36229, 45.81229, 44.55313),
+        (41.81757, 38.79482, 36.91257, 36.34383, 35.69507),
+    )
     means = np.array(top + rest)
     honest = stats.studentized_range.ppf(0.95, 10, 190) * 1.116571
     different = np.abs(means[:, None] - means) > honest
@@ -119,7 +140,9 @@ def test_runs_are_what_insert_and_absorb_finds(means: list[float], honest: float
 
 
 def test_a_pair_that_is_missing_is_named() -> None:
-    pairs = chick_pairs().filter(~(pl.col("model_a").eq("casein") & pl.col("model_b").eq("sunflower")))
+    pairs = chick_pairs().filter(
+        ~(pl.col("model_a").eq("casein") & pl.col("model_b").eq("sunflower"))
+    )
     with pytest.raises(rr.DataError, match="'sunflower' and 'casein' are not compared"):
         rr.stats.compact_letters(pairs, p="family_p")
 
@@ -140,7 +163,14 @@ def test_letters_at_every_place_by_either_test() -> None:
 
 
 def test_a_model_without_score_has_no_value() -> None:
-    pair = {"metric": "ap", "cutoff": 10, "policy": "expected", "model_a": "x", "model_b": "y", "value_a": 0.5}
+    pair = {
+        "metric": "ap",
+        "cutoff": 10,
+        "policy": "expected",
+        "model_a": "x",
+        "model_b": "y",
+        "value_a": 0.5,
+    }
     pairs = pl.DataFrame([{**pair, "value_b": None, "family_p": None}])
     letters = rr.stats.compact_letters(pairs).select("model", "value", "letters")
     assert letters.rows() == [("x", 0.5, "a"), ("y", None, "a")]
@@ -151,7 +181,9 @@ def test_no_pairs() -> None:
 
 
 def test_tiers_of_a_real_track() -> None:
-    """TREC ad hoc 8: 129 runs, 50 topics; the many tiers overlap, few neighbours can be told apart."""
+    """TREC ad hoc 8: 129 runs, 50 topics; the many tiers overlap, few neighbours can be told
+    apart.
+    """
     values = adhoc(8)
     scores = scores_of({f"run{row + 1:03}": column for row, column in enumerate(values)})
     pairs = rr.compare(scores, correction="tukey")

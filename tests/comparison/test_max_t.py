@@ -1,4 +1,6 @@
-"""The test of all pairs as one family: max-T over studentised differences, stepped down; and what is made of it."""
+"""The test of all pairs as one family: max-T over studentised differences, stepped down; and what
+is made of it.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,13 @@ def t_squared(differences: list[Fraction]) -> Fraction:
 
 
 def closed_tests(scores: list[list[Fraction]]) -> list[Fraction]:
-    """By the definition: a pair's p is the largest of the tests by the largest t of all sets of pairs that hold it."""
+    """By the definition: a pair's p is the largest of the tests by the largest t of all sets of
+    pairs that hold it.
+    """
     pairs = list(combinations(range(len(scores)), 2))
-    rows = [[one - other for one, other in zip(scores[a], scores[b], strict=True)] for a, b in pairs]
+    rows = [
+        [one - other for one, other in zip(scores[a], scores[b], strict=True)] for a, b in pairs
+    ]
     seen = [t_squared(row) for row in rows]
     drawn = [
         [t_squared([sign * one for sign, one in zip(signs, row, strict=True)]) for row in rows]
@@ -50,7 +56,9 @@ def closed_tests(scores: list[list[Fraction]]) -> list[Fraction]:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_few_queries_give_the_closed_tests_of_all_sets_of_pairs(seed: int) -> None:
-    """Sixths are not exact in binary, and make many equal statistics: all of them count as reached."""
+    """Sixths are not exact in binary, and make many equal statistics: all of them count as
+    reached.
+    """
     sixths = np.random.default_rng(seed).integers(0, 5, (4, 5)) + np.array([[2], [1], [0], [0]])
     expected = closed_tests([[Fraction(int(one), 6) for one in row] for row in sixths])
     found = step_down(sixths[None] / 6, Pairs.every(4), 9_999, 0)[0]
@@ -101,7 +109,10 @@ def test_missing_scores_leave_each_pair_its_own_queries(monkeypatch: pytest.Monk
     drawn = np.abs(rows @ np.array(list(product((-1, 1), repeat=8))).T)
     seen = np.abs(rows.sum(axis=1))
     order = np.argsort(-seen)
-    raw = [(drawn[order[rank:]].max(axis=0) >= seen[pair] - 1e-12).mean() for rank, pair in enumerate(order)]
+    raw = [
+        (drawn[order[rank:]].max(axis=0) >= seen[pair] - 1e-12).mean()
+        for rank, pair in enumerate(order)
+    ]
     found = step_down(values[None], pairs, 9_999, 0)[0]
     assert found[order].tolist() == np.maximum.accumulate(raw).tolist()
     monkeypatch.setattr(max_t, "EXACT", 5)
@@ -117,7 +128,9 @@ def test_a_query_that_no_model_has_changes_nothing_but_the_signs_drawn() -> None
 
 
 def test_models_without_a_common_query_are_no_part_of_the_family() -> None:
-    pairs = rr.compare(scores_of({"a": [0.5, None, 0.1], "b": [None, 0.5, None], "c": [0.1, 0.1, 0.3]}))
+    pairs = rr.compare(
+        scores_of({"a": [0.5, None, 0.1], "b": [None, 0.5, None], "c": [0.1, 0.1, 0.3]})
+    )
     assert pairs.select("model_a", "model_b", "family_p", "family").rows() == [
         ("a", "b", None, 2),
         ("a", "c", 1.0, 2),
@@ -138,7 +151,8 @@ def test_p_depends_on_neither_row_order_nor_other_measures() -> None:
     generator = np.random.default_rng(4)
     names = [f"m{row}" for row in range(7)]
     one, other = (
-        scores_of(dict(zip(names, generator.random((7, 30)), strict=True)), metric=metric) for metric in ("ap", "rr")
+        scores_of(dict(zip(names, generator.random((7, 30)), strict=True)), metric=metric)
+        for metric in ("ap", "rr")
     )
     both = rr.compare(pl.concat([other, one]).sample(fraction=1, shuffle=True, seed=3))
     assert both.filter(metric="ap").equals(rr.compare(one))
@@ -160,10 +174,18 @@ def test_each_pair_is_judged_by_its_own_spread() -> None:
     """Two good models that differ little but steadily, and three that are far away and noisy."""
     generator = np.random.default_rng(0)
     base, noise = 0.5 + 0.1 * generator.random(40), generator.random((3, 40)) * 0.4
-    values = {"a": base + 0.03, "b": base + 0.005 * generator.random(40), "c": noise[0], "d": noise[1], "e": noise[2]}
+    values = {
+        "a": base + 0.03,
+        "b": base + 0.005 * generator.random(40),
+        "c": noise[0],
+        "d": noise[1],
+        "e": noise[2],
+    }
     scores = scores_of(values)
     p = {
-        correction: rr.compare(scores, correction=correction).filter(model_a="a", model_b="b")["family_p"].item()
+        correction: rr.compare(scores, correction=correction)
+        .filter(model_a="a", model_b="b")["family_p"]
+        .item()
         for correction in ("tukey", "max-t")
     }
     assert p["tukey"] > 0.5
@@ -171,9 +193,13 @@ def test_each_pair_is_judged_by_its_own_spread() -> None:
 
 
 def test_runs_125_and_126_of_ad_hoc_8_give_the_published_p_value() -> None:
-    """Urbano, Lima and Hanjalic (SIGIR 2019) print it for average precision, two-sided, 10⁶ draws."""
+    """Urbano, Lima and Hanjalic (SIGIR 2019) print it for average precision, two-sided, 10⁶
+    draws.
+    """
     values = adhoc(8)[124:126]
-    assert within(float(step_down(values[None], Pairs.every(2), 1_000_000, 1).item()), 0.001188, 500_000)
+    assert within(
+        float(step_down(values[None], Pairs.every(2), 1_000_000, 1).item()), 0.001188, 500_000
+    )
 
 
 def test_a_thousand_models() -> None:
@@ -190,7 +216,9 @@ def digits() -> pl.DataFrame:
     folder = sample_folder() / "digits"
     rankings = rr.read_rankings(folder / "rankings.parquet")
     queries = rr.read_queries(folder / "queries.parquet")
-    return rr.evaluate(rankings, queries=queries, metrics="precision@10", policies="expected", truncated="no")
+    return rr.evaluate(
+        rankings, queries=queries, metrics="precision@10", policies="expected", truncated="no"
+    )
 
 
 def ranks_of(board: pl.DataFrame) -> list[tuple[int, int]]:
@@ -205,14 +233,26 @@ def test_four_bad_models_do_not_make_two_good_ones_look_alike() -> None:
     assert pair.select("wins", "losses", "family", "family_method").row(0) == (59, 6, 78, "max-t")
     assert pair["family_p"].item() == 0.0001
     assert pairs.filter(pl.col("family_p") < 0.05).height == 61
-    expected = [*[(1, 5)] * 4, (1, 6), (5, 8), (6, 9), (6, 9), (7, 9), (10, 10), (11, 12), (11, 12), (13, 13)]
+    expected = [
+        *[(1, 5)] * 4,
+        (1, 6),
+        (5, 8),
+        (6, 9),
+        (6, 9),
+        (7, 9),
+        (10, 10),
+        (11, 12),
+        (11, 12),
+        (13, 13),
+    ]
     assert ranks_of(rr.leaderboard(scores)) == expected
 
 
 def test_ranks_by_queries_are_those_that_the_pairs_leave_open() -> None:
     generator = np.random.default_rng(7)
     values: dict[str, list[float | None]] = {
-        f"m{row}": [*column] for row, column in enumerate(generator.random((8, 30)) + np.linspace(0.6, 0, 8)[:, None])
+        f"m{row}": [*column]
+        for row, column in enumerate(generator.random((8, 30)) + np.linspace(0.6, 0, 8)[:, None])
     }
     values["m2"][0] = values["m5"][1] = None
     scores = scores_of(values)
@@ -222,20 +262,27 @@ def test_ranks_by_queries_are_those_that_the_pairs_leave_open() -> None:
         better: dict[str, int] = dict.fromkeys(values, 0)
         for row in pairs.filter(pl.col("family_p") < 0.05).iter_rows(named=True):
             ahead, behind = (
-                (row["model_a"], row["model_b"]) if row["difference"] > 0 else (row["model_b"], row["model_a"])
+                (row["model_a"], row["model_b"])
+                if row["difference"] > 0
+                else (row["model_b"], row["model_a"])
             )
             worse[ahead] += 1
             better[behind] += 1
         board = rr.leaderboard(scores, correction=correction)
-        assert ranks_of(board) == [(1 + better[model], 8 - worse[model]) for model in board["model"]]
+        assert ranks_of(board) == [
+            (1 + better[model], 8 - worse[model]) for model in board["model"]
+        ]
         letters = rr.leaderboard(scores, correction=correction, letters=True)
         assert letters.drop("letters").equals(board)
         expected = dict(rr.stats.compact_letters(pairs).select("model", "letters").iter_rows())
         shared = {
-            (one, other): bool(set(expected[one]) & set(expected[other])) for one, other in combinations(values, 2)
+            (one, other): bool(set(expected[one]) & set(expected[other]))
+            for one, other in combinations(values, 2)
         }
         found = dict(letters.select("model", "letters").iter_rows())
-        assert shared == {(one, other): bool(set(found[one]) & set(found[other])) for one, other in shared}
+        assert shared == {
+            (one, other): bool(set(found[one]) & set(found[other])) for one, other in shared
+        }
 
 
 @pytest.mark.parametrize("correction", ["max-t", "holm"])
@@ -252,11 +299,17 @@ def test_verdict_ranks_and_marks_say_the_same_of_many_models(correction: str) ->
     )
     study = rr.Study(rankings, "ndcg@9", correction=correction, shuffles=2, truncated="no")
     best = study.board.row(0, named=True)
-    pairs = study.flips.filter((pl.col("model_a") == best["model"]) | (pl.col("model_b") == best["model"]))
+    pairs = study.flips.filter(
+        (pl.col("model_a") == best["model"]) | (pl.col("model_b") == best["model"])
+    )
     assert (pairs.height, pairs["family_p"].null_count()) == (45, 0)
     assert set(pairs["family_method"]) == {correction}
     worse = pairs.filter(pl.col("family_p") < 0.05).height
     assert best["query_rank_high"] == 46 - worse
     assert 0 < worse < 45
-    starred = [line for line in study.to_markdown().splitlines() if line.endswith("* |") and not line.endswith("** |")]
+    starred = [
+        line
+        for line in study.to_markdown().splitlines()
+        if line.endswith("* |") and not line.endswith("** |")
+    ]
     assert len(starred) == worse

@@ -1,4 +1,6 @@
-"""No worse by more than a margin: two one-sided tests, their power, and the numbers of queries they need."""
+"""No worse by more than a margin: two one-sided tests, their power, and the numbers of queries they
+need.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def test_the_two_tests_are_those_of_statsmodels(seed: int, margin: float) -> Non
     weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason=MISSING)
     values = pair(seed, loss=0.004)
     row = rr.stats.no_worse(scores_of(values), baseline="float32", margin=margin).row(0, named=True)
-    p, (_, lower, _), _ = weightstats.ttost_paired(values["int8"], values["float32"], -margin, margin)
+    p, (_, lower, _), _ = weightstats.ttost_paired(
+        values["int8"], values["float32"], -margin, margin
+    )
     assert row["no_worse_p"] == pytest.approx(lower, rel=1e-9)
     assert row["equivalent_p"] == pytest.approx(p, rel=1e-9)
     worse = stats.ttest_1samp(values["int8"] - values["float32"], -margin, alternative="less")
@@ -43,8 +47,12 @@ def test_power_is_that_of_statsmodels(queries: int, sides: int, alternative: str
     power = pytest.importorskip("statsmodels.stats.power", reason=MISSING).TTestPower()
     effect = rr.stats.detectable_effect(0.2, queries, sides=sides, power=0.9, alpha=0.01)
     if (queries, sides) != (2, 2):  # scipy has no digits for the tail that statsmodels adds there
-        assert power.power(effect / 0.2, queries, 0.01, alternative=alternative) == pytest.approx(0.9, abs=1e-6)
-    assert rr.stats.detectable_effect(0.4, queries, sides=sides, power=0.9, alpha=0.01) == pytest.approx(2 * effect)
+        assert power.power(effect / 0.2, queries, 0.01, alternative=alternative) == pytest.approx(
+            0.9, abs=1e-6
+        )
+    assert rr.stats.detectable_effect(
+        0.4, queries, sides=sides, power=0.9, alpha=0.01
+    ) == pytest.approx(2 * effect)
     needed = rr.stats.queries_needed(0.2, effect * (1 + 1e-9), sides=sides, power=0.9, alpha=0.01)
     assert needed == queries
 
@@ -59,7 +67,12 @@ def test_power_is_how_often_a_difference_is_found() -> None:
 
 @pytest.mark.parametrize(
     ("loss", "spread", "verdict"),
-    [(0.0, 0.001, "no worse"), (0.05, 0.001, "worse"), (0.005, 0.05, "not decided"), (-0.1, 0.01, "no worse")],
+    [
+        (0.0, 0.001, "no worse"),
+        (0.05, 0.001, "worse"),
+        (0.005, 0.05, "not decided"),
+        (-0.1, 0.01, "no worse"),
+    ],
 )
 def test_verdicts(loss: float, spread: float, verdict: str) -> None:
     generator = np.random.default_rng(1)
@@ -94,7 +107,9 @@ def test_what_is_detectable_and_what_is_needed_agree() -> None:
     scores = scores_of(pair(3))
     row = rr.stats.no_worse(scores, baseline="float32", margin=0.004).row(0, named=True)
     assert (row["queries_needed"] <= row["queries"]) == (row["detectable"] <= row["margin"])
-    exact = rr.stats.no_worse(scores, baseline="float32", margin=row["detectable"] * (1 + 1e-9)).row(0, named=True)
+    exact = rr.stats.no_worse(
+        scores, baseline="float32", margin=row["detectable"] * (1 + 1e-9)
+    ).row(0, named=True)
     assert exact["queries_needed"] == 40
 
 
@@ -114,11 +129,19 @@ def test_the_worst_order_holds_the_worst_of_one_to_the_best_of_the_other() -> No
     base = generator.random(30) * 0.5 + 0.25
     tied = (base, base, base - 0.02, base + 0.02)
     scores = bounded_scores({"a": tied, "b": tied})
-    assert rr.stats.no_worse(scores, baseline="a", margin=0.03, policies="expected")["verdict"][0] == "no worse"
-    worst = rr.stats.no_worse(scores, baseline="a", margin=0.03, tie_order="worst").row(0, named=True)
+    assert (
+        rr.stats.no_worse(scores, baseline="a", margin=0.03, policies="expected")["verdict"][0]
+        == "no worse"
+    )
+    worst = rr.stats.no_worse(scores, baseline="a", margin=0.03, tie_order="worst").row(
+        0, named=True
+    )
     assert worst["difference"] == pytest.approx(-0.04)
     assert (worst["policy"], worst["verdict"], worst["tie_std"]) == ("worst", "worse", None)
-    assert rr.stats.no_worse(scores, baseline="a", margin=0.05, tie_order="worst")["verdict"][0] == "no worse"
+    assert (
+        rr.stats.no_worse(scores, baseline="a", margin=0.05, tie_order="worst")["verdict"][0]
+        == "no worse"
+    )
     with pytest.raises(rr.ParameterError, match="'worst' needs policies 'best' and 'worst'"):
         rr.stats.no_worse(scores_of(pair(0)), baseline="int8", margin=0.1, tie_order="worst")
     with pytest.raises(rr.ParameterError, match="leave policies out"):
@@ -136,8 +159,12 @@ def test_an_estimate_is_held_to_the_margin_by_its_bounds() -> None:
         candidate[7], lowest[7], highest[7] = (base[7] + change for change in (value, low, high))
         scores = bounded_scores({"a": exact, "b": (candidate, candidate, lowest, highest)})
         marked = (pl.col("model") == "b") & (pl.col("query") == "q00007")
-        scores = scores.with_columns(pl.when(marked).then(pl.lit(True)).otherwise(name).alias(name) for name in flags)
-        row = rr.stats.no_worse(scores, baseline="a", margin=0.01, policies="expected").row(0, named=True)
+        scores = scores.with_columns(
+            pl.when(marked).then(pl.lit(True)).otherwise(name).alias(name) for name in flags
+        )
+        row = rr.stats.no_worse(scores, baseline="a", margin=0.01, policies="expected").row(
+            0, named=True
+        )
         return row["verdict"], row["no_worse_p"] is None, row["worse_p"] is None
 
     assert verdict(-0.9, 0.1, 0.0)[0] == "no worse"  # without a mark it is exact
@@ -146,10 +173,16 @@ def test_an_estimate_is_held_to_the_margin_by_its_bounds() -> None:
     assert verdict(-0.001, 0.1, 0.0, truncated=True)[0] == "no worse"
     assert verdict(math.nan, 0.1, 0.0, truncated=True) == ("lists are cut", True, False)
     assert verdict(-0.001, math.nan, 0.0, truncated=True) == ("no worse", False, True)
-    late = bounded_scores({"a": exact, "b": (base - 0.02 + noise,) * 4}).with_columns(truncated=pl.lit(True))
-    assert rr.stats.no_worse(late, baseline="a", margin=0.01, policies="expected")["verdict"].to_list() == ["worse"]
+    late = bounded_scores({"a": exact, "b": (base - 0.02 + noise,) * 4}).with_columns(
+        truncated=pl.lit(True)
+    )
+    assert rr.stats.no_worse(late, baseline="a", margin=0.01, policies="expected")[
+        "verdict"
+    ].to_list() == ["worse"]
     alone = late.filter(policy="expected")
-    assert rr.stats.no_worse(alone, baseline="a", margin=0.01)["verdict"].to_list() == ["lists are cut"]
+    assert rr.stats.no_worse(alone, baseline="a", margin=0.01)["verdict"].to_list() == [
+        "lists are cut"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +207,9 @@ def test_numbers_of_queries_at_the_ends() -> None:
 
 
 def test_spreads_of_ties_of_both_models_add_up() -> None:
-    scores = scores_of({"a": [0.5, 0.25], "b": [0.5, 0.75]}, stds={"a": [0.1, 0.2], "b": [0.3, 0.4]})
+    scores = scores_of(
+        {"a": [0.5, 0.25], "b": [0.5, 0.75]}, stds={"a": [0.1, 0.2], "b": [0.3, 0.4]}
+    )
     [spread] = rr.stats.no_worse(scores, baseline="a", margin=0.01)["tie_std"]
     assert spread == pytest.approx((0.1**2 + 0.2**2 + 0.3**2 + 0.4**2) ** 0.5 / 2)
 
@@ -182,5 +217,7 @@ def test_spreads_of_ties_of_both_models_add_up() -> None:
 @pytest.mark.parametrize("queries", [2, 20])
 def test_one_sided_p_is_scipys(queries: int) -> None:
     sample = np.random.default_rng(0).normal(0.1, 1, queries)
-    found = one_sided(np.array([sample.mean()]), np.array([sample.std(ddof=1)]), np.array([queries]), -0.2)
+    found = one_sided(
+        np.array([sample.mean()]), np.array([sample.std(ddof=1)]), np.array([queries]), -0.2
+    )
     assert found[0] == pytest.approx(stats.ttest_1samp(sample, -0.2, alternative="greater").pvalue)

@@ -26,7 +26,13 @@ def test_policies_stand_side_by_side() -> None:
     assert table.height == 6
     row = table.row(0, named=True)
     assert (row["model"], row["query"], row["metric"], row["cutoff"]) == ("a", "q00001", "ap", 10)
-    assert (row["naive"], row["expected"], row["lowest"], row["highest"], row["std"]) == (0.6, 0.4, 0.0, 1.0, 0.1)
+    assert (row["naive"], row["expected"], row["lowest"], row["highest"], row["std"]) == (
+        0.6,
+        0.4,
+        0.0,
+        1.0,
+        0.1,
+    )
     assert (row["spread"], row["naive_error"]) == pytest.approx((1.0, 0.2))
 
 
@@ -37,7 +43,10 @@ def test_the_widest_spread_comes_first_and_nulls_last() -> None:
 
 def test_equal_spreads_are_sorted_by_std_then_by_name() -> None:
     wider = SCORES.with_columns(
-        pl.when((pl.col("model") == "b") & (pl.col("query") == "q00001")).then(0.2).otherwise("std").alias("std")
+        pl.when((pl.col("model") == "b") & (pl.col("query") == "q00001"))
+        .then(0.2)
+        .otherwise("std")
+        .alias("std")
     )
     found = query_table(wider).slice(1, 3).select("model", "query").rows()
     assert found == [("b", "q00001"), ("a", "q00000"), ("b", "q00000")]
@@ -57,7 +66,9 @@ def test_the_std_is_that_of_the_expected_score_alone() -> None:
 
 
 def test_the_order_of_the_rows_leaves_no_trace() -> None:
-    assert_frame_equal(query_table(SCORES.sample(fraction=1, shuffle=True, seed=1)), query_table(SCORES))
+    assert_frame_equal(
+        query_table(SCORES.sample(fraction=1, shuffle=True, seed=1)), query_table(SCORES)
+    )
 
 
 def test_no_scores_are_no_rows() -> None:
@@ -66,5 +77,7 @@ def test_no_scores_are_no_rows() -> None:
 
 
 def test_scores_there_twice_are_refused() -> None:
-    with pytest.raises(DataError, match="2 scores of the same model, query, metric, cutoff and policy"):
+    with pytest.raises(
+        DataError, match="2 scores of the same model, query, metric, cutoff and policy"
+    ):
         query_table(pl.concat([SCORES, SCORES.head(1)]))

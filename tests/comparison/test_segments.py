@@ -24,13 +24,17 @@ def made(seed: int = 0, queries: int = 60, models: int = 3) -> tuple[pl.DataFram
     values[1, ::3] += 0.3
     scores = scores_of({f"m{row}": values[row] for row in range(models)})
     names = [f"q{number:05}" for number in range(queries)]
-    given = pl.DataFrame({"query": names, "language": [LANGUAGES[number % 3] for number in range(queries)]})
+    given = pl.DataFrame(
+        {"query": names, "language": [LANGUAGES[number % 3] for number in range(queries)]}
+    )
     return scores, given
 
 
 def test_tables_of_a_segment_are_those_of_its_queries() -> None:
     scores, queries = made()
-    german = scores.join(queries.filter(language="de"), on="query", how="semi", maintain_order="left")
+    german = scores.join(
+        queries.filter(language="de"), on="query", how="semi", maintain_order="left"
+    )
     table = rr.stats.summarise_by(scores, queries, "language").filter(segment="de")
     assert table.drop("segment").equals(rr.summarise(german))
     alone = rr.compare(german, correction="holm")
@@ -46,7 +50,9 @@ def test_pairs_are_corrected_over_all_segments() -> None:
     for (_,), part in pairs.group_by("cutoff"):
         assert part.height == 9
         assert set(part["family"]) == {9}
-        np.testing.assert_allclose(part["family_p"].to_numpy(), holm(part["permutation_p"].to_numpy()))
+        np.testing.assert_allclose(
+            part["family_p"].to_numpy(), holm(part["permutation_p"].to_numpy())
+        )
     by_t = rr.stats.compare_by(scores, queries, "language", adjust="t")
     np.testing.assert_allclose(by_t["family_p"].to_numpy(), holm(by_t["t_p"].to_numpy()))
 
@@ -68,12 +74,16 @@ def test_a_segment_with_another_winner_is_found() -> None:
 
 @pytest.mark.slow
 def test_noise_makes_other_winners_no_more_often_than_alpha() -> None:
-    """All models alike: the best of a segment is chance, and the correction has to know how it was found."""
+    """All models alike: the best of a segment is chance, and the correction has to know how it was
+    found.
+    """
     false, others, trials = 0, 0, 300
     for seed in range(trials):
         values = np.random.default_rng(seed).random((8, 60))
         scores = scores_of({f"m{row}": values[row] for row in range(8)})
-        queries = pl.DataFrame({"query": [f"q{n:05}" for n in range(60)], "source": [n % 4 for n in range(60)]})
+        queries = pl.DataFrame(
+            {"query": [f"q{n:05}" for n in range(60)], "source": [n % 4 for n in range(60)]}
+        )
         found = rr.stats.segment_winners(scores, queries, "source", resamples=199)
         others += (found["verdict"] != "same winner").any()
         false += (found["verdict"] == "other winner").any()
@@ -87,14 +97,19 @@ def test_segments_of_any_kind_of_column_keep_its_order() -> None:
     for column, expected in (
         ([10, 9, 10, None], ["9", "10", "(no value)"]),
         ([True, False, True, True], ["false", "true"]),
-        ([date(2024, 12, 1), date(2023, 1, 1), None, None], ["2023-01-01", "2024-12-01", "(no value)"]),
+        (
+            [date(2024, 12, 1), date(2023, 1, 1), None, None],
+            ["2023-01-01", "2024-12-01", "(no value)"],
+        ),
         (["b", "a", "b", "a"], ["a", "b"]),
     ):
         queries = pl.DataFrame({"query": names, "kind": column}, strict=False)
         parts = segments_of(scores, queries, "kind")
         assert [name for name, _ in parts] == expected
         assert sum(part.height for _, part in parts) == 4
-    categories = pl.DataFrame({"query": names, "kind": pl.Series(["z", "a", "z", "a"], dtype=pl.Enum(["z", "a"]))})
+    categories = pl.DataFrame(
+        {"query": names, "kind": pl.Series(["z", "a", "z", "a"], dtype=pl.Enum(["z", "a"]))}
+    )
     assert [name for name, _ in segments_of(scores, categories, "kind")] == ["z", "a"]
 
 
@@ -111,8 +126,16 @@ def test_queries_in_whole_numbers() -> None:
     [
         (lambda frame: frame, "lang", "no column 'lang'"),
         (lambda frame: frame.drop("query"), "language", "no column 'query'"),
-        (lambda frame: frame.with_columns(length=pl.lit(0.5)), "length", "is Float64; cut it into classes"),
-        (lambda frame: frame.head(50), "language", "scores of queries that the queries frame lacks"),
+        (
+            lambda frame: frame.with_columns(length=pl.lit(0.5)),
+            "length",
+            "is Float64; cut it into classes",
+        ),
+        (
+            lambda frame: frame.head(50),
+            "language",
+            "scores of queries that the queries frame lacks",
+        ),
         (lambda frame: pl.concat([frame, frame.head(1)]), "language", "q00000"),
     ],
 )
@@ -144,7 +167,9 @@ def test_macro_means_within_segments() -> None:
     scores, queries = made()
     queries = queries.with_columns(label=pl.int_range(pl.len()) % 2)
     table = rr.stats.summarise_by(scores, queries, "language", average="macro")
-    german = scores.join(queries.filter(language="de"), on="query", how="semi", maintain_order="left")
+    german = scores.join(
+        queries.filter(language="de"), on="query", how="semi", maintain_order="left"
+    )
     alone = rr.summarise(german, queries=queries, average="macro")
     assert table.filter(segment="de").drop("segment").equals(alone)
 

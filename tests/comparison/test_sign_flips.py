@@ -17,7 +17,9 @@ FIRST, SECOND = np.array([0, 0, 1]), np.array([1, 2, 2])
 def every_pattern(difference: Floats) -> float:
     """p by the definition, one pattern after the other."""
     seen = abs(difference.sum())
-    sums = [abs(np.dot(signs, difference)) for signs in product((-1.0, 1.0), repeat=difference.size)]
+    sums = [
+        abs(np.dot(signs, difference)) for signs in product((-1.0, 1.0), repeat=difference.size)
+    ]
     return float(np.mean([one >= seen - 1e-9 for one in sums]))
 
 
@@ -97,7 +99,9 @@ def test_missing_queries_are_those_of_the_pair() -> None:
     found = sampled(values)
     for pair in range(3):
         difference = values[FIRST[pair]] - values[SECOND[pair]]
-        assert found[pair] == pytest.approx(stats.ttest_1samp(difference, 0, nan_policy="omit").pvalue, abs=0.03)
+        assert found[pair] == pytest.approx(
+            stats.ttest_1samp(difference, 0, nan_policy="omit").pvalue, abs=0.03
+        )
 
 
 def test_one_pair_does_not_change_another() -> None:

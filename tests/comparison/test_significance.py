@@ -22,19 +22,27 @@ def test_t_is_scipys(size: int) -> None:
         expected = stats.ttest_1samp(difference, 0.0)
         interval = expected.confidence_interval(0.9)
         assert result.p[row] == pytest.approx(expected.pvalue, rel=1e-9)
-        assert (result.low[row], result.high[row]) == pytest.approx((interval.low, interval.high), rel=1e-9)
-        assert (result.mean[row], result.std[row]) == pytest.approx((difference.mean(), difference.std(ddof=1)))
+        assert (result.low[row], result.high[row]) == pytest.approx(
+            (interval.low, interval.high), rel=1e-9
+        )
+        assert (result.mean[row], result.std[row]) == pytest.approx(
+            (difference.mean(), difference.std(ddof=1))
+        )
 
 
 def test_t_leaves_out_what_is_not_paired() -> None:
     difference = sample(1, 10)
     holes = np.insert(difference, [0, 3, 10], np.nan)
-    for one, other in zip(paired_t(holes[None], 0.95), paired_t(difference[None], 0.95), strict=True):
+    for one, other in zip(
+        paired_t(holes[None], 0.95), paired_t(difference[None], 0.95), strict=True
+    ):
         assert one == pytest.approx(other, rel=1e-12)
 
 
 def test_t_without_spread() -> None:
-    rows = np.array([[0.0, 0.0, 0.0], [0.1, 0.1, 0.1], [0.3, np.nan, np.nan], [np.nan, np.nan, np.nan]])
+    rows = np.array(
+        [[0.0, 0.0, 0.0], [0.1, 0.1, 0.1], [0.3, np.nan, np.nan], [np.nan, np.nan, np.nan]]
+    )
     result = paired_t(rows, 0.95)
     np.testing.assert_array_equal(result.mean, [0.0, 0.1, 0.3, np.nan])
     np.testing.assert_array_equal(result.std, [0.0, 0.0, np.nan, np.nan])
@@ -45,7 +53,9 @@ def test_t_without_spread() -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 5, 13, 14, 30, 50, 51, 200])
 @pytest.mark.parametrize("step", [0.0, 0.5], ids=["distinct", "with ties"])
-def test_wilcoxon_is_scipys_without_the_zeros_and_normal_from_50_on_as_in_r(size: int, step: float) -> None:
+def test_wilcoxon_is_scipys_without_the_zeros_and_normal_from_50_on_as_in_r(
+    size: int, step: float
+) -> None:
     difference = sample(size, size)
     if step:
         difference = np.round(difference / step) * step
@@ -56,8 +66,13 @@ def test_wilcoxon_is_scipys_without_the_zeros_and_normal_from_50_on_as_in_r(size
     assert wilcoxon(np.stack([holes, -holes])) == pytest.approx([expected, expected], rel=1e-9)
 
 
-CYCLE, CUBES = np.arange(1, 61) * 7 % 11 / 10 - 0.4, np.arange(1, 61) ** 3 % 101 - 30 + np.arange(1, 61) / 1000
-DEPRESSION = np.array([0.952, -0.147, 1.022, 0.43, 0.62, 0.59, 0.49, -0.08, 0.01])  # Hollander and Wolfe (1973), p. 29
+CYCLE, CUBES = (
+    np.arange(1, 61) * 7 % 11 / 10 - 0.4,
+    np.arange(1, 61) ** 3 % 101 - 30 + np.arange(1, 61) / 1000,
+)
+DEPRESSION = np.array(
+    [0.952, -0.147, 1.022, 0.43, 0.62, 0.59, 0.49, -0.08, 0.01]
+)  # Hollander and Wolfe (1973), p. 29
 
 
 @pytest.mark.parametrize(
@@ -81,11 +96,15 @@ def test_wilcoxon_of_few_differences_with_ties_is_exact_where_r_approximates(
     difference: list[float], p: float, of_r: float
 ) -> None:
     assert wilcoxon(np.array([difference]))[0] == p
-    assert stats.wilcoxon(difference, correction=True, method="asymptotic").pvalue == pytest.approx(of_r, rel=1e-9)
+    assert stats.wilcoxon(difference, correction=True, method="asymptotic").pvalue == pytest.approx(
+        of_r, rel=1e-9
+    )
 
 
 def test_equal_sizes_of_published_scores_are_ties_as_with_digits_rank_in_r() -> None:
-    """By default R prints 0.003445188 (see test_tukey), because rounding sets equal differences of decimals apart."""
+    """By default R prints 0.003445188 (see test_tukey), because rounding sets equal differences of
+    decimals apart.
+    """
     values = adhoc(8)[124:126]
     difference = differences(values, np.array([0]), np.array([1]))
     assert wilcoxon(difference)[0] == pytest.approx(0.003391942667, rel=1e-9)
@@ -105,9 +124,14 @@ def test_wilcoxon_of_nothing() -> None:
 
 
 def test_holm_against_a_table() -> None:
-    # R: p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), "holm"), and the same with equal and large values.
-    assert holm(np.array([0.01, 0.02, 0.03, 0.04, 0.05])) == pytest.approx([0.05, 0.08, 0.09, 0.09, 0.09])
-    assert holm(np.array([0.5, 0.001, 0.9, 0.02, 0.02])) == pytest.approx([1.0, 0.005, 1.0, 0.08, 0.08])
+    # R: p.adjust(c(0.01, 0.02, 0.03, 0.04, 0.05), "holm"), and the same with equal and large
+    # values.
+    assert holm(np.array([0.01, 0.02, 0.03, 0.04, 0.05])) == pytest.approx(
+        [0.05, 0.08, 0.09, 0.09, 0.09]
+    )
+    assert holm(np.array([0.5, 0.001, 0.9, 0.02, 0.02])) == pytest.approx(
+        [1.0, 0.005, 1.0, 0.08, 0.08]
+    )
     assert holm(np.array([0.7])) == pytest.approx([0.7])
 
 
@@ -122,7 +146,8 @@ def test_holm_by_its_definition() -> None:
 
 
 def test_benjamini_hochberg_against_a_table_and_scipy() -> None:
-    # The 15 p-values of Benjamini and Hochberg (1995), section 4.1: four are rejected at 0.05, Holm rejects three.
+    # The 15 p-values of Benjamini and Hochberg (1995), section 4.1: four are rejected at 0.05, Holm
+    # rejects three.
     p = np.array(
         [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
          0.7590, 1.0000]

@@ -37,11 +37,20 @@ def ranges_of(models: list[list[Spread]]) -> Ranges:
 
     mean = table(lambda part: part.chance @ part.value)
     variance = table(lambda part: part.chance @ (part.value - part.chance @ part.value) ** 2)
-    return Ranges(mean, variance, mean - table(lambda part: part.value[0]), table(lambda part: part.value[-1]) - mean)
+    return Ranges(
+        mean,
+        variance,
+        mean - table(lambda part: part.value[0]),
+        table(lambda part: part.value[-1]) - mean,
+    )
 
 
 @settings(max_examples=150, deadline=None)
-@given(queries=st.integers(1, 6), seed=st.integers(0, 100_000), heavy=st.sampled_from([1e-3, 0.05, 0.5]))
+@given(
+    queries=st.integers(1, 6),
+    seed=st.integers(0, 100_000),
+    heavy=st.sampled_from([1e-3, 0.05, 0.5]),
+)
 def test_the_truth_lies_between_the_bounds(queries: int, seed: int, heavy: float) -> None:
     models = made(queries, seed, heavy)
     known = ranges_of(models)
@@ -68,7 +77,11 @@ def test_many_light_lists_do_not_hide_a_heavy_one() -> None:
 
 
 def test_many_alike_lists_are_bounded_from_both_sides() -> None:
-    mean, variance, reach = np.full((2, 20_000), 0.5), np.full((2, 20_000), 0.05), np.full((2, 20_000), 0.5)
+    mean, variance, reach = (
+        np.full((2, 20_000), 0.5),
+        np.full((2, 20_000), 0.05),
+        np.full((2, 20_000), 0.5),
+    )
     lead = np.sqrt(variance.sum())
     low, high = tail_bounds(Ranges(mean, variance, reach, reach), PAIR, np.array([lead]))
     assert low[0] == pytest.approx(0.1587, abs=0.01)
@@ -78,4 +91,6 @@ def test_many_alike_lists_are_bounded_from_both_sides() -> None:
 def test_unknown_deviations_leave_all_open_but_what_the_ranges_tell() -> None:
     mean = np.array([[0.6], [0.4]])
     endless = np.full((2, 1), np.inf)
-    assert tail_bounds(Ranges(mean, endless, mean, endless), PAIR, np.array([0.2]))[1].tolist() == [1.0]
+    assert tail_bounds(Ranges(mean, endless, mean, endless), PAIR, np.array([0.2]))[1].tolist() == [
+        1.0
+    ]

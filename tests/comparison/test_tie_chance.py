@@ -13,7 +13,15 @@ import oracles
 from made_scores import scores_of, within
 from retrieval_report import NDCG, KeyMismatchError, ParameterError, evaluate, shuffled_means
 from retrieval_report.comparison import p_tie as reversals
-from retrieval_report.comparison.p_tie import AWAY, LOOKS, NARROW, OUTSIDE, SURE, _Sums, binomial_bounds
+from retrieval_report.comparison.p_tie import (
+    AWAY,
+    LOOKS,
+    NARROW,
+    OUTSIDE,
+    SURE,
+    _Sums,
+    binomial_bounds,
+)
 from retrieval_report.comparison.pairs import compare
 from retrieval_report.comparison.tie_bounds import normal_chances
 from retrieval_report.comparison.verdicts import TIE_RISK
@@ -50,7 +58,10 @@ def test_the_bounds_hold_for_the_share_of_shuffles_that_show_the_other_order(see
     scores = evaluate(rankings, policies="expected", **asked)
     draws = shuffled_means(rankings, **asked, shuffles=SHUFFLES, seed=99)
     wide = draws.pivot("model", index=["metric", "draw"], values="value")
-    alone, together = compare(scores, resamples=99), compare(scores, resamples=99, rankings=rankings)
+    alone, together = (
+        compare(scores, resamples=99),
+        compare(scores, resamples=99, rankings=rankings),
+    )
     for row in [*alone.iter_rows(named=True), *together.iter_rows(named=True)]:
         here = wide.filter(metric=row["metric"])
         ahead = (here["rough"] - here["rougher"]).to_numpy() * np.sign(row["difference"])
@@ -62,7 +73,9 @@ def test_the_bounds_hold_for_the_share_of_shuffles_that_show_the_other_order(see
             assert within(float((np.abs(ahead) <= 1e-12).mean()), row["p_equal"], SHUFFLES)
     assert set(alone["p_tie_method"]) == {"normal"}
     assert together.filter(pl.col("p_tie_high") - pl.col("p_tie_low") > 0.01).height == 0
-    assert together.filter(pl.col("p_equal").is_between(0, 1, closed="none"))["metric"].to_list() == ["precision"]
+    assert together.filter(pl.col("p_equal").is_between(0, 1, closed="none"))[
+        "metric"
+    ].to_list() == ["precision"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 999, 1000])
@@ -81,14 +94,23 @@ def test_a_period_of_waves_bounds_what_normal_sums_have_beyond_it(deviation: flo
 METRICS = ("precision", "rr", "ap", "ap(denominator=retrieved)", "ndcg", "err", "recall")
 
 
-def outcomes(rankings: pl.DataFrame, metric: str, cutoff: int | None) -> dict[str, list[tuple[Fraction, Fraction]]]:
-    """Every sum over the queries that a model's orders can give, and its probability, in whole fractions."""
+def outcomes(
+    rankings: pl.DataFrame, metric: str, cutoff: int | None
+) -> dict[str, list[tuple[Fraction, Fraction]]]:
+    """Every sum over the queries that a model's orders can give, and its probability, in whole
+    fractions.
+    """
     found: dict[str, list[tuple[Fraction, Fraction]]] = {}
     for (model,), lists in rankings.group_by("model", maintain_order=True):
         sums = [(Fraction(0), Fraction(1))]
         for _, rows in lists.group_by("query", maintain_order=True):
-            ties = [tie["relevance"].to_list() for tie in rows.sort("distance").partition_by("distance")]
-            one = [(oracles.score(order, metric, cutoff), share) for order, share in oracles.orderings(ties)]
+            ties = [
+                tie["relevance"].to_list() for tie in rows.sort("distance").partition_by("distance")
+            ]
+            one = [
+                (oracles.score(order, metric, cutoff), share)
+                for order, share in oracles.orderings(ties)
+            ]
             sums = [(value + more, share * part) for value, share in sums for more, part in one]
         found[str(model)] = sums
     return found
@@ -98,10 +120,14 @@ def reversal(rankings: pl.DataFrame, metric: str, cutoff: int | None) -> float |
     """By trying all orders of both models against each other."""
     sums = outcomes(rankings, metric, cutoff)
     first, second = sums["rough"], sums["rougher"]
-    lead = float(sum(value * share for value, share in first) - sum(value * share for value, share in second))
+    lead = float(
+        sum(value * share for value, share in first) - sum(value * share for value, share in second)
+    )
     if abs(lead) < 1e-12:
         return None
-    values, shares = (np.array([[float(part) for part in pair] for pair in side]).T for side in (first, second))
+    values, shares = (
+        np.array([[float(part) for part in pair] for pair in side]).T for side in (first, second)
+    )
     ahead = np.sign(lead) * np.subtract.outer(values[0], shares[0])
     return float((np.outer(values[1], shares[1]) * (ahead < -1e-9)).sum())
 
@@ -118,7 +144,12 @@ def test_few_tied_queries_are_decided_by_all_orders(seed: int) -> None:
         if truth is None:
             assert (row["p_tie"], row["p_tie_method"]) == (None, None)
         elif row["p_tie_method"] == "exact":
-            assert row["p_tie_low"] == row["p_tie"] == row["p_tie_high"] == pytest.approx(truth, abs=1e-12), row
+            assert (
+                row["p_tie_low"]
+                == row["p_tie"]
+                == row["p_tie_high"]
+                == pytest.approx(truth, abs=1e-12)
+            ), row
         else:  # so improbable that nobody needs to know
             assert row["p_tie_low"] <= truth <= row["p_tie_high"] <= 0.01
     for row in compare(scores).iter_rows(named=True):
@@ -127,14 +158,23 @@ def test_few_tied_queries_are_decided_by_all_orders(seed: int) -> None:
 
 
 def test_orders_that_are_equal_reverse_nothing() -> None:
-    """Both models tie the same items alike, and one has a query that decides for it: a draw is no reversal."""
+    """Both models tie the same items alike, and one has a query that decides for it: a draw is no
+    reversal.
+    """
     rows = [(model, "p", item, 0, int(item == 0)) for model in ("a", "b") for item in range(2)]
     rows += [("a", "q", item, item, int(item == 0)) for item in range(2)]
     rows += [("b", "q", item, -item, int(item == 0)) for item in range(2)]
-    rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    rankings = pl.DataFrame(
+        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
+    )
     scores = evaluate(rankings, policies="expected", metrics="precision", cutoffs=1)
     row = compare(scores, rankings=rankings).row(0, named=True)
-    assert (row["difference"], row["p_tie"], row["p_equal"], row["p_tie_method"]) == (0.5, 0.0, 0.25, "exact")
+    assert (row["difference"], row["p_tie"], row["p_equal"], row["p_tie_method"]) == (
+        0.5,
+        0.0,
+        0.25,
+        "exact",
+    )
 
 
 def lists(model: str, queries: Iterable[str], ties: Sequence[Sequence[int]]) -> pl.DataFrame:
@@ -143,23 +183,29 @@ def lists(model: str, queries: Iterable[str], ties: Sequence[Sequence[int]]) -> 
     named = [(f"{grade}/{[other for _, other in one[:at]].count(grade)}", distance, grade)
              for at, (distance, grade) in enumerate(one)]  # fmt: skip
     rows = [(model, query, *item) for query in queries for item in named]
-    return pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    return pl.DataFrame(
+        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
+    )
 
 
 def test_one_heavy_tie_among_many_light_ones_is_not_normal() -> None:
-    """A tie of ten decides; 29 queries tie their last two of 60, which hardly matters but makes 30 tied queries."""
+    """A tie of ten decides; 29 queries tie their last two of 60, which hardly matters but makes 30
+    tied queries.
+    """
     light, heavy = [f"light{number:02}" for number in range(29)], ["heavy"]
     sure = [[1], *[[0]] * 57]
     rankings = pl.concat([
         lists("a", light, [*sure, [1, 0]]), lists("b", light, [*sure, [1], [0]]),
         lists("a", heavy, [[1] + [0] * 9]), lists("b", heavy, [[0], [1], *[[0]] * 8]),
     ])  # fmt: skip
-    scores = evaluate(rankings, policies=("expected", "best", "worst"), metrics="ap", cutoffs=None, truncated="no")
+    scores = evaluate(
+        rankings, policies=("expected", "best", "worst"), metrics="ap", cutoffs=None, truncated="no"
+    )
     alone = compare(scores).row(0, named=True)
     exact = compare(scores, rankings=rankings).row(0, named=True)
     assert alone["tied_queries"] == 30
-    # b leads where the tie puts its relevant item third or lower; first it is with probability 1/10, second it is level
-    # but for the light queries.
+    # b leads where the tie puts its relevant item third or lower; first it is with probability
+    # 1/10, second it is level but for the light queries.
     shares = [(1 / at, 0.1) for at in range(1, 11)]
     lead = 0.5 - sum(value * share for value, share in shares)
     assert exact["difference"] * -30 == pytest.approx(lead, abs=0.02)
@@ -184,7 +230,9 @@ def test_a_lattice_keeps_equal_means_apart_from_reversals() -> None:
 
 @pytest.mark.parametrize("metric", ["ap", "ndcg", "rr"])
 def test_bounds_hold_for_leads_smaller_than_any_grid(metric: str) -> None:
-    """Both models have the same ties; one of them has an item of one query a place higher, far down the list."""
+    """Both models have the same ties; one of them has an item of one query a place higher, far down
+    the list.
+    """
     queries = [f"q{number:02}" for number in range(40)]
     ties = [[1] + [0] * 6, [0] * 3 + [1] * 2, *[[0]] * 40]
     rankings = pl.concat([
@@ -210,7 +258,12 @@ def test_a_deviation_that_nobody_knows_is_no_deviation_of_zero() -> None:
     models = {"a": [0.5] * 3, "b": [0.4] * 3}
     scores = scores_of(models, stds={"a": [None, 0.1, 0.1], "b": [0.0] * 3})
     row = compare(scores).row(0, named=True)
-    assert (row["tie_std"], row["p_tie"], row["p_tie_low"], row["p_tie_high"]) == (None, None, 0.0, 1.0)
+    assert (row["tie_std"], row["p_tie"], row["p_tie_low"], row["p_tie_high"]) == (
+        None,
+        None,
+        0.0,
+        1.0,
+    )
     assert (row["p_tie_method"], row["tied_queries"]) == ("bounds", 3)
     bounds = pl.concat([
         scores, scores_of({"a": [0.1, 0.4, 0.4], "b": [0.4] * 3}, policy="worst"),
@@ -222,11 +275,15 @@ def test_a_deviation_that_nobody_knows_is_no_deviation_of_zero() -> None:
 
 def test_cut_lists_are_open_unless_their_bounds_decide() -> None:
     def found(lowest: float) -> dict[str, Any]:
-        parts = [scores_of({"a": [0.8, 0.8], "b": [0.4, 0.4]}, stds={"a": [None, 0.0], "b": [0.0] * 2})]
+        parts = [
+            scores_of({"a": [0.8, 0.8], "b": [0.4, 0.4]}, stds={"a": [None, 0.0], "b": [0.0] * 2})
+        ]
         for policy, value in (("worst", lowest), ("best", 1.0)):
             parts.append(scores_of({"a": [value, 0.8], "b": [0.4, 0.4]}, policy=policy))
         first = (pl.col("model") == "a") & (pl.col("query") == "q00000")
-        return compare(pl.concat(parts).with_columns(truncated=first), policies="expected").row(0, named=True)
+        return compare(pl.concat(parts).with_columns(truncated=first), policies="expected").row(
+            0, named=True
+        )
 
     row = found(lowest=0.5)
     assert (row["p_tie"], row["p_tie_high"], row["p_tie_method"]) == (0.0, 0.0, "exact")
@@ -246,17 +303,23 @@ def test_equal_means_are_equal_whatever_the_rounding() -> None:
 
 @pytest.mark.parametrize("options", [{"relevant_from": 2}, {"distance_threshold": 0.0}])
 def test_rankings_of_other_scores_are_refused(options: dict[str, Any]) -> None:
-    rankings = tied_rankings(8, 1, items=9).with_columns(pl.col("relevance") * (1 + pl.col("item") % 2))
+    rankings = tied_rankings(8, 1, items=9).with_columns(
+        pl.col("relevance") * (1 + pl.col("item") % 2)
+    )
     asked: dict[str, Any] = {"metrics": "ap", "cutoffs": 5}
     scores = evaluate(rankings, policies="expected", **asked, **options)
     compare(scores, rankings=rankings, **options)
-    with pytest.raises(KeyMismatchError, match=r"rankings: they are not those of the scores: ap@5 of model 'roug"):
+    with pytest.raises(
+        KeyMismatchError, match=r"rankings: they are not those of the scores: ap@5 of model 'roug"
+    ):
         compare(scores, rankings=rankings)
     with pytest.raises(ParameterError, match="relevant_from: without rankings"):
         compare(scores, relevant_from=2)
 
 
-def chance_of_drawn(rankings: pl.DataFrame, monkeypatch: pytest.MonkeyPatch, seed: int) -> dict[str, Any]:
+def chance_of_drawn(
+    rankings: pl.DataFrame, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> dict[str, Any]:
     """The chance of a pair whose lists are too long for walks."""
     with monkeypatch.context() as patched:
         patched.setattr(score_paths, "MOST_STEPS", 40)
@@ -265,8 +328,12 @@ def chance_of_drawn(rankings: pl.DataFrame, monkeypatch: pytest.MonkeyPatch, see
 
 
 @pytest.mark.parametrize("seed", [1, 5, 15, 16])
-def test_orders_are_drawn_until_the_bounds_are_narrow_or_decide(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chances of .094, .057, .091 and .063, known from walks; 1000 draws leave .12 open, in which 5 % may lie."""
+def test_orders_are_drawn_until_the_bounds_are_narrow_or_decide(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chances of .094, .057, .091 and .063, known from walks; 1000 draws leave .12 open, in which 5
+    % may lie.
+    """
     rankings = tied_rankings(12, seed, items=30)
     scores = evaluate(rankings, metrics="ap", cutoffs=None, policies="expected")
     walked = compare(scores, rankings=rankings, resamples=9).row(0, named=True)
@@ -298,8 +365,8 @@ def test_draws_have_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bounds_are_narrow_where_few_lists_decide_and_many_hardly_matter() -> None:
     """Six coins against a sum that five tails equal, and twelve lists that move it by a millionth.
 
-    A Fourier series that covers the coins cannot tell a difference of a millionth from none: between its bounds lies
-    the whole probability that the coins are level.
+    A Fourier series that covers the coins cannot tell a difference of a millionth from none:
+    between its bounds lies the whole probability that the coins are level.
     """
     coins, light = [f"c{number}" for number in range(6)], [f"l{number:02}" for number in range(12)]
     start = [*[[1]] * 60, *[[0]] * 400]
@@ -310,7 +377,11 @@ def test_bounds_are_narrow_where_few_lists_decide_and_many_hardly_matter() -> No
             lists("a", [query], [*ties, [1], [0]]),
             lists("b", [query], [*ties, *([[0], [1]] if number == 0 else [[1], [0]])]),
         ]
-    heavy = [lists("a", coins, [[1, 0]]), lists("b", coins[:1], [[1], [0]]), lists("b", coins[1:], [[0], [1]])]
+    heavy = [
+        lists("a", coins, [[1, 0]]),
+        lists("b", coins[:1], [[1], [0]]),
+        lists("b", coins[1:], [[0], [1]]),
+    ]
 
     def chance(parts: list[pl.DataFrame]) -> dict[str, Any]:
         rankings = pl.concat(parts)
@@ -318,7 +389,9 @@ def test_bounds_are_narrow_where_few_lists_decide_and_many_hardly_matter() -> No
         return compare(scores, rankings=rankings, resamples=9).row(0, named=True)
 
     one, both = chance(nearly), chance([*heavy, *nearly])
-    low, high = ((1 + 6 * one[name]) / 64 for name in ("p_tie_low", "p_tie_high"))  # no head, or one head and behind
+    low, high = (
+        (1 + 6 * one[name]) / 64 for name in ("p_tie_low", "p_tie_high")
+    )  # no head, or one head and behind
     assert high - low < 0.003
     assert both["p_tie_low"] <= low <= high <= both["p_tie_high"]
     assert both["p_tie_high"] - both["p_tie_low"] <= NARROW or both["p_tie_low"] > 0.05, both
@@ -332,5 +405,7 @@ def test_a_metric_made_of_a_function_is_bounded_by_moments() -> None:
 
 
 def test_normal_chances() -> None:
-    chance = normal_chances(np.array([0.1, -0.1, 0.1, 0.0, 0.1]), np.array([0.1, 0.1, 0.0, 0.1, np.nan]))
+    chance = normal_chances(
+        np.array([0.1, -0.1, 0.1, 0.0, 0.1]), np.array([0.1, 0.1, 0.0, 0.1, np.nan])
+    )
     np.testing.assert_allclose(chance, [0.158655, 0.158655, 0.0, np.nan, np.nan], atol=1e-6)

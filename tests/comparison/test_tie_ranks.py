@@ -17,7 +17,10 @@ TIED = {"a": [0.1, 0.0, 0.2], "b": [0.0, 0.1, 0.0], "c": [0.0, 0.0, 0.0]}
 
 
 def by_model(ranks: pl.DataFrame) -> dict[str, tuple[int, int]]:
-    return {model: (low, high) for model, low, high in ranks.select("model", "rank_low", "rank_high").iter_rows()}
+    return {
+        model: (low, high)
+        for model, low, high in ranks.select("model", "rank_low", "rank_high").iter_rows()
+    }
 
 
 def test_ties_alone_by_their_moments() -> None:
@@ -54,9 +57,13 @@ def test_draws_are_counted_where_they_are_given() -> None:
 
 
 def test_draws_over_other_queries_are_not_counted() -> None:
-    """Of the shared queries, "tied" is ahead in every order; its four other queries have nothing relevant on top."""
+    """Of the shared queries, "tied" is ahead in every order; its four other queries have nothing
+    relevant on top.
+    """
     shared, own = ["p", "q"], ["r", "s", "t", "u"]
-    lists = [("tied", query, (1, 1, 2, 3)) for query in shared] + [("tied", query, (9, 1, 2, 3)) for query in own]
+    lists = [("tied", query, (1, 1, 2, 3)) for query in shared] + [
+        ("tied", query, (9, 1, 2, 3)) for query in own
+    ]
     lists += [("third", query, (3, 1, 2, 4)) for query in shared]
     rows = [
         (model, query, item, distance, int(item == "w"))
@@ -64,7 +71,13 @@ def test_draws_over_other_queries_are_not_counted() -> None:
         for item, distance in zip("wxyz", distances, strict=True)
     ]
     names = ["model", "query", "item", "distance", "relevance"]
-    study = rr.Study(pl.DataFrame(rows, names, orient="row"), "rr@3", missing_query="skip", shuffles=50, truncated="no")
+    study = rr.Study(
+        pl.DataFrame(rows, names, orient="row"),
+        "rr@3",
+        missing_query="skip",
+        shuffles=50,
+        truncated="no",
+    )
     columns = ["model", "rank", "tie_rank_low", "tie_rank_high", "queries", "unpaired"]
     assert study.board.select(columns).rows() == [("tied", 1, 1, 1, 2, 4), ("third", 2, 2, 2, 2, 4)]
     assert study.board.equals(rr.leaderboard(study.scores, policies="expected"))
@@ -123,10 +136,17 @@ def test_without_ties_ranks_are_exact() -> None:
 
 
 def test_no_rank_contradicts_a_bound_in_the_same_row() -> None:
-    """B may reach 0.9 in every query and so its mean; the normal distribution alone would put it ahead of A."""
+    """B may reach 0.9 in every query and so its mean; the normal distribution alone would put it
+    ahead of A.
+    """
     scores = bounded_scores(
-        {"a": ([1.0] * 2, [1.0] * 2, [1.0] * 2, [1.0] * 2), "b": ([0.85] * 2, [0.9] * 2, [0.0] * 2, [0.9] * 2)}
-    ).with_columns(std=pl.when(model="a", policy="expected").then(0.0).otherwise(3.0 * pl.col("std")))
+        {
+            "a": ([1.0] * 2, [1.0] * 2, [1.0] * 2, [1.0] * 2),
+            "b": ([0.85] * 2, [0.9] * 2, [0.0] * 2, [0.9] * 2),
+        }
+    ).with_columns(
+        std=pl.when(model="a", policy="expected").then(0.0).otherwise(3.0 * pl.col("std"))
+    )
     board = rr.leaderboard(scores, policies="expected").sort("model")
     assert board.select("lowest", "highest", "tie_rank_low", "tie_rank_high").rows() == [
         (1.0, 1.0, 1, 1),
@@ -147,9 +167,14 @@ CUT = {  # means, and the bounds of those whose lists are cut
 
 def cut_scores() -> pl.DataFrame:
     rows = {model: [mean] * 3 for model, (mean, _) in CUT.items()}
-    ends = {model: (mean, mean) if bounds is None else bounds for model, (mean, bounds) in CUT.items()}
+    ends = {
+        model: (mean, mean) if bounds is None else bounds for model, (mean, bounds) in CUT.items()
+    }
     scores = bounded_scores(
-        {model: (rows[model], rows[model], [low] * 3, [high] * 3) for model, (low, high) in ends.items()}
+        {
+            model: (rows[model], rows[model], [low] * 3, [high] * 3)
+            for model, (low, high) in ends.items()
+        }
     )
     cut = pl.col("model").is_in(["b", "d"])
     known = pl.when(pl.col("policy") == "expected").then(pl.when(~cut).then(0.0))
@@ -166,7 +191,10 @@ def test_models_whose_lists_are_cut_leave_the_others_their_ranks() -> None:
 
 def test_models_of_which_nothing_is_known_may_have_any_rank() -> None:
     ranks = rr.stats.tie_ranks(cut_scores().filter(policy="expected"))
-    found = {model: (low, high) for model, low, high in ranks.select("model", "rank_low", "rank_high").iter_rows()}
+    found = {
+        model: (low, high)
+        for model, low, high in ranks.select("model", "rank_low", "rank_high").iter_rows()
+    }
     assert found == {"a": (1, 3), "b": (None, None), "c": (2, 4), "d": (None, None), "e": (3, 5)}
 
 
@@ -182,14 +210,18 @@ def test_ranks_by_bounds_are_those_of_every_choice_within_them(seed: int) -> Non
     }
     known = random.random(5) < 0.4
     fixed = dict(zip(names, known, strict=True))
-    rows = {name: ([value[2][0]] * 2,) * 4 if fixed[name] else value for name, value in rows.items()}
+    rows = {
+        name: ([value[2][0]] * 2,) * 4 if fixed[name] else value for name, value in rows.items()
+    }
     spread = pl.when(pl.col("model").is_in([name for name in names if fixed[name]])).then(0.0)
     ranks = rr.stats.tie_ranks(bounded_scores(rows).with_columns(std=spread), policies="expected")
     ends = [sorted({rows[name][2][0], rows[name][3][0]}) for name in names]
     means = np.array(list(product(*ends)))  # the extremes are enough
     best = 1 + (means[:, None, :] > means[:, :, None]).sum(axis=2).min(axis=0)
     worst = (means[:, None, :] >= means[:, :, None]).sum(axis=2).max(axis=0)
-    assert by_model(ranks) == dict(zip(names, zip(best.tolist(), worst.tolist(), strict=True), strict=True))
+    assert by_model(ranks) == dict(
+        zip(names, zip(best.tolist(), worst.tolist(), strict=True), strict=True)
+    )
 
 
 def test_nothing_shared() -> None:
@@ -207,7 +239,14 @@ def test_wrong_arguments(wrong: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"correction": "hsd"}, {"alpha": 1}, {"resamples": 0}, {"policies": "naive"}, {"policies": []}]
+    "wrong",
+    [
+        {"correction": "hsd"},
+        {"alpha": 1},
+        {"resamples": 0},
+        {"policies": "naive"},
+        {"policies": []},
+    ],
 )
 def test_wrong_arguments_of_the_leaderboard(wrong: dict[str, object]) -> None:
     with pytest.raises(rr.ParameterError, match=next(iter(wrong))):
@@ -216,7 +255,10 @@ def test_wrong_arguments_of_the_leaderboard(wrong: dict[str, object]) -> None:
 
 def test_the_leaderboard_holds_what_its_parts_say() -> None:
     scores = bounded_scores(
-        {name: (column, column, np.array(column) - 0.1, np.array(column) + 0.1) for name, column in VALUES.items()}
+        {
+            name: (column, column, np.array(column) - 0.1, np.array(column) + 0.1)
+            for name, column in VALUES.items()
+        }
     )
     board = rr.leaderboard(scores, policies="expected")
     assert board["model"].to_list() == ["a", "b", "c"]
@@ -224,7 +266,9 @@ def test_the_leaderboard_holds_what_its_parts_say() -> None:
     for name in ("value", "lowest", "highest", "ci_low", "ci_high", "tie_std", "queries"):
         assert board.sort("model")[name].to_list() == summary.sort("model")[name].to_list()
     ranks = by_model(rr.stats.tie_ranks(scores, policies="expected"))
-    assert list(zip(board["tie_rank_low"], board["tie_rank_high"], strict=True)) == list(ranks.values())
+    assert list(zip(board["tie_rank_low"], board["tie_rank_high"], strict=True)) == list(
+        ranks.values()
+    )
 
 
 def test_one_model_has_the_first_rank_and_no_model_none() -> None:

@@ -15,7 +15,9 @@ from retrieval_report.engines.score_grid import Pairs
 
 
 def test_permutations_are_those_of_models_within_queries() -> None:
-    """All 3!³ permutations by hand: the draws come from this set, each about as often as it should."""
+    """All 3!³ permutations by hand: the draws come from this set, each about as often as it
+    should.
+    """
     values = np.array([[0.9, 0.1, 0.5], [0.3, 0.2, 0.0], [0.4, 0.8, 0.7]])
     ranges = [
         np.ptp(np.mean([values[list(order), query] for query, order in enumerate(orders)], axis=0))
@@ -25,12 +27,16 @@ def test_permutations_are_those_of_models_within_queries() -> None:
     assert np.isin(np.round(draws, 12), np.round(ranges, 12)).all()
     for seen in (0.1, 0.2, 0.3, 0.4):
         assert within(
-            float((draws >= seen - 1e-12).mean()), float((np.array(ranges) >= seen - 1e-12).mean()), draws.size
+            float((draws >= seen - 1e-12).mean()),
+            float((np.array(ranges) >= seen - 1e-12).mean()),
+            draws.size,
         )
 
 
 def test_normal_scores_give_tukeys_studentised_range() -> None:
-    """With normal scores and many queries the permutations approach Tukey's distribution (scipy's)."""
+    """With normal scores and many queries the permutations approach Tukey's distribution
+    (scipy's).
+    """
     generator = np.random.default_rng(3)
     values = generator.normal(size=(5, 400)) + np.array([0.12, 0.1, 0.06, 0.0, 0.0])[:, None]
     scores = scores_of({f"m{row}": values[row] + 5 for row in range(5)})
@@ -38,7 +44,9 @@ def test_normal_scores_give_tukeys_studentised_range() -> None:
     interaction = values - values.mean(axis=0) - values.mean(axis=1, keepdims=True) + values.mean()
     freedom = 4 * 399
     error = np.sqrt((interaction**2).sum() / freedom / 400)
-    expected = stats.studentized_range.sf(np.abs(pairs["difference"].to_numpy()) / error, 5, freedom)
+    expected = stats.studentized_range.sf(
+        np.abs(pairs["difference"].to_numpy()) / error, 5, freedom
+    )
     np.testing.assert_allclose(pairs["family_p"].to_numpy(), expected, atol=0.02)
 
 
@@ -49,7 +57,9 @@ def test_p_values_count_what_is_as_far_rounding_aside() -> None:
 
 def test_two_models_are_those_of_the_sign_flip_test() -> None:
     values = np.random.default_rng(0).random((2, 40)) * 0.5 + np.array([[0.1], [0.0]])
-    pair = rr.compare(scores_of({"a": values[0], "b": values[1]}), correction="tukey", resamples=20_000)
+    pair = rr.compare(
+        scores_of({"a": values[0], "b": values[1]}), correction="tukey", resamples=20_000
+    )
     assert pair["family_p"].item() == pytest.approx(pair["permutation_p"].item(), abs=0.015)
 
 

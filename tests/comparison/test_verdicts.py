@@ -1,4 +1,6 @@
-"""One rule for verdicts: its words stand in one file, charts and reports receive them, and thresholds are arguments."""
+"""One rule for verdicts: its words stand in one file, charts and reports receive them, and
+thresholds are arguments.
+"""
 
 from __future__ import annotations
 
@@ -23,25 +25,54 @@ WORDS = {
 SCORES: dict[str, Any] = {
     "model": ["a"] * 6 + ["b"] * 6 + ["c"] * 6,
     "query": [f"q{number}" for number in range(6)] * 3,
-    "value": [0.9, 0.8, 0.9, 0.7, 0.9, 0.8, 0.4, 0.5, 0.3, 0.2, 0.5, 0.4, 0.89, 0.81, 0.9, 0.69, 0.91, 0.8],
+    "value": [
+        0.9,
+        0.8,
+        0.9,
+        0.7,
+        0.9,
+        0.8,
+        0.4,
+        0.5,
+        0.3,
+        0.2,
+        0.5,
+        0.4,
+        0.89,
+        0.81,
+        0.9,
+        0.69,
+        0.91,
+        0.8,
+    ],
     "std": [0.01] * 6 + [0.02] * 6 + [0.05] * 6,
 }
 
 
 def scores(**columns: Any) -> pl.DataFrame:
     known = {"metric": "rr", "cutoff": 5, "policy": "expected", "items": 9, "n_relevant": 2}
-    frame = pl.DataFrame(SCORES).with_columns(**{name: pl.lit(value) for name, value in (known | columns).items()})
+    frame = pl.DataFrame(SCORES).with_columns(
+        **{name: pl.lit(value) for name, value in (known | columns).items()}
+    )
     return frame.with_columns(pl.col("cutoff", "items", "n_relevant").cast(pl.Int64))
 
 
 def strings(path: Path) -> set[str]:
     """Every string of the code that is not a docstring, nor a part of a longer one."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
 
 
 def code() -> list[Path]:
-    return [path for folder in ("retrieval_report", "app") for path in sorted((ROOT / folder).rglob("*.py"))]
+    return [
+        path
+        for folder in ("retrieval_report", "app")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
 
 
 def test_the_words_of_verdicts_have_one_home() -> None:
@@ -62,7 +93,9 @@ def test_only_the_analysis_holds_numbers_to_thresholds() -> None:
 
 
 def test_verdicts_of_a_comparison_are_those_of_flips() -> None:
-    every = pl.concat([scores(), scores(policy="naive", std=None).with_columns(pl.col("std").cast(pl.Float64))])
+    every = pl.concat(
+        [scores(), scores(policy="naive", std=None).with_columns(pl.col("std").cast(pl.Float64))]
+    )
     comparison = rr.compare(every)
     judged = rr.stats.pair_verdicts(comparison)
     assert dict(judged.schema) == JUDGED_PAIRS
@@ -84,7 +117,10 @@ def test_thresholds_are_arguments_and_charts_receive_what_they_say() -> None:
     assert strict.filter(**pair)["verdict"].item() == verdicts.NOT_SIGNIFICANT
     assert loose.filter(**pair)["verdict"].item() == verdicts.SAFE
     where: dict[str, Any] = {"metric": "rr", "cutoff": 5}
-    titles = [rr.charts.comparison_matrix(frame, **where).to_dict()["title"]["text"][0] for frame in (strict, loose)]
+    titles = [
+        rr.charts.comparison_matrix(frame, **where).to_dict()["title"]["text"][0]
+        for frame in (strict, loose)
+    ]
     assert titles[0].startswith("0 of 3 pairs differ significantly")
     assert not titles[1].startswith("0 of 3")
     assert rr.charts.comparison_matrix(comparison, **where).to_dict() == (

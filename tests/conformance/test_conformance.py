@@ -60,8 +60,12 @@ def test_direct_cases(system: str) -> None:
 
 @pytest.mark.parametrize("system", [name for name in SYSTEMS if name != "pytrec_eval"])
 def test_further_cases(system: str) -> None:
-    """Weights, masks, own gains and discounts, macro means, empty lists, another order inside ties."""
-    cases = [case for case in load_cases(system) if not case.direct and reason_left_out(case) is None]
+    """Weights, masks, own gains and discounts, macro means, empty lists, another order inside
+    ties.
+    """
+    cases = [
+        case for case in load_cases(system) if not case.direct and reason_left_out(case) is None
+    ]
     assert cases
     assert_all_agree(cases)
 

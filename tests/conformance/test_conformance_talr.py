@@ -1,7 +1,8 @@
 """TALR's tieAP and tieNDCG of Hamming codes: the whole list, integer distances, many ties.
 
-TALR computes its ideal DCG in single precision: 1e-6. It prints NDCG 1 where the ideal is 0, leaves the
-trailing queries without relevant items out of its mean of AP, and raises where there are no others.
+TALR computes its ideal DCG in single precision: 1e-6. It prints NDCG 1 where the ideal is 0, leaves
+the trailing queries without relevant items out of its mean of AP, and raises where there are no
+others.
 """
 
 from __future__ import annotations
@@ -66,7 +67,11 @@ def values_of(scores: pl.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def queries_of(bits: int) -> list[tuple[str, dict[str, Any]]]:
-    return [(f"{group['name']}/{query['qid']}", query) for group in load_sets(bits) for query in group["queries"]]
+    return [
+        (f"{group['name']}/{query['qid']}", query)
+        for group in load_sets(bits)
+        for query in group["queries"]
+    ]
 
 
 def test_there_are_66_sets_of_354_queries() -> None:
@@ -78,7 +83,12 @@ def test_there_are_66_sets_of_354_queries() -> None:
 @pytest.mark.parametrize("bits", BITS)
 def test_tie_ap_and_tie_ndcg(bits: int, counted: bool) -> None:
     frame = rr.count_ties(rankings_of(bits)) if counted else rankings_of(bits)
-    asked: dict[str, Any] = {"metrics": ("ap", NDCG), "cutoffs": (None,), "policies": ("expected",), **OWN_QUERIES}
+    asked: dict[str, Any] = {
+        "metrics": ("ap", NDCG),
+        "cutoffs": (None,),
+        "policies": ("expected",),
+        **OWN_QUERIES,
+    }
     zero = values_of(rr.evaluate(frame, no_relevant="zero", **asked))
     one = values_of(rr.evaluate(frame, no_relevant="one", **asked))
     wrong = []
@@ -97,12 +107,16 @@ def test_means(bits: int) -> None:
     zero = rr.evaluate(rankings_of(bits), metrics=("ap",), no_relevant="zero", **asked)
     one = rr.evaluate(rankings_of(bits), metrics=(NDCG,), no_relevant="one", **asked)
     ap = dict(
-        rr.summarise(zero.filter(~pl.col("query").is_in(trailing_empty(bits)))).select("model", "value").iter_rows()
+        rr.summarise(zero.filter(~pl.col("query").is_in(trailing_empty(bits))))
+        .select("model", "value")
+        .iter_rows()
     )
     ndcg = dict(rr.summarise(one).select("model", "value").iter_rows())
     for group in load_sets(bits):
         if group["mean_tieAP_as_TALR_reports"] is not None:
-            assert ap[group["name"]] == pytest.approx(group["mean_tieAP_as_TALR_reports"], rel=1e-12)
+            assert ap[group["name"]] == pytest.approx(
+                group["mean_tieAP_as_TALR_reports"], rel=1e-12
+            )
         assert ndcg[group["name"]] == pytest.approx(group["mean_tieNDCG_as_TALR_reports"], abs=1e-6)
 
 
@@ -135,5 +149,9 @@ def test_ndcg_of_stable_optimistic_and_pessimistic_order(bits: int) -> None:
             name, cutoff = f"{group['name']}/{query['qid']}", group["cutoff_of_ndcg_cut"]
             whole = [values[name, None, policy] for policy in POLICIES]
             short = [values[name, cutoff, policy] for policy in POLICIES]
-            assert whole == pytest.approx(query["ndcg_stable_optimistic_pessimistic"], abs=1e-6), name
-            assert short == pytest.approx(query["ndcg_cut_stable_optimistic_pessimistic"], abs=1e-6), name
+            assert whole == pytest.approx(query["ndcg_stable_optimistic_pessimistic"], abs=1e-6), (
+                name
+            )
+            assert short == pytest.approx(
+                query["ndcg_cut_stable_optimistic_pessimistic"], abs=1e-6
+            ), name

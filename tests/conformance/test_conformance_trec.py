@@ -1,7 +1,9 @@
-"""trec_eval's own test runs: its data through our TREC reader, its printed results and pytrec_eval's digits.
+"""trec_eval's own test runs: its data through our TREC reader, its printed results and
+pytrec_eval's digits.
 
-trec_eval breaks ties by item id, descending: ``naive_order="item_descending"``. The `long_*.csv` files hold
-the rank it gave, so the same numbers must come out as the expectation over a list without ties.
+trec_eval breaks ties by item id, descending: ``naive_order="item_descending"``. The `long_*.csv`
+files hold the rank it gave, so the same numbers must come out as the expectation over a list
+without ties.
 """
 
 from __future__ import annotations
@@ -24,12 +26,17 @@ from conformance import FOLDER_VARIABLE, SKIP_REASON, folder
 
 pytestmark = [
     pytest.mark.conformance,
-    pytest.mark.filterwarnings("ignore:.*results.trunc.* more than 6 fields"),  # trec_eval's test of just that
+    pytest.mark.filterwarnings(
+        "ignore:.*results.trunc.* more than 6 fields"
+    ),  # trec_eval's test of just that
     pytest.mark.skipif(FOLDER_VARIABLE not in os.environ, reason=SKIP_REASON),
 ]
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 23, 30, 100, 200, 500, 1000, 2000, None)
-OWN_GAINS: dict[float, float] = {0: 0.0, 1: 3.0}  # of ndcg.1=3,2=9,4=4.5: the grades that qrels.test has
+OWN_GAINS: dict[float, float] = {
+    0: 0.0,
+    1: 3.0,
+}  # of ndcg.1=3,2=9,4=4.5: the grades that qrels.test has
 METRICS = (
     "precision",
     "precision(denominator=retrieved)",
@@ -89,10 +96,14 @@ def derived(measure: str) -> Callable[[Rows], float] | None:
     table: dict[str, Callable[[Rows], float]] = {
         "num_ret": lambda rows: float(rows["recall", None]["items"]),
         "num_rel": lambda rows: float(rows["recall", None]["n_relevant"]),
-        "num_rel_ret": lambda rows: rows["recall", None]["value"] * rows["recall", None]["n_relevant"],
+        "num_rel_ret": lambda rows: (
+            rows["recall", None]["value"] * rows["recall", None]["n_relevant"]
+        ),
         "num_q": lambda rows: 1.0,
         "gm_map": lambda rows: math.log(max(rows["ap", None]["value"], 1e-5)),
-        "set_map": lambda rows: rows["precision(denominator=retrieved)", None]["value"] * rows["recall", None]["value"],
+        "set_map": lambda rows: (
+            rows["precision(denominator=retrieved)", None]["value"] * rows["recall", None]["value"]
+        ),
     }
     return table.get(measure)
 
@@ -108,7 +119,8 @@ def reason_left_out(measure: str) -> str | None:
     return f"not in the catalogue: {stem}"
 
 
-# ---- data --------------------------------------------------------------------------------------------------
+# ---- data
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -160,13 +172,19 @@ def read_files(run: Run) -> tuple[pl.DataFrame, pl.DataFrame]:
         rankings = rankings.with_columns(pl.col("score").cast(pl.Float32))
     if run.depth:
         order = [pl.col("score"), pl.col("item")]
-        rankings = rankings.sort(order, descending=True).group_by("query", maintain_order=True).head(run.depth)
+        rankings = (
+            rankings.sort(order, descending=True)
+            .group_by("query", maintain_order=True)
+            .head(run.depth)
+        )
     return rankings, judged(rr.read_judgements(data / run.qrels))
 
 
 def read_long(run: Run) -> tuple[pl.DataFrame, pl.DataFrame]:
     types = {"query": pl.String, "item": pl.String, "trec_rank": pl.Int64, "qrels_label": pl.Int64}
-    frame = pl.read_csv(folder() / "trec_eval_data" / f"long_{run.long}.csv", schema_overrides=types)
+    frame = pl.read_csv(
+        folder() / "trec_eval_data" / f"long_{run.long}.csv", schema_overrides=types
+    )
     rankings = frame.filter(pl.col("retrieved") == 1).select("query", "item", distance="trec_rank")
     if run.depth:
         rankings = rankings.filter(pl.col("distance") <= run.depth)
@@ -220,7 +238,8 @@ def value_of(measure: str, query: str, run: Run, policy: str) -> float:
 OTHER_DEFINITION = {("out.test.aql", "rbp")}
 
 
-# ---- tests -------------------------------------------------------------------------------------------------
+# ---- tests
+# -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("policy", ["naive", "expected"])
@@ -235,7 +254,9 @@ def test_results_that_trec_eval_prints(name: str, policy: str) -> None:
     for line in lines:
         value = value_of(line["measure"], line["query"], RUNS[name], policy)
         if abs(value - float(line["value"])) > 0.5000001e-4:
-            wrong.append(f"{line['measure']} of {line['query']}: {line['value']} there, {value} here")
+            wrong.append(
+                f"{line['measure']} of {line['query']}: {line['value']} there, {value} here"
+            )
     assert not wrong, f"{len(wrong)} of {len(lines)}:\n" + "\n".join(wrong)
 
 
@@ -243,13 +264,19 @@ def test_results_that_trec_eval_prints(name: str, policy: str) -> None:
 def test_full_precision_of_pytrec_eval(dataset: str) -> None:
     """pytrec_eval casts the scores to float32 first, which we do here before we evaluate."""
     run = replace(PYTREC_EVAL_RUNS[dataset], float32=True)
-    lines = [line for line in read_expected("pytrec_eval_full_precision.csv") if line["dataset"] == dataset]
+    lines = [
+        line
+        for line in read_expected("pytrec_eval_full_precision.csv")
+        if line["dataset"] == dataset
+    ]
     lines = [line for line in lines if reason_left_out(line["measure"]) is None]
     wrong = []
     for line in lines:
         value = value_of(line["measure"], line["query"], run, "naive")
         if not math.isclose(value, float(line["value"]), rel_tol=1e-12, abs_tol=1e-15):
-            wrong.append(f"{line['measure']} of {line['query']}: {line['value']} there, {value} here")
+            wrong.append(
+                f"{line['measure']} of {line['query']}: {line['value']} there, {value} here"
+            )
     assert not wrong, f"{len(wrong)} of {len(lines)}:\n" + "\n".join(wrong)
 
 
@@ -286,7 +313,9 @@ def test_measures_left_out() -> None:
     }
     measures = {line["measure"] for line in lines if line["expected_file"] in RUNS}
     measures |= {line["measure"] for line in read_expected("pytrec_eval_full_precision.csv")}
-    reasons = Counter(reason for measure in sorted(measures) if (reason := reason_left_out(measure)))
+    reasons = Counter(
+        reason for measure in sorted(measures) if (reason := reason_left_out(measure))
+    )
     assert reasons == {
         "not in the catalogue: 11pt_avg": 2,
         "not in the catalogue: G": 1,

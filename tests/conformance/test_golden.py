@@ -20,15 +20,21 @@ def number(value: Any) -> float:
 
 
 def scores_of(cases: list[dict[str, Any]]) -> pl.DataFrame:
-    """Scores of all cases at once: every case is a query, evaluated at every cutoff that some case has."""
+    """Scores of all cases at once: every case is a query, evaluated at every cutoff that some case
+    has.
+    """
     rows = [
         (number_, measure, f"i{item}", grade)
         for number_, case in enumerate(cases)
-        for item, (measure, grade) in enumerate((p, g) for p, tie in enumerate(case["ties"]) for g in tie)
+        for item, (measure, grade) in enumerate(
+            (p, g) for p, tie in enumerate(case["ties"]) for g in tie
+        )
     ]
     frame = pl.DataFrame(rows, schema=["query", "distance", "item", "relevance"], orient="row")
     frame = frame.with_columns(item=pl.concat_str("query", "item"))
-    queries = pl.DataFrame({"query": range(len(cases)), "n_relevant": [case["n_relevant"] for case in cases]})
+    queries = pl.DataFrame(
+        {"query": range(len(cases)), "n_relevant": [case["n_relevant"] for case in cases]}
+    )
     return evaluate(
         frame,
         queries=queries,
@@ -54,17 +60,22 @@ def test_golden(file: str) -> None:
         if not math.isclose(row["value"], number(wanted), rel_tol=1e-12, abs_tol=1e-300):
             wrong.append((row, number(wanted)))
         if row["policy"] == "expected" and "variance" in exact:
-            # variances of dcg and ndcg are float64 differences in the small file, so rounding is left in them
+            # variances of dcg and ndcg are float64 differences in the small file, so rounding is
+            # left in them
             variance = number(exact["variance"])
             if row["metric"] in ("dcg(gain=exp2)", "ndcg(gain=exp2)") and file == "exact_small":
                 variance = float(oracles.moments(case["ties"], row["metric"], case["k"]).variance)
-            if row["std"] is None or not math.isclose(row["std"], math.sqrt(variance), rel_tol=1e-9, abs_tol=1e-14):
+            if row["std"] is None or not math.isclose(
+                row["std"], math.sqrt(variance), rel_tol=1e-9, abs_tol=1e-14
+            ):
                 wrong.append((row, math.sqrt(variance)))
     assert wrong == []
     assert compared > 10 * len(cases)
 
 
 def test_errors_of_large_ties_have_no_standard_deviation_rather_than_an_estimate() -> None:
-    frame = pl.DataFrame({"query": "q", "distance": 0, "relevance": [0, 1, 2, 3], "count": [700, 100, 100, 100]})
+    frame = pl.DataFrame(
+        {"query": "q", "distance": 0, "relevance": [0, 1, 2, 3], "count": [700, 100, 100, 100]}
+    )
     scores = evaluate(frame, metrics="err", cutoffs=[10, None], policies="expected", truncated="no")
     assert scores["std"].is_null().to_list() == [False, True]

@@ -1,4 +1,5 @@
-"""Other evaluators, run side by side on random lists: scikit-learn, pytrec_eval, tie-aware-retrieval-metrics.
+"""Other evaluators, run side by side on random lists: scikit-learn, pytrec_eval,
+tie-aware-retrieval-metrics.
 
 They are test dependencies (the extra `dev`), never needed to run the package.
 """
@@ -17,8 +18,12 @@ import retrieval_report as rr
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50)
 
 
-def random_lists(*, queries: int, items: int, distances: int, grades: int, seed: int) -> pl.DataFrame:
-    """Lists of up to `items` items at `distances` different distances; a few lack a relevant item."""
+def random_lists(
+    *, queries: int, items: int, distances: int, grades: int, seed: int
+) -> pl.DataFrame:
+    """Lists of up to `items` items at `distances` different distances; a few lack a relevant
+    item.
+    """
     random = np.random.default_rng(seed)
     frames = []
     for query in range(queries):
@@ -43,7 +48,9 @@ def values_by_query(scores: pl.DataFrame, *keys: str) -> dict[tuple[Any, ...], f
 
 
 def lists_by_query(rankings: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    return [(str(name[0]), group) for name, group in rankings.group_by("query", maintain_order=True)]
+    return [
+        (str(name[0]), group) for name, group in rankings.group_by("query", maintain_order=True)
+    ]
 
 
 @pytest.mark.parametrize("distances", [1, 3, 12])
@@ -53,14 +60,18 @@ def test_ndcg_averaged_over_ties_is_scikit_learns(distances: int, gain: str) -> 
     ranking = pytest.importorskip("sklearn.metrics", reason=reason)
     rankings = random_lists(queries=25, items=40, distances=distances, grades=4, seed=distances)
     metrics = (f"ndcg(gain={gain})", f"dcg(gain={gain})")
-    scores = rr.evaluate(rankings, metrics=metrics, cutoffs=(*CUTOFFS, None), policies=("expected",))
+    scores = rr.evaluate(
+        rankings, metrics=metrics, cutoffs=(*CUTOFFS, None), policies=("expected",)
+    )
     values = values_by_query(scores, "metric", "cutoff")
     for query, group in lists_by_query(rankings):
         grades = group["relevance"].to_numpy().astype(float)
         gains = (grades if gain == "linear" else 2.0**grades - 1.0)[np.newaxis]
         nearness = -group["distance"].to_numpy().astype(float)[np.newaxis]
         for cutoff in (*CUTOFFS, None):
-            for metric, theirs in zip(metrics, (ranking.ndcg_score, ranking.dcg_score), strict=True):
+            for metric, theirs in zip(
+                metrics, (ranking.ndcg_score, ranking.dcg_score), strict=True
+            ):
                 expected = theirs(gains, nearness, k=cutoff)
                 assert values[query, metric_name(scores, metric), cutoff] == pytest.approx(
                     expected, rel=1e-9, abs=1e-12
@@ -97,13 +108,20 @@ def test_scores_of_lists_without_ties_are_pytrec_evals() -> None:
     )
     values = values_by_query(scores, "metric", "cutoff", "policy")
     lists = lists_by_query(rankings)
-    judgements = {query: dict(group.select("item", "relevance").iter_rows()) for query, group in lists}
+    judgements = {
+        query: dict(group.select("item", "relevance").iter_rows()) for query, group in lists
+    }
     run = {
-        query: {item: -float(distance) for item, distance in group.select("item", "distance").iter_rows()}
+        query: {
+            item: -float(distance)
+            for item, distance in group.select("item", "distance").iter_rows()
+        }
         for query, group in lists
     }
     cuts = ",".join(map(str, CUTOFFS))
-    measures = {f"{stem}.{cuts}" for stem in stems} | {name for name in ours if name.rsplit("_", 1)[0] not in stems}
+    measures = {f"{stem}.{cuts}" for stem in stems} | {
+        name for name in ours if name.rsplit("_", 1)[0] not in stems
+    }
     theirs = pytrec_eval.RelevanceEvaluator(judgements, measures).evaluate(run)
     assert len(theirs) == 60
     for query, row in theirs.items():
@@ -130,9 +148,14 @@ def test_naive_order_by_item_descending_is_pytrec_evals_order_inside_ties() -> N
     )
     values = values_by_query(scores, "metric")
     lists = lists_by_query(rankings)
-    judgements = {query: dict(group.select("item", "relevance").iter_rows()) for query, group in lists}
+    judgements = {
+        query: dict(group.select("item", "relevance").iter_rows()) for query, group in lists
+    }
     run = {
-        query: {item: -float(distance) for item, distance in group.select("item", "distance").iter_rows()}
+        query: {
+            item: -float(distance)
+            for item, distance in group.select("item", "distance").iter_rows()
+        }
         for query, group in lists
     }
     theirs = pytrec_eval.RelevanceEvaluator(judgements, {"map", "ndcg", "recip_rank"}).evaluate(run)
@@ -146,8 +169,12 @@ def test_naive_order_by_item_descending_is_pytrec_evals_order_inside_ties() -> N
 
 @pytest.mark.parametrize("distances", [1, 4, 15])
 def test_expectation_and_bounds_are_those_of_tie_aware_retrieval_metrics(distances: int) -> None:
-    """Its bounds of precision and NDCG divide by the list's length where the list is shorter than k."""
-    trm = pytest.importorskip("trm", reason="tie-aware-retrieval-metrics, of the extra `dev`, is not installed")
+    """Its bounds of precision and NDCG divide by the list's length where the list is shorter than
+    k.
+    """
+    trm = pytest.importorskip(
+        "trm", reason="tie-aware-retrieval-metrics, of the extra `dev`, is not installed"
+    )
     rankings = random_lists(queries=60, items=40, distances=distances, grades=1, seed=distances)
     ours = {
         "precision": "precision",
@@ -175,7 +202,9 @@ def test_expectation_and_bounds_are_those_of_tie_aware_retrieval_metrics(distanc
     names = {"expected": "expected", "best": "maximum", "worst": "minimum", "naive": "oblivious"}
     for measure, metric in ours.items():
         for cutoff in CUTOFFS:
-            for (query, group), result in zip(lists, theirs.per_query[measure][cutoff], strict=True):
+            for (query, group), result in zip(
+                lists, theirs.per_query[measure][cutoff], strict=True
+            ):
                 short = cutoff > group.height
                 for policy, name in names.items():
                     if short and policy != "expected" and measure in ("precision", "f1", "ndcg"):

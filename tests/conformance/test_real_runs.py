@@ -1,4 +1,6 @@
-"""Runs that were submitted to TREC, and what trec_eval printed of them: none of the official numbers may move."""
+"""Runs that were submitted to TREC, and what trec_eval printed of them: none of the official
+numbers may move.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,20 @@ import pytest
 from real_data import folder
 from retrieval_report import evaluate, read_judgements, read_rankings, summarise
 
-OPTIONS = {"policies": "naive", "naive_order": "item_descending", "unjudged_query": "skip", "truncated": "within_tie"}
-FLOAT32 = {"BERT"}  # trec_eval 9 compares scores in single precision, which makes ties of this run's
+OPTIONS = {
+    "policies": "naive",
+    "naive_order": "item_descending",
+    "unjudged_query": "skip",
+    "truncated": "within_tie",
+}
+FLOAT32 = {
+    "BERT"
+}  # trec_eval 9 compares scores in single precision, which makes ties of this run's
 
 
-def printed(run: Path, judgements: pl.DataFrame, metrics: list[str], *, single: bool = False) -> list[float]:
+def printed(
+    run: Path, judgements: pl.DataFrame, metrics: list[str], *, single: bool = False
+) -> list[float]:
     """The means that trec_eval prints: ties by document name, the last one first."""
     rankings = read_rankings(run, model="run")
     if single:
@@ -31,8 +42,12 @@ def test_ndcg_p5_and_map_of_trec_covid_are_those_of_the_leaderboard() -> None:
     ndcg = {}
     for row in leaderboard.iter_rows(named=True):
         run = measure / "runs" / f"{row['run']}.gz"
-        found = printed(run, judgements, ["ndcg@10", "precision@5", "ap@all"], single=row["run"] in FLOAT32)
-        assert found == pytest.approx([row["ndcg@10"], row["p@5"], row["MAP"]], abs=5.1e-5), row["run"]
+        found = printed(
+            run, judgements, ["ndcg@10", "precision@5", "ap@all"], single=row["run"] in FLOAT32
+        )
+        assert found == pytest.approx([row["ndcg@10"], row["p@5"], row["MAP"]], abs=5.1e-5), row[
+            "run"
+        ]
         ndcg[row["run"]] = found[0]
     ours = sorted(ndcg, key=lambda name: ndcg[name], reverse=True)
     assert leaderboard["ndcg@10"].n_unique() == 38  # so that the official order is one
@@ -48,6 +63,12 @@ def test_core17_prints_what_trec_eval_printed() -> None:
     names = {"map": "ap@all", "P_30": "precision@30", "ndcg_cut_20": "ndcg@20"}
     for run in runs:
         file = measure / "printed" / f"{run.name.removesuffix('.gz')}.trec_eval"
-        told = {parts[0]: float(parts[2]) for parts in map(str.split, file.read_text().splitlines()) if len(parts) == 3}
+        told = {
+            parts[0]: float(parts[2])
+            for parts in map(str.split, file.read_text().splitlines())
+            if len(parts) == 3
+        }
         wanted = [told[name] for name in names]
-        assert printed(run, judgements, list(names.values())) == pytest.approx(wanted, abs=5.1e-5), run.name
+        assert printed(run, judgements, list(names.values())) == pytest.approx(
+            wanted, abs=5.1e-5
+        ), run.name

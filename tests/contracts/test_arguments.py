@@ -19,7 +19,20 @@ from retrieval_report.metrics.terms import exponential, warn_steep
 from retrieval_report.reading.frames import to_polars
 
 NO_NUMBERS: list[Any] = [
-    *(None, True, np.True_, "1", b"1", 1j, math.nan, math.inf, np.float32("inf"), 10**400, Decimal(1), Fraction(1)),
+    *(
+        None,
+        True,
+        np.True_,
+        "1",
+        b"1",
+        1j,
+        math.nan,
+        math.inf,
+        np.float32("inf"),
+        10**400,
+        Decimal(1),
+        Fraction(1),
+    ),
     *(np.array(3), np.array([1.0]), np.timedelta64(3, "s"), object(), [1]),
 ]
 
@@ -30,7 +43,9 @@ def test_what_is_no_number(value: Any) -> None:
 
 
 def test_numbers_of_python_and_numpy() -> None:
-    assert all(is_number(value) for value in (0, -2.5, np.float16(1), np.uint64(2**64 - 1), 10**300))
+    assert all(
+        is_number(value) for value in (0, -2.5, np.float16(1), np.uint64(2**64 - 1), 10**300)
+    )
     assert [is_whole(value) for value in (3, np.int8(3), 10**400, 3.0, np.float64(3))] == [
         True,
         True,
@@ -44,11 +59,19 @@ def test_numbers_of_python_and_numpy() -> None:
 
 
 def test_options_keep_numbers_as_pythons() -> None:
-    numbers: Any = {"relevant_from": np.float32(2), "distance_threshold": np.int64(-3), "seed": np.uint64(2**64 - 1)}
+    numbers: Any = {
+        "relevant_from": np.float32(2),
+        "distance_threshold": np.int64(-3),
+        "seed": np.uint64(2**64 - 1),
+    }
     options = Options(policies=np.array(["best", "best"]), **numbers)
     assert options.policies == ("best",)
     kept = (options.relevant_from, options.distance_threshold, options.seed)
-    assert [(type(number), number) for number in kept] == [(float, 2.0), (int, -3), (int, 2**64 - 1)]
+    assert [(type(number), number) for number in kept] == [
+        (float, 2.0),
+        (int, -3),
+        (int, 2**64 - 1),
+    ]
     assert Options(distance_threshold=10**200).distance_threshold == 1e200
     assert RBP(p=np.float32(0.8)) != RBP()  # type: ignore[arg-type]
 
@@ -74,7 +97,9 @@ def test_gains_of_small_grades_keep_their_digits() -> None:
 
 def test_steep_gains_are_warned_of_where_they_are_taken() -> None:
     with pytest.warns(UserWarning, match="grades up to 40") as caught:
-        warn_steep([AP(), DCG(gain="exp2"), DCG(gain="exp2", discount="reciprocal")], np.array([0.0, 40.0]))
+        warn_steep(
+            [AP(), DCG(gain="exp2"), DCG(gain="exp2", discount="reciprocal")], np.array([0.0, 40.0])
+        )
     assert [warning.filename for warning in caught] == [__file__]
     warn_steep([AP(), DCG()], np.array([0.0, 40.0]))
     warn_steep([DCG(gain="exp2")], np.array([]))
@@ -86,7 +111,9 @@ def test_gains_that_are_given_twice_or_cannot_be_told_apart() -> None:
         evaluate(frame, metrics="dcg(gain=1:1;1:2)")
     with pytest.raises(ParameterError, match="gain: "):
         DCG(gain=np.poly1d([1, 0]))  # hashing it fails
-    with pytest.raises(ParameterError, match="gain: the function gave 'x', which is not an array of numbers"):
+    with pytest.raises(
+        ParameterError, match="gain: the function gave 'x', which is not an array of numbers"
+    ):
         evaluate(frame, metrics=DCG(gain=lambda grades: "x"))
 
 
@@ -94,11 +121,20 @@ def test_gains_that_are_given_twice_or_cannot_be_told_apart() -> None:
 @pytest.mark.parametrize("interval", ["t", "bca"])
 def test_summaries_of_the_largest_scores_are_finite(average: str, interval: str) -> None:
     frame = pl.DataFrame(
-        {"query": list("ppqqrrss"), "item": list("abababab"), "distance": [1, 2] * 4, "relevance": [1, 0, 0, 1] * 2}
+        {
+            "query": list("ppqqrrss"),
+            "item": list("abababab"),
+            "distance": [1, 2] * 4,
+            "relevance": [1, 0, 0, 1] * 2,
+        }
     )
-    scores = evaluate(frame, metrics="rr", cutoffs=None, policies="expected").with_columns(metric=pl.lit("seconds"))
+    scores = evaluate(frame, metrics="rr", cutoffs=None, policies="expected").with_columns(
+        metric=pl.lit("seconds")
+    )
     huge = scores.with_columns(pl.col("value") * 2.0**1023, pl.lit(2.0**1000).alias("std"))
-    queries = pl.DataFrame({"query": list("pqrs"), "label": list("xxyy"), "weight": [1.0, 2.0, 1.0, 2.0]})
+    queries = pl.DataFrame(
+        {"query": list("pqrs"), "label": list("xxyy"), "weight": [1.0, 2.0, 1.0, 2.0]}
+    )
     given: dict[str, Any] = {"queries": queries, "average": average, "interval": interval}
     columns = ["value", "query_se", "ci_low"]
     found, plain = (summarise(some, **given).select(columns).row(0) for some in (huge, scores))
@@ -106,7 +142,9 @@ def test_summaries_of_the_largest_scores_are_finite(average: str, interval: str)
 
 
 def test_mixed_lists_are_float64_only_where_that_holds_every_number() -> None:
-    mixed = to_polars({"distance": [None, 2**53, 0.5, np.float32("nan"), np.int8(1)]}, "rankings")["distance"]
+    mixed = to_polars({"distance": [None, 2**53, 0.5, np.float32("nan"), np.int8(1)]}, "rankings")[
+        "distance"
+    ]
     assert mixed.dtype == pl.Float64
     assert mixed[1] == 2**53
     with pytest.raises(ValueError, match="'distance' cannot be used"):

@@ -1,4 +1,6 @@
-"""Every column is declared once: what functions return, what tables and descriptions say, and what docstrings name."""
+"""Every column is declared once: what functions return, what tables and descriptions say, and what
+docstrings name.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,10 @@ def returned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame
     """What every public function that returns a frame returns, by the function's name."""
     data = pl.DataFrame(RANKINGS)
     policies = ("expected", "naive", "shuffled", "best", "worst")
-    folder, scores = tmp_path_factory.mktemp("returned"), rr.evaluate(data, policies=policies, **WANTED)
+    folder, scores = (
+        tmp_path_factory.mktemp("returned"),
+        rr.evaluate(data, policies=policies, **WANTED),
+    )
     summary = rr.summarise(scores)
     return {
         "evaluate": scores,
@@ -46,7 +51,9 @@ def returned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame
     }
 
 
-def of_lists(data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame, folder: Path) -> dict[str, pl.DataFrame]:
+def of_lists(
+    data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame, folder: Path
+) -> dict[str, pl.DataFrame]:
     one: dict[str, Any] = {"model": "a", "query": "p"}
     counts = rr.count_ties(data)
     codes, labels = np.eye(4, dtype=np.uint8), np.array([0, 1, 0, 1])
@@ -60,29 +67,41 @@ def of_lists(data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame, fo
         "tie_profile": rr.tie_profile(data),
         "tie_hints": rr.tie_hints(data),
         "truncated_lists": rr.truncated_lists(data),
-        "codes.count_codes": rr.codes.count_codes(codes, codes, query_labels=labels, item_labels=labels),
+        "codes.count_codes": rr.codes.count_codes(
+            codes, codes, query_labels=labels, item_labels=labels
+        ),
         "codes.count_relevant": rr.codes.count_relevant(labels, labels),
         "codes.evaluate_radius": rr.codes.evaluate_radius(counts, radii=(1,)),
         "codes.radius_scores": rr.codes.radius_scores(counts, radii=(1,)),
         "lists.chance_level": rr.lists.chance_level(data, **WANTED),
-        "lists.drawn_order": rr.lists.drawn_order(rr.lists.ranking_ties(data, **one), draw=0, seed=0),
+        "lists.drawn_order": rr.lists.drawn_order(
+            rr.lists.ranking_ties(data, **one), draw=0, seed=0
+        ),
         "lists.judgement_coverage": rr.lists.judgement_coverage(data, JUDGED),
-        "lists.neighbour_judgements": rr.lists.neighbour_judgements(np.array([[0.0, 1.0]]), np.array([[0, 1]]), k=1),
+        "lists.neighbour_judgements": rr.lists.neighbour_judgements(
+            np.array([[0.0, 1.0]]), np.array([[0, 1]]), k=1
+        ),
         "lists.query_table": rr.lists.query_table(scores),
         "lists.query_weights": rr.lists.query_weights(data, metrics="ndcg"),
         "lists.ranking_similarity": similar.queries,
         "lists.recall_curve": rr.lists.recall_curve(data),
         "lists.ranking_ties": rr.lists.ranking_ties(data, **one),
-        "lists.resolve_ties": rr.lists.resolve_ties(data.with_columns(key=1.0), by="key").drop("key", strict=False),
+        "lists.resolve_ties": rr.lists.resolve_ties(data.with_columns(key=1.0), by="key").drop(
+            "key", strict=False
+        ),
         "lists.rounding_effect": rr.lists.rounding_effect(summary, summary),
         "lists.score_distribution": rr.lists.score_distribution(data, metric="rr", cutoff=2, **one),
-        "lists.tie_break_effect": rr.lists.tie_break_effect(data.with_columns(key=1.0), by="key", **WANTED),
+        "lists.tie_break_effect": rr.lists.tie_break_effect(
+            data.with_columns(key=1.0), by="key", **WANTED
+        ),
         "lists.tie_groups": rr.lists.tie_groups(data),
         "lists.ties_at_cutoff": rr.lists.ties_at_cutoff(data, cutoff=1),
     }
 
 
-def of_models(data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame) -> dict[str, pl.DataFrame]:
+def of_models(
+    data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame
+) -> dict[str, pl.DataFrame]:
     comparison, report = rr.compare(scores), rr.report.report_contents(data, **WANTED)
     return {
         "compare": comparison,
@@ -113,7 +132,9 @@ def function_of(name: str) -> Any:
     return getattr(getattr(rr, group) if group else rr, own)
 
 
-def test_every_public_function_that_returns_a_frame_is_asked(returned: dict[str, pl.DataFrame]) -> None:
+def test_every_public_function_that_returns_a_frame_is_asked(
+    returned: dict[str, pl.DataFrame],
+) -> None:
     groups = {
         "": rr,
         "codes": rr.codes,
@@ -126,7 +147,10 @@ def test_every_public_function_that_returns_a_frame_is_asked(returned: dict[str,
     for group, module in groups.items():
         for name in module.__all__:
             value = getattr(module, name)
-            if inspect.isfunction(value) and inspect.signature(value).return_annotation == "pl.DataFrame":
+            if (
+                inspect.isfunction(value)
+                and inspect.signature(value).return_annotation == "pl.DataFrame"
+            ):
                 frames.add(f"{group}.{name}".lstrip("."))
     asked = returned.keys()
     assert frames - asked == set()
@@ -135,7 +159,9 @@ def test_every_public_function_that_returns_a_frame_is_asked(returned: dict[str,
 
 
 @pytest.mark.parametrize("name", sorted(FRAME_OF))
-def test_every_column_that_is_returned_is_declared(name: str, returned: dict[str, pl.DataFrame]) -> None:
+def test_every_column_that_is_returned_is_declared(
+    name: str, returned: dict[str, pl.DataFrame]
+) -> None:
     frame = returned[name]
     known = {part.name: part for part in FRAMES[FRAME_OF[name]].columns}
     assert set(frame.columns) <= known.keys()
@@ -154,7 +180,9 @@ def test_the_docstring_of_a_function_names_its_columns(name: str) -> None:
     named = set(re.findall(r"``(\w+)``", text))
     if name.startswith("lists.tie_break"):  # ``value`` and ``tie_std`` with two endings
         named |= {f"{part}_{end}" for part in ("value", "tie_std") for end in ("before", "after")}
-    assert {part.name for part in FRAMES[FRAME_OF[name]].columns if not part.optional} - named - {"row"} == set()
+    assert {part.name for part in FRAMES[FRAME_OF[name]].columns if not part.optional} - named - {
+        "row"
+    } == set()
 
 
 def test_a_column_has_one_title_everywhere() -> None:
@@ -164,8 +192,8 @@ def test_a_column_has_one_title_everywhere() -> None:
             titles[part.name].add(part.title)
             assert part.format in FORMATS
             assert len(part.meaning) > 3
-    # What they are the titles of differs: a score or its distribution, a list or a score, a pair or two reports, a
-    # number or a share.
+    # What they are the titles of differs: a score or its distribution, a list or a score, a pair or
+    # two reports, a number or a share.
     several = {
         "items",
         "order",
@@ -179,14 +207,18 @@ def test_a_column_has_one_title_everywhere() -> None:
         "definition",
     }
     assert {name for name, own in titles.items() if len(own) > 1} <= several
-    assert column("comparison", "p_tie").title == column("flips", "p_tie").title == "Reversed by ties"
+    assert (
+        column("comparison", "p_tie").title == column("flips", "p_tie").title == "Reversed by ties"
+    )
 
 
 def test_titles_stand_nowhere_else() -> None:
     """No table of titles beside the declarations: nowhere is a name beside its title."""
     root = Path(rr.__file__).parent.parent
     every = {(part.name, part.title) for frame in FRAMES.values() for part in frame.columns}
-    known = {(name, title) for name, title in every if title.lower() != name}  # a heading may be a name with a capital
+    known = {
+        (name, title) for name, title in every if title.lower() != name
+    }  # a heading may be a name with a capital
     for path in [*(root / "app").rglob("*.py"), *(root / "retrieval_report").rglob("*.py")]:
         if path.parent.name != "contracts":
             pairs = set(re.findall(r'"(\w+)": "([^"]+)"', path.read_text(encoding="utf-8")))

@@ -28,7 +28,9 @@ def test_the_docstring_names_every_choice(name: str) -> None:
     documented = {"average": rr.summarise, "correction": rr.compare}.get(name, rr.evaluate)
     text = inspect.getdoc(documented) or ""
     assert [
-        choice for choice in PARAMETERS[name].choices if f'"{choice}"' not in text and f"``{choice}``" not in text
+        choice
+        for choice in PARAMETERS[name].choices
+        if f'"{choice}"' not in text and f"``{choice}``" not in text
     ] == []
 
 
@@ -37,7 +39,8 @@ def test_every_choice_is_taken_by_function_and_command(name: str) -> None:
     for choice in PARAMETERS[name].choices:
         options_with({name: choice})
     with pytest.raises(
-        rr.ParameterError, match=f"^{name}: 'none of them' is not one of '{PARAMETERS[name].choices[0]}'"
+        rr.ParameterError,
+        match=f"^{name}: 'none of them' is not one of '{PARAMETERS[name].choices[0]}'",
     ):
         options_with({name: "none of them"})
     command = click.Command("any")
@@ -53,13 +56,19 @@ def test_every_choice_is_taken_by_function_and_command(name: str) -> None:
 
 def test_the_usual_choice_of_a_metric_is_its_default() -> None:
     for name, formula in FORMULAS.items():
-        for parameter in (formula.parameter, *(("gain", "discount") if name in ("dcg", "ndcg") else ())):
+        for parameter in (
+            formula.parameter,
+            *(("gain", "discount") if name in ("dcg", "ndcg") else ()),
+        ):
             if parameter:
                 choices, text = parameter_text(name, parameter)
                 assert str(parse_metric(f"{name}({parameter}={choices[0]})")[0]) == name
                 assert all(f"{choice}: " in text for choice in choices)
                 for choice in choices[1:]:
-                    assert str(parse_metric(f"{name}({parameter}={choice})")[0]) == f"{name}({parameter}={choice})"
+                    assert (
+                        str(parse_metric(f"{name}({parameter}={choice})")[0])
+                        == f"{name}({parameter}={choice})"
+                    )
 
 
 def test_every_choice_of_a_gain_is_one_that_is_computed() -> None:

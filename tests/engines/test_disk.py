@@ -74,11 +74,20 @@ def test_rows_in_random_order_over_files(tmp_path: Path, source: Path) -> None:
 def test_files_that_are_shards_of_the_items(tmp_path: Path, source: Path, naive_order: str) -> None:
     frame = made()
     shards = [frame.filter(pl.col("item").cast(pl.Int64) % 3 == shard) for shard in range(3)]
-    agrees(tmp_path, written(source, shards), pl.concat(shards), policies="naive", naive_order=naive_order, **FEW)
+    agrees(
+        tmp_path,
+        written(source, shards),
+        pl.concat(shards),
+        policies="naive",
+        naive_order=naive_order,
+        **FEW,
+    )
 
 
 @pytest.mark.usefixtures("way")
-def test_a_file_for_every_model_is_named_as_read_rankings_names_it(tmp_path: Path, source: Path) -> None:
+def test_a_file_for_every_model_is_named_as_read_rankings_names_it(
+    tmp_path: Path, source: Path
+) -> None:
     written(source, [frame.drop("model") for frame in made().partition_by("model")])
     agrees(tmp_path, str(source / "*.parquet"), read_rankings(source), policies=POLICIES, **FEW)
 
@@ -91,17 +100,28 @@ def test_a_lazy_frame_and_counts(tmp_path: Path) -> None:
     agrees(tmp_path, counts.lazy(), counts, policies=("expected", "worst"), **FEW)
 
 
-@pytest.mark.parametrize(("missing_query", "no_relevant"), [("zero", "zero"), ("zero", "one"), ("skip", "skip")])
+@pytest.mark.parametrize(
+    ("missing_query", "no_relevant"), [("zero", "zero"), ("zero", "one"), ("skip", "skip")]
+)
 @pytest.mark.usefixtures("way")
 def test_judgements_with_queries_that_no_model_answers(
     tmp_path: Path, source: Path, missing_query: str, no_relevant: str
 ) -> None:
     frame = made()
-    judgements = frame.select("query", "item", "relevance").unique(["query", "item"], maintain_order=True)
+    judgements = frame.select("query", "item", "relevance").unique(
+        ["query", "item"], maintain_order=True
+    )
     judgements = judgements.filter(pl.col("item") != "7", pl.col("query") != "q1")
-    more = pl.DataFrame({"query": ["q1x", "zz", "zz"], "item": ["1", "1", "2"], "relevance": [0, 2, 1]})
+    more = pl.DataFrame(
+        {"query": ["q1x", "zz", "zz"], "item": ["1", "1", "2"], "relevance": [0, 2, 1]}
+    )
     judgements = pl.concat([judgements, more.cast({"relevance": pl.Int8})])
-    options = {**FEW, "missing_query": missing_query, "no_relevant": no_relevant, "unjudged_query": "skip"}
+    options = {
+        **FEW,
+        "missing_query": missing_query,
+        "no_relevant": no_relevant,
+        "unjudged_query": "skip",
+    }
     paths = written(source, [frame])
     agrees(tmp_path, paths, frame, judgements=judgements, **options)
     agrees(tmp_path, paths, frame.drop("relevance"), judgements=judgements, **options)
@@ -110,24 +130,39 @@ def test_judgements_with_queries_that_no_model_answers(
 @pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some relevant items are in the data")
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.usefixtures("way")
-def test_told_numbers_of_relevant_items_count_in_the_ideal(tmp_path: Path, source: Path, binary: bool) -> None:
+def test_told_numbers_of_relevant_items_count_in_the_ideal(
+    tmp_path: Path, source: Path, binary: bool
+) -> None:
     frame = made(text=False)
     grade = (pl.col("relevance") > 0).cast(pl.Int8)
-    graded = pl.when(pl.col("query") == 22).then("relevance").otherwise(grade)  # one part alone sees other grades
+    graded = (
+        pl.when(pl.col("query") == 22).then("relevance").otherwise(grade)
+    )  # one part alone sees other grades
     frame = frame.with_columns(relevance=grade if binary else graded)
     queries = pl.DataFrame({"query": range(26)}).with_columns(n_relevant=pl.lit(40))
     agrees(tmp_path, written(source, [frame]), frame, queries=queries, no_relevant="one", **FEW)
 
 
 @pytest.mark.usefixtures("way")
-def test_masks_thresholds_rounding_missing_distances_and_rows_of_their_own(tmp_path: Path, source: Path) -> None:
+def test_masks_thresholds_rounding_missing_distances_and_rows_of_their_own(
+    tmp_path: Path, source: Path
+) -> None:
     random = np.random.default_rng(5)
-    frame = made(models=1, queries=46)  # a threshold lets models differ about an item, which is refused
+    frame = made(
+        models=1, queries=46
+    )  # a threshold lets models differ about an item, which is refused
     noise = pl.Series(random.random(frame.height).round(2))
     frame = frame.with_columns(
-        distance=pl.when(noise > 0.1).then(pl.col("distance") + noise), row=pl.Series(random.permutation(frame.height))
+        distance=pl.when(noise > 0.1).then(pl.col("distance") + noise),
+        row=pl.Series(random.permutation(frame.height)),
     )
-    options = {**FEW, "null_distance": "not_retrieved", "decimals": 1, "distance_threshold": 3.2, "relevant_from": 2}
+    options = {
+        **FEW,
+        "null_distance": "not_retrieved",
+        "decimals": 1,
+        "distance_threshold": 3.2,
+        "relevant_from": 2,
+    }
     agrees(tmp_path, written(source, [frame]), frame, policies=POLICIES, **options)
     masked = frame.with_columns(mask=noise < 0.7)
     agrees(tmp_path, written(source, [masked]), masked, **options)
@@ -135,7 +170,9 @@ def test_masks_thresholds_rounding_missing_distances_and_rows_of_their_own(tmp_p
 
 @pytest.mark.usefixtures("way")
 def test_scores_and_a_warning_that_every_part_gives(tmp_path: Path, source: Path) -> None:
-    frame = made(models=1).rename({"distance": "score"}).with_columns(pl.col("score").cast(pl.Float32))
+    frame = (
+        made(models=1).rename({"distance": "score"}).with_columns(pl.col("score").cast(pl.Float32))
+    )
     agrees(tmp_path, written(source, [frame]), frame, **FEW)
     nothing = frame.with_columns(relevance=pl.lit(0))
     with pytest.warns(RetrievalReportWarning, match="no query has a relevant item") as caught:
@@ -147,9 +184,13 @@ def test_scores_and_a_warning_that_every_part_gives(tmp_path: Path, source: Path
 def test_counts_of_ties(tmp_path: Path, source: Path) -> None:
     frame = made().sample(fraction=1.0, shuffle=True, seed=3)
     expected = count_ties(frame)
-    path = count_ties_to(tmp_path / "counts.parquet", written(source, frame.iter_slices(50)), rows_per_part=60)
+    path = count_ties_to(
+        tmp_path / "counts.parquet", written(source, frame.iter_slices(50)), rows_per_part=60
+    )
     assert_frame_equal(pl.read_parquet(path).sort(expected.columns[:4], nulls_last=True), expected)
-    again = count_ties_to(tmp_path / "again.parquet", pl.concat([expected, expected]).lazy(), rows_per_part=60)
+    again = count_ties_to(
+        tmp_path / "again.parquet", pl.concat([expected, expected]).lazy(), rows_per_part=60
+    )
     doubled = expected.with_columns(pl.col("count") * 2)
     assert_frame_equal(pl.read_parquet(again).sort(expected.columns[:4], nulls_last=True), doubled)
 
@@ -162,7 +203,9 @@ def test_types_of_relevance(tmp_path: Path, dtype: Any) -> None:
 
 def test_scattered_rows_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk_parts, "_ranges", None)
-    frame = pl.DataFrame({"query": np.arange(3_000) % 50, "item": np.arange(3_000), "distance": 1, "relevance": 1})
+    frame = pl.DataFrame(
+        {"query": np.arange(3_000) % 50, "item": np.arange(3_000), "distance": 1, "relevance": 1}
+    )
     evaluate_to(tmp_path / "scores.parquet", frame, rows_per_part=2_000, **FEW)
 
 
@@ -172,14 +215,23 @@ def test_more_rows_than_can_be_counted(tmp_path: Path, monkeypatch: pytest.Monke
         evaluate_to(tmp_path / "scores.parquet", made(), rows_per_part=60, **FEW)
 
 
-def test_rows_that_stand_together_are_not_copied(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_stand_together_are_not_copied(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(disk_parts, "_copies", None)
     frame = made(models=1)
-    evaluate_to(tmp_path / "scores.parquet", written(source, [frame[:90], frame[90:]]), rows_per_part=60, **FEW)
+    evaluate_to(
+        tmp_path / "scores.parquet",
+        written(source, [frame[:90], frame[90:]]),
+        rows_per_part=60,
+        **FEW,
+    )
 
 
 def test_ids_may_fill_the_whole_range_of_their_type(tmp_path: Path) -> None:
-    full = pl.DataFrame({"query": range(256), "item": 1, "distance": 1, "relevance": 1}).cast({"query": pl.UInt8})
+    full = pl.DataFrame({"query": range(256), "item": 1, "distance": 1, "relevance": 1}).cast(
+        {"query": pl.UInt8}
+    )
     agrees(tmp_path, full.lazy(), full, **FEW)
 
 
@@ -188,12 +240,21 @@ def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(tmp_path: Path, text
     frame = made(text=False)
     judged = frame.select("query", "item", "relevance").unique(maintain_order=True)
     texts = pl.col("query", "item").cast(pl.String)
-    rankings, judgements = (frame.with_columns(texts), judged) if text else (frame, judged.with_columns(texts))
+    rankings, judgements = (
+        (frame.with_columns(texts), judged) if text else (frame, judged.with_columns(texts))
+    )
     asked: dict[str, Any] = {**FEW, "truncated": "no"}
     agrees(tmp_path, rankings.lazy(), rankings, judgements=judgements, **asked)
-    odd = pl.when(pl.int_range(pl.len()) == pl.len() - 1).then(pl.lit("007")).otherwise("item").alias("item")
+    odd = (
+        pl.when(pl.int_range(pl.len()) == pl.len() - 1)
+        .then(pl.lit("007"))
+        .otherwise("item")
+        .alias("item")
+    )
     spoilt: dict[str, Any] = {"rankings": rankings.lazy(), "judgements": judgements}
-    spoilt["rankings" if text else "judgements"] = spoilt["rankings" if text else "judgements"].with_columns(odd)
+    spoilt["rankings" if text else "judgements"] = spoilt[
+        "rankings" if text else "judgements"
+    ].with_columns(odd)
     with pytest.raises(KeyMismatchError, match=r"'007'.* is not spelt as a number"):
         evaluate_to(tmp_path / "bad.parquet", rows_per_part=60, **spoilt, **asked)
 
@@ -220,7 +281,11 @@ def test_errors_leave_nothing_behind(
 ) -> None:
     (tmp_path / "scores.parquet").write_text("older")
     with pytest.raises(error, match=message):
-        evaluate_to(tmp_path / "scores.parquet", made().lazy(), **{"rows_per_part": 60, "truncated": "no", **options})
+        evaluate_to(
+            tmp_path / "scores.parquet",
+            made().lazy(),
+            **{"rows_per_part": 60, "truncated": "no", **options},
+        )
     assert [entry.name for entry in tmp_path.iterdir()] == ["scores.parquet"]
     assert (tmp_path / "scores.parquet").read_text() == "older"
 
@@ -252,15 +317,21 @@ def test_what_cannot_be_read_or_written(tmp_path: Path, source: Path) -> None:
     with pytest.raises(OutputError, match="No such file"):
         evaluate_to(tmp_path / "absent" / "scores.parquet", frame)
     with pytest.raises(DataError, match="cannot be computed"):
-        evaluate_to(tmp_path / "scores.parquet", frame.lazy().with_columns(distance=pl.col("nowhere")))
+        evaluate_to(
+            tmp_path / "scores.parquet", frame.lazy().with_columns(distance=pl.col("nowhere"))
+        )
 
 
 def test_other_names_and_arrow_files(tmp_path: Path, source: Path) -> None:
     frame = made().drop("model")[:150]
-    renamed = frame.rename({"query": "qid", "item": "docno"}).with_columns(pl.col("qid").cast(pl.Categorical))
+    renamed = frame.rename({"query": "qid", "item": "docno"}).with_columns(
+        pl.col("qid").cast(pl.Categorical)
+    )
     renamed[:80].write_parquet(source / "a.parquet")
     renamed[80:].select(reversed(renamed.columns)).write_ipc(source / "b.arrow")
-    path = evaluate_to(tmp_path / "scores.parquet", source, model="m", columns={"score": "distance"}, **FEW)
+    path = evaluate_to(
+        tmp_path / "scores.parquet", source, model="m", columns={"score": "distance"}, **FEW
+    )
     whole = frame.rename({"distance": "score"}).with_columns(model=pl.lit("m"))
     assert_frame_equal(pl.read_parquet(path), evaluate(whole, **FEW), check_exact=True)
     (source / "a.parquet").write_bytes((source / "a.parquet").read_bytes()[:-9])
@@ -273,7 +344,10 @@ def test_no_rows_and_no_distances(tmp_path: Path, source: Path) -> None:
     agrees(tmp_path, frame.clear(), frame.clear(), **FEW)
     judged = frame.select("query", "item", "relevance").unique(["query", "item"])
     agrees(tmp_path, written(source, [frame.clear(), frame]), frame, judgements=judged, **FEW)
-    for bad in (frame.with_columns(distance=pl.lit(None, pl.Int64)), frame.with_columns(distance=float("nan"))):
+    for bad in (
+        frame.with_columns(distance=pl.lit(None, pl.Int64)),
+        frame.with_columns(distance=float("nan")),
+    ):
         with pytest.raises(DataError, match="first in query 'q0'"):
             evaluate_to(tmp_path / "scores.parquet", bad, **FEW)
 
@@ -286,10 +360,14 @@ def test_no_rows_and_no_distances(tmp_path: Path, source: Path) -> None:
     ],
 )
 def test_rows_that_vanish_after_they_were_counted_are_missed(tmp_path: Path, work: Any) -> None:
-    frame = pl.DataFrame({"query": ["q"] * 7, "item": range(7), "distance": range(7), "relevance": [1] * 7})
+    frame = pl.DataFrame(
+        {"query": ["q"] * 7, "item": range(7), "distance": range(7), "relevance": [1] * 7}
+    )
     table = disk_tables.open_table(frame, lambda: tmp_path, 100)
     longer = replace(table, files=(replace(table.files[0], rows=9),))
-    with pytest.raises(DataError, match=r"^the rankings: 7 rows where 9 were counted before; was a file changed"):
+    with pytest.raises(
+        DataError, match=r"^the rankings: 7 rows where 9 were counted before; was a file changed"
+    ):
         work(longer, tmp_path)
 
 
@@ -316,12 +394,23 @@ def test_relevant_items_known_by_number_alone_are_warned_of_once(tmp_path: Path)
     """One sentence for all parts, with the number of lists of the whole."""
     rankings = made().with_columns(relevance=pl.col("relevance").cast(pl.Int64) * 2)
     queries = rankings.select("query").unique().with_columns(n_relevant=pl.lit(1000))
-    options: dict[str, Any] = {"queries": queries, "metrics": "ndcg", "cutoffs": 3, "truncated": "no"}
+    options: dict[str, Any] = {
+        "queries": queries,
+        "metrics": "ndcg",
+        "cutoffs": 3,
+        "truncated": "no",
+    }
     said = []
     for score in (evaluate, partial(evaluate_to, tmp_path / "s.parquet", rows_per_part=100)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             score(rankings, **options)
-        said.append([str(warning.message) for warning in caught if str(warning.message).startswith("ndcg: for ")])
+        said.append(
+            [
+                str(warning.message)
+                for warning in caught
+                if str(warning.message).startswith("ndcg: for ")
+            ]
+        )
     assert said[0] == said[1]
     assert len(said[0]) == 1

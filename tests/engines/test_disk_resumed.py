@@ -1,4 +1,6 @@
-"""An interrupted run continues where it stopped, and writes the same bytes as an uninterrupted one."""
+"""An interrupted run continues where it stopped, and writes the same bytes as an uninterrupted
+one.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,12 @@ def source(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 
 def scored(out: Path, source: Path, kept: Path | None, **options: Any) -> bytes:
-    given: dict[str, Any] = {"rows_per_part": 100, "policies": ("naive", "best"), "truncated": "no", **options}
+    given: dict[str, Any] = {
+        "rows_per_part": 100,
+        "policies": ("naive", "best"),
+        "truncated": "no",
+        **options,
+    }
     return rr.evaluate_to(out / "scores.parquet", source, resume=kept, **given).read_bytes()
 
 
@@ -81,7 +88,10 @@ def test_it_goes_on_after_the_last_part_that_was_finished(
 def test_a_warning_counts_the_lists_of_kept_parts_too(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = {"metrics": "ndcg@3", "queries": made().select("query").unique().with_columns(n_relevant=pl.lit(50))}
+    known = {
+        "metrics": "ndcg@3",
+        "queries": made().select("query").unique().with_columns(n_relevant=pl.lit(50)),
+    }
     with pytest.warns(rr.RetrievalReportWarning, match="ndcg: for") as whole:
         scored(tmp_path, source, None, **known)
     with monkeypatch.context() as patch:
@@ -91,7 +101,9 @@ def test_a_warning_counts_the_lists_of_kept_parts_too(
     for _ in range(2):  # one part was kept, and then all
         with pytest.warns(rr.RetrievalReportWarning, match="ndcg: for") as resumed:
             scored(tmp_path, source, tmp_path / "kept", **known)
-        assert [str(warning.message) for warning in resumed] == [str(warning.message) for warning in whole]
+        assert [str(warning.message) for warning in resumed] == [
+            str(warning.message) for warning in whole
+        ]
 
 
 def test_row_100_kills_at_any_moment_change_no_byte(tmp_path: Path, source: Path) -> None:
@@ -108,7 +120,11 @@ def test_row_100_kills_at_any_moment_change_no_byte(tmp_path: Path, source: Path
         process.wait()
     subprocess.run([sys.executable, "-c", RUN, *files], check=True)
     assert (tmp_path / "scores.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
-    assert [path.name for path in (tmp_path / "kept").iterdir() if path.suffix not in (".npz", ".json", ".tmp")] == []
+    assert [
+        path.name
+        for path in (tmp_path / "kept").iterdir()
+        if path.suffix not in (".npz", ".json", ".tmp")
+    ] == []
 
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -157,14 +173,20 @@ def test_a_damaged_part_is_scored_again(tmp_path: Path, source: Path) -> None:
 
 
 def test_warnings_of_finished_parts_are_given_again(tmp_path: Path) -> None:
-    rows = pl.DataFrame({"query": ["p ", "p", "q", "q"], "item": list("abab"), "distance": [1, 2, 1, 2]})
+    rows = pl.DataFrame(
+        {"query": ["p ", "p", "q", "q"], "item": list("abab"), "distance": [1, 2, 1, 2]}
+    )
     rows.with_columns(relevance=1).write_parquet(tmp_path / "run.parquet")
     given = []
     for _ in range(2):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            rr.evaluate_to(tmp_path / "scores.parquet", tmp_path / "run.parquet", resume=tmp_path / "kept")
-        given.append([(str(warning.message), warning.category, warning.filename) for warning in caught])
+            rr.evaluate_to(
+                tmp_path / "scores.parquet", tmp_path / "run.parquet", resume=tmp_path / "kept"
+            )
+        given.append(
+            [(str(warning.message), warning.category, warning.filename) for warning in caught]
+        )
     assert given[0] == given[1] != []
     assert given[0][0][1:] == (rr.RetrievalReportWarning, __file__)
 
@@ -172,7 +194,16 @@ def test_warnings_of_finished_parts_are_given_again(tmp_path: Path) -> None:
 def test_the_command_line_removes_the_parts_once_the_results_are_written(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ["evaluate", str(source), "--engine", "disk", "--out", str(tmp_path / "out"), "--resume", "--truncated=no"]
+    words = [
+        "evaluate",
+        str(source),
+        "--engine",
+        "disk",
+        "--out",
+        str(tmp_path / "out"),
+        "--resume",
+        "--truncated=no",
+    ]
     kept = tmp_path / "out" / "scores.parquet.parts"
     with monkeypatch.context() as patch:
         patch.setattr(engines, "write_files", lambda *_, **__: 1 / 0)
@@ -180,6 +211,12 @@ def test_the_command_line_removes_the_parts_once_the_results_are_written(
     assert sorted(path.name for path in kept.iterdir()) == ["part-000000.npz", "run.json"]
     ended = CliRunner().invoke(cli, words)
     assert ended.exit_code == 0, ended.output
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["scores.parquet", "summary.csv"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "scores.parquet",
+        "summary.csv",
+    ]
     refused = CliRunner().invoke(cli, [*words[:2], "--resume"])
-    assert (refused.exit_code, "--resume needs --engine disk and --out" in refused.output) == (2, True)
+    assert (refused.exit_code, "--resume needs --engine disk and --out" in refused.output) == (
+        2,
+        True,
+    )

@@ -10,7 +10,13 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import RetrievalReportWarning, count_ties, evaluate, evaluate_to, truncated_lists
+from retrieval_report import (
+    RetrievalReportWarning,
+    count_ties,
+    evaluate,
+    evaluate_to,
+    truncated_lists,
+)
 from retrieval_report.contracts.options import Options
 from retrieval_report.engines import disk_whole
 from retrieval_report.engines.disk_evidence import decide_table
@@ -22,11 +28,22 @@ from stored_cuts import METRICS, behind_ties, complete, top
 POLICIES = ("naive", "expected", "worst", "best", "shuffled")
 
 
-def both(tmp_path: Path, rankings: pl.DataFrame, **options: Any) -> tuple[pl.DataFrame, list[str], list[str]]:
-    """Scores in memory, after they were found equal to those of two engines; and the warnings of each."""
+def both(
+    tmp_path: Path, rankings: pl.DataFrame, **options: Any
+) -> tuple[pl.DataFrame, list[str], list[str]]:
+    """Scores in memory, after they were found equal to those of two engines; and the warnings of
+    each.
+    """
     rankings.write_parquet(tmp_path / "rankings.parquet")
-    asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": (1, 5, 12, None), "shuffles": 3, **options}
-    policies = [policy for policy in POLICIES if policy != "naive" or "count" not in rankings.columns]
+    asked: dict[str, Any] = {
+        "metrics": METRICS,
+        "cutoffs": (1, 5, 12, None),
+        "shuffles": 3,
+        **options,
+    }
+    policies = [
+        policy for policy in POLICIES if policy != "naive" or "count" not in rankings.columns
+    ]
     said = []
     frames = []
     for out in (False, True):
@@ -87,18 +104,31 @@ def test_what_proves_that_lists_are_whole_or_not(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [top, behind_ties])
 @pytest.mark.parametrize("models", [1, 2])
 @pytest.mark.parametrize(
-    "beside", ["nothing", "judgements", *(pytest.param(name, marks=pytest.mark.slow) for name in ("n_relevant", "own"))]
+    "beside",
+    [
+        "nothing",
+        "judgements",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("n_relevant", "own")),
+    ],
 )
 @pytest.mark.parametrize("word", ["auto", "within_tie", "between_ties", "no"])
-def test_parts_give_the_bits_of_the_whole(tmp_path: Path, cut: Any, models: int, beside: str, word: str) -> None:
+def test_parts_give_the_bits_of_the_whole(
+    tmp_path: Path, cut: Any, models: int, beside: str, word: str
+) -> None:
     whole = complete(3, models)
     rankings = cut(whole, 10)
     options: dict[str, Any] = {"truncated": word}
     if beside == "judgements":
         rankings = rankings.drop("relevance")
-        options["judgements"] = whole.select("query", "item", "relevance").unique(maintain_order=True)
+        options["judgements"] = whole.select("query", "item", "relevance").unique(
+            maintain_order=True
+        )
     elif beside == "n_relevant":
-        number = whole.filter(model="m0").group_by("query").agg(n_relevant=(pl.col("relevance") > 0).sum())
+        number = (
+            whole.filter(model="m0")
+            .group_by("query")
+            .agg(n_relevant=(pl.col("relevance") > 0).sum())
+        )
         options["queries"] = number
     elif beside == "own":
         options["relevant_items"] = "own"
@@ -129,7 +159,9 @@ def test_a_mapping_says_it_model_by_model(tmp_path: Path) -> None:
 
 def test_pooled_relevant_items_are_those_of_all_models(tmp_path: Path) -> None:
     rankings = top(complete(6), 10)
-    shown = rankings.filter(pl.col("relevance") > 0).group_by("query").agg(pl.col("item").n_unique())
+    shown = (
+        rankings.filter(pl.col("relevance") > 0).group_by("query").agg(pl.col("item").n_unique())
+    )
     scores, _, _ = both(tmp_path, rankings, metrics="recall")
     pooled = scores.group_by("query").agg(pl.col("n_relevant").unique()).explode("n_relevant")
     known = {query: number for query, number in pooled.iter_rows() if number}
@@ -148,17 +180,33 @@ def test_models_with_other_numbers_of_relevant_items_are_warned_of_once(tmp_path
     ).filter(pl.col("count") > 0)
     options: dict[str, Any] = {"truncated": "no"}
     _, in_memory, by_parts = both(tmp_path, counts, **options)
-    assert len([message for message in by_parts if "relevant items): counts have no items to pool" in message]) == 1
+    assert (
+        len(
+            [
+                message
+                for message in by_parts
+                if "relevant items): counts have no items to pool" in message
+            ]
+        )
+        == 1
+    )
     assert by_parts == in_memory
     assert not [
-        message for message in both(tmp_path, counts, **options, relevant_items="own")[2] if "to pool" in message
+        message
+        for message in both(tmp_path, counts, **options, relevant_items="own")[2]
+        if "to pool" in message
     ]
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.Float32])
-def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_knows_the_grades_of_all_parts(
+    tmp_path: Path, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rankings = complete(3, 2).with_columns(
-        relevance=pl.when(pl.col("relevance") > 0).then(pl.col("query").rank("dense") % 5 + 1).otherwise(0).cast(dtype)
+        relevance=pl.when(pl.col("relevance") > 0)
+        .then(pl.col("query").rank("dense") % 5 + 1)
+        .otherwise(0)
+        .cast(dtype)
     )
     table = open_table(rankings, lambda: tmp_path, 10)
     assert sorted(find_known(table, None, None, Options()).grades) == [1, 2, 3, 4, 5]
@@ -169,8 +217,12 @@ def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any, monkey
 
 
 def test_a_file_without_rows_is_no_model_however_large_the_parts(tmp_path: Path) -> None:
-    """A model that retrieved nothing for any query is not known in memory, so parts must not know it either."""
-    rows = pl.DataFrame({"query": ["p", "q", "r"], "item": ["a"] * 3, "distance": [1] * 3, "relevance": [1, 0, 1]})
+    """A model that retrieved nothing for any query is not known in memory, so parts must not know
+    it either.
+    """
+    rows = pl.DataFrame(
+        {"query": ["p", "q", "r"], "item": ["a"] * 3, "distance": [1] * 3, "relevance": [1, 0, 1]}
+    )
     rows.write_parquet(tmp_path / "full.parquet")
     rows.clear().write_parquet(tmp_path / "none.parquet")
     for size in (2, 100):

@@ -1,4 +1,6 @@
-"""`evaluate` and `count_ties` of paths and lazy frames: part by part, and yet what a frame in memory gives."""
+"""`evaluate` and `count_ties` of paths and lazy frames: part by part, and yet what a frame in
+memory gives.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,9 @@ def test_shards_of_the_items(source: Path) -> None:
 
 def test_judgements_and_queries(source: Path) -> None:
     frame = made()
-    judgements = frame.select("query", "item", "relevance").unique(["query", "item"], maintain_order=True)
+    judgements = frame.select("query", "item", "relevance").unique(
+        ["query", "item"], maintain_order=True
+    )
     queries = pl.DataFrame({"query": [f"q{number}" for number in range(25)]})
     written(source, [frame.drop("relevance")])
     options = {"queries": queries, "unjudged_query": "skip"}
@@ -121,7 +125,11 @@ def test_a_lazy_frame_is_computed_once(tmp_path: Path, text: bool) -> None:
         seen.append(rows.height)
         return rows
 
-    plan = frame.lazy().map_batches(count, schema=frame.schema, streamable=True).with_columns(more=pl.lit("unused"))
+    plan = (
+        frame.lazy()
+        .map_batches(count, schema=frame.schema, streamable=True)
+        .with_columns(more=pl.lit("unused"))
+    )
     evaluate(plan, **FEW)
     assert sum(seen) == frame.height
     same(plan, frame)
@@ -150,7 +158,9 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
-    with pytest.raises(OutputError, match=r"the rows cannot be stored in the temporary folder .*No space left"):
+    with pytest.raises(
+        OutputError, match=r"the rows cannot be stored in the temporary folder .*No space left"
+    ):
         evaluate(made().lazy(), **FEW)
     assert leftovers(tmp_path) == []
 
@@ -168,7 +178,9 @@ BAD: list[tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = [
 
 @pytest.mark.parametrize("change", [change for _, change in BAD], ids=[name for name, _ in BAD])
 @pytest.mark.parametrize("queries", [3, 23], ids=["small", "large"])
-def test_columns_are_refused_in_the_same_words(change: Callable[[pl.DataFrame], pl.DataFrame], queries: int) -> None:
+def test_columns_are_refused_in_the_same_words(
+    change: Callable[[pl.DataFrame], pl.DataFrame], queries: int
+) -> None:
     frame = change(made(queries=queries))
     for compute in (evaluate, count_ties):
         results = []
@@ -270,7 +282,9 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[int]]:
 
 
 @pytest.mark.parametrize("order", ["grouped", "scattered"])
-def test_no_more_than_a_part_is_in_memory(source: Path, sizes: dict[str, list[int]], order: str) -> None:
+def test_no_more_than_a_part_is_in_memory(
+    source: Path, sizes: dict[str, list[int]], order: str
+) -> None:
     frame = made(queries=46)
     frame = frame.sample(fraction=1.0, shuffle=True, seed=1) if order == "scattered" else frame
     evaluate(written(source, [frame]), **FEW)
@@ -288,8 +302,14 @@ def test_short_lists_with_many_results_come_in_smaller_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: dict[str, list[int]], order: str
 ) -> None:
     queries = np.arange(300) if order == "grouped" else np.tile(np.arange(150), 2)
-    frame = pl.DataFrame({"query": queries, "item": np.arange(300), "distance": 1, "relevance": queries % 2})
-    options: dict[str, Any] = {"metrics": "precision", "cutoffs": range(1, 81), "policies": "expected"}
+    frame = pl.DataFrame(
+        {"query": queries, "item": np.arange(300), "distance": 1, "relevance": queries % 2}
+    )
+    options: dict[str, Any] = {
+        "metrics": "precision",
+        "cutoffs": range(1, 81),
+        "policies": "expected",
+    }
     monkeypatch.setattr(list_scores, "PIECE", 100)  # of a part, some lists are written at a time
     path = evaluate_to(tmp_path / "disk.parquet", frame, rows_per_part=PARTS, **options)
     assert max(sizes["judge"]) < PARTS / 2
@@ -299,7 +319,10 @@ def test_short_lists_with_many_results_come_in_smaller_parts(
 
 def test_a_warning_comes_once_and_points_at_the_caller(source: Path) -> None:
     written(source, [made(models=1).with_columns(relevance=pl.lit(0))])
-    for compute, message in ((evaluate, "no query has a relevant item"), (count_ties, "differ only by")):
+    for compute, message in (
+        (evaluate, "no query has a relevant item"),
+        (count_ties, "differ only by"),
+    ):
         frame = made(models=1).with_columns(relevance=pl.lit(0))
         if compute is count_ties:
             frame = frame.with_columns(pl.concat_str(pl.lit(" "), "item").alias("item"))

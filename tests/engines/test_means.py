@@ -22,18 +22,27 @@ def test_means_are_those_of_summarise() -> None:
             "relevance": [1, 0, 0, 1, 0],
         }
     )
-    scores = rr.evaluate(rankings, policies=("expected", "best"), no_relevant="skip", missing_query="zero")
+    scores = rr.evaluate(
+        rankings, policies=("expected", "best"), no_relevant="skip", missing_query="zero"
+    )
     means, summary = tie_means(scores), rr.summarise(scores)
     keys = ["model", "metric", "cutoff", "policy"]
     assert means.select(keys).equals(summary.select(keys))
     assert means["value"].to_list() == pytest.approx(summary["value"].to_list(), rel=1e-14)
     exact = means["policy"] == "expected"
-    assert means.filter(exact)["tie_std"].to_list() == pytest.approx(summary.filter(exact)["tie_std"].to_list())
+    assert means.filter(exact)["tie_std"].to_list() == pytest.approx(
+        summary.filter(exact)["tie_std"].to_list()
+    )
     assert dict(means.select("model", "shortest").iter_rows()) == {"a": 1, "b": 0}
 
 
 def test_means_of_cut_lists_are_those_of_summarise() -> None:
-    rows = {"query": list("ppqq"), "item": list("abab"), "distance": [1, 2, 1, 1], "relevance": [1, 0, 1, 0]}
+    rows = {
+        "query": list("ppqq"),
+        "item": list("abab"),
+        "distance": [1, 2, 1, 1],
+        "relevance": [1, 0, 1, 0],
+    }
     options: dict[str, Any] = {"truncated": "within_tie", "policies": ("expected", "worst", "best")}
     scores = rr.evaluate(rows, metrics=("precision", "dcg"), cutoffs=(1, None), **options)
     means, summary = tie_means(scores), rr.summarise(scores)
@@ -45,6 +54,8 @@ def test_means_of_cut_lists_are_those_of_summarise() -> None:
 def test_a_mean_of_no_query_is_null_and_no_scores_have_no_means() -> None:
     rankings = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [0]})
     with pytest.warns(RetrievalReportWarning, match="no query has a relevant item"):
-        scores = rr.evaluate(rankings, metrics="ap", cutoffs=1, policies="expected", no_relevant="skip")
+        scores = rr.evaluate(
+            rankings, metrics="ap", cutoffs=1, policies="expected", no_relevant="skip"
+        )
     assert tie_means(scores).select("value", "tie_std").row(0) == (None, None)
     assert tie_means(scores.clear()).is_empty()

@@ -1,4 +1,6 @@
-"""A stream of sorted Arrow batches gives the bits of `evaluate`, wherever batches end; disorder is refused."""
+"""A stream of sorted Arrow batches gives the bits of `evaluate`, wherever batches end; disorder is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def test_where_batches_end_changes_no_bit(size: int) -> None:
     frame = made()
     ordered = frame.sort(SORTED, maintain_order=True)
     assert_frame_equal(
-        streamed(ordered, size, policies=POLICIES, **FEW), evaluate(frame, policies=POLICIES, **FEW), check_exact=True
+        streamed(ordered, size, policies=POLICIES, **FEW),
+        evaluate(frame, policies=POLICIES, **FEW),
+        check_exact=True,
     )
 
 
@@ -67,14 +71,21 @@ def test_partial_counts_are_put_together() -> None:
 
 def test_scores_are_ordered_falling() -> None:
     frame = made().rename({"distance": "score"})
-    ordered = frame.sort("model", "query", "score", descending=[False, False, True], maintain_order=True)
+    ordered = frame.sort(
+        "model", "query", "score", descending=[False, False, True], maintain_order=True
+    )
     agrees(ordered, evaluate(frame, policies=POLICIES, **FEW), policies=POLICIES, **FEW)
 
 
 def test_zeros_of_both_signs_are_one_tie() -> None:
     distance = [0.0, -0.0, 0.0, -0.0, 1.0]
     frame = pl.DataFrame(
-        {"query": ["q"] * 5, "item": list("abcde"), "distance": distance, "relevance": [0, 1, 0, 1, 0]}
+        {
+            "query": ["q"] * 5,
+            "item": list("abcde"),
+            "distance": distance,
+            "relevance": [0, 1, 0, 1, 0],
+        }
     )
     scores = evaluate(frame, policies="expected", **FEW)
     agrees(frame, scores, size=2, policies="expected", **FEW)
@@ -93,7 +104,9 @@ def test_one_large_list_over_many_batches() -> None:
             "count": random.integers(1, 5, rows),
         }
     ).sort(SORTED)
-    agrees(frame, evaluate(frame, policies="expected", **FEW), size=1000, policies="expected", **FEW)
+    agrees(
+        frame, evaluate(frame, policies="expected", **FEW), size=1000, policies="expected", **FEW
+    )
 
 
 def test_reads_no_further_than_it_must(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,13 +133,17 @@ def test_scores_come_in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", [pl.Int8, pl.Int32, pl.Int64, pl.String, pl.Categorical])
 def test_ids_keep_their_kind(kind: Any) -> None:
-    numbers = pl.DataFrame({"query": [9, 9, 10, 10], "distance": [1, 2, 1, 1], "relevance": [0, 1, 1, 0]})
-    text = pl.col("query").cast(pl.String)
-    frame = numbers.with_columns(text if kind in (pl.String, pl.Categorical) else pl.col("query")).sort(
-        "query", "distance"
+    numbers = pl.DataFrame(
+        {"query": [9, 9, 10, 10], "distance": [1, 2, 1, 1], "relevance": [0, 1, 1, 0]}
     )
+    text = pl.col("query").cast(pl.String)
+    frame = numbers.with_columns(
+        text if kind in (pl.String, pl.Categorical) else pl.col("query")
+    ).sort("query", "distance")
     expected = evaluate(
-        frame.with_columns(pl.col("query").cast(kind), count=1), policies=("expected", "shuffled"), **FEW
+        frame.with_columns(pl.col("query").cast(kind), count=1),
+        policies=("expected", "shuffled"),
+        **FEW,
     )
     frame = frame.with_columns(pl.col("query").cast(kind))
     agrees(frame, expected, policies=("expected", "shuffled"), **FEW)
@@ -148,7 +165,9 @@ def test_arguments_are_checked_at_once() -> None:
 
 
 def test_it_travels_to_other_processes() -> None:
-    score = pickle.loads(pickle.dumps(partial(score_stream, metrics="ap", policies="expected", cutoffs=None)))
+    score = pickle.loads(
+        pickle.dumps(partial(score_stream, metrics="ap", policies="expected", cutoffs=None))
+    )
     assert [batch.num_rows for batch in score(batches(made(3).sort(SORTED)))] != []
 
 
@@ -204,7 +223,10 @@ def test_bad_values_are_refused_as_by_evaluate(column: str, value: Any) -> None:
         ([1, 0, 2, 3], "column 'distance': 1.0 comes after 2.0 in query 'a' of model 'm'"),
         ([2, 0, 1, 3], "query 'a' of model 'm' comes after query 'b' of model 'm'"),
         ([3, 0, 1, 2], "query 'a' of model 'm' comes after query 'a' of model 'n'"),
-        ([0, 2, 1, 3], "query 'a' of model 'm' comes after query 'b' of model 'm'"),  # a list comes back
+        (
+            [0, 2, 1, 3],
+            "query 'a' of model 'm' comes after query 'b' of model 'm'",
+        ),  # a list comes back
         ([0, 1, 2, 3, 1], "query 'a' of model 'm' comes after query 'a' of model 'n'"),
     ],
 )
@@ -228,7 +250,9 @@ NAIVE = {"query": ["q"] * 3, "distance": [1, 1, 2], "relevance": [0, 1, 0]}
         ({"item": ["a", "a", "c"]}, "item", "column 'item': 'a' comes after 'a'"),
     ],
 )
-def test_disorder_inside_ties_is_refused(columns: dict[str, list[Any]], order: str, named: str) -> None:
+def test_disorder_inside_ties_is_refused(
+    columns: dict[str, list[Any]], order: str, named: str
+) -> None:
     with pytest.raises(DataError, match=re.escape(named)):
         streamed(pl.DataFrame({**NAIVE, **columns}), policies="naive", naive_order=order)
 
@@ -248,7 +272,9 @@ def test_naive_orders(order: str) -> None:
 
 
 def test_what_naive_scores_cannot_do_without() -> None:
-    with pytest.raises(ParameterError, match="'naive' needs the order of the items, and counts above 1 have none"):
+    with pytest.raises(
+        ParameterError, match="'naive' needs the order of the items, and counts above 1 have none"
+    ):
         streamed(pl.DataFrame(ROWS), policies="naive")
     with pytest.raises(ColumnError, match="no column 'item', which naive_order='item' needs"):
         streamed(pl.DataFrame(NAIVE), policies="naive", naive_order="item")
@@ -258,7 +284,9 @@ def test_what_naive_scores_cannot_do_without() -> None:
 
 
 def test_distances_are_rounded_and_cut() -> None:
-    frame = made().with_columns(distance=pl.col("distance") + pl.Series(np.random.default_rng(1).random(made().height)))
+    frame = made().with_columns(
+        distance=pl.col("distance") + pl.Series(np.random.default_rng(1).random(made().height))
+    )
     options = {**FEW, "policies": ("expected", "shuffled"), "decimals": 0, "distance_threshold": 2}
     agrees(frame.sort(SORTED), evaluate(frame, **options), **options)
 
@@ -267,6 +295,12 @@ def test_errors_name_columns() -> None:
     with pytest.raises(ColumnError, match="stream: no column 'query'; found 'id'"):
         streamed(pl.DataFrame({"id": ["a"]}))
     with pytest.raises(ParameterError, match="a threshold needs a 'distance'"):
-        streamed(pl.DataFrame(NAIVE).rename({"distance": "score"})[::-1], policies="expected", distance_threshold=1)
+        streamed(
+            pl.DataFrame(NAIVE).rename({"distance": "score"})[::-1],
+            policies="expected",
+            distance_threshold=1,
+        )
     with pytest.raises(RetrievalReportError, match="no relevant item, first query 'q'"):
-        streamed(pl.DataFrame(NAIVE).with_columns(relevance=0), policies="expected", no_relevant="error")
+        streamed(
+            pl.DataFrame(NAIVE).with_columns(relevance=0), policies="expected", no_relevant="error"
+        )

@@ -23,7 +23,9 @@ def test_columns_and_types_are_those_of_the_contract() -> None:
 
 
 def test_lowest_and_highest_stand_beside_every_policy() -> None:
-    scores = bounded_scores({"a": ([0.5, 0.5], [0.6, 0.6], [0.25, 0.5], [0.75, 1.0]), "b": ([1], [1], [1], [1])})
+    scores = bounded_scores(
+        {"a": ([0.5, 0.5], [0.6, 0.6], [0.25, 0.5], [0.75, 1.0]), "b": ([1], [1], [1], [1])}
+    )
     summary = summarise(scores)
     assert summary.filter(model="a").select("lowest", "highest").unique().rows() == [(0.375, 0.875)]
     assert summary.filter(model="b").select("lowest", "highest").unique().rows() == [(1.0, 1.0)]
@@ -37,7 +39,12 @@ def test_bounds_are_null_where_they_were_not_evaluated() -> None:
 
 def test_bounds_of_real_lists_hold_the_expected_mean() -> None:
     rankings = pl.DataFrame(
-        {"query": list("ppqq"), "item": list("xyxy"), "distance": [1, 1, 1, 2], "relevance": [0, 1, 0, 1]}
+        {
+            "query": list("ppqq"),
+            "item": list("xyxy"),
+            "distance": [1, 1, 1, 2],
+            "relevance": [0, 1, 0, 1],
+        }
     )
     scores = evaluate(rankings, metrics="rr", cutoffs=None, policies=("expected", "best", "worst"))
     assert summarise(scores).row(0)[4:8] == (0.625, 0.125, 0.5, 0.75)
@@ -52,10 +59,16 @@ def test_t_interval_is_scipys(confidence: float) -> None:
 
 
 def test_bca_interval_is_scipys() -> None:
-    row = summarise(scores_of({"a": SKEWED}), interval="bca", seed=7, resamples=2000).row(0, named=True)
+    row = summarise(scores_of({"a": SKEWED}), interval="bca", seed=7, resamples=2000).row(
+        0, named=True
+    )
     # The same draws in the same batches; scipy's interval does not depend on scale and origin.
     expected = stats.bootstrap(
-        (SKEWED,), np.mean, n_resamples=2000, batch=2_000_000 // 40, random_state=np.random.default_rng(7)
+        (SKEWED,),
+        np.mean,
+        n_resamples=2000,
+        batch=2_000_000 // 40,
+        random_state=np.random.default_rng(7),
     ).confidence_interval
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high), rel=1e-9)
 
@@ -72,18 +85,26 @@ def test_intervals_cover_the_true_mean_at_their_nominal_rate(interval: str) -> N
     samples = np.random.default_rng(1).beta(2, 5, size=(trials, 50))
     scores = scores_of({f"trial {number}": sample for number, sample in enumerate(samples)})
     summary = summarise(scores, interval=interval, confidence=0.9, resamples=500)
-    assert within(summary.select(pl.lit(truth).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials)
+    assert within(
+        summary.select(pl.lit(truth).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials
+    )
 
 
 @pytest.mark.parametrize("interval", ["t", "bca"])
 def test_macro_intervals_cover_the_mean_of_the_label_means(interval: str) -> None:
     trials, draw = 300, np.random.default_rng(2)
-    samples = np.concatenate([draw.beta(2, 5, size=(trials, 12)), draw.beta(5, 2, size=(trials, 36))], axis=1)
+    samples = np.concatenate(
+        [draw.beta(2, 5, size=(trials, 12)), draw.beta(5, 2, size=(trials, 36))], axis=1
+    )
     scores = scores_of({f"trial {number}": sample for number, sample in enumerate(samples)})
     names = scores["query"].unique().sort()
     queries = pl.DataFrame({"query": names, "label": ["few"] * 12 + ["many"] * 36})
-    summary = summarise(scores, queries=queries, average="macro", interval=interval, confidence=0.9, resamples=500)
-    assert within(summary.select(pl.lit(0.5).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials)
+    summary = summarise(
+        scores, queries=queries, average="macro", interval=interval, confidence=0.9, resamples=500
+    )
+    assert within(
+        summary.select(pl.lit(0.5).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials
+    )
 
 
 @pytest.mark.parametrize("average", ["macro", "weighted"])
@@ -91,7 +112,9 @@ def test_spreads_of_ties_are_those_of_a_sum_of_independent_scores(average: str) 
     shares = {"macro": [1 / 4, 1 / 4, 1 / 2], "weighted": [1 / 6, 2 / 6, 3 / 6]}[average]
     stds = [0.1, 0.2, 0.4]
     scores = scores_of({"a": [0.5] * 3}, stds={"a": stds})
-    queries = pl.DataFrame({"query": scores["query"], "label": ["x", "x", "y"], "weight": [1, 2, 3]})
+    queries = pl.DataFrame(
+        {"query": scores["query"], "label": ["x", "x", "y"], "weight": [1, 2, 3]}
+    )
     [found] = summarise(scores, queries=queries, average=average)["tie_std"]
     assert found == pytest.approx(np.linalg.norm(np.array(shares) * stds))
 
@@ -104,17 +127,34 @@ def test_weighted_intervals_cover_the_ratio_of_means(interval: str) -> None:
     samples[:, weights == 2.0] += 0.25
     scores = scores_of({f"trial {number}": sample for number, sample in enumerate(samples)})
     queries = pl.DataFrame({"query": scores["query"].unique().sort(), "weight": weights})
-    summary = summarise(scores, queries=queries, average="weighted", interval=interval, confidence=0.9, resamples=500)
+    summary = summarise(
+        scores,
+        queries=queries,
+        average="weighted",
+        interval=interval,
+        confidence=0.9,
+        resamples=500,
+    )
     truth = 2 / 7 + 0.25 * 2 / 3
-    assert within(summary.select(pl.lit(truth).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials)
+    assert within(
+        summary.select(pl.lit(truth).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials
+    )
 
 
 def test_queries_of_weight_zero_leave_no_trace_in_the_bootstrap() -> None:
-    queries = pl.DataFrame({"query": [f"q{number:05}" for number in range(6)], "weight": [1, 2, 3, 4, 0, 0]})
+    queries = pl.DataFrame(
+        {"query": [f"q{number:05}" for number in range(6)], "weight": [1, 2, 3, 4, 0, 0]}
+    )
     with_zeros = scores_of({"a": [0.1, 0.5, 0.2, 0.9, 1.0, 1.0]})
     kept = with_zeros.head(4)
-    one, other = (summarise(s, queries=queries, average="weighted", interval="bca") for s in (with_zeros, kept))
-    assert one.select("value", "ci_low", "ci_high").rows() == other.select("value", "ci_low", "ci_high").rows()
+    one, other = (
+        summarise(s, queries=queries, average="weighted", interval="bca")
+        for s in (with_zeros, kept)
+    )
+    assert (
+        one.select("value", "ci_low", "ci_high").rows()
+        == other.select("value", "ci_low", "ci_high").rows()
+    )
 
 
 @pytest.mark.parametrize("interval", ["t", "bca"])
@@ -127,7 +167,13 @@ def test_equal_scores_have_an_interval_of_no_width(interval: str) -> None:
 @pytest.mark.parametrize("interval", ["t", "bca"])
 def test_one_query_has_a_mean_and_no_interval(interval: str) -> None:
     row = summarise(scores_of({"a": [0.4, None]}), interval=interval).row(0, named=True)
-    assert (row["value"], row["query_se"], row["ci_low"], row["ci_high"], row["queries"]) == (0.4, None, None, None, 1)
+    assert (row["value"], row["query_se"], row["ci_low"], row["ci_high"], row["queries"]) == (
+        0.4,
+        None,
+        None,
+        None,
+        1,
+    )
 
 
 @pytest.mark.parametrize("interval", ["t", "bca"])
@@ -151,8 +197,14 @@ def test_the_tie_std_of_a_mean_adds_the_queries_variances() -> None:
 @pytest.mark.parametrize("interval", ["t", "bca"])
 def test_the_order_of_the_rows_leaves_no_trace(interval: str) -> None:
     scores = scores_of({"a": SKEWED, "b": SKEWED[::-1] ** 2})
-    shuffled = summarise(scores.sample(fraction=1, shuffle=True, seed=5), interval=interval, resamples=200)
-    assert_frame_equal(shuffled.sort("model"), summarise(scores, interval=interval, resamples=200), check_exact=True)
+    shuffled = summarise(
+        scores.sample(fraction=1, shuffle=True, seed=5), interval=interval, resamples=200
+    )
+    assert_frame_equal(
+        shuffled.sort("model"),
+        summarise(scores, interval=interval, resamples=200),
+        check_exact=True,
+    )
 
 
 def test_other_models_leave_no_trace_in_the_bootstrap() -> None:
@@ -190,23 +242,31 @@ def test_scores_that_break_their_contract_are_refused() -> None:
         summarise(scores.drop("std"))
     with pytest.raises(ColumnError, match="column 'value' is String; evaluate gives Float64"):
         summarise(scores.with_columns(pl.col("value").cast(pl.String)))
-    with pytest.raises(DataError, match="2 scores of the same model, query, metric, cutoff and policy, first in"):
+    with pytest.raises(
+        DataError, match="2 scores of the same model, query, metric, cutoff and policy, first in"
+    ):
         summarise(pl.concat([scores, scores.head(1)]))
-    with pytest.raises(DataError, match="column 'value': 1 infinite, first in query 'q00001' of model 'a'"):
+    with pytest.raises(
+        DataError, match="column 'value': 1 infinite, first in query 'q00001' of model 'a'"
+    ):
         summarise(scores.with_columns(value=pl.Series([0.5, np.inf])))
     with pytest.raises(DataError, match="column 'query': 1 null in the scores"):
         summarise(scores.with_columns(query=pl.Series(["q", None])))
 
 
 def cut(scores: pl.DataFrame, *queries: str, pooled: bool = False) -> pl.DataFrame:
-    """The scores, truncated for some queries; whoever marked them has left a standard deviation in."""
+    """The scores, truncated for some queries; whoever marked them has left a standard deviation
+    in.
+    """
     return scores.with_columns(truncated=pl.col("query").is_in(queries), pooled=pl.lit(pooled))
 
 
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
 def test_one_truncated_score_leaves_the_mean_without_a_deviation(average: str) -> None:
     scores = scores_of({"m": [0.5, 0.25, None, 1.0]}, stds={"m": [0.1, 0.1, None, 0.1]})
-    queries = pl.DataFrame({"query": [f"q{n:05}" for n in range(4)], "label": list("xxxy"), "weight": [1, 2, 3, 4]})
+    queries = pl.DataFrame(
+        {"query": [f"q{n:05}" for n in range(4)], "label": list("xxxy"), "weight": [1, 2, 3, 4]}
+    )
     asked: dict[str, Any] = {"queries": None if average == "micro" else queries, "average": average}
     whole = summarise(scores, **asked).row(0, named=True)
     marked = summarise(cut(scores, "q00001", pooled=True), **asked).row(0, named=True)
@@ -216,13 +276,22 @@ def test_one_truncated_score_leaves_the_mean_without_a_deviation(average: str) -
 
 
 def test_a_score_without_a_bound_leaves_the_mean_without_one() -> None:
-    scores = bounded_scores({"m": ([0.5, 0.5, None], [0.5, 0.5, None], [0.0, 0.5, None], [None, 0.5, None])})
+    scores = bounded_scores(
+        {"m": ([0.5, 0.5, None], [0.5, 0.5, None], [0.0, 0.5, None], [None, 0.5, None])}
+    )
     summary = summarise(cut(scores, "q00000"))
     row = summary.filter(policy="best").row(0, named=True)
-    assert (row["value"], row["highest"], row["lowest"], row["query_se"]) == (None, None, 0.25, None)
+    assert (row["value"], row["highest"], row["lowest"], row["query_se"]) == (
+        None,
+        None,
+        0.25,
+        None,
+    )
     assert (row["queries"], row["truncated_share"]) == (2, 0.5)
     assert summary.filter(policy="expected")["highest"].to_list() == [None]
-    assert summarise(scores).filter(policy="best")["value"].to_list() == [0.5]  # the query was left out there
+    assert summarise(scores).filter(policy="best")["value"].to_list() == [
+        0.5
+    ]  # the query was left out there
 
 
 def test_scores_from_elsewhere_need_not_say_that_they_are_whole() -> None:
@@ -243,14 +312,22 @@ def test_intervals_of_shares_stay_between_0_and_1_and_others_do_not() -> None:
     for metric in ("dcg", "acg", "wap(denominator=retrieved)", "num_rel_ret", "seconds"):
         whole = summarise(scores.with_columns(metric=pl.lit(metric))).row(0, named=True)
         assert (whole["ci_low"], whole["ci_high"]) == pytest.approx(t, rel=1e-12)
-    percent = summarise(scores.with_columns(pl.col("value") * 100)).row(0, named=True)  # somebody's own unit
-    assert (percent["ci_low"], percent["ci_high"]) == pytest.approx([100 * end for end in t], rel=1e-12)
+    percent = summarise(scores.with_columns(pl.col("value") * 100)).row(
+        0, named=True
+    )  # somebody's own unit
+    assert (percent["ci_low"], percent["ci_high"]) == pytest.approx(
+        [100 * end for end in t], rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("interval", ["t", "bca"])
 def test_row_024_a_mean_without_any_weight_is_null(interval: str) -> None:
     scores = scores_of({"a": [0.9, 1.0, 0.2]})
     queries = scores.select("query").with_columns(weight=0.0)
-    found = summarise(scores, queries=queries, average="weighted", interval=interval).row(0, named=True)
-    assert [found[name] for name in ("value", "tie_std", "query_se", "ci_low", "ci_high")] == [None] * 5
+    found = summarise(scores, queries=queries, average="weighted", interval=interval).row(
+        0, named=True
+    )
+    assert [found[name] for name in ("value", "tie_std", "query_se", "ci_low", "ci_high")] == [
+        None
+    ] * 5
     assert found["queries"] == 3

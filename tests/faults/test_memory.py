@@ -9,7 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux alone")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="address space is limited on Linux alone"
+)
 
 LIMITED = """
 import resource, sys
@@ -29,14 +31,28 @@ FILES = {
 
 @pytest.mark.parametrize("command", FILES)
 @pytest.mark.parametrize("mebibytes", [1, 200, 1000, 4000])
-def test_row_110_without_memory_there_is_no_half_result(tmp_path: Path, command: str, mebibytes: int) -> None:
+def test_row_110_without_memory_there_is_no_half_result(
+    tmp_path: Path, command: str, mebibytes: int
+) -> None:
     rows = pl.DataFrame({"query": range(4000)}).join(pl.DataFrame({"item": range(20)}), how="cross")
-    rows = rows.with_columns(distance=pl.col("item") % 5, relevance=pl.col("query") % (pl.col("item") + 2) == 0)
+    rows = rows.with_columns(
+        distance=pl.col("item") % 5, relevance=pl.col("query") % (pl.col("item") + 2) == 0
+    )
     rows.write_csv(tmp_path / "run.csv")
     out = tmp_path / "out"
     out.mkdir()
     (out / "mine.txt").write_text("mine")
-    words = [sys.executable, "-c", LIMITED, command, str(tmp_path / "run.csv"), f"--out={out}", str(mebibytes << 20)]
+    words = [
+        sys.executable,
+        "-c",
+        LIMITED,
+        command,
+        str(tmp_path / "run.csv"),
+        f"--out={out}",
+        str(mebibytes << 20),
+    ]
     ended = subprocess.run(words, capture_output=True, check=False, timeout=600)
-    found = {path.name for path in out.iterdir() if not path.name.startswith(".retrieval-report-")} - {"mine.txt"}
+    found = {
+        path.name for path in out.iterdir() if not path.name.startswith(".retrieval-report-")
+    } - {"mine.txt"}
     assert found == set() if ended.returncode else found >= FILES[command]

@@ -58,7 +58,9 @@ def forked(tmp_path: Path, first: str, then: str, how: str = "fork") -> str:
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no names to look at")
 @pytest.mark.parametrize("first", ["evaluate", pytest.param("polars", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("then", ["evaluate", "read", "disk", "codes"])
-def test_row_073_a_fork_that_would_hang_is_refused_at_once(tmp_path: Path, first: str, then: str) -> None:
+def test_row_073_a_fork_that_would_hang_is_refused_at_once(
+    tmp_path: Path, first: str, then: str
+) -> None:
     said = forked(tmp_path, first, then)
     assert "was made by fork, which does not copy the threads" in said
     assert "multiprocessing.get_context('spawn')" in said
@@ -92,10 +94,20 @@ main()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_row_099_a_signal_in_a_callback_of_the_compiler_is_not_lost(tmp_path: Path, number: signal.Signals) -> None:
+def test_row_099_a_signal_in_a_callback_of_the_compiler_is_not_lost(
+    tmp_path: Path, number: signal.Signals
+) -> None:
     run = tmp_path / "run.csv"
     run.write_text("query,item,distance,relevance\nq,a,1,1\n")
-    words = [sys.executable, "-c", CALLBACK, "evaluate", str(run), f"--out={tmp_path / 'out'}", str(int(number))]
+    words = [
+        sys.executable,
+        "-c",
+        CALLBACK,
+        "evaluate",
+        str(run),
+        f"--out={tmp_path / 'out'}",
+        str(int(number)),
+    ]
     ended = subprocess.run(words, capture_output=True, text=True, check=False)
     assert "nothing ended it" not in ended.stdout
     assert ended.returncode == 128 + number
@@ -121,7 +133,11 @@ arrays.over_ranges(lambda first, last: last, np.arange(11) * arrays.SMALL, 2)
 
 def test_row_099_an_interrupt_while_a_thread_starts_ends_the_process() -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", INTERRUPTED],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
     assert ended.returncode != 0
     assert ended.stderr.endswith("KeyboardInterrupt\n")
@@ -144,5 +160,7 @@ main()
 
 
 def test_row_099_an_interrupt_while_modules_are_imported_ends_without_a_traceback() -> None:
-    ended = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", IMPORTING], capture_output=True, text=True, timeout=60, check=False
+    )
     assert (ended.returncode, ended.stderr) == (128 + signal.SIGINT, "")

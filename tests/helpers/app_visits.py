@@ -23,7 +23,9 @@ PROBES = ("/_stcore/health", "/_stcore/host-config")
 class Visit:
     """A session of the dashboard, what it asked for and what it complained about."""
 
-    def __init__(self, browser: Any, server: str, path: str = "", size: dict[str, int] = LAPTOP, **media: str) -> None:
+    def __init__(
+        self, browser: Any, server: str, path: str = "", size: dict[str, int] = LAPTOP, **media: str
+    ) -> None:
         self.server = server
         self.page = browser.new_page()
         self.page.set_viewport_size(size)
@@ -63,7 +65,9 @@ class Visit:
 
     def title(self, text: str) -> None:
         """Wait for a title."""
-        self.page.wait_for_function("text => document.querySelector('h1')?.innerText.includes(text)", arg=text)
+        self.page.wait_for_function(
+            "text => document.querySelector('h1')?.innerText.includes(text)", arg=text
+        )
         self.page.wait_for_function(READY)
 
     @property
@@ -96,6 +100,12 @@ class Visit:
 
 
 def lists(name: str) -> bytes:
-    rows = [(name, f"q{query}", f"d{item}", item // 3, (query + item) % 2) for query in range(4) for item in range(9)]
-    frame = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    rows = [
+        (name, f"q{query}", f"d{item}", item // 3, (query + item) % 2)
+        for query in range(4)
+        for item in range(9)
+    ]
+    frame = pl.DataFrame(
+        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
+    )
     return frame.write_csv().encode()

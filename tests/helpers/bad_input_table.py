@@ -1,4 +1,6 @@
-"""docs/bad-input.md, made from the names of tests; ``python tests/helpers/bad_input_table.py`` writes it."""
+"""docs/bad-input.md, made from the names of tests; ``python tests/helpers/bad_input_table.py``
+writes it.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def rows_tested() -> dict[int, list[tuple[str, str]]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             name = node.name if isinstance(node, ast.FunctionDef) else ""
             if numbered := re.fullmatch(r"test_row_(\d{3})_(\w+)", name):
-                found[int(numbered[1])].append((path.relative_to(ROOT / "tests").as_posix(), numbered[2]))
+                found[int(numbered[1])].append(
+                    (path.relative_to(ROOT / "tests").as_posix(), numbered[2])
+                )
     return dict(found)
 
 
@@ -44,7 +48,9 @@ def table() -> str:
         files: dict[str, int] = defaultdict(int)
         for file, _ in tests.get(number, []):
             files[file] += 1
-        names = ", ".join(f"`{file}`" + (f" ({count})" if count > 1 else "") for file, count in files.items())
+        names = ", ".join(
+            f"`{file}`" + (f" ({count})" if count > 1 else "") for file, count in files.items()
+        )
         lines.append(f"| {number} | {given} | {happens} | {names} |")
     return HEAD + "\n".join(lines) + "\n"
 

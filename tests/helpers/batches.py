@@ -25,11 +25,19 @@ def made(queries: int = 7, seed: int = 0) -> pl.DataFrame:
     """Lists of one model with ties, and queries without anything relevant; rows in random order."""
     random = np.random.default_rng(seed)
     rows = [
-        ("m", f"q{query}", f"i{item}", int(random.integers(0, 4)), int(item) % 4 if query % 3 else 0)
+        (
+            "m",
+            f"q{query}",
+            f"i{item}",
+            int(random.integers(0, 4)),
+            int(item) % 4 if query % 3 else 0,
+        )
         for query in range(queries)
         for item in random.permutation(20)[: random.integers(1, 12)]
     ]
-    frame = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
+    frame = pl.DataFrame(
+        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
+    )
     return frame.sample(fraction=1.0, shuffle=True, seed=seed)
 
 
@@ -39,5 +47,8 @@ def batches(frame: pl.DataFrame, size: int = 5) -> Iterator[pa.RecordBatch]:
 
 
 def streamed(frame: pl.DataFrame, size: int = 5, **options: Any) -> pl.DataFrame:
-    parts = [pl.DataFrame(pl.from_arrow(batch)) for batch in score_stream(batches(frame, size), **options)]
+    parts = [
+        pl.DataFrame(pl.from_arrow(batch))
+        for batch in score_stream(batches(frame, size), **options)
+    ]
     return pl.concat(parts)

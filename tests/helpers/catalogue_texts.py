@@ -78,7 +78,9 @@ class SteepNDCG(Metric):
 
 @dataclass(frozen=True)
 class Density(Metric):
-    """Relevant items, those nearer the top counting more, per item retrieved and relevant item there is."""
+    """Relevant items, those nearer the top counting more, per item retrieved and relevant item
+    there is.
+    """
 
     name: ClassVar[str] = "density"
     term = terms.Sum(terms.Relevant(), terms.Geometric(0.7))

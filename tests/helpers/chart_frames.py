@@ -51,7 +51,9 @@ def frames(names: Names) -> Frames:
                 "query": [f"q{query}" for query in range(4) for _ in range(6)],
                 "item": [f"i{item}" for _ in range(4) for item in range(6)],
                 "distance": [
-                    (item * (index % 5 + 1) + index // 5) % 6 // (1 + index % 3) for _ in range(4) for item in range(6)
+                    (item * (index % 5 + 1) + index // 5) % 6 // (1 + index % 3)
+                    for _ in range(4)
+                    for item in range(6)
                 ],
                 "relevance": [(query + item) % 3 == 0 for query in range(4) for item in range(6)],
             }
@@ -66,7 +68,9 @@ def frames(names: Names) -> Frames:
         "means": rr.shuffled_means(rankings, **kinds, shuffles=20),
         "comparison": rr.compare(scores, policies="expected"),
         "leaderboard": rr.leaderboard(scores, policies="expected", resamples=99),
-        "deciding": rr.stats.deciding_queries(scores, names[0], names[1]) if len(names) > 1 else own_pair(scores),
+        "deciding": rr.stats.deciding_queries(scores, names[0], names[1])
+        if len(names) > 1
+        else own_pair(scores),
         "costs": rr.stats.cost_table(
             rr.summarise(scores), {name: 10.0 * index + 1 for index, name in enumerate(names)}
         ),
@@ -74,7 +78,9 @@ def frames(names: Names) -> Frames:
         "queries": rr.lists.query_table(scores),
         "audit": rr.audit(rankings, metrics="precision", cutoffs=(1, 2)),
         "list": rr.lists.tie_groups(rankings.filter(model=names[0], query="q0")),
-        "distribution": score_distribution(rankings, model=names[0], query="q0", metric="precision", cutoff=2),
+        "distribution": score_distribution(
+            rankings, model=names[0], query="q0", metric="precision", cutoff=2
+        ),
         "rounding": rounding_effect(rr.summarise(scores), rr.summarise(scores)),
         "curve": rr.Study(rankings, "precision@1").recall_curve,
         "radius": evaluate_radius(rr.count_ties(rankings), radii=(0, 1, 2)),
@@ -90,14 +96,23 @@ def own_pair(scores: pl.DataFrame) -> pl.DataFrame:
 CHARTS: dict[str, Callable[[Frames], Any]] = {
     "scores_by_cutoff": lambda of: charts.scores_by_cutoff(of["summary"], metric="precision"),
     "scores_by_cutoff, linear": lambda of: charts.scores_by_cutoff(
-        of["summary"], metric="precision", bands=of["summary"]["model"].unique().sort().to_list()[:1], log=False
+        of["summary"],
+        metric="precision",
+        bands=of["summary"]["model"].unique().sort().to_list()[:1],
+        log=False,
     ),
     "policy_panels": lambda of: charts.policy_panels(of["summary"], metric="precision"),
     "policies": lambda of: charts.policies(of["summary"], **PLACE, audit=of["audit"]),
     "rank_flips": lambda of: charts.rank_flips(of["summary"], **PLACE),
-    "shuffled_distribution": lambda of: charts.shuffled_distribution(of["means"], of["summary"], **PLACE),
+    "shuffled_distribution": lambda of: charts.shuffled_distribution(
+        of["means"], of["summary"], **PLACE
+    ),
     "shuffled_distribution, one axis": lambda of: charts.shuffled_distribution(
-        of["means"], of["summary"], **PLACE, models=sorted(set(of["means"]["model"]))[:2], one_axis=True
+        of["means"],
+        of["summary"],
+        **PLACE,
+        models=sorted(set(of["means"]["model"]))[:2],
+        one_axis=True,
     ),
     "comparison_matrix": lambda of: charts.comparison_matrix(of["comparison"], **PLACE),
     "intervals": lambda of: charts.intervals(of["comparison"], **PLACE),
@@ -106,14 +121,20 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "costs": lambda of: charts.costs(of["costs"], **PLACE),
     "profile": lambda of: charts.profile(of["profile"]),
     "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
-    "query_scatter, not listed": lambda of: charts.query_scatter(of["queries"], **PLACE, listed=False),
+    "query_scatter, not listed": lambda of: charts.query_scatter(
+        of["queries"], **PLACE, listed=False
+    ),
     "ranked_list": lambda of: charts.ranked_list(of["list"]),
-    "list_orders": lambda of: charts.list_orders({"order received": of["list"], "</b> again": of["list"]}, cutoff=2),
+    "list_orders": lambda of: charts.list_orders(
+        {"order received": of["list"], "</b> again": of["list"]}, cutoff=2
+    ),
     "score_distribution": lambda of: charts.score_distribution(
         of["distribution"], **PLACE, marks={"expected": 0.5, "<b>": 0.25, "left out": None}
     ),
     "rounding": lambda of: charts.rounding(of["rounding"], **PLACE),
-    "evaluators": lambda of: charts.evaluators(of["audit"], **PLACE, model=next(iter(of["audit"]["model"]), "")),
+    "evaluators": lambda of: charts.evaluators(
+        of["audit"], **PLACE, model=next(iter(of["audit"]["model"]), "")
+    ),
     "radius": lambda of: charts.radius(of["radius"]),
     "recall_curve": lambda of: charts.recall_curve(of["curve"]),
     "precision_recall": lambda of: charts.precision_recall(of["summary"]),

@@ -1,8 +1,8 @@
 """Other systems' test cases, asked of `evaluate`: load, build frames, run, compare.
 
-The data stays where it is: the folder named by the environment variable ``RETRIEVAL_REPORT_CONFORMANCE``.
-Cases with equal plans (conformance_plans.py) are scored in one call, each case as a model of its own, so that
-`summarise` gives one mean per case.
+The data stays where it is: the folder named by the environment variable
+``RETRIEVAL_REPORT_CONFORMANCE``. Cases with equal plans (conformance_plans.py) are scored in one
+call, each case as a model of its own, so that `summarise` gives one mean per case.
 """
 
 from __future__ import annotations
@@ -20,11 +20,29 @@ import numpy as np
 import polars as pl
 
 import retrieval_report as rr
-from conformance_plans import COMBINATIONS, Case, Plan, has_no_list, judged_places, own_gains, plan_of
+from conformance_plans import (
+    COMBINATIONS,
+    Case,
+    Plan,
+    has_no_list,
+    judged_places,
+    own_gains,
+    plan_of,
+)
 
 FOLDER_VARIABLE = "RETRIEVAL_REPORT_CONFORMANCE"
 SKIP_REASON = f"{FOLDER_VARIABLE} is not set: it names the folder with other systems' test cases"
-SYSTEMS = ("ir_measures", "keras_rs", "pytrec_eval", "ranx", "rax", "sklearn", "tfr", "tfsim", "torchmetrics")
+SYSTEMS = (
+    "ir_measures",
+    "keras_rs",
+    "pytrec_eval",
+    "ranx",
+    "rax",
+    "sklearn",
+    "tfr",
+    "tfsim",
+    "torchmetrics",
+)
 
 # A masked row must not count at all, so it gets the place and the grade that would change most.
 MASKED_SCORE, MASKED_GRADE = 1e6, 3.0
@@ -41,7 +59,8 @@ def load_cases(system: str) -> tuple[Case, ...]:
     return tuple(Case(f"{system}-{number}", data) for number, data in enumerate(cases))
 
 
-# ---- frames ------------------------------------------------------------------------------------------------
+# ---- frames
+# ------------------------------------------------------------------------------------------------
 
 
 def grade(query: Mapping[str, Any], measure: int, plan: Plan) -> float:
@@ -68,14 +87,20 @@ def ranking_rows(case: Case, plan: Plan) -> Iterator[dict[str, Any]]:
             }
         if has_no_list(query):
             for number, relevance in enumerate(query["unretrieved_relevance"]):
-                yield row | {"item": f"unretrieved {number}", column: None, "relevance": float(relevance)}
+                yield row | {
+                    "item": f"unretrieved {number}",
+                    column: None,
+                    "relevance": float(relevance),
+                }
         for number in range(masked_items(query)):
             mask = {"mask": False, "item": f"masked {number}", "relevance": MASKED_GRADE}
             yield row | mask | {column: -MASKED_SCORE if plan.distances else MASKED_SCORE}
 
 
 def masked_items(query: Mapping[str, Any]) -> int:
-    """Count the masked items; rax does not record them, so an empty list without judgements gets one."""
+    """Count the masked items; rax does not record them, so an empty list without judgements gets
+    one.
+    """
     return int(query.get("n_masked_out", 0)) or int(not query["items"] and not has_no_list(query))
 
 
@@ -108,14 +133,24 @@ def query_frame(cases: Sequence[Case], plan: Plan) -> pl.DataFrame | None:
 
 def ranking_frame(cases: Sequence[Case], plan: Plan) -> pl.DataFrame:
     column = "distance" if plan.distances else "score"
-    schema: dict[str, Any] = {"model": pl.String, "query": pl.String, "item": pl.String, column: pl.Float64}
+    schema: dict[str, Any] = {
+        "model": pl.String,
+        "query": pl.String,
+        "item": pl.String,
+        column: pl.Float64,
+    }
     schema |= {"relevance": pl.Float64, "mask": pl.Boolean, "weight": pl.Float64}
     frame = pl.DataFrame([row for case in cases for row in ranking_rows(case, plan)], schema=schema)
-    unused = ["relevance"] * plan.judgements + ["weight"] * (not plan.weights) + ["mask"] * frame["mask"].all()
+    unused = (
+        ["relevance"] * plan.judgements
+        + ["weight"] * (not plan.weights)
+        + ["mask"] * frame["mask"].all()
+    )
     return frame.drop(unused)
 
 
-# ---- running and comparing ---------------------------------------------------------------------------------
+# ---- running and comparing
+# ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -162,7 +197,10 @@ def run_group(cases: Sequence[Case], plan: Plan) -> dict[str, Outcome]:
     return {
         case.key: Outcome(
             per_query={
-                policy: [values.get((case.query_id(position), policy)) for position in range(len(case.queries))]
+                policy: [
+                    values.get((case.query_id(position), policy))
+                    for position in range(len(case.queries))
+                ]
                 for policy in ("expected", "naive")
             },
             mean={policy: means.get((case.key, policy)) for policy in ("expected", "naive")},
@@ -172,13 +210,17 @@ def run_group(cases: Sequence[Case], plan: Plan) -> dict[str, Outcome]:
 
 
 def weighed(cases: Sequence[Case], plan: Plan) -> tuple[pl.DataFrame, Any, pl.DataFrame | None]:
-    """Give rankings, metrics and queries; where lists have weights, those, and gains that carry what items weigh."""
+    """Give rankings, metrics and queries; where lists have weights, those, and gains that carry
+    what items weigh.
+    """
     if plan.average != "weighted":
         return ranking_frame(cases, plan), plan.metrics, query_frame(cases, plan)
     if plan.relevance != "weighted gain":
         rankings = ranking_frame(cases, plan)
         return rankings, plan.metrics, rr.lists.query_weights(rankings, metrics=plan.metrics)
-    found = rr.lists.weigh_gains(ranking_frame(cases, replace(plan, relevance="as given")), plan.metrics[0])
+    found = rr.lists.weigh_gains(
+        ranking_frame(cases, replace(plan, relevance="as given")), plan.metrics[0]
+    )
     return found.rankings, found.metric, found.weights
 
 
@@ -190,7 +232,9 @@ def values_by_query(scores: pl.DataFrame, plan: Plan) -> dict[tuple[str, str], f
     for row in scores.iter_rows(named=True):
         parts[row["query"], row["policy"]][row["metric"]] = row
     metrics, combine = COMBINATIONS[plan.combination]
-    return {key: combine(*(by_metric[metric] for metric in metrics)) for key, by_metric in parts.items()}
+    return {
+        key: combine(*(by_metric[metric] for metric in metrics)) for key, by_metric in parts.items()
+    }
 
 
 def means_by_case(
@@ -209,20 +253,29 @@ def means_by_case(
     means = {}
     for row in summary.iter_rows(named=True):
         value = row[plan.summary_column]
-        means[row["model"], row["policy"]] = value * row["queries"] if plan.average == "sum" else value
+        means[row["model"], row["policy"]] = (
+            value * row["queries"] if plan.average == "sum" else value
+        )
     return means
 
 
 def disagreements(case: Case, outcome: Outcome) -> list[str]:
     """Describe each value of a case that is outside the case's own tolerance."""
-    wanted = case.data["expected"] if isinstance(case.data["expected"], list) else [case.data["expected"]]
+    wanted = (
+        case.data["expected"]
+        if isinstance(case.data["expected"], list)
+        else [case.data["expected"]]
+    )
     found = []
     for policy in policies_to_compare(case):
         single = case.data["expected_kind"] == "aggregate" or case.metric == "num_q"
         values = [outcome.mean[policy]] if single else outcome.per_query[policy]
         for position, (value, expected) in enumerate(zip(values, wanted, strict=True)):
             if not agrees(value, expected, case.data["tolerance"]):
-                found.append(f"{case.name} ({case.key}, {policy}, query {position}): {expected} there, {value} here")
+                found.append(
+                    f"{case.name} ({case.key}, {policy}, query {position}): {expected} there, "
+                    f"{value} here"
+                )
     return found
 
 

@@ -1,7 +1,7 @@
 """From another system's test case to the arguments of `evaluate` that mean the same.
 
-A case becomes a *plan*: metrics, cutoff, arguments, and how its frames are built. Where there is no plan,
-`reason_left_out` says why.
+A case becomes a *plan*: metrics, cutoff, arguments, and how its frames are built. Where there is no
+plan, `reason_left_out` says why.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class Case:
         return f"{self.key}/{position}"
 
 
-# ---- from a case to the arguments of `evaluate` ------------------------------------------------------------
+# ---- from a case to the arguments of `evaluate`
+# ------------------------------------------------------------
 
 
 def reciprocal_of_rank_plus_ten(rank: Any) -> Any:
@@ -76,7 +77,12 @@ def half_the_grade(relevance: Any) -> Any:
     return relevance / 2.0
 
 
-GAINS: dict[str, Any] = {"2^rel-1": "exp2", "rel": "linear", "binary": "linear", "rel/2": half_the_grade}
+GAINS: dict[str, Any] = {
+    "2^rel-1": "exp2",
+    "rel": "linear",
+    "binary": "linear",
+    "rel/2": half_the_grade,
+}
 DISCOUNTS: dict[str, Any] = {
     "1/log2(rank+1)": "log2",
     "1/rank": "reciprocal",
@@ -124,24 +130,34 @@ class Plan:
     arguments: tuple[tuple[str, Any], ...] = ()
     distances: bool = False
     relevance: str = "as given"  # "binary", "complement", "own gain", "weighted gain": see `grade`
-    judgements: bool = False  # relevance in a frame of its own, for items that were not retrieved or not judged
+    judgements: bool = (
+        False  # relevance in a frame of its own, for items that were not retrieved or not judged
+    )
     weights: bool = False
     n_relevant: bool = False
     reversed_rows: bool = False  # the other system takes the last row of a tie first
     average: str = "micro"
     summary_column: str = "value"
     combination: str = ""
-    alone: str = ""  # the only case of its call: an empty list is not to be skipped, nor are there others
+    alone: str = (
+        ""  # the only case of its call: an empty list is not to be skipped, nor are there others
+    )
 
 
 def metric_of(case: Case) -> Any:
-    """Name the metric in our text form, or build the record where a callable or a mapping is needed."""
+    """Name the metric in our text form, or build the record where a callable or a mapping is
+    needed.
+    """
     if case.metric in ("dcg", "ndcg"):
         return cumulated_gain(case)
     if case.metric == "average_precision":
         if "clip_at_r" in case.options:
             return "ap_at_r"
-        return "ap(denominator=retrieved)" if case.option("ap_denominator") == "hits_in_top_k" else "ap"
+        return (
+            "ap(denominator=retrieved)"
+            if case.option("ap_denominator") == "hits_in_top_k"
+            else "ap"
+        )
     if case.metric == "precision":
         per_rank = case.options.get("precision_denominator", "k") == "k"
         return "precision" if per_rank else "precision(denominator=retrieved)"
@@ -154,8 +170,12 @@ def metric_of(case: Case) -> Any:
 
 def cumulated_gain(case: Case) -> Any:
     gain, discount = GAINS[case.option("gain")], DISCOUNTS[case.option("discount")]
-    lists_weigh = "list-weighted" in case.option("aggregate")  # then `weigh_gains` makes the gain linear
-    if relevance_of(case) == "own gain" or (relevance_of(case) == "weighted gain" and not lists_weigh):
+    lists_weigh = "list-weighted" in case.option(
+        "aggregate"
+    )  # then `weigh_gains` makes the gain linear
+    if relevance_of(case) == "own gain" or (
+        relevance_of(case) == "weighted gain" and not lists_weigh
+    ):
         gain = "linear"
     if isinstance(gain, str) and isinstance(discount, str):
         return f"{case.metric}(gain={gain},discount={discount})"
@@ -164,7 +184,9 @@ def cumulated_gain(case: Case) -> Any:
 
 
 def own_gains(case: Case) -> dict[int, float]:
-    """Gains that ir_measures was given; a label that is not named is its own gain, below zero it gains nothing."""
+    """Gains that ir_measures was given; a label that is not named is its own gain, below zero it
+    gains nothing.
+    """
     pairs = re.findall(r"(\d+):(\d+)", case.option("measure"))
     given = {int(label): float(gain) for label, gain in pairs}
     return {label: given.get(label, max(float(label), 0.0)) for label in range(-2, 5)}
@@ -249,18 +271,33 @@ def relevance_of(case: Case) -> str:
 
 def average_of(case: Case) -> str:
     aggregate = case.option("aggregate")
-    for start, average in (("macro", "macro"), ("sum", "sum"), ("keras-rs list-weighted", "weighted")):
+    for start, average in (
+        ("macro", "macro"),
+        ("sum", "sum"),
+        ("keras-rs list-weighted", "weighted"),
+    ):
         if aggregate.startswith(start):
             return average
     return "micro"
 
 
-# ---- cases that cannot be asked ----------------------------------------------------------------------------
+# ---- cases that cannot be asked
+# ----------------------------------------------------------------------------
 
 
 def reason_left_out(case: Case) -> str | None:
     """Say why a case is not run; None when it is. A `direct` case always is."""
-    known = {*NAMES, *COMBINATIONS, "average_precision", "precision", "dcg", "ndcg", "rbp", "err", "num_q"}
+    known = {
+        *NAMES,
+        *COMBINATIONS,
+        "average_precision",
+        "precision",
+        "dcg",
+        "ndcg",
+        "rbp",
+        "err",
+        "num_q",
+    }
     if case.metric not in known:
         return f"not in the catalogue: {case.metric}"
     if case.metric == "bpref" and case.cutoff is not None:
@@ -269,11 +306,16 @@ def reason_left_out(case: Case) -> str | None:
         return "bpref divided by R where fewer others are judged"
     if "beta=" in case.option("measure"):
         return "F measure with beta other than 1"
-    if case.option("ties").startswith("all tied items get the worst rank") and relevant_item_ties(case):
+    if case.option("ties").startswith("all tied items get the worst rank") and relevant_item_ties(
+        case
+    ):
         return "a tie is one threshold: every relevant item of it gets the precision at its end"
     uneven = weights_inside_lists(case) and "list-weighted" in case.option("aggregate")
     if uneven and case.metric == "average_precision":
-        return "item weights that differ among the relevant items of a list weigh each item's precision there"
+        return (
+            "item weights that differ among the relevant items of a list weigh each item's "
+            "precision there"
+        )
     return None
 
 
@@ -286,7 +328,9 @@ def relevant_item_ties(case: Case) -> bool:
 
 
 def weights_inside_lists(case: Case) -> bool:
-    """Tell whether relevant items of a list differ in weight, or weights count without a weighted mean."""
+    """Tell whether relevant items of a list differ in weight, or weights count without a weighted
+    mean.
+    """
     if "list-weighted" not in case.option("aggregate"):
         return any("weights" in query for query in case.queries)
     return any(len(relevant_weights(query)) > 1 for query in case.queries if "weights" in query)

@@ -34,7 +34,11 @@ def frame(ties: Sequence[Sequence[Grade]]) -> pl.DataFrame:
 def judgements(ties: Sequence[Sequence[Grade]], unseen: Sequence[Grade]) -> pl.DataFrame:
     shown = frame(ties).select("query", "item", "relevance")
     more = pl.DataFrame(
-        {"query": ["q"] * len(unseen), "item": [f"u{n}" for n in range(len(unseen))], "relevance": list(unseen)},
+        {
+            "query": ["q"] * len(unseen),
+            "item": [f"u{n}" for n in range(len(unseen))],
+            "relevance": list(unseen),
+        },
         schema=shown.schema,
         strict=False,
     )
@@ -42,12 +46,19 @@ def judgements(ties: Sequence[Sequence[Grade]], unseen: Sequence[Grade]) -> pl.D
 
 
 def bounds(
-    rankings: pl.DataFrame, metrics: Sequence[str | Metric], cutoffs: Sequence[int | None], **options: Any
+    rankings: pl.DataFrame,
+    metrics: Sequence[str | Metric],
+    cutoffs: Sequence[int | None],
+    **options: Any,
 ) -> dict[Any, Any]:
     policies = ("worst", "expected", "best")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RetrievalReportWarning)  # nothing relevant; an ideal that is a guess
-        scores = evaluate(rankings, metrics=list(metrics), cutoffs=list(cutoffs), policies=policies, **options)
+        warnings.simplefilter(
+            "ignore", RetrievalReportWarning
+        )  # nothing relevant; an ideal that is a guess
+        scores = evaluate(
+            rankings, metrics=list(metrics), cutoffs=list(cutoffs), policies=policies, **options
+        )
     first = scores.filter(pl.col("model") == scores["model"].min())
     wide = first.pivot("policy", index=["metric", "cutoff", "truncated"], values="value")
     return {
@@ -57,9 +68,13 @@ def bounds(
 
 
 def complete_rankings(generator: np.random.Generator, distances: int, largest: int) -> pl.DataFrame:
-    """Rankings of some queries over all items of a collection, with so many distances and grades."""
+    """Rankings of some queries over all items of a collection, with so many distances and
+    grades.
+    """
     items, queries = int(generator.integers(20, 120)), 4
-    relevant = (generator.random((queries, items)) < 0.2) * generator.integers(1, largest + 1, (queries, items))
+    relevant = (generator.random((queries, items)) < 0.2) * generator.integers(
+        1, largest + 1, (queries, items)
+    )
     return pl.DataFrame(
         {
             "query": np.repeat([f"q{number}" for number in range(queries)], items),

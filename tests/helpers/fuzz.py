@@ -1,4 +1,6 @@
-"""Damaged files and odd texts of metrics, each made from a number: they are read, or refused by an error of ours."""
+"""Damaged files and odd texts of metrics, each made from a number: they are read, or refused by an
+error of ours.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,48 @@ FRAME = pl.DataFrame(
     {"model": list("mmnn"), "query": list("qrqr"), "item": list("abab"), "distance": [0.5, 1, 1, 2]}
 ).with_columns(relevance=pl.Series([1, 0, 0, 1]))
 PIECES = (
-    *(b"", b"\0", b"\r", b"\n", b'"', b",", b"\t", b" ", b"{", b"[", b"}", b"nan", b"-inf", b"1e400", b"1e-400", b"-0"),
-    *(b"9" * 30, b"0x1", b"\xff\xfe", b"\xef\xbb\xbf", b"\x1f\x8b", b"PAR1", b"ARROW1", b"\xed\xa0\x80", b"null"),
+    *(
+        b"",
+        b"\0",
+        b"\r",
+        b"\n",
+        b'"',
+        b",",
+        b"\t",
+        b" ",
+        b"{",
+        b"[",
+        b"}",
+        b"nan",
+        b"-inf",
+        b"1e400",
+        b"1e-400",
+        b"-0",
+    ),
+    *(
+        b"9" * 30,
+        b"0x1",
+        b"\xff\xfe",
+        b"\xef\xbb\xbf",
+        b"\x1f\x8b",
+        b"PAR1",
+        b"ARROW1",
+        b"\xed\xa0\x80",
+        b"null",
+    ),
     *(b"\xe2\x80\xa8", b"query,item", b"'='", b"\xff" * 4, b"\x7f" * 8),
 )
-MARKS = (*"(),@=. -_+*/#%\0é\u202e'\"", "all", "1e400", "-1", "99999999999999999999", "nan", "k", "total", "exp2")
+MARKS = (
+    *"(),@=. -_+*/#%\0é\u202e'\"",
+    "all",
+    "1e400",
+    "-1",
+    "99999999999999999999",
+    "nan",
+    "k",
+    "total",
+    "exp2",
+)
 
 
 def _bytes(write: Callable[[io.BytesIO], object]) -> bytes:
@@ -41,7 +80,9 @@ def _bytes(write: Callable[[io.BytesIO], object]) -> bytes:
 
 def _run() -> bytes:
     rows = enumerate(FRAME.iter_rows(named=True))
-    return "".join(f"{row['query']} Q0 {row['item']} {rank} {row['distance']} m\n" for rank, row in rows).encode()
+    return "".join(
+        f"{row['query']} Q0 {row['item']} {rank} {row['distance']} m\n" for rank, row in rows
+    ).encode()
 
 
 def _zipped(name: str, content: bytes) -> bytes:
@@ -79,10 +120,22 @@ INSIDE: dict[str, Callable[[bytes], bytes]] = {
     "npy in npz": lambda content: _zipped("codes.npy", content),
     **{
         f"{name} in gz": _gzipped
-        for name in ("csv", "tsv", "jsonl", "json", "run", "qrels", "parquet", "arrow", "stream.arrow")
+        for name in (
+            "csv",
+            "tsv",
+            "jsonl",
+            "json",
+            "run",
+            "qrels",
+            "parquet",
+            "arrow",
+            "stream.arrow",
+        )
     },
 }
-"""What is damaged before it is packed, so that the damage is unpacked too; after "in", the ending."""
+"""What is damaged before it is packed, so that the damage is unpacked too; after "in", the
+ending.
+"""
 ALL = (*FORMATS, *INSIDE)
 
 
@@ -106,7 +159,9 @@ def damaged(data: bytes, draw: Random) -> bytes:
 
 
 def fuzz_file(name: str, number: int, folder: Path) -> str:
-    """Read one damaged file of a format: "read" or "refused"; whatever else is raised is a fault."""
+    """Read one damaged file of a format: "read" or "refused"; whatever else is raised is a
+    fault.
+    """
     inner = name.partition(" in ")[0]
     data = damaged(FORMATS[inner], Random(f"{name} {number}"))
     if name in INSIDE:
@@ -132,7 +187,11 @@ def fuzz_metric(number: int) -> str:
     text = draw.choice(TEXTS) + draw.choice(("", "@5", "@all", ",rr@2"))
     for _ in range(draw.choice((0, 1, 1, 2, 5))):
         at, upto = sorted(draw.randrange(len(text) + 1) for _ in range(2))
-        text = text[:at] + draw.choice((*MARKS, text[at:upto], *TEXTS[:5])) + text[draw.choice((at, at, upto)) :]
+        text = (
+            text[:at]
+            + draw.choice((*MARKS, text[at:upto], *TEXTS[:5]))
+            + text[draw.choice((at, at, upto)) :]
+        )
     try:
         found = parse_metrics(text, [3])
     except rr.RetrievalReportError:

@@ -21,7 +21,9 @@ def ranked(seed: int, distances: int = 60) -> pl.DataFrame:
             "query": np.repeat([f"q{n}" for n in range(QUERIES)], ITEMS),
             "item": [f"i{n}" for n in range(ITEMS)] * QUERIES,
             "distance": generator.integers(0, distances, ITEMS * QUERIES),
-            "relevance": [int(n % QUERIES == query) for query in range(QUERIES) for n in range(ITEMS)],
+            "relevance": [
+                int(n % QUERIES == query) for query in range(QUERIES) for n in range(ITEMS)
+            ],
         }
     ).sort("query", "distance", maintain_order=True)
 
@@ -32,12 +34,18 @@ def top(rankings: pl.DataFrame, depth: int = 10) -> pl.DataFrame:
 
 
 def models(**lists: pl.DataFrame) -> pl.DataFrame:
-    return pl.concat([rankings.with_columns(model=pl.lit(model)) for model, rankings in lists.items()])
+    return pl.concat(
+        [rankings.with_columns(model=pl.lit(model)) for model, rankings in lists.items()]
+    )
 
 
 def said(rankings: pl.DataFrame, **options: Any) -> tuple[pl.DataFrame, list[str]]:
     """Scores, and the warnings of them."""
-    asked: dict[str, Any] = {"metrics": "precision", "cutoffs": (1, 10), "policies": ("expected", "worst", "best")}
+    asked: dict[str, Any] = {
+        "metrics": "precision",
+        "cutoffs": (1, 10),
+        "policies": ("expected", "worst", "best"),
+    }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         scores = evaluate(rankings, **(asked | options))

@@ -15,7 +15,15 @@ from records import Data
 APP = str(Path(__file__).resolve().parents[2] / "app")
 TIMEOUT = 180  # AppTest's own 3 s are too few where kernels are compiled first
 # Names that would act if they were taken as Markdown, HTML, mathematics or an icon.
-NAMES = ("**bold**", "$x^2$", ":material/home:", "<b>tag</b>", "[link](http://example.org)", "x" * 5000, "a | b\n# c")
+NAMES = (
+    "**bold**",
+    "$x^2$",
+    ":material/home:",
+    "<b>tag</b>",
+    "[link](http://example.org)",
+    "x" * 5000,
+    "a | b\n# c",
+)
 SCRIPT = """
 from importlib import import_module
 
@@ -34,10 +42,19 @@ except RetrievalReportError as error:
 """
 
 
-def made_data(rankings: pl.DataFrame, *, metric: str = "ndcg", cutoff: int | None = 3, **others: Any) -> Data:
+def made_data(
+    rankings: pl.DataFrame, *, metric: str = "ndcg", cutoff: int | None = 3, **others: Any
+) -> Data:
     """Data under a digest of its content."""
     content = "".join(frame.write_csv() for frame in (rankings, *others.values()))
-    return Data("made", sha256(content.encode()).hexdigest(), rankings, metric=metric, cutoff=cutoff, **others)
+    return Data(
+        "made",
+        sha256(content.encode()).hexdigest(),
+        rankings,
+        metric=metric,
+        cutoff=cutoff,
+        **others,
+    )
 
 
 def open_page(name: str, data: Data, **address: str | list[str]) -> AppTest:
@@ -71,17 +88,25 @@ def table(test: AppTest, number: int) -> pl.DataFrame:
     """One of the tables, as the frame that it shows; pandas has NaN where a text is missing."""
     columns = test.dataframe[number].value.to_dict("list")
     return pl.DataFrame(
-        {name: [None if value != value else value for value in values] for name, values in columns.items()},
+        {
+            name: [None if value != value else value for value in values]
+            for name, values in columns.items()
+        },
         infer_schema_length=None,
     )
 
 
 def charts(test: AppTest) -> dict[str, dict[str, Any]]:
-    """Specification of every plot by what a screen reader tells of it, which begins with the title of the chart."""
+    """Specification of every plot by what a screen reader tells of it, which begins with the title
+    of the chart.
+    """
     found = {}
     for element in test.get("vega_lite_chart"):
         spec = json.loads(element.proto.spec)
         # Streamlit sends the rows beside the specification.
-        spec["datasets"] = {rows.name: pl.read_ipc_stream(rows.data.data).to_dicts() for rows in element.proto.datasets}
+        spec["datasets"] = {
+            rows.name: pl.read_ipc_stream(rows.data.data).to_dicts()
+            for rows in element.proto.datasets
+        }
         found[spec["description"]] = spec
     return found

@@ -21,7 +21,8 @@ HOSTILE = (
 )
 METRICS = ("precision", "ap(denominator=retrieved)", "ndcg")
 CUTOFFS = (1, 3, None)
-# "coarse" ties all four items; in the order received the relevant one comes first, as in a perfect list.
+# "coarse" ties all four items; in the order received the relevant one comes first, as in a perfect
+# list.
 ACCIDENT = pl.DataFrame(
     {
         "model": ["coarse"] * 4 + ["fine"] * 4,
@@ -51,6 +52,8 @@ def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
 
 
 @cache
-def made_report(models: tuple[str, ...] = ("fine", "middle", "coarse"), title: str = "Retrieval report") -> Report:
+def made_report(
+    models: tuple[str, ...] = ("fine", "middle", "coarse"), title: str = "Retrieval report"
+) -> Report:
     asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": CUTOFFS, "headline": "precision@3"}
     return report_contents(made_rankings(models), **asked, shuffles=20, title=title)

@@ -49,15 +49,21 @@ def scores_of(
 
 
 def bounded_scores(models: Mapping[str, tuple[Values, Values, Values, Values]]) -> pl.DataFrame:
-    """Scores under expected, naive, worst and best, in this order for each model; every expected std is 0.1."""
+    """Scores under expected, naive, worst and best, in this order for each model; every expected
+    std is 0.1.
+    """
     policies = ("expected", "naive", "worst", "best")
     stds = {model: [0.1] * len(values[0]) for model, values in models.items()}
     return pl.concat(
-        scores_of({model: values[column] for model, values in models.items()}, policy=policy, stds=stds)
+        scores_of(
+            {model: values[column] for model, values in models.items()}, policy=policy, stds=stds
+        )
         for column, policy in enumerate(policies)
     )
 
 
 def within(share: float, nominal: float, trials: int) -> bool:
-    """Whether a share of independent trials is within four standard deviations of its nominal value."""
+    """Whether a share of independent trials is within four standard deviations of its nominal
+    value.
+    """
     return bool(abs(share - nominal) <= 4 * (nominal * (1 - nominal) / trials) ** 0.5)

@@ -1,4 +1,6 @@
-"""Other people's data with known answers, read where it lies: the folder that ``RETRIEVAL_REPORT_REAL`` names."""
+"""Other people's data with known answers, read where it lies: the folder that
+``RETRIEVAL_REPORT_REAL`` names.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +26,8 @@ def folder(name: str) -> Path:
 
 
 def adhoc(track: int, measure: str = "ap") -> NDArray[np.float64]:
-    """Scores of the runs of TREC ad hoc 5 to 8, (runs, topics); collected by Urbano, Lima and Hanjalic, SIGIR 2019."""
+    """Scores of the runs of TREC ad hoc 5 to 8, (runs, topics); collected by Urbano, Lima and
+    Hanjalic, SIGIR 2019.
+    """
     path = folder("adhoc") / f"adhoc{track}_{measure}.csv"
     return np.loadtxt(path, delimiter=",", skiprows=1).T

@@ -1,4 +1,6 @@
-"""Kill an executor at a known moment: tasks say that they run, and wait until the test lets them go on."""
+"""Kill an executor at a known moment: tasks say that they run, and wait until the test lets them go
+on.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ PATIENCE = 300.0  # seconds after which a test fails instead of hanging; machine
 
 @dataclass(frozen=True)
 class Gate:
-    """Once it is shut, the first partitions pass freely and the others wait for `open`; every start leaves a note."""
+    """Once it is shut, the first partitions pass freely and the others wait for `open`; every start
+    leaves a note.
+    """
 
     folder: Path
     free: int = 2
@@ -31,7 +35,11 @@ class Gate:
         partition = context.partitionId()
         if (self.folder / "shut").exists():
             (self.folder / f"{partition}-{os.getpid()}").touch()
-        while partition >= self.free and (self.folder / "shut").exists() and not (self.folder / "open").exists():
+        while (
+            partition >= self.free
+            and (self.folder / "shut").exists()
+            and not (self.folder / "open").exists()
+        ):
             time.sleep(0.02)
         yield from batches
 
@@ -68,11 +76,14 @@ def executor_of(worker: int) -> int:
     """Process id of the executor that a Python worker serves, a descendant of this process."""
     line = list(parents(worker))
     assert os.getpid() in line
-    return next(process for process in line if EXECUTOR in Path(f"/proc/{process}/cmdline").read_text())
+    return next(
+        process for process in line if EXECUTOR in Path(f"/proc/{process}/cmdline").read_text()
+    )
 
 
 def kill_half_way(gate: Gate, job: Callable[[], Any], waiting: tuple[int, int] = (2, 3)) -> Any:
-    """Run a job whose tasks pass the gate; kill the executor that finished the first task while two others wait.
+    """Run a job whose tasks pass the gate; kill the executor that finished the first task while two
+    others wait.
 
     That executor takes finished work and a running task with it. What the job returns is returned.
     """
@@ -80,7 +91,10 @@ def kill_half_way(gate: Gate, job: Callable[[], Any], waiting: tuple[int, int] =
     with ThreadPoolExecutor(1) as thread:
         result: Future[Any] = thread.submit(job)
         try:
-            wait_until(lambda: all(gate.workers(partition) for partition in waiting), lambda: not result.done())
+            wait_until(
+                lambda: all(gate.workers(partition) for partition in waiting),
+                lambda: not result.done(),
+            )
             killed = executor_of(gate.workers(0)[0])
             assert killed in [executor_of(gate.workers(partition)[0]) for partition in waiting]
             os.kill(killed, signal.SIGKILL)

@@ -1,7 +1,8 @@
 """Spark sessions of three kinds for the tests: one machine, two executors, and Spark Connect.
 
-A process can hold one session at a time, so the sessions take turns: `Sessions.ask` stops the one of another kind.
-`tests/conftest.py` sorts the tests by kind, and gives those of a kind to one process of pytest-xdist.
+A process can hold one session at a time, so the sessions take turns: `Sessions.ask` stops the one
+of another kind. `tests/conftest.py` sorts the tests by kind, and gives those of a kind to one
+process of pytest-xdist.
 """
 
 from __future__ import annotations
@@ -22,9 +23,13 @@ from typing import Any
 KINDS = ("local", "cluster", "connect")
 MASTERS = {"local": "local[2]", "cluster": "local-cluster[2,1,1024]", "connect": "local[2]"}
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
-# Most of the CPU time of small jobs goes into Java's second compiler: without it the tests need half. Of what is left a
-# tenth is spent on verifying the bytecode of Spark's own classes, anew in each of six processes.
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+# Most of the CPU time of small jobs goes into Java's second compiler: without it the tests need
+# half. Of what is left a tenth is spent on verifying the bytecode of Spark's own classes, anew in
+# each of six processes.
+QUICK = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions "
+    "-XX:-BytecodeVerificationRemote"
+)
 LOGGING = """
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr
@@ -63,12 +68,16 @@ def settings(folder: Path) -> dict[str, Any]:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Environment variables of every process of Spark: this Python, the tests' modules, files in a folder."""
+    """Environment variables of every process of Spark: this Python, the tests' modules, files in a
+    folder.
+    """
     (folder / "conf").mkdir(exist_ok=True)
     (folder / "conf" / "log4j2.properties").write_text(LOGGING)
     return {
         "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONPATH": os.pathsep.join(
+            [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        ),
         "SPARK_CONF_DIR": str(folder / "conf"),
         "SPARK_LOCAL_DIRS": str(folder / "local"),
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -105,8 +114,11 @@ class Sessions:
         """The session of this kind; one of another kind is stopped first."""
         if kind != self.kind:
             self.stop()
-            # Workers are ended, not left to finish: measuring them would slow them down and keep nothing.
-            with variables(environment(self.folder), ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")):
+            # Workers are ended, not left to finish: measuring them would slow them down and keep
+            # nothing.
+            with variables(
+                environment(self.folder), ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
+            ):
                 self.session = self._connect() if kind == "connect" else self._start(MASTERS[kind])
             self.kind = kind
         return self.session
@@ -118,7 +130,9 @@ class Sessions:
         if self.server is not None:
             self.server.terminate()
             self.server.wait()
-            os.environ.pop("SPARK_CONNECT_MODE_ENABLED")  # set by the client; classic sessions refuse to start with it
+            os.environ.pop(
+                "SPARK_CONNECT_MODE_ENABLED"
+            )  # set by the client; classic sessions refuse to start with it
         self.kind = self.session = self.server = None
 
     def close(self) -> None:
@@ -139,14 +153,29 @@ class Sessions:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        measure = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port)}
-        options = [f"--conf={name}={value}" for name, value in (settings(self.folder) | measure).items()]
+        measure = {
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(port),
+        }
+        options = [
+            f"--conf={name}={value}" for name, value in (settings(self.folder) | measure).items()
+        ]
         home = str(Path(pyspark.__file__).parent)
-        command = [f"{home}/bin/spark-submit", "--master", MASTERS["connect"], "--class", SERVER, *options]
+        command = [
+            f"{home}/bin/spark-submit",
+            "--master",
+            MASTERS["connect"],
+            "--class",
+            SERVER,
+            *options,
+        ]
         log = (self.folder / "server.log").open("wb")
         with log, variables({"SPARK_HOME": home}):
             self.server = subprocess.Popen(
-                [*command, "spark-internal"], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+                [*command, "spark-internal"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
             )
         self._wait_for(port)
         return SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()

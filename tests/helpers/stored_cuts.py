@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-METRICS = ("precision", "recall", "ap", "ap(denominator=retrieved)", "rr", "ndcg", "ndcg(ideal=list)", "r_precision")
+METRICS = (
+    "precision",
+    "recall",
+    "ap",
+    "ap(denominator=retrieved)",
+    "rr",
+    "ndcg",
+    "ndcg(ideal=list)",
+    "r_precision",
+)
 
 
 def complete(seed: int, models: int = 2, queries: int = 12, items: int = 40) -> pl.DataFrame:
@@ -33,4 +42,6 @@ def top(rankings: pl.DataFrame, depth: int) -> pl.DataFrame:
 
 
 def behind_ties(rankings: pl.DataFrame, depth: int) -> pl.DataFrame:
-    return rankings.filter(pl.col("distance") <= pl.col("distance").sort().get(depth).over("model", "query"))
+    return rankings.filter(
+        pl.col("distance") <= pl.col("distance").sort().get(depth).over("model", "query")
+    )

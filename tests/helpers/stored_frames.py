@@ -21,7 +21,9 @@ POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 
 
 def made(*, text: bool = True, models: int = 2, queries: int = 23, seed: int = 0) -> pl.DataFrame:
-    """Lists of uneven length with ties; relevance is a fact of (query, item); some models miss some queries."""
+    """Lists of uneven length with ties; relevance is a fact of (query, item); some models miss some
+    queries.
+    """
     random = np.random.default_rng(seed)
     rows = []
     for model in range(models):
@@ -31,10 +33,18 @@ def made(*, text: bool = True, models: int = 2, queries: int = 23, seed: int = 0
             for item in random.permutation(30)[: random.integers(2, 16)]:
                 grade = (query * 7 + int(item) * 5) % 4 if query % 6 else 0
                 rows.append((f"m{model}", query, int(item), int(random.integers(0, 5)), grade))
-    schema = {"model": pl.String, "query": pl.Int64, "item": pl.Int64, "distance": pl.Int64, "relevance": pl.Int8}
+    schema = {
+        "model": pl.String,
+        "query": pl.Int64,
+        "item": pl.Int64,
+        "distance": pl.Int64,
+        "relevance": pl.Int8,
+    }
     frame = pl.DataFrame(rows, schema=schema, orient="row")
     return (
-        frame.with_columns(pl.format("q{}", "query").alias("query"), pl.col("item").cast(pl.String)) if text else frame
+        frame.with_columns(pl.format("q{}", "query").alias("query"), pl.col("item").cast(pl.String))
+        if text
+        else frame
     )
 
 

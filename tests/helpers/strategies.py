@@ -1,6 +1,7 @@
 """Hypothesis strategies: small lists with ties, and long Polars frames built from such lists.
 
-Sizes are bounded so that all orderings of a list can be enumerated in an instant (`oracles.moments`).
+Sizes are bounded so that all orderings of a list can be enumerated in an instant
+(`oracles.moments`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ DISTANCES: dict[pl.DataType, st.SearchStrategy[Any]] = {
 
 
 class ListCase(NamedTuple):
-    """One ranked list: grades tie by tie (nearest first), a cutoff, and judged grades that were not retrieved."""
+    """One ranked list: grades tie by tie (nearest first), a cutoff, and judged grades that were not
+    retrieved.
+    """
 
     ties: list[list[Grade]]
     cutoff: int | None
@@ -59,7 +62,9 @@ def grades(max_grade: int = 3, *, fractional: bool = False) -> st.SearchStrategy
 
 
 @st.composite
-def ties(draw: st.DrawFn, max_items: int = 7, max_grade: int = 3, *, fractional: bool = False) -> list[list[Grade]]:
+def ties(
+    draw: st.DrawFn, max_items: int = 7, max_grade: int = 3, *, fractional: bool = False
+) -> list[list[Grade]]:
     """At least one item; a tie ends after every item whose flag says so."""
     item = st.tuples(grades(max_grade, fractional=fractional), st.booleans())
     groups: list[list[Grade]] = [[]]
@@ -75,7 +80,9 @@ def cutoffs(items: int) -> st.SearchStrategy[int | None]:
     return st.none() | st.integers(1, items + 3)
 
 
-def unretrieved(max_items: int = 3, max_grade: int = 3, *, fractional: bool = False) -> st.SearchStrategy[list[Grade]]:
+def unretrieved(
+    max_items: int = 3, max_grade: int = 3, *, fractional: bool = False
+) -> st.SearchStrategy[list[Grade]]:
     return st.lists(grades(max_grade, fractional=fractional), max_size=max_items)
 
 
@@ -84,7 +91,9 @@ def relevant_from(max_grade: int = 3) -> st.SearchStrategy[int | None]:
 
 
 @st.composite
-def list_cases(draw: st.DrawFn, max_items: int = 7, max_grade: int = 3, *, fractional: bool = False) -> ListCase:
+def list_cases(
+    draw: st.DrawFn, max_items: int = 7, max_grade: int = 3, *, fractional: bool = False
+) -> ListCase:
     drawn = draw(ties(max_items, max_grade, fractional=fractional))
     cutoff = draw(cutoffs(sum(map(len, drawn))))
     return ListCase(drawn, cutoff, draw(unretrieved(3, max_grade, fractional=fractional)))
@@ -108,9 +117,15 @@ def frame_cases(
     *,
     fractional: bool = False,
 ) -> FrameCase:
-    """Every model answers every query with at least one item; models agree on the relevance of an item."""
+    """Every model answers every query with at least one item; models agree on the relevance of an
+    item.
+    """
     relevance = grades(max_grade, fractional=fractional)
-    queries = draw(st.lists(st.lists(relevance, min_size=1, max_size=max_items), min_size=1, max_size=max_queries))
+    queries = draw(
+        st.lists(
+            st.lists(relevance, min_size=1, max_size=max_items), min_size=1, max_size=max_queries
+        )
+    )
     models = [f"m{number}" for number in range(draw(st.integers(1, max_models)))]
     dtype, levels = draw(distance_levels(3))
     rows: list[tuple[str, str, str, Any, Grade]] = []
@@ -119,9 +134,14 @@ def frame_cases(
         for number, items in enumerate(queries):
             query, measures = f"q{number}", draw(tie_of_each_item(len(items), len(levels)))
             ranked = [
-                (measure, f"i{item}", items[item]) for item, measure in enumerate(measures) if measure is not None
+                (measure, f"i{item}", items[item])
+                for item, measure in enumerate(measures)
+                if measure is not None
             ]
-            rows += [(model, query, item, draw(equal_to(levels[measure])), grade) for measure, item, grade in ranked]
+            rows += [
+                (model, query, item, draw(equal_to(levels[measure])), grade)
+                for measure, item, grade in ranked
+            ]
             groups[model, query] = grouped([(measure, grade) for measure, _, grade in ranked])
     grade_dtype = pl.Float64() if fractional else pl.Int64()
     schema = {"model": pl.String(), "query": pl.String(), "item": pl.String(), "distance": dtype}
@@ -144,7 +164,11 @@ def tie_of_each_item(items: int, levels: int) -> st.SearchStrategy[list[int | No
 
 def equal_to(distance: Any) -> st.SearchStrategy[Any]:
     """The distance itself; zero with either sign."""
-    return st.sampled_from([0.0, -0.0]) if distance == 0 and isinstance(distance, float) else st.just(distance)
+    return (
+        st.sampled_from([0.0, -0.0])
+        if distance == 0 and isinstance(distance, float)
+        else st.just(distance)
+    )
 
 
 def grouped(placed: Sequence[tuple[int, Grade]]) -> list[list[Grade]]:
@@ -154,6 +178,10 @@ def grouped(placed: Sequence[tuple[int, Grade]]) -> list[list[Grade]]:
 
 def judgements_of(queries: Sequence[Sequence[Grade]], dtype: pl.DataType) -> pl.DataFrame:
     rows = [
-        (f"q{number}", f"i{item}", grade) for number, items in enumerate(queries) for item, grade in enumerate(items)
+        (f"q{number}", f"i{item}", grade)
+        for number, items in enumerate(queries)
+        for item, grade in enumerate(items)
     ]
-    return pl.DataFrame(rows, schema={"query": pl.String(), "item": pl.String(), "relevance": dtype}, orient="row")
+    return pl.DataFrame(
+        rows, schema={"query": pl.String(), "item": pl.String(), "relevance": dtype}, orient="row"
+    )

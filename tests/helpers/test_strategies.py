@@ -26,9 +26,13 @@ def test_frames_hold_the_lists_they_came_from(case: FrameCase) -> None:
     judged = case.judgements.join(case.rankings, on=["query", "item", "relevance"], how="right")
     assert judged.height == case.rankings.height
     for (model, query), ties in case.ties.items():
-        rows = case.rankings.filter(pl.col("model") == model, pl.col("query") == query).rows(named=True)
+        rows = case.rankings.filter(pl.col("model") == model, pl.col("query") == query).rows(
+            named=True
+        )
         distances = sorted({row["distance"] for row in rows})
-        found = [sorted(row["relevance"] for row in rows if row["distance"] == at) for at in distances]
+        found = [
+            sorted(row["relevance"] for row in rows if row["distance"] == at) for at in distances
+        ]
         assert found == [sorted(tie) for tie in ties]
 
 

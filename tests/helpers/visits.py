@@ -33,7 +33,9 @@ def chromium() -> str:
 
 @contextmanager
 def launched(profile: Path) -> Iterator[Any]:
-    """Start Chromium without a window, with a folder of its own: the profile of the user is left alone."""
+    """Start Chromium without a window, with a folder of its own: the profile of the user is left
+    alone.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -62,9 +64,19 @@ def served(folder: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = folder / "log"
-    command = [sys.executable, "-m", "retrieval_report", "dashboard", "--no-browser", "--port", str(port)]
+    command = [
+        sys.executable,
+        "-m",
+        "retrieval_report",
+        "dashboard",
+        "--no-browser",
+        "--port",
+        str(port),
+    ]
     with log.open("wb") as file:
-        started = subprocess.Popen(command, cwd=folder, stdout=file, stderr=file, start_new_session=True)
+        started = subprocess.Popen(
+            command, cwd=folder, stdout=file, stderr=file, start_new_session=True
+        )
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", started, log)
         yield f"http://127.0.0.1:{port}"

@@ -1,4 +1,6 @@
-"""Long lists against references in high precision: values to 1e-12 relative, standard deviations to 1e-9."""
+"""Long lists against references in high precision: values to 1e-12 relative, standard deviations to
+1e-9.
+"""
 
 from __future__ import annotations
 
@@ -35,26 +37,42 @@ TEXTS = (
     "rbp(p=0.999)",
     "err",
 )
-SLOW = {"the only relevant item in a last tie of two": ("rr", "ap", "dcg")}  # the reference walks a million ties
+SLOW = {
+    "the only relevant item in a last tie of two": ("rr", "ap", "dcg")
+}  # the reference walks a million ties
 CUTOFFS = (10, 500_000, None)
 
 
 def counts(ties: Ties) -> pl.DataFrame:
-    cells = [(index, grade, items) for index, tie in enumerate(ties) for grade, items in tie.items()]
-    return pl.DataFrame(cells, schema=["distance", "relevance", "count"], orient="row").with_columns(query=pl.lit("q"))
+    cells = [
+        (index, grade, items) for index, tie in enumerate(ties) for grade, items in tie.items()
+    ]
+    return pl.DataFrame(
+        cells, schema=["distance", "relevance", "count"], orient="row"
+    ).with_columns(query=pl.lit("q"))
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.slow
 def test_lists_of_a_million_items(name: str) -> None:
     ties = CASES[name]
-    scores = evaluate(counts(ties), metrics=SLOW.get(name, TEXTS), cutoffs=CUTOFFS, policies="expected", truncated="no")
+    scores = evaluate(
+        counts(ties),
+        metrics=SLOW.get(name, TEXTS),
+        cutoffs=CUTOFFS,
+        policies="expected",
+        truncated="no",
+    )
     for row in scores.iter_rows(named=True):
         if row["metric"] == "err" and row["std"] is None:
             continue  # documented: too many states for an exact variance
         exact = reference(ties, row["metric"], row["cutoff"])
         where = f"{name}: {row['metric']}@{row['cutoff']} {row['value']} ± {row['std']}"
-        assert math.isclose(row["value"], float(exact.mean), rel_tol=1e-12), f"{where}, exact {float(exact.mean)}"
+        assert math.isclose(row["value"], float(exact.mean), rel_tol=1e-12), (
+            f"{where}, exact {float(exact.mean)}"
+        )
         if exact.variance is not None:
             std = oracles.square_root(exact.variance)
-            assert math.isclose(row["std"], std, rel_tol=1e-9, abs_tol=1e-60), f"{where}, exact {std}"
+            assert math.isclose(row["std"], std, rel_tol=1e-9, abs_tol=1e-60), (
+                f"{where}, exact {std}"
+            )

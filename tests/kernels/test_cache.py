@@ -1,4 +1,6 @@
-"""Compiled code on disk: damaged files, folders that cannot be written, full disks, and several processes at once."""
+"""Compiled code on disk: damaged files, folders that cannot be written, full disks, and several
+processes at once.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from retrieval_report.contracts.errors import RetrievalReportWarning
 from retrieval_report.kernels import cache
 from retrieval_report.kernels.compile import kernel
 
-pytestmark = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"
+)
 
 
 def plus_one(x: Any) -> Any:
@@ -73,7 +77,9 @@ def test_damaged_code_is_removed_and_compiled_again(folder: Path, damage: Any) -
     kernel(plus_one)(1)
     (path,) = files(folder)
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.warns(RetrievalReportWarning, match=f"compiled code in '{path.parent}' was damaged"):
+    with pytest.warns(
+        RetrievalReportWarning, match=f"compiled code in '{path.parent}' was damaged"
+    ):
         assert kernel(plus_one)(1) == 2
     third = kernel(plus_one)
     assert (third(1), hits(third)) == (2, 1)
@@ -87,7 +93,9 @@ def test_an_index_that_numba_left_broken_does_not_matter(folder: Path) -> None:
     assert (second(1), hits(second)) == (2, 1)
 
 
-def test_row_098_a_full_disk_does_not_stop_the_computation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_098_a_full_disk_does_not_stop_the_computation(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write = Path.write_bytes
 
     def full(path: Path, data: bytes) -> int:
@@ -111,7 +119,9 @@ def test_row_102_a_folder_that_is_gone_does_not_stop_the_computation(folder: Pat
         assert function(1) == 2
 
 
-def test_row_102_an_installation_and_a_home_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_102_an_installation_and_a_home_that_cannot_be_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])  # none finds a folder
     with pytest.warns(RetrievalReportWarning, match="neither folder is writable") as caught:
         assert (kernel(plus_one)(1), kernel(plus_one)(0.5)) == (2, 1.5)
@@ -151,14 +161,20 @@ print(sum(moved.stats.cache_hits.values()))
 @pytest.mark.slow
 def test_several_cold_processes_at_once_keep_each_others_code(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "cold.py").write_text(MODULE)
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONWARNINGS": "error::UserWarning"}
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder),
+        "PYTHONWARNINGS": "error::UserWarning",
+    }
 
     def start(number: int) -> subprocess.Popen[str]:
         words = [sys.executable, str(tmp_path / "cold.py"), str(number % 2)]
         return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
 
     together = [start(number) for number in range(4)]
-    assert [(process.wait(), process.communicate()[0].strip().isdigit()) for process in together] == [(0, True)] * 4
+    assert [
+        (process.wait(), process.communicate()[0].strip().isdigit()) for process in together
+    ] == [(0, True)] * 4
     assert start(0).communicate()[0].strip() == "6"
 
 
@@ -184,7 +200,9 @@ def test_a_terminal_alone_is_shown_that_kernels_compile(folder: Path, terminal: 
     if terminal:
         termios.tcsetwinsize(theirs, (24, 80))
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
-    done = subprocess.run([sys.executable, "-c", COMPILING], stdout=subprocess.PIPE, stderr=theirs, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILING], stdout=subprocess.PIPE, stderr=theirs, env=environment
+    )
     os.set_blocking(ours, False)
     shown = os.read(ours, 1 << 16).decode()
     os.close(theirs)

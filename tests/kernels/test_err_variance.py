@@ -20,7 +20,9 @@ Floats = NDArray[np.float64]
 def one_tie(counts: list[int]) -> Lists:
     """A list of one tie with so many items of each grade."""
     grades = np.flatnonzero(counts).astype(np.int32)
-    return Lists(np.array([0, 1]), np.array([0, grades.size]), grades, np.array(counts, np.int64)[grades])
+    return Lists(
+        np.array([0, 1]), np.array([0, grades.size]), grades, np.array(counts, np.int64)[grades]
+    )
 
 
 def by_covariances(t: int, counts: list[int], stops: Floats, slots: list[int]) -> Floats:
@@ -33,7 +35,8 @@ def by_covariances(t: int, counts: list[int], stops: Floats, slots: list[int]) -
 
 @pytest.mark.parametrize("t", [0, 7])
 @pytest.mark.parametrize(
-    "counts", [[20, 3, 0, 2, 1], [2, 9, 4, 0, 3], [0, 1, 1, 30, 2], [1, 60, 0, 0, 0], [0, 0, 0, 5, 60]]
+    "counts",
+    [[20, 3, 0, 2, 1], [2, 9, 4, 0, 3], [0, 1, 1, 30, 2], [1, 60, 0, 0, 0], [0, 0, 0, 5, 60]],
 )
 @pytest.mark.parametrize("scale", [1.0, 1e-6])
 def test_both_ways_agree(t: int, counts: list[int], scale: float) -> None:
@@ -42,7 +45,10 @@ def test_both_ways_agree(t: int, counts: list[int], scale: float) -> None:
     covariances = by_covariances(t, counts, STOPS * scale, slots)
     lists = one_tie(counts)
     kinds = [err_variance._stopping_kinds(0, lists, STOPS * scale, n) for n in slots]
-    states = [err_variance._variance_by_states(t, n, size, own) for n, own in zip(slots, kinds, strict=True)]
+    states = [
+        err_variance._variance_by_states(t, n, size, own)
+        for n, own in zip(slots, kinds, strict=True)
+    ]
     assert covariances.tolist() == pytest.approx(states, rel=1e-12, abs=0.0)
     assert (covariances > 0).all()
 
@@ -53,7 +59,9 @@ def test_the_variance_is_that_of_exact_fractions(counts: list[int], cutoff: int)
     tie = {grade: count for grade, count in enumerate(counts) if count}
     exact = by_states([tie], "err", cutoff, max_grade=4, n_relevant=1).variance
     assert exact is not None
-    assert by_covariances(0, counts, STOPS, [cutoff])[0] == pytest.approx(float(exact), rel=1e-13, abs=0.0)
+    assert by_covariances(0, counts, STOPS, [cutoff])[0] == pytest.approx(
+        float(exact), rel=1e-13, abs=0.0
+    )
 
 
 @pytest.mark.parametrize("slots", [2, 6])
@@ -69,7 +77,9 @@ def test_a_tie_far_down_keeps_its_digits(slots: int) -> None:
         values.append(value)
     mean = sum(values) / len(values)
     exact = sum((value - mean) ** 2 for value in values) / len(values)
-    assert by_covariances(t, counts, STOPS, [slots])[0] == pytest.approx(float(exact), rel=1e-13, abs=0.0)
+    assert by_covariances(t, counts, STOPS, [slots])[0] == pytest.approx(
+        float(exact), rel=1e-13, abs=0.0
+    )
 
 
 @pytest.mark.compiled
@@ -77,7 +87,10 @@ def test_the_value_at_a_cutoff_does_not_depend_on_other_cutoffs() -> None:
     counts = [150, 20, 14, 9, 7]
     lists, slots = one_tie(counts), np.arange(1, 201, 7)
     together = err_variance.tie_variances(3, 200, 0, lists, STOPS, slots)
-    alone = [err_variance.tie_variances(3, 200, 0, lists, STOPS, slots[j : j + 1])[0] for j in range(slots.size)]
+    alone = [
+        err_variance.tie_variances(3, 200, 0, lists, STOPS, slots[j : j + 1])[0]
+        for j in range(slots.size)
+    ]
     assert together.tolist() == alone
     assert not np.isnan(together).any()
 
@@ -92,11 +105,15 @@ def test_beyond_the_work_there_is_no_variance() -> None:
 def test_whatever_states_can_do_is_done(relevant: int) -> None:
     """A tie of a thousand items of two kinds is within the work at every cutoff."""
     lists = one_tie([1000 - relevant, relevant])
-    assert not np.isnan(err_variance.tie_variances(0, 1000, 0, lists, STOPS, np.array([10, 500, 990, 1000]))).any()
+    assert not np.isnan(
+        err_variance.tie_variances(0, 1000, 0, lists, STOPS, np.array([10, 500, 990, 1000]))
+    ).any()
 
 
 def test_stops_too_slight_for_a_float64_are_one_kind() -> None:
-    """The chance that the x-th of a thousand such items stops is their mean chance, whichever kinds they are of."""
+    """The chance that the x-th of a thousand such items stops is their mean chance, whichever kinds
+    they are of.
+    """
     counts, stops = [1000] * 50, np.exp2(np.arange(50) - 150.0)
     stopped = err.survival_means(0, one_tie(counts), stops)
     assert stopped[[1, 10, 1000]].tolist() == pytest.approx([stops.mean()] * 3, rel=1e-12)

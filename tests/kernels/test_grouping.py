@@ -1,4 +1,6 @@
-"""Rows become ties and cells: the same as sorting and counting in plain Python, whatever the keys are."""
+"""Rows become ties and cells: the same as sorting and counting in plain Python, whatever the keys
+are.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,17 @@ KEYS = st.one_of(
     st.integers(0, 3),
     INT64,
     st.integers(2**40, 2**40 + 50),
-    st.floats(allow_nan=False, allow_infinity=False).map(lambda number: int(np.float64(number).view(np.int64))),
+    st.floats(allow_nan=False, allow_infinity=False).map(
+        lambda number: int(np.float64(number).view(np.int64))
+    ),
 )
 
 
-@given(st.sampled_from([KEYS, INT64, st.sampled_from([0, 1, 2**62, -(2**62)])]).flatmap(lambda of: st.lists(of)))
+@given(
+    st.sampled_from([KEYS, INT64, st.sampled_from([0, 1, 2**62, -(2**62)])]).flatmap(
+        lambda of: st.lists(of)
+    )
+)
 def test_keys_are_sorted_and_equal_ones_stay_in_order(keys: list[int]) -> None:
     order = np.empty(len(keys), np.int64)
     low, high = min(keys, default=0), max(keys, default=0)
@@ -45,7 +53,9 @@ def test_an_outlier_that_hides_the_bits_of_all_others_is_no_obstacle(far: int) -
     st.booleans(),
     st.booleans(),
 )
-def test_lists_hold_what_counting_finds(lists: list[list[tuple[int, int]]], ascending: bool, naive: bool) -> None:
+def test_lists_hold_what_counting_finds(
+    lists: list[list[tuple[int, int]]], ascending: bool, naive: bool
+) -> None:
     lists = [sorted(rows, key=lambda row: row[0]) if ascending else rows for rows in lists]
     check(lists, naive)
 
@@ -54,7 +64,13 @@ def test_lists_hold_what_counting_finds(lists: list[list[tuple[int, int]]], asce
 def test_long_lists_with_and_without_ties_are_laid_out_on_several_threads(tied: int) -> None:
     generator = np.random.default_rng(tied)
     lists = [
-        list(zip(generator.integers(0, 2**50, 500).tolist(), generator.integers(0, 3, 500).tolist(), strict=True))
+        list(
+            zip(
+                generator.integers(0, 2**50, 500).tolist(),
+                generator.integers(0, 3, 500).tolist(),
+                strict=True,
+            )
+        )
         for _ in range(2 * SMALL // 500)
     ]
     lists[7][:tied] = [(5, 1)] * tied
@@ -71,7 +87,10 @@ def check(lists: list[list[tuple[int, int]]], naive: bool) -> None:
     assert ties.start.size == len(lists) + 1
     for number, members in enumerate(lists):
         found = range(ties.start[number], ties.start[number + 1])
-        wanted = [Counter(own for other, own in members if other == key) for key in sorted({key for key, _ in members})]
+        wanted = [
+            Counter(own for other, own in members if other == key)
+            for key in sorted({key for key, _ in members})
+        ]
         assert [dict(cells(ties, tie)) for tie in found] == wanted
         assert all(cells(ties, tie) == sorted(cells(ties, tie)) for tie in found)
     if naive:

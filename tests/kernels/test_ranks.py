@@ -1,4 +1,6 @@
-"""The sums behind the variance of AP, and the spread of weights, against exact fractions and mpmath."""
+"""The sums behind the variance of AP, and the spread of weights, against exact fractions and
+mpmath.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,25 @@ from retrieval_report.kernels.ranks import PlaceSums
 
 # Start, counted slots, size: short and long ties, cut and whole, near and far down the list.
 PLACES = [
-    *[(0, 1, 1), (0, 1, 4), (0, 2, 2), (3, 3, 3), (7, 2, 5), (40, 31, 31), (40, 31, 60), (5000, 40, 40)],
-    *[(0, 32, 32), (0, 100, 150), (1000, 32, 32), (1000, 40, 90), (2048, 32, 33), (2048, 32, 64), (500, 700, 700)],
+    *[
+        (0, 1, 1),
+        (0, 1, 4),
+        (0, 2, 2),
+        (3, 3, 3),
+        (7, 2, 5),
+        (40, 31, 31),
+        (40, 31, 60),
+        (5000, 40, 40),
+    ],
+    *[
+        (0, 32, 32),
+        (0, 100, 150),
+        (1000, 32, 32),
+        (1000, 40, 90),
+        (2048, 32, 33),
+        (2048, 32, 64),
+        (500, 700, 700),
+    ],
 ]
 
 CALLED: dict[Any, Any] = {}
@@ -55,7 +74,9 @@ def test_sums_are_those_of_the_definition(t: int, slots: int, size: int) -> None
     assert list(sums) == pytest.approx(expected, rel=2e-13, abs=0.0)
 
 
-@pytest.mark.parametrize(("t", "slots", "size"), [position for position in PLACES if position[1] >= ranks.LONG])
+@pytest.mark.parametrize(
+    ("t", "slots", "size"), [position for position in PLACES if position[1] >= ranks.LONG]
+)
 def test_closed_form_and_walk_agree(t: int, slots: int, size: int) -> None:
     harmonics = tables.reciprocal_weights(8192)
     walked = called(ranks._walked_sums, t, slots, size, harmonics)
@@ -67,16 +88,25 @@ def test_closed_form_keeps_its_digits_at_the_edge_of_its_use() -> None:
     slots, harmonics = 1000, tables.reciprocal_weights(1 << 17)
     t = ranks.NEAR * slots
     walked = called(ranks._walked_sums, t, slots, slots, harmonics)
-    assert list(called(ranks.place_sums, t, slots, slots, harmonics)) == pytest.approx(list(walked), rel=1e-11, abs=0.0)
+    assert list(called(ranks.place_sums, t, slots, slots, harmonics)) == pytest.approx(
+        list(walked), rel=1e-11, abs=0.0
+    )
 
 
-@pytest.mark.parametrize(("t", "size", "relevant", "before"), [(0, 4, 2, 0), (3, 5, 3, 2), (10, 6, 1, 4), (2, 3, 3, 1)])
+@pytest.mark.parametrize(
+    ("t", "size", "relevant", "before"), [(0, 4, 2, 0), (3, 5, 3, 2), (10, 6, 1, 4), (2, 3, 3, 1)]
+)
 def test_variance_is_that_of_all_orders(t: int, size: int, relevant: int, before: int) -> None:
     for slots in range(1, size + 1):
         totals = []
         for chosen in combinations(range(1, size + 1), relevant):
             seen = [position for position in chosen if position <= slots]
-            totals.append(sum(Fraction(before + rank, t + position) for rank, position in enumerate(seen, start=1)))
+            totals.append(
+                sum(
+                    Fraction(before + rank, t + position)
+                    for rank, position in enumerate(seen, start=1)
+                )
+            )
         mean = sum(totals, Fraction(0)) / len(totals)
         variance = sum(((total - mean) ** 2 for total in totals), Fraction(0)) / len(totals)
         sums = called(ranks.place_sums, t, slots, size, tables.reciprocal_weights(64))
@@ -85,7 +115,9 @@ def test_variance_is_that_of_all_orders(t: int, size: int, relevant: int, before
 
 
 def test_one_slot_of_one_item_has_no_variance() -> None:
-    assert called(ranks.place_sums, 5, 1, 1, tables.reciprocal_weights(64)) == PlaceSums(0.0, 0.0, 0.0, 0.0)
+    assert called(ranks.place_sums, 5, 1, 1, tables.reciprocal_weights(64)) == PlaceSums(
+        0.0, 0.0, 0.0, 0.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,15 +131,23 @@ def test_one_slot_of_one_item_has_no_variance() -> None:
 def test_spread_of_weights_keeps_its_digits(name: str, t: int, slots: int, size: int) -> None:
     with mpmath.workdps(60):
         if name == "log2":
-            table, own = tables.log2_weights(1 << 17), [1 / mpmath.log(1 + t + u, 2) for u in range(1, slots + 1)]
+            table, own = (
+                tables.log2_weights(1 << 17),
+                [1 / mpmath.log(1 + t + u, 2) for u in range(1, slots + 1)],
+            )
         elif name == "reciprocal":
-            table, own = tables.reciprocal_weights(1 << 17), [mpmath.mpf(1) / (t + u) for u in range(1, slots + 1)]
+            table, own = (
+                tables.reciprocal_weights(1 << 17),
+                [mpmath.mpf(1) / (t + u) for u in range(1, slots + 1)],
+            )
         else:
             persistence = mpmath.mpf(0.8)
             table = tables.geometric_weights(1 << 10, 0.8)
             own = [(1 - persistence) * persistence ** (t + u - 1) for u in range(1, slots + 1)]
         expected = float(sum(weight**2 for weight in own) - sum(own) ** 2 / size)
-    assert called(sums.slot_spread, table, t, t + slots, size) == pytest.approx(expected, rel=1e-12, abs=0.0)
+    assert called(sums.slot_spread, table, t, t + slots, size) == pytest.approx(
+        expected, rel=1e-12, abs=0.0
+    )
 
 
 def test_products_of_pairs_are_exact() -> None:

@@ -1,4 +1,6 @@
-"""Random orders are keyed by (seed, model, query, draw), never change, and shuffle only mixed ties."""
+"""Random orders are keyed by (seed, model, query, draw), never change, and shuffle only mixed
+ties.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ GOLDEN_B = [1.63093, 0.815465, 0.815465, 1.63093, 1.815465, 1.13093]
 
 def test_seed_model_and_query_each_change_the_draws() -> None:
     def values(frame: pl.DataFrame, seed: int = 0) -> list[float]:
-        return shuffled_means(frame, metrics="dcg", cutoffs=2, shuffles=40, seed=seed)["value"].to_list()
+        return shuffled_means(frame, metrics="dcg", cutoffs=2, shuffles=40, seed=seed)[
+            "value"
+        ].to_list()
 
     one = FRAME.filter(model="a", query="q")
     assert values(one) == values(one)
@@ -77,14 +81,18 @@ def test_uniform_numbers_are_uniform() -> None:
 
 @pytest.mark.parametrize("depth", [1, 2])
 def test_only_positions_up_to_the_deepest_cutoff_are_drawn(depth: int) -> None:
-    deep = shuffled_means(FRAME, metrics="precision", cutoffs=[depth, 3], shuffles=20).filter(cutoff=depth)
+    deep = shuffled_means(FRAME, metrics="precision", cutoffs=[depth, 3], shuffles=20).filter(
+        cutoff=depth
+    )
     shallow = shuffled_means(FRAME, metrics="precision", cutoffs=depth, shuffles=20)
     assert_frame_equal(deep, shallow)
 
 
 @pytest.mark.parametrize("no_relevant", ["zero", "skip", "one"])
 def test_scores_and_means_of_the_same_draws_are_those_of_two_calls(no_relevant: str) -> None:
-    lonely = FRAME.filter(query="q").with_columns(query=pl.lit("nothing relevant"), relevance=pl.lit(0, pl.Int64))
+    lonely = FRAME.filter(query="q").with_columns(
+        query=pl.lit("nothing relevant"), relevance=pl.lit(0, pl.Int64)
+    )
     asked: dict[str, Any] = {
         "metrics": ("ap", "ndcg", "precision"),
         "cutoffs": (1, None),
@@ -98,5 +106,7 @@ def test_scores_and_means_of_the_same_draws_are_those_of_two_calls(no_relevant: 
 
 
 def test_draws_have_to_be_asked_for() -> None:
-    with pytest.raises(ParameterError, match="policies: 'shuffled' is needed, not 'expected', 'best' alone"):
+    with pytest.raises(
+        ParameterError, match="policies: 'shuffled' is needed, not 'expected', 'best' alone"
+    ):
         evaluate_with_draws(FRAME, policies=("expected", "best"))

@@ -1,6 +1,8 @@
-"""Items that tie with nothing are passed without the mathematics of ties: the bits are those of the general way.
+"""Items that tie with nothing are passed without the mathematics of ties: the bits are those of the
+general way.
 
-A second cell of no items makes a tie of one item look like any other tie to the kernels, and changes no number.
+A second cell of no items makes a tie of one item look like any other tie to the kernels, and
+changes no number.
 """
 
 from __future__ import annotations
@@ -22,12 +24,16 @@ def drawn_lists(generator: np.random.Generator, share_of_ties: float) -> list[li
     lists = []
     for _ in range(40):
         sizes = np.where(generator.random(12) < share_of_ties, generator.integers(2, 9, 12), 1)
-        lists.append([sorted(generator.choice(4, size, p=[0.5, 0.2, 0.2, 0.1]).tolist()) for size in sizes])
+        lists.append(
+            [sorted(generator.choice(4, size, p=[0.5, 0.2, 0.2, 0.1]).tolist()) for size in sizes]
+        )
     return lists
 
 
 def as_lists(drawn: list[list[list[int]]], *, disguised: bool) -> Lists:
-    """The lists as the kernels see them; disguised: with a second cell of no items in every tie of one item."""
+    """The lists as the kernels see them; disguised: with a second cell of no items in every tie of
+    one item.
+    """
     start, tie, grade, items = [0], [0], [], []
     for ties in drawn:
         for members in ties:
@@ -39,7 +45,9 @@ def as_lists(drawn: list[list[list[int]]], *, disguised: bool) -> Lists:
                 items.append(0)
             tie.append(len(grade))
         start.append(len(tie) - 1)
-    return Lists(np.array(start), np.array(tie), np.array(grade, np.int32), np.array(items, np.int64))
+    return Lists(
+        np.array(start), np.array(tie), np.array(grade, np.int32), np.array(items, np.int64)
+    )
 
 
 def moments(lists: Lists) -> Outputs:
@@ -69,7 +77,9 @@ def moments(lists: Lists) -> Outputs:
 def test_the_bits_are_those_of_the_general_way(share_of_ties: float) -> None:
     drawn = drawn_lists(np.random.default_rng(7), share_of_ties)
     for quick, general in zip(
-        moments(as_lists(drawn, disguised=False)), moments(as_lists(drawn, disguised=True)), strict=True
+        moments(as_lists(drawn, disguised=False)),
+        moments(as_lists(drawn, disguised=True)),
+        strict=True,
     ):
         assert not np.isnan(quick).any()
         assert quick.tobytes() == general.tobytes()
@@ -86,5 +96,7 @@ def test_a_list_may_be_longer_than_its_tables() -> None:
     lists = as_lists([[[1]] * 50], disguised=False)
     weights, depths = tables.log2_weights(4), np.array([[2, 4]])
     mean, variance = np.empty((1, 2)), np.empty((1, 2))
-    sums.additive_moments(0, 1, lists, depths, sums.Summed(GRADES, False, weights), Moments(mean, variance))
+    sums.additive_moments(
+        0, 1, lists, depths, sums.Summed(GRADES, False, weights), Moments(mean, variance)
+    )
     assert mean[0].tolist() == pytest.approx([weights.total[2], weights.total[4]])

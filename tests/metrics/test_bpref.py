@@ -38,20 +38,33 @@ ties_of_a_list = st.lists(
 
 
 def frames(ties: Sequence[Sequence[int | None]], unretrieved: list[int]) -> dict[str, Any]:
-    rows = [(f"i{tie}{index}", tie, grade) for tie, part in enumerate(ties) for index, grade in enumerate(part)]
+    rows = [
+        (f"i{tie}{index}", tie, grade)
+        for tie, part in enumerate(ties)
+        for index, grade in enumerate(part)
+    ]
     schema = {"item": pl.String, "distance": pl.Int64, "relevance": pl.Int64}
     items = pl.DataFrame(rows, schema=schema, orient="row").with_columns(query=pl.lit("q"))
     judged = [
         *items.drop_nulls().select("item", "relevance").rows(),
         *((f"u{n}", g) for n, g in enumerate(unretrieved)),
     ]
-    judgements = pl.DataFrame(judged, schema={"item": pl.String, "relevance": pl.Int64}, orient="row")
-    return {"rankings": items.drop("relevance"), "judgements": judgements.with_columns(query=pl.lit("q"))}
+    judgements = pl.DataFrame(
+        judged, schema={"item": pl.String, "relevance": pl.Int64}, orient="row"
+    )
+    return {
+        "rankings": items.drop("relevance"),
+        "judgements": judgements.with_columns(query=pl.lit("q")),
+    }
 
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
 @settings(max_examples=80)
-@given(ties=ties_of_a_list, unretrieved=st.lists(st.integers(0, 2), max_size=3), level=st.sampled_from([None, 2]))
+@given(
+    ties=ties_of_a_list,
+    unretrieved=st.lists(st.integers(0, 2), max_size=3),
+    level=st.sampled_from([None, 2]),
+)
 def test_every_policy_is_that_of_the_enumeration(
     ties: list[list[int | None]], unretrieved: list[int], level: int | None
 ) -> None:
@@ -59,11 +72,25 @@ def test_every_policy_is_that_of_the_enumeration(
     everything = [*(grade for tie in condensed for grade in tie), *unretrieved]
     if not oracles.count_relevant(everything, level):
         return
-    asked: dict[str, Any] = {"metrics": "bpref", "policies": POLICIES, "unjudged": "drop", "truncated": "no"}
+    asked: dict[str, Any] = {
+        "metrics": "bpref",
+        "policies": POLICIES,
+        "unjudged": "drop",
+        "truncated": "no",
+    }
     scores = evaluate(**frames(ties, unretrieved), **asked, relevant_from=level)
-    truth = oracles.moments([tie for tie in condensed if tie], "bpref", judged=everything, relevant_from=level)
-    received = oracles.bpref([grade for tie in condensed for grade in tie], judged=everything, relevant_from=level)
-    wanted = {"expected": truth.mean, "best": truth.maximum, "worst": truth.minimum, "naive": received}
+    truth = oracles.moments(
+        [tie for tie in condensed if tie], "bpref", judged=everything, relevant_from=level
+    )
+    received = oracles.bpref(
+        [grade for tie in condensed for grade in tie], judged=everything, relevant_from=level
+    )
+    wanted = {
+        "expected": truth.mean,
+        "best": truth.maximum,
+        "worst": truth.minimum,
+        "naive": received,
+    }
     for policy, value, std in scores.select("policy", "value", "std").iter_rows():
         assert value == pytest.approx(float(wanted[policy]), rel=1e-12, abs=1e-15), policy
         if policy == "expected":
@@ -74,7 +101,11 @@ def test_long_ties_have_the_moments_of_the_closed_form_in_fractions() -> None:
     generator = np.random.default_rng(0)
     sizes = [(int(r), int(m)) for r, m in generator.integers(0, 3000, (40, 2))]
     counts = pl.DataFrame(
-        [("q", tie, grade, size) for tie, pair in enumerate(sizes) for grade, size in zip((1, 0), pair, strict=True)],
+        [
+            ("q", tie, grade, size)
+            for tie, pair in enumerate(sizes)
+            for grade, size in zip((1, 0), pair, strict=True)
+        ],
         schema=["query", "distance", "relevance", "count"],
         orient="row",
     ).filter(pl.col("count") > 0)
@@ -108,22 +139,38 @@ def test_random_orders_reach_behind_the_first_relevant_items() -> None:
 
 
 def test_items_without_judgement_are_never_taken_for_judged_ones() -> None:
-    """Where a column of the rankings holds the relevance, nothing says which of its zeros are judgements."""
+    """Where a column of the rankings holds the relevance, nothing says which of its zeros are
+    judgements.
+    """
     rows = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 2], "relevance": [None, 1]}
-    with pytest.raises(ParameterError, match=r"bpref: considers judged items only.*unjudged='drop' removes them"):
+    with pytest.raises(
+        ParameterError, match=r"bpref: considers judged items only.*unjudged='drop' removes them"
+    ):
         evaluate(rows, metrics="bpref", unjudged="non_relevant")
-    assert evaluate(rows, metrics="bpref", unjudged="drop", policies="expected")["value"].item() == 1.0
+    assert (
+        evaluate(rows, metrics="bpref", unjudged="drop", policies="expected")["value"].item() == 1.0
+    )
 
 
 def partly_judged(seed: int = 2) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Two models' lists of 30 items with ties, of which six in ten are judged, and one item is judged elsewhere."""
+    """Two models' lists of 30 items with ties, of which six in ten are judged, and one item is
+    judged elsewhere.
+    """
     generator = np.random.default_rng(seed)
     rows = pl.DataFrame({"query": np.repeat(np.arange(40), 30), "item": np.tile(np.arange(30), 40)})
     models = [rows.with_columns(model=pl.lit(name)) for name in "ab"]
-    rows = pl.concat(models).with_columns(distance=pl.Series(generator.integers(0, 5, 2 * rows.height)))
-    graded = rows.filter(model="a").with_columns(relevance=pl.Series(generator.integers(0, 3, rows.height // 2)))
-    judgements = graded.filter(pl.Series(generator.random(graded.height) < 0.6)).select("query", "item", "relevance")
-    beyond = pl.DataFrame({"query": range(40), "item": 99, "relevance": 1}, schema=judgements.schema)
+    rows = pl.concat(models).with_columns(
+        distance=pl.Series(generator.integers(0, 5, 2 * rows.height))
+    )
+    graded = rows.filter(model="a").with_columns(
+        relevance=pl.Series(generator.integers(0, 3, rows.height // 2))
+    )
+    judgements = graded.filter(pl.Series(generator.random(graded.height) < 0.6)).select(
+        "query", "item", "relevance"
+    )
+    beyond = pl.DataFrame(
+        {"query": range(40), "item": 99, "relevance": 1}, schema=judgements.schema
+    )
     return rows.select("model", "query", "item", "distance"), pl.concat([judgements, beyond])
 
 
@@ -136,7 +183,12 @@ def test_beside_others_bpref_sees_judged_items_alone_and_the_others_see_all(
     unjudged: str | None, truncated: str
 ) -> None:
     rows, judgements = partly_judged()
-    asked: dict[str, Any] = {"judgements": judgements, "policies": EVERY, "shuffles": 5, "truncated": truncated}
+    asked: dict[str, Any] = {
+        "judgements": judgements,
+        "policies": EVERY,
+        "shuffles": 5,
+        "truncated": truncated,
+    }
     together = evaluate(rows, metrics="ndcg@5, bpref, ap", unjudged=unjudged, **asked)
     assert together["metric"].unique(maintain_order=True).to_list() == ["ndcg", "bpref", "ap"]
     others = evaluate(rows, metrics="ndcg@5, ap", unjudged=unjudged, **asked)
@@ -145,7 +197,11 @@ def test_beside_others_bpref_sees_judged_items_alone_and_the_others_see_all(
     found = together.filter(metric="bpref")
     assert found.drop("items").equals(condensed.drop("items"))
     assert found["items"].unique().to_list() == [30]  # of the list as it is
-    assert evaluate(rows, metrics="bpref", unjudged=unjudged, **asked).drop("items").equals(found.drop("items"))
+    assert (
+        evaluate(rows, metrics="bpref", unjudged=unjudged, **asked)
+        .drop("items")
+        .equals(found.drop("items"))
+    )
     options = {name: value for name, value in asked.items() if name != "policies"}
     means = shuffled_means(rows, metrics="ndcg@5, bpref, ap", unjudged=unjudged, **options)
     assert means["metric"].unique(maintain_order=True).to_list() == ["ndcg", "bpref", "ap"]
@@ -158,17 +214,32 @@ def test_beside_others_bpref_sees_judged_items_alone_and_the_others_see_all(
 def test_bpref_beside_others_has_a_chance_of_a_reversal_and_a_distribution() -> None:
     rows, judgements = partly_judged()
     asked: dict[str, Any] = {"judgements": judgements, "truncated": "no", "shuffles": 5}
-    together, alone = Study(rows, "ndcg@5, bpref", **asked), Study(rows, "bpref", unjudged="drop", **asked)
+    together, alone = (
+        Study(rows, "ndcg@5, bpref", **asked),
+        Study(rows, "bpref", unjudged="drop", **asked),
+    )
     assert together.at("bpref").comparison.equals(alone.comparison)
-    one: dict[str, Any] = {"model": "a", "query": 3, "metric": "bpref", "cutoff": None, "judgements": judgements}
+    one: dict[str, Any] = {
+        "model": "a",
+        "query": 3,
+        "metric": "bpref",
+        "cutoff": None,
+        "judgements": judgements,
+    }
     assert score_distribution(rows, **one).equals(score_distribution(rows, **one, unjudged="drop"))
 
 
-def extremes(ties: list[list[int]], unretrieved: list[int], level: int | None, *, within: bool) -> list[Fraction]:
+def extremes(
+    ties: list[list[int]], unretrieved: list[int], level: int | None, *, within: bool
+) -> list[Fraction]:
     """The least and the most of bpref over everything that may follow a cut list."""
     everything = [*(grade for tie in ties for grade in tie), *unretrieved]
     every = completions(
-        ties, within=within, unseen=[g for g in unretrieved if g], unknown=[()], zeros=unretrieved.count(0)
+        ties,
+        within=within,
+        unseen=[g for g in unretrieved if g],
+        unknown=[()],
+        zeros=unretrieved.count(0),
     )
     found = []
     for whole in every:
@@ -179,7 +250,9 @@ def extremes(ties: list[list[int]], unretrieved: list[int], level: int | None, *
 
 @settings(max_examples=60)
 @given(
-    ties=st.lists(st.lists(st.sampled_from([0, 0, 1, 2]), min_size=1, max_size=3), min_size=1, max_size=2),
+    ties=st.lists(
+        st.lists(st.sampled_from([0, 0, 1, 2]), min_size=1, max_size=3), min_size=1, max_size=2
+    ),
     unretrieved=st.lists(st.integers(0, 2), max_size=3),
     level=st.sampled_from([None, 2]),
     within=st.booleans(),
@@ -189,7 +262,11 @@ def test_bounds_of_cut_lists_are_those_of_all_that_may_follow(
 ) -> None:
     if not oracles.count_relevant([*(grade for tie in ties for grade in tie), *unretrieved], level):
         return
-    asked: dict[str, Any] = {**frames([[*tie] for tie in ties], unretrieved), "metrics": "bpref", "unjudged": "drop"}
+    asked: dict[str, Any] = {
+        **frames([[*tie] for tie in ties], unretrieved),
+        "metrics": "bpref",
+        "unjudged": "drop",
+    }
     cut = evaluate(
         **asked,
         policies=("worst", "best"),
@@ -202,7 +279,12 @@ def test_bounds_of_cut_lists_are_those_of_all_that_may_follow(
 
 
 def test_bounds_of_cut_lists_are_open_where_the_judged_items_are_not_known() -> None:
-    judged = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 1, 2, 2], "relevance": [0, 1, 1, 0]}
+    judged = {
+        "query": ["q"] * 4,
+        "item": list("abcd"),
+        "distance": [1, 1, 2, 2],
+        "relevance": [0, 1, 1, 0],
+    }
     asked: dict[str, Any] = {"metrics": "bpref", "policies": ("expected", "worst", "best")}
     cut = evaluate(judged, **asked, truncated="within_tie")
     whole = evaluate(judged, **asked, truncated="no")
@@ -215,11 +297,18 @@ def test_files_in_parts_and_streams_give_the_same_bits(tmp_path: Path) -> None:
     rows, judgements = partly_judged()
     asked: dict[str, Any] = {"metrics": "bpref, ap", "policies": POLICIES, "truncated": "no"}
     whole = evaluate(rows, judgements=judgements, **asked)
-    path = evaluate_to(tmp_path / "scores.parquet", rows.lazy(), judgements=judgements, **asked, rows_per_part=200)
+    path = evaluate_to(
+        tmp_path / "scores.parquet", rows.lazy(), judgements=judgements, **asked, rows_per_part=200
+    )
     keys = ["model", "query", "metric", "policy"]
     assert pl.read_parquet(path).sort(keys).equals(whole.sort(keys))
     named = rows.join(judgements, on=["query", "item"], how="left").with_columns(role=pl.lit(2))
-    known = rows.select("model", "query").unique().join(judgements, on="query").with_columns(role=pl.lit(0))
+    known = (
+        rows.select("model", "query")
+        .unique()
+        .join(judgements, on="query")
+        .with_columns(role=pl.lit(0))
+    )
     sent = pl.concat([known, named], how="diagonal").with_row_index("row")
     sent = sent.sort("model", "query", "role", "distance", "row").drop("row", "item")
     batches = sent.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches(max_chunksize=500)
@@ -228,18 +317,24 @@ def test_files_in_parts_and_streams_give_the_same_bits(tmp_path: Path) -> None:
 
 
 def test_pytrec_eval_prints_the_same() -> None:
-    pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier, of the extra `dev`, is not installed")
+    pytrec_eval = pytest.importorskip(
+        "pytrec_eval", reason="pytrec_eval-terrier, of the extra `dev`, is not installed"
+    )
     generator = np.random.default_rng(5)
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}
     for query in map(str, range(60)):
         grades = generator.choice([-1, 0, 0, 1, 2], 40)
-        qrels[query] = {f"d{n:02}": int(grade) for n, grade in enumerate(grades) if grade >= 0} | {"far": 1}
+        qrels[query] = {f"d{n:02}": int(grade) for n, grade in enumerate(grades) if grade >= 0} | {
+            "far": 1
+        }
         run[query] = {f"d{n:02}": float(generator.integers(0, 6)) for n in range(40)}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"bpref"}).evaluate(run)
     scores = evaluate(
         pl.DataFrame(
-            [(q, i, s) for q, own in run.items() for i, s in own.items()], ["query", "item", "score"], orient="row"
+            [(q, i, s) for q, own in run.items() for i, s in own.items()],
+            ["query", "item", "score"],
+            orient="row",
         ),
         judgements=pl.DataFrame(
             [(q, i, r) for q, own in qrels.items() for i, r in own.items()],
@@ -269,7 +364,9 @@ def test_a_track_of_trec_covid_is_printed_again_by_one_plain_call() -> None:
     """
     measure = folder("trec-covid-round1")
     judgements = read_judgements(measure / "qrels.txt", negative="unjudged")
-    board = {row["run"]: row for row in pl.read_csv(measure / "leaderboard.csv").iter_rows(named=True)}
+    board = {
+        row["run"]: row for row in pl.read_csv(measure / "leaderboard.csv").iter_rows(named=True)
+    }
     paths = sorted((measure / "runs").glob("*.gz"))
     assert len(paths) == 38
     columns = ["ndcg@10", "p@5", "RBP(p=.5)", "bpref", "MAP"]

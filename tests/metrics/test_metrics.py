@@ -1,4 +1,6 @@
-"""Metrics by name and as records, cutoffs, gains, discounts: what is accepted, and what is refused in which words."""
+"""Metrics by name and as records, cutoffs, gains, discounts: what is accepted, and what is refused
+in which words.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,18 @@ from hypothesis import strategies as st
 from retrieval_report import AP, DCG, ERR, NDCG, RBP, Precision, evaluate
 from retrieval_report.contracts.errors import DataError, ParameterError, RetrievalReportWarning
 from retrieval_report.contracts.options import Options
-from retrieval_report.metrics.parsing import CATALOGUE, parse_cutoffs, parse_metric, parse_metrics, split_metrics
+from retrieval_report.metrics.parsing import (
+    CATALOGUE,
+    parse_cutoffs,
+    parse_metric,
+    parse_metrics,
+    split_metrics,
+)
 from retrieval_report.metrics.terms import Gain
 
-FRAME = pl.DataFrame({"query": "q", "item": [1, 2, 3], "distance": [1, 1, 2], "relevance": [0, 1, 2]})
+FRAME = pl.DataFrame(
+    {"query": "q", "item": [1, 2, 3], "distance": [1, 1, 2], "relevance": [0, 1, 2]}
+)
 
 
 def run(metric: Any, frame: pl.DataFrame = FRAME) -> pl.DataFrame:
@@ -55,7 +65,12 @@ def test_text_form_round_trips(record: Any) -> None:
 def test_text_form_round_trips_with_every_digit(
     p: float, top: float | None, grade: float, table: dict[float, float]
 ) -> None:
-    for record in (RBP(p=p, max_grade=top), ERR(max_grade=grade), DCG(gain=table), NDCG(gain=table)):
+    for record in (
+        RBP(p=p, max_grade=top),
+        ERR(max_grade=grade),
+        DCG(gain=table),
+        NDCG(gain=table),
+    ):
         assert parse_metric(str(record)) == (record, None)
 
 
@@ -75,7 +90,8 @@ def test_messages_name_grades_with_every_digit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("alias", "name"), [("map@5", "ap"), ("mrr@5", "rr"), ("success@5", "hit_rate"), ("P@5", "precision")]
+    ("alias", "name"),
+    [("map@5", "ap"), ("mrr@5", "rr"), ("success@5", "hit_rate"), ("P@5", "precision")],
 )
 def test_names_of_others(alias: str, name: str) -> None:
     assert parse_metric(alias) == (CATALOGUE[name](), (5,))
@@ -93,7 +109,10 @@ def test_names_of_others(alias: str, name: str) -> None:
         ("ap@1_0", "metrics: 'ap@1_0': '1_0' is not"),
         (f"ap@{'1' * 5000}", "is not a whole number from 1 on"),
         ("ngcd", "did you mean 'ndcg'"),
-        ("ap(denominator)", "ap(denominator): the parameter 'denominator' has no value; write denominator="),
+        (
+            "ap(denominator)",
+            "ap(denominator): the parameter 'denominator' has no value; write denominator=",
+        ),
         (AP, "name(parameter=value)@10; AP() makes a metric of the class"),
         ("ap@@2", "not of the form"),
         ("", "not of the form"),
@@ -120,7 +139,11 @@ def test_metrics_must_be_some_and_told_apart() -> None:
     for text in ("ap,,rr", "ap,,", ",ap(denominator=k)"):
         with pytest.raises(ParameterError, match="has one comma too many"):
             split_metrics(text)
-    assert split_metrics("ap, ndcg(gain=exp2,ideal=list)@10 ,rr") == ["ap", "ndcg(gain=exp2,ideal=list)@10", "rr"]
+    assert split_metrics("ap, ndcg(gain=exp2,ideal=list)@10 ,rr") == [
+        "ap",
+        "ndcg(gain=exp2,ideal=list)@10",
+        "rr",
+    ]
 
 
 def test_cutoffs_of_numpy_and_all() -> None:

@@ -25,14 +25,20 @@ UNEVEN = pl.DataFrame(
 def test_weights_that_differ_among_the_items_that_gain_are_refused_by_name(metric: str) -> None:
     name = metric.split("@")[0].replace("(", r"\(").replace(")", r"\)")
     way = "weigh_gains" if "dcg" in metric else "no function here"
-    with pytest.raises(ParameterError, match=rf"query_weights: {name}: in 1 lists .* query 'q' .* {way}"):
+    with pytest.raises(
+        ParameterError, match=rf"query_weights: {name}: in 1 lists .* query 'q' .* {way}"
+    ):
         rr.lists.query_weights(UNEVEN, metrics=["rr", metric])
-    even = UNEVEN.with_columns(weight=pl.when(pl.col("relevance") > 0).then(2.0).otherwise("weight"))
+    even = UNEVEN.with_columns(
+        weight=pl.when(pl.col("relevance") > 0).then(2.0).otherwise("weight")
+    )
     assert rr.lists.query_weights(even, metrics=metric)["weight"].to_list() == [2.0, 2.0, 2.0]
 
 
 def keras(kind: str) -> float:
-    """The mean that KerasRS defines: the two tied items of q once in each order, its Σ over lists written out."""
+    """The mean that KerasRS defines: the two tied items of q once in each order, its Σ over lists
+    written out.
+    """
     total = divisor = 0.0
     gains = [1.0 * 1, 3.0 * 3]  # weight · (2^rel − 1)
     for order, chance in ((gains, 0.5), (gains[::-1], 0.5)):
@@ -61,5 +67,8 @@ def test_masked_items_leave_lists_and_other_metrics_have_no_gains() -> None:
     assert rr.lists.weigh_gains(masked).weights.equals(
         rr.lists.weigh_gains(UNEVEN.filter(pl.col("item") != "c")).weights
     )
-    with pytest.raises(ParameterError, match="weigh_gains: ap has no gains; item weights are defined for dcg and ndcg"):
+    with pytest.raises(
+        ParameterError,
+        match="weigh_gains: ap has no gains; item weights are defined for dcg and ndcg",
+    ):
         rr.lists.weigh_gains(UNEVEN, "ap")

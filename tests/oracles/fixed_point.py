@@ -1,8 +1,9 @@
-"""Numbers of 256 binary places, for references at a million items where fractions would take minutes.
+"""Numbers of 256 binary places, for references at a million items where fractions would take
+minutes.
 
-A fixed-point number is a plain int that stands for itself times 2**-256. An operation rounds down once, by
-less than 2**-256 = 1e-77, so that sums over 10**6 positions keep more than 60 decimals; a variance that is
-1e-13 of the squared mean it comes from still has more than 40 digits.
+A fixed-point number is a plain int that stands for itself times 2**-256. An operation rounds down
+once, by less than 2**-256 = 1e-77, so that sums over 10**6 positions keep more than 60 decimals; a
+variance that is 1e-13 of the squared mean it comes from still has more than 40 digits.
 """
 
 from __future__ import annotations
@@ -33,12 +34,15 @@ def times(left: int, right: int) -> int:
 
 
 def variance_of(first: int, second: int) -> int:
-    """Second moment minus squared mean; what is left of rounding where nothing is random (1e-50) becomes 0."""
+    """Second moment minus squared mean; what is left of rounding where nothing is random (1e-50)
+    becomes 0.
+    """
     difference = second - times(first, first)
     return difference if difference > NOISE else 0
 
 
-# Weights of positions 1..length; entry 0 is unused ----------------------------------------------------
+# Weights of positions 1..length; entry 0 is unused
+# ----------------------------------------------------
 
 
 @lru_cache(maxsize=2)
@@ -91,11 +95,13 @@ def discounts(discount: str | Callable[[Any], Any], length: int) -> list[int]:
     return [0] + [fixed(Fraction(float(discount(position)))) for position in range(1, length + 1)]
 
 
-# Chances ----------------------------------------------------------------------------------------------
+# Chances
+# ----------------------------------------------------------------------------------------------
 
 
 def hypergeometric(size: int, relevant: int, draws: int) -> dict[int, int]:
-    """Chance of x relevant among `draws` items taken from `size`, for every x whose chance is not 0 here.
+    """Chance of x relevant among `draws` items taken from `size`, for every x whose chance is not 0
+    here.
 
     Goes outward from the most likely x by the ratio of neighbours, then divides by the sum.
     """
@@ -120,7 +126,9 @@ def hypergeometric(size: int, relevant: int, draws: int) -> dict[int, int]:
 
 
 def survival(size: int, relevant: int, draws: int) -> Fraction:
-    """Chance that none of `draws` items is relevant, with 60 digits however small; 0 below exp(-2000)."""
+    """Chance that none of `draws` items is relevant, with 60 digits however small; 0 below
+    exp(-2000).
+    """
     if draws > size - relevant:
         return Fraction(0)
     with mpmath.workprec(BITS):

@@ -33,4 +33,7 @@ TEXT = {
 def cases(name: str) -> list[dict[str, Any]]:
     """Cases of "exact_small" or "exact_medium"; `expected` is keyed by metric text."""
     found = json.loads(gzip.decompress((DATA / f"{name}.json.gz").read_bytes()))["cases"]
-    return [{**case, "expected": {TEXT[key]: value for key, value in case["expected"].items()}} for case in found]
+    return [
+        {**case, "expected": {TEXT[key]: value for key, value in case["expected"].items()}}
+        for case in found
+    ]

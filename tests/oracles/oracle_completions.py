@@ -1,4 +1,6 @@
-"""What a deeper retrieval could show of a cut list, by enumeration, without the package under test."""
+"""What a deeper retrieval could show of a cut list, by enumeration, without the package under
+test.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +18,28 @@ OWN_DEPTH = ("r_precision", "ap_at_r")  # they look at the first R positions, wh
 
 
 class Completion(NamedTuple):
-    """A cut list as a deeper retrieval could have it, and the grades of all relevant items there are."""
+    """A cut list as a deeper retrieval could have it, and the grades of all relevant items there
+    are.
+    """
 
     ties: tuple[Grades, ...]
     judged: Grades
 
 
 def completions(
-    ties: Ties, *, within: bool, unseen: Sequence[Grade], unknown: Sequence[Sequence[Grade]], zeros: int
+    ties: Ties,
+    *,
+    within: bool,
+    unseen: Sequence[Grade],
+    unknown: Sequence[Sequence[Grade]],
+    zeros: int,
 ) -> Iterator[Completion]:
-    """Every way a list may go on: some of the unseen items, and up to so many irrelevant ones, at one distance.
+    """Every way a list may go on: some of the unseen items, and up to so many irrelevant ones, at
+    one distance.
 
-    ``within``: the last distance of the list; else one behind it. ``unseen``: grades of known items that the list
-    does not show. ``unknown``: each a choice of grades that further relevant items of the query may have.
+    ``within``: the last distance of the list; else one behind it. ``unseen``: grades of known items
+    that the list does not show. ``unknown``: each a choice of grades that further relevant items of
+    the query may have.
     """
     shown = tuple(grade for tie in ties for grade in tie)
     closed = tuple(tuple(tie) for tie in (ties[:-1] if within else ties))
@@ -36,7 +47,9 @@ def completions(
     for grades in unknown:
         others = tuple(unseen) + tuple(grades)
         parts = {
-            tuple(sorted(some)) for size in range(len(others) + 1) for some in itertools.combinations(others, size)
+            tuple(sorted(some))
+            for size in range(len(others) + 1)
+            for some in itertools.combinations(others, size)
         }
         for part in sorted(parts):
             for more in range(zeros + 1):
@@ -45,7 +58,8 @@ def completions(
 
 
 def beginnings(ties: Sequence[Grades], depth: int) -> set[Grades]:
-    """Every order of the ties that differs in the first so many positions, relevant grades behind them falling.
+    """Every order of the ties that differs in the first so many positions, relevant grades behind
+    them falling.
 
     >>> sorted(beginnings([(1,), (0, 2, 1, 0)], 2))
     [(1, 0, 2, 1), (1, 1, 2), (1, 2, 1)]
@@ -57,7 +71,10 @@ def beginnings(ties: Sequence[Grades], depth: int) -> set[Grades]:
             for first, rest in found
             for more, left in _firsts(Counter(tie), depth - len(first))
         }
-    return {first + tuple(sorted((grade for grade in rest if grade), reverse=True)) for first, rest in found}
+    return {
+        first + tuple(sorted((grade for grade in rest if grade), reverse=True))
+        for first, rest in found
+    }
 
 
 def _firsts(counts: Mapping[Grade, int], size: int) -> Iterator[tuple[Grades, Grades]]:
@@ -73,13 +90,22 @@ def _firsts(counts: Mapping[Grade, int], size: int) -> Iterator[tuple[Grades, Gr
 
 @lru_cache(maxsize=64)
 def _outcomes(
-    ties: tuple[Grades, ...], depth: int | None, within: bool, unseen: Grades, unknown: tuple[Grades, ...], zeros: int
+    ties: tuple[Grades, ...],
+    depth: int | None,
+    within: bool,
+    unseen: Grades,
+    unknown: tuple[Grades, ...],
+    zeros: int,
 ) -> set[tuple[Grades, Grades]]:
-    """Sequences that the completions allow, with all relevant grades; ``depth`` None: as many positions as R."""
+    """Sequences that the completions allow, with all relevant grades; ``depth`` None: as many
+    positions as R.
+    """
     return {
         (sequence, whole.judged)
         for whole in completions(ties, within=within, unseen=unseen, unknown=unknown, zeros=zeros)
-        for sequence in beginnings(whole.ties, count_relevant(whole.judged) if depth is None else depth)
+        for sequence in beginnings(
+            whole.ties, count_relevant(whole.judged) if depth is None else depth
+        )
     }
 
 
@@ -94,7 +120,8 @@ def completed_extremes(
     zeros: int = 3,
     **options: Any,
 ) -> tuple[Fraction, Fraction]:
-    """The least and the largest score at a cutoff, or at R, over all completions and all their orders.
+    """The least and the largest score at a cutoff, or at R, over all completions and all their
+    orders.
 
     Orders that agree in the positions the cutoff reaches score alike, so one of them is scored.
     """

@@ -1,16 +1,19 @@
 """Textbook metrics on one ordered list, and their exact moments over all orderings inside ties.
 
 Nothing here knows a closed form: a metric is the sum over positions that a textbook prints, and an
-expectation is the mean over the orderings. Everything is a `Fraction`. Where a value is irrational (log2
-discount, exp2 gain of a fractional grade) mpmath computes it once, it is rounded to a multiple of 2**-200
-(60 decimals), and all that follows is exact: equal scores are equal, a list without ties has variance 0.
+expectation is the mean over the orderings. Everything is a `Fraction`. Where a value is irrational
+(log2 discount, exp2 gain of a fractional grade) mpmath computes it once, it is rounded to a
+multiple of 2**-200 (60 decimals), and all that follows is exact: equal scores are equal, a list
+without ties has variance 0.
 
-The package under test is never imported. `references.py` does the same for lists too long to enumerate.
+The package under test is never imported. `references.py` does the same for lists too long to
+enumerate.
 
 >>> precision([1, 0, 1], 2), ap([1, 0, 1]), rr([0, 0, 1])
 (Fraction(1, 2), Fraction(5, 6), Fraction(1, 3))
 >>> moments([[1, 0]], "rr")
-Moments(mean=Fraction(3, 4), variance=Fraction(1, 16), minimum=Fraction(1, 2), maximum=Fraction(1, 1))
+Moments(mean=Fraction(3, 4), variance=Fraction(1, 16), minimum=Fraction(1, 2), maximum=Fraction(1,
+1))
 """
 
 from __future__ import annotations
@@ -39,7 +42,8 @@ BITS = 200
 class Query(TypedDict, total=False):
     """What every metric may be told about the query.
 
-    n_relevant: R, may exceed what the list holds; default: the relevant grades of `judged`, else of the list.
+    n_relevant: R, may exceed what the list holds; default: the relevant grades of `judged`, else of
+    the list.
     judged: grades of all judged items, retrieved or not; default: the list.
     relevant_from: least relevant grade; default: every grade above 0.
     """
@@ -62,7 +66,8 @@ class Moments(NamedTuple):
         return square_root(self.variance)
 
 
-# Numbers ----------------------------------------------------------------------------------------------
+# Numbers
+# ----------------------------------------------------------------------------------------------
 
 
 def rounded(value: Any) -> Fraction:
@@ -71,7 +76,9 @@ def rounded(value: Any) -> Fraction:
 
 
 def square_root(value: Fraction) -> float:
-    """The float64 nearest to the square root of a fraction, also for fractions far below float64's range."""
+    """The float64 nearest to the square root of a fraction, also for fractions far below float64's
+    range.
+    """
     with mpmath.workprec(BITS):
         return float(mpmath.sqrt(mpmath.mpf(value.numerator) / value.denominator))
 
@@ -95,7 +102,8 @@ def parameter(value: Grade | str) -> Fraction:
     return Fraction(str(value))
 
 
-# The list ---------------------------------------------------------------------------------------------
+# The list
+# ---------------------------------------------------------------------------------------------
 
 
 def is_relevant(grade: Grade, relevant_from: Grade | None = None) -> bool:
@@ -141,7 +149,8 @@ def discount_at(position: int, discount: Discount) -> Fraction:
     return Fraction(float(discount(position)))
 
 
-# Metrics of one ordered list. Each is 0 when the query has no relevant item ---------------------------
+# Metrics of one ordered list. Each is 0 when the query has no relevant item
+# ---------------------------
 
 
 def precision(
@@ -181,15 +190,23 @@ def r_precision(grades: Sequence[Grade], k: int | None = None, **query: Unpack[Q
 def over_denominator(
     score: Fraction, grades: Sequence[Grade], k: int | None, denominator: str, query: Query
 ) -> Fraction:
-    """The sum of an average precision over R ("total"), min(k, R), the hits at k ("retrieved"), or k."""
+    """The sum of an average precision over R ("total"), min(k, R), the hits at k ("retrieved"), or
+    k.
+    """
     total, cutoff = total_relevant(grades, **query), len(grades) if k is None else k
     retrieved = hits(grades, k, query)
-    divisor = {"total": total, "min": min(cutoff, total), "retrieved": retrieved, "k": cutoff}[denominator]
+    divisor = {"total": total, "min": min(cutoff, total), "retrieved": retrieved, "k": cutoff}[
+        denominator
+    ]
     return score / divisor if total and divisor else ZERO
 
 
 def ap(
-    grades: Sequence[Grade], k: int | None = None, *, denominator: str = "total", **query: Unpack[Query]
+    grades: Sequence[Grade],
+    k: int | None = None,
+    *,
+    denominator: str = "total",
+    **query: Unpack[Query],
 ) -> Fraction:
     """Sum over relevant positions i <= k of the precision at i."""
     score, hits_so_far = ZERO, 0
@@ -201,9 +218,15 @@ def ap(
 
 
 def wap(
-    grades: Sequence[Grade], k: int | None = None, *, denominator: str = "total", **query: Unpack[Query]
+    grades: Sequence[Grade],
+    k: int | None = None,
+    *,
+    denominator: str = "total",
+    **query: Unpack[Query],
 ) -> Fraction:
-    """Sum over relevant positions i <= k of the mean grade up to i, grades below `relevant_from` being 0."""
+    """Sum over relevant positions i <= k of the mean grade up to i, grades below `relevant_from`
+    being 0.
+    """
     score, grades_so_far = ZERO, ZERO
     for position, grade in enumerate(grades[:k], start=1):
         if is_relevant(grade, query.get("relevant_from")):
@@ -240,7 +263,11 @@ def bpref(grades: Sequence[Grade], k: int | None = None, **query: Unpack[Query])
 
 
 def discounted_sum(gains: Sequence[Fraction], discount: Discount) -> Fraction:
-    terms = (gain * discount_at(position, discount) for position, gain in enumerate(gains, start=1) if gain)
+    terms = (
+        gain * discount_at(position, discount)
+        for position, gain in enumerate(gains, start=1)
+        if gain
+    )
     return sum(terms, ZERO)
 
 
@@ -266,12 +293,16 @@ def ndcg(
     ideal: str = "judged",
     **query: Unpack[Query],
 ) -> Fraction:
-    """DCG over the ideal DCG at k of all judged items, of the list, or of the first k only ("cutoff").
+    """DCG over the ideal DCG at k of all judged items, of the list, or of the first k only
+    ("cutoff").
 
-    Without a cutoff the ideal of all judged items is not cut, even when more were judged than retrieved.
+    Without a cutoff the ideal of all judged items is not cut, even when more were judged than
+    retrieved.
     """
     judged = query.get("judged")
-    pool = {"judged": grades if judged is None else judged, "list": grades, "cutoff": grades[:k]}[ideal]
+    pool = {"judged": grades if judged is None else judged, "list": grades, "cutoff": grades[:k]}[
+        ideal
+    ]
     best = sorted((gain_of(grade, gain) for grade in pool), reverse=True)[:k]
     best_sum = discounted_sum(best, discount)
     return dcg(grades, k, gain=gain, discount=discount, **query) / best_sum if best_sum else ZERO
@@ -293,7 +324,9 @@ def rbp(
     max_grade: Grade | None = None,
     **query: Unpack[Query],
 ) -> Fraction:
-    """(1 - p) times the sum of p**(i-1) * relevance: 0 or 1, or grade / max_grade when that is given."""
+    """(1 - p) times the sum of p**(i-1) * relevance: 0 or 1, or grade / max_grade when that is
+    given.
+    """
     if total_relevant(grades, **query) == 0:
         return ZERO
     persistence = parameter(p)
@@ -306,8 +339,12 @@ def rbp(
     return score
 
 
-def err(grades: Sequence[Grade], k: int | None = None, *, max_grade: Grade = 4, **query: Unpack[Query]) -> Fraction:
-    """Sum of 1/i times the probability that the reader stops at i; stop = (2**grade - 1) / 2**max_grade."""
+def err(
+    grades: Sequence[Grade], k: int | None = None, *, max_grade: Grade = 4, **query: Unpack[Query]
+) -> Fraction:
+    """Sum of 1/i times the probability that the reader stops at i; stop = (2**grade - 1) /
+    2**max_grade.
+    """
     if total_relevant(grades, **query) == 0:
         return ZERO
     score, still_reading = ZERO, ONE
@@ -328,7 +365,8 @@ METRICS: dict[str, Callable[..., Fraction]] = {
 ALIASES = {"hit": "hit_rate", "success": "hit_rate", "map": "ap", "mrr": "rr"}
 
 
-# All orderings ----------------------------------------------------------------------------------------
+# All orderings
+# ----------------------------------------------------------------------------------------
 
 
 def arrangements(counts: Mapping[Grade, int]) -> Iterator[tuple[Grade, ...]]:
@@ -344,7 +382,8 @@ def arrangements(counts: Mapping[Grade, int]) -> Iterator[tuple[Grade, ...]]:
 def orderings(ties: Ties) -> Iterator[tuple[tuple[Grade, ...], Fraction]]:
     """Every distinct grade sequence the ties allow, with its probability.
 
-    Each distinct sequence of a tie stands for equally many orderings of its items, so all are equally likely.
+    Each distinct sequence of a tie stands for equally many orderings of its items, so all are
+    equally likely.
 
     >>> list(orderings([[1], [0, 1]]))
     [((1, 0, 1), Fraction(1, 2)), ((1, 1, 0), Fraction(1, 2))]
@@ -389,11 +428,15 @@ def read_option(value: str) -> str | Fraction:
 
 
 def score(grades: Sequence[Grade], text: str, k: int | None = None, **options: Any) -> Fraction:
-    """The metric named by `text` on one ordered list; options are the metric's own and those of `Query`."""
+    """The metric named by `text` on one ordered list; options are the metric's own and those of
+    `Query`.
+    """
     name, written, cutoff = parse(text)
     return METRICS[name](grades, k if cutoff is None else cutoff, **written, **options)
 
 
 def moments(ties: Ties, text: str, k: int | None = None, **options: Any) -> Moments:
-    """Exact moments over all orderings of the metric named by `text`, at cutoff k (None: the whole list)."""
+    """Exact moments over all orderings of the metric named by `text`, at cutoff k (None: the whole
+    list).
+    """
     return enumerate_metric(ties, lambda grades: score(grades, text, k, **options))

@@ -1,9 +1,10 @@
 """Exact moments on lists of up to some hundred items, one position after the other.
 
-What an item adds to a metric depends on which items stand before it, not on their order. So the state is how
-many items of each grade were drawn, and the moments of the running sum follow from state to state (law of
-total expectation), weighted by the number of orderings that pass through. No formula for any metric's
-expectation is used. Ties are grade histograms, nearest first: `[{0: 3, 2: 1}, {1: 2}]`.
+What an item adds to a metric depends on which items stand before it, not on their order. So the
+state is how many items of each grade were drawn, and the moments of the running sum follow from
+state to state (law of total expectation), weighted by the number of orderings that pass through. No
+formula for any metric's expectation is used. Ties are grade histograms, nearest first: `[{0: 3, 2:
+1}, {1: 2}]`.
 
 >>> by_states([{0: 1, 1: 1}], "rr")
 MeanVariance(mean=Fraction(3, 4), variance=Fraction(1, 16))
@@ -71,7 +72,10 @@ def total_relevant(ties: Sequence[Histogram], options: Mapping[str, Any]) -> int
     if options.get("n_relevant") is not None:
         return int(options["n_relevant"])
     known = ties if options.get("judged") is None else [options["judged"]]
-    return sum(relevant_in(tie, options.get("relevant_from")) * repeats for tie, repeats in with_repeats(known))
+    return sum(
+        relevant_in(tie, options.get("relevant_from")) * repeats
+        for tie, repeats in with_repeats(known)
+    )
 
 
 def walk(ties: Sequence[Histogram], k: int | None) -> Iterator[tuple[int, int, int, Histogram]]:
@@ -89,8 +93,12 @@ def number_of_states(ties: Sequence[Histogram]) -> int:
     return sum(math.prod(count + 1 for count in tie.values()) for tie in ties)
 
 
-def by_states(ties: Sequence[Histogram], text: str, k: int | None = None, **options: Any) -> MeanVariance:
-    """Moments of the metric named by `text`; options as for `oracles.moments`, `judged` as a histogram."""
+def by_states(
+    ties: Sequence[Histogram], text: str, k: int | None = None, **options: Any
+) -> MeanVariance:
+    """Moments of the metric named by `text`; options as for `oracles.moments`, `judged` as a
+    histogram.
+    """
     name, written, cutoff = oracles.parse(text)
     options = {**written, **options}
     cutoff = k if cutoff is None else cutoff
@@ -103,11 +111,14 @@ def by_states(ties: Sequence[Histogram], text: str, k: int | None = None, **opti
     return expected_sum(ties, last, increment(name, options), divisor(name, ties, cutoff, options))
 
 
-def expected_sum(ties: Sequence[Histogram], k: int, increment: Increment, divisor: Divisor) -> MeanVariance:
-    """Moments of (sum of increments at positions up to k) / (divisor of what was drawn up to there).
+def expected_sum(
+    ties: Sequence[Histogram], k: int, increment: Increment, divisor: Divisor
+) -> MeanVariance:
+    """Moments of (sum of increments at positions up to k) / (divisor of what was drawn up to
+    there).
 
-    A state holds the number of orderings that reach it and the sums of Y and Y**2 over them, as integers that
-    stand for multiples of 2**-256 and 2**-512.
+    A state holds the number of orderings that reach it and the sums of Y and Y**2 over them, as
+    integers that stand for multiples of 2**-256 and 2**-512.
     """
     grades = sorted({grade for tie in ties for grade in tie})
     states: dict[State, tuple[int, int, int]] = {(0,) * len(grades): (1, 0, 0)}
@@ -117,7 +128,9 @@ def expected_sum(ties: Sequence[Histogram], k: int, increment: Increment, diviso
         end = tuple(drawn + tie.get(grade, 0) for drawn, grade in zip(earlier, grades, strict=True))
         while position < min(k, sum(end)):
             position += 1
-            states = next_states(states, grades, end, lambda *where, at=position: increment(at, *where))
+            states = next_states(
+                states, grades, end, lambda *where, at=position: increment(at, *where)
+            )
         if position == k:
             break
     orders = sum(count for count, _, _ in states.values())
@@ -137,7 +150,9 @@ def next_states(
     end: State,
     increment: Callable[[Any, Histogram], Fraction],
 ) -> dict[State, tuple[int, int, int]]:
-    """Draw one more item of the tie in every way; `end` is the state when the whole tie is drawn."""
+    """Draw one more item of the tie in every way; `end` is the state when the whole tie is
+    drawn.
+    """
     following: dict[State, tuple[int, int, int]] = {}
     for drawn, (orders, first, second) in states.items():
         before = dict(zip(grades, drawn, strict=True))
@@ -168,7 +183,9 @@ def increment(name: str, options: Mapping[str, Any]) -> Increment:
         return relevant_in(drawn, relevant_from)
 
     def worth(drawn: Histogram) -> Fraction:
-        return sum((Fraction(grade) * count for grade, count in drawn.items() if relevant(grade)), ZERO)
+        return sum(
+            (Fraction(grade) * count for grade, count in drawn.items() if relevant(grade)), ZERO
+        )
 
     gain, discount = options.get("gain", "linear"), options.get("discount", "log2")
     p, top = oracles.parameter(options.get("p", 0.8)), options.get("max_grade")
@@ -203,7 +220,9 @@ def increment(name: str, options: Mapping[str, Any]) -> Increment:
     return rules[name]
 
 
-def divisor(name: str, ties: Sequence[Histogram], k: int | None, options: Mapping[str, Any]) -> Divisor:
+def divisor(
+    name: str, ties: Sequence[Histogram], k: int | None, options: Mapping[str, Any]
+) -> Divisor:
     """What the sum is divided by, given the grades among the first k."""
     total, length = total_relevant(ties, options), items_in(ties)
     cutoff = length if k is None else k
@@ -233,7 +252,12 @@ def ideal(ties: Sequence[Histogram], k: int | None, options: Mapping[str, Any]) 
     gain, discount = options.get("gain", "linear"), options.get("discount", "log2")
 
     def best_sum(counted: Sequence[Histogram]) -> Fraction:
-        gains = (gain_of(grade, gain) for tie in counted for grade, count in tie.items() for _ in range(count))
+        gains = (
+            gain_of(grade, gain)
+            for tie in counted
+            for grade, count in tie.items()
+            for _ in range(count)
+        )
         return discounted_sum(sorted(gains, reverse=True)[:k], discount)
 
     if options.get("ideal") == "cutoff":

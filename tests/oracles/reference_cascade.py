@@ -1,4 +1,5 @@
-"""References for rr, hit_rate and err: the chance that nothing stopped the reader before position i.
+"""References for rr, hit_rate and err: the chance that nothing stopped the reader before position
+i.
 
 Fixed-point arithmetic as in `fixed_point.py`; called through `references.reference`.
 """
@@ -22,7 +23,9 @@ NEGLIGIBLE = BITS - 150
 def reference_hit_rate(
     ties: Sequence[Histogram], k: int | None = None, *, relevant_from: Grade | None = None
 ) -> MeanVariance:
-    """Chance of a relevant item among the first k; keeps its digits for chances near 0 and near 1."""
+    """Chance of a relevant item among the first k; keeps its digits for chances near 0 and near
+    1.
+    """
     missed = ONE
     for start, end, size, tie in walk(ties, k):
         relevant = relevant_in(tie, relevant_from)
@@ -36,7 +39,9 @@ def reference_hit_rate(
 def reference_rr(
     ties: Sequence[Histogram], k: int | None = None, *, relevant_from: Grade | None = None
 ) -> MeanVariance:
-    """Sum of 1/i * P(first relevant item at i); in a tie, P(none among j) = P(none among j-1) * P(not j)."""
+    """Sum of 1/i * P(first relevant item at i); in a tie, P(none among j) = P(none among j-1) *
+    P(not j).
+    """
     mean = square = 0
     alive = UNIT
     for start, end, size, tie in walk(ties, k):
@@ -51,7 +56,9 @@ def reference_rr(
     return MeanVariance(fraction(mean), fraction(variance_of(mean, square)))
 
 
-def reference_err(ties: Sequence[Histogram], k: int | None = None, *, max_grade: Grade = 4) -> MeanVariance:
+def reference_err(
+    ties: Sequence[Histogram], k: int | None = None, *, max_grade: Grade = 4
+) -> MeanVariance:
     """Mean of err; its variance from the recursion over states where that is short, else None."""
     if number_of_states(ties) <= STATES_AT_MOST:
         return by_states(ties, "err", k, max_grade=max_grade, n_relevant=1)
@@ -97,7 +104,9 @@ def all_powers(chance: Fraction, length: int) -> list[int]:
 
 
 def merge(means: list[int], size: int, others: list[int], count: int, slots: int) -> list[int]:
-    """j items of both groups: x of the others with hypergeometric chance, and j - x of the first."""
+    """j items of both groups: x of the others with hypergeometric chance, and j - x of the
+    first.
+    """
     merged = []
     for j in range(min(slots, size + count) + 1):
         chances = hypergeometric(size + count, count, j)
@@ -109,10 +118,10 @@ def merge(means: list[int], size: int, others: list[int], count: int, slots: int
 def by_recurrence(groups: dict[Fraction, int], slots: int) -> list[int]:
     """The same for many slots.
 
-    C(n, j) E(j) are the coefficients of F = product of (1 + q z)**count, for which D F' = N F with the
-    polynomials D = product of (1 + q z) and N = D * sum of count * q / (1 + q z). Rounding errors shrink upward
-    while j < n / (1 + q) for all q; so with only one q < 1, the rest is taken from the other end, where
-    E(n - j) is (product of all q) times the same with 1 / q.
+    C(n, j) E(j) are the coefficients of F = product of (1 + q z)**count, for which D F' = N F with
+    the polynomials D = product of (1 + q z) and N = D * sum of count * q / (1 + q z). Rounding
+    errors shrink upward while j < n / (1 + q) for all q; so with only one q < 1, the rest is taken
+    from the other end, where E(n - j) is (product of all q) times the same with 1 / q.
     """
     size = sum(groups.values())
     turn = min(slots, int(size / (1 + min(groups)))) if len(groups) == 2 else min(slots, size // 2)
@@ -120,7 +129,9 @@ def by_recurrence(groups: dict[Fraction, int], slots: int) -> list[int]:
     if slots == turn or means[turn] >> NEGLIGIBLE == 0:
         return means + [0] * (slots - turn)
     if len(groups) > 2 or ONE not in groups:
-        raise NotImplementedError(f"no reference for err on {slots} slots with {len(groups)} groups")
+        raise NotImplementedError(
+            f"no reference for err on {slots} slots with {len(groups)} groups"
+        )
     last = all_powers(min(groups), groups[min(groups)])[-1]
     back = upward({1 / chance: count for chance, count in groups.items()}, size - turn - 1)
     return means + [times(last, back[size - j]) for j in range(turn + 1, slots + 1)]
@@ -152,7 +163,9 @@ def differential_equation(groups: dict[Fraction, int]) -> tuple[list[Fraction], 
         coefficients = [ONE]
         for chance in chances:
             shifted = [chance * value for value in coefficients]
-            coefficients = [a + b for a, b in zip([*coefficients, ZERO], [ZERO, *shifted], strict=True)]
+            coefficients = [
+                a + b for a, b in zip([*coefficients, ZERO], [ZERO, *shifted], strict=True)
+            ]
         return coefficients
 
     numerator = [ZERO] * len(groups)

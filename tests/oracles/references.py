@@ -1,18 +1,20 @@
-"""Reference moments for lists of up to a million items, from textbook probabilities, position by position.
+"""Reference moments for lists of up to a million items, from textbook probabilities, position by
+position.
 
 Ties are grade histograms, nearest first: one tie of a million items with 1000 relevant ones is
 `[{0: 999_000, 1: 1000}]`. Which probabilities are used:
 
 - additive metrics: mean and covariance of two draws without replacement from a tie;
-- ap, wap: chances that one, two, three or four given slots of a tie are all relevant, so the mean is
-  E = sum over i of 1/i * (P(i relevant) + sum over j < i of P(i and j relevant)) and the second moment the
-  double sum over pairs of positions; denominators that depend on the order: given the number of relevant
-  items among the slots that count (law of total expectation);
+- ap, wap: chances that one, two, three or four given slots of a tie are all relevant, so the mean
+  is E = sum over i of 1/i * (P(i relevant) + sum over j < i of P(i and j relevant)) and the second
+  moment the double sum over pairs of positions; denominators that depend on the order: given the
+  number of relevant items among the slots that count (law of total expectation);
 - rr, hit_rate, err: the chance that nothing stopped the reader before position i.
 
-Arithmetic is fixed-point with 256 binary places (`fixed_point.py`): more than 40 digits in all results, far
-below the 1e-12 and 1e-9 they are compared with. Absolute, not relative: a score below 1e-60 has fewer.
-Tested against `recursion.py` and enumeration, neither of which knows these formulas.
+Arithmetic is fixed-point with 256 binary places (`fixed_point.py`): more than 40 digits in all
+results, far below the 1e-12 and 1e-9 they are compared with. Absolute, not relative: a score below
+1e-60 has fewer. Tested against `recursion.py` and enumeration, neither of which knows these
+formulas.
 
 >>> float(reference([{0: 999_999, 1: 1}], "precision", 10).mean)
 1e-06
@@ -53,11 +55,13 @@ from reference_cascade import reference_err, reference_hit_rate, reference_rr
 NOTHING = MeanVariance(ZERO, ZERO)
 
 
-def reference(ties: Sequence[Histogram], text: str, k: int | None = None, **options: Any) -> MeanVariance:
+def reference(
+    ties: Sequence[Histogram], text: str, k: int | None = None, **options: Any
+) -> MeanVariance:
     """Mean and variance of the metric named by `text` at cutoff k (None: the whole list).
 
-    Options as for `oracles.moments`, except that `judged` is a histogram. The variance of err is None for
-    lists of more than some hundred items.
+    Options as for `oracles.moments`, except that `judged` is a histogram. The variance of err is
+    None for lists of more than some hundred items.
     """
     name, written, cutoff = oracles.parse(text)
     options = {**written, **options}
@@ -72,7 +76,9 @@ def reference(ties: Sequence[Histogram], text: str, k: int | None = None, **opti
     if name in ("ap", "wap"):
         graded, denominator = name == "wap", options.get("denominator", "total")
         if denominator == "retrieved":
-            return reference_pairwise(ties, cutoff, graded=graded, relevant_from=relevant_from, by_hits=True)
+            return reference_pairwise(
+                ties, cutoff, graded=graded, relevant_from=relevant_from, by_hits=True
+            )
         moments = reference_pairwise(ties, cutoff, graded=graded, relevant_from=relevant_from)
     elif name == "hit_rate":
         moments = reference_hit_rate(ties, cutoff, relevant_from=relevant_from)
@@ -81,7 +87,9 @@ def reference(ties: Sequence[Histogram], text: str, k: int | None = None, **opti
     elif name == "err":
         moments = reference_err(ties, cutoff, max_grade=options.get("max_grade", 4))
     else:
-        moments = reference_additive(ties, *weights_and_value(name, items_in(ties), options), cutoff)
+        moments = reference_additive(
+            ties, *weights_and_value(name, items_in(ties), options), cutoff
+        )
     return moments.over(divisor(name, ties, cutoff, options)({}))
 
 
@@ -101,7 +109,8 @@ def weights_and_value(
     return [UNIT] * (length + 1), value
 
 
-# Additive: sum of weight(i) * value(i) ----------------------------------------------------------------
+# Additive: sum of weight(i) * value(i)
+# ----------------------------------------------------------------
 
 
 def reference_additive(
@@ -110,7 +119,9 @@ def reference_additive(
     value: Callable[[Grade], Fraction],
     k: int | None = None,
 ) -> MeanVariance:
-    """Moments of the sum over i <= k of weights[i] (fixed-point; entry 0 unused) times value(grade at i)."""
+    """Moments of the sum over i <= k of weights[i] (fixed-point; entry 0 unused) times value(grade
+    at i).
+    """
 
     @lru_cache(maxsize=10_000)
     def one_draw(tie: tuple[tuple[Grade, int], ...]) -> tuple[Fraction, Fraction]:
@@ -131,7 +142,9 @@ def reference_additive(
 
 
 def spread_over_slots(spread: Fraction, size: int, weight_sum: int, squares: int) -> int:
-    """Variance of a weighted sum of draws: any two of a tie's draws have covariance -spread / (size - 1)."""
+    """Variance of a weighted sum of draws: any two of a tie's draws have covariance -spread / (size
+    - 1).
+    """
     combined = (size - 1) * squares - (weight_sum * weight_sum - squares)
     return spread.numerator * combined // (spread.denominator * (size - 1))
 
@@ -158,11 +171,14 @@ def reference_ndcg(
     if not normalised:
         return reference_additive(ties, weights, value, k)
     if ideal == "cutoff":
-        cut = [tie for start, end, size, tie in walk(ties, k) if end - start < size and len(tie) > 1]
+        cut = [
+            tie for start, end, size, tie in walk(ties, k) if end - start < size and len(tie) > 1
+        ]
         if cut:
             return ndcg_of_the_cut(ties, k or 0, weights, value)
         pool = [
-            tie if end - start == size else dict.fromkeys(tie, end - start) for start, end, size, tie in walk(ties, k)
+            tie if end - start == size else dict.fromkeys(tie, end - start)
+            for start, end, size, tie in walk(ties, k)
         ]
     best = ideal_sum(gain_counts(pool, value), list(accumulate(weights)))
     return reference_additive(ties, weights, value, k).over(fraction(best)) if best else NOTHING
@@ -177,7 +193,9 @@ def gain_counts(ties: Sequence[Histogram], value: Callable[[Grade], Fraction]) -
 
 
 def ideal_sum(gains: Mapping[Fraction, int], weight_sums: list[int]) -> int:
-    """Fixed-point sum of gain * weight, highest gain first, over as many positions as there are weights."""
+    """Fixed-point sum of gain * weight, highest gain first, over as many positions as there are
+    weights.
+    """
     total = start = 0
     for gain in sorted(gains, reverse=True):
         end = min(start + gains[gain], len(weight_sums) - 1)
@@ -189,13 +207,18 @@ def ideal_sum(gains: Mapping[Fraction, int], weight_sums: list[int]) -> int:
 def ndcg_of_the_cut(
     ties: Sequence[Histogram], k: int, weights: Sequence[int], value: Callable[[Grade], Fraction]
 ) -> MeanVariance:
-    """The ideal of the first k: given x relevant items among the slots before the cut, they are a tie.
+    """The ideal of the first k: given x relevant items among the slots before the cut, they are a
+    tie.
 
     For a cut tie of grades 0 and one other; with more grades, the recursion over states must do.
     """
-    (start, tie), *_ = [(start, tie) for start, end, size, tie in walk(ties, k) if end - start < size]
+    (start, tie), *_ = [
+        (start, tie) for start, end, size, tie in walk(ties, k) if end - start < size
+    ]
     if len(tie) > 2:
-        raise NotImplementedError(f"no reference for ndcg(ideal=cutoff) when a tie of grades {set(tie)} is cut")
+        raise NotImplementedError(
+            f"no reference for ndcg(ideal=cutoff) when a tie of grades {set(tie)} is cut"
+        )
     whole = [tie for start, end, size, tie in walk(ties, k) if end - start == size]
     before, counts = reference_additive(whole, weights, value), gain_counts(whole, value)
     slots, low, high, slot_weights = k - start, min(tie), max(tie), weights[start + 1 :]
@@ -217,11 +240,14 @@ def ndcg_of_the_cut(
     return MeanVariance(fraction(first), fraction(variance_of(first, second)))
 
 
-# Pairwise: sum over relevant i of (worth of the relevant items up to i) / i ---------------------------
+# Pairwise: sum over relevant i of (worth of the relevant items up to i) / i
+# ---------------------------
 
 
 class SlotSums(NamedTuple):
-    """Fixed-point sums over the counted slots u = 0, 1, ... of a tie and over pairs v < u; w = 1/i."""
+    """Fixed-point sums over the counted slots u = 0, 1, ... of a tie and over pairs v < u; w =
+    1/i.
+    """
 
     w: int
     w_u: int
@@ -251,7 +277,9 @@ def slot_sums(start: int, end: int) -> SlotSums:
 
 
 class Worth(NamedTuple):
-    """Relevant items of a tie, and fixed-point means of their worth: g, g**2, g * h of two different ones."""
+    """Relevant items of a tie, and fixed-point means of their worth: g, g**2, g * h of two
+    different ones.
+    """
 
     number: int
     mean: int
@@ -260,15 +288,21 @@ class Worth(NamedTuple):
 
 
 @lru_cache(maxsize=10_000)
-def worth_of(tie: tuple[tuple[Grade, int], ...], graded: bool, relevant_from: Grade | None) -> Worth:
+def worth_of(
+    tie: tuple[tuple[Grade, int], ...], graded: bool, relevant_from: Grade | None
+) -> Worth:
     relevant = [
-        (Fraction(grade) if graded else Fraction(1), count) for grade, count in tie if is_relevant(grade, relevant_from)
+        (Fraction(grade) if graded else Fraction(1), count)
+        for grade, count in tie
+        if is_relevant(grade, relevant_from)
     ]
     number = sum(count for _, count in relevant)
     total = sum((grade * count for grade, count in relevant), ZERO)
     squares = sum((grade**2 * count for grade, count in relevant), ZERO)
     pair = (total**2 - squares) / (number * (number - 1)) if number > 1 else ZERO
-    return Worth(number, *(fixed(x) for x in (total / max(number, 1), squares / max(number, 1), pair)))
+    return Worth(
+        number, *(fixed(x) for x in (total / max(number, 1), squares / max(number, 1), pair))
+    )
 
 
 @lru_cache(maxsize=10_000)
@@ -282,11 +316,15 @@ def all_relevant(relevant: int, size: int) -> tuple[int, int, int, int]:
     return chances[0], chances[1], chances[2], chances[3]
 
 
-def tie_moments(sums: SlotSums, before: int, relevant: int, size: int, worth: Worth) -> tuple[int, int]:
-    """First and second moment of what the counted slots of one tie add; `before` is the worth before the tie.
+def tie_moments(
+    sums: SlotSums, before: int, relevant: int, size: int, worth: Worth
+) -> tuple[int, int]:
+    """First and second moment of what the counted slots of one tie add; `before` is the worth
+    before the tie.
 
-    The second moment is the sum over pairs v < u (twice) and over v = u of the mean product, multiplied out:
-    y_v (S + g_v + X) * y_u (S + X + g_v + M + g_u), with X and M the worth in the tie before v and between.
+    The second moment is the sum over pairs v < u (twice) and over v = u of the mean product,
+    multiplied out: y_v (S + g_v + X) * y_u (S + X + g_v + M + g_u), with X and M the worth in the
+    tie before v and between.
     """
     p1, p2, p3, p4 = all_relevant(relevant, size)
     g, gg, gh = worth.mean, worth.square, worth.pair
@@ -314,7 +352,9 @@ def reference_pairwise(
     relevant_from: Grade | None = None,
     by_hits: bool = False,
 ) -> MeanVariance:
-    """Moments of the numerator of ap (graded: of wap), or of its quotient with the hits among the first k."""
+    """Moments of the numerator of ap (graded: of wap), or of its quotient with the hits among the
+    first k.
+    """
     mean = variance = before = hits = 0
     for start, end, size, tie in walk(ties, k):
         if not any(is_relevant(grade, relevant_from) for grade in tie):
@@ -324,7 +364,9 @@ def reference_pairwise(
         if by_hits and end - start < size:
             chances = hypergeometric(size, worth.number, end - start)
             given = [tie_moments(sums, before, x, end - start, worth) for x in chances]
-            return over_hits(mean, variance, [hits + x for x in chances], list(chances.values()), given)
+            return over_hits(
+                mean, variance, [hits + x for x in chances], list(chances.values()), given
+            )
         first, second = tie_moments(sums, before, worth.number, size, worth)
         spread = variance_of(first, second)
         mean, variance = mean + first, variance + spread
@@ -338,7 +380,9 @@ def reference_pairwise(
 def over_hits(
     mean: int, variance: int, hits: list[int], chances: list[int], given: list[tuple[int, int]]
 ) -> MeanVariance:
-    """Moments of (earlier + cut tie) / hits, from the moments of the cut tie given each number of hits."""
+    """Moments of (earlier + cut tie) / hits, from the moments of the cut tie given each number of
+    hits.
+    """
     first = second = 0
     for number, chance, (tie_mean, tie_square) in zip(hits, chances, given, strict=True):
         if number:

@@ -35,12 +35,15 @@ def test_enumeration_equals_every_small_golden_case(text: str) -> None:
             else:
                 # Golden variances of dcg and ndcg are differences of float64 squares.
                 scale = float(found.maximum) ** 2 if statistic == "variance" else 0
-                assert float(value) == pytest.approx(wanted["float"], rel=1e-14, abs=1e-14 * scale), where
+                assert float(value) == pytest.approx(
+                    wanted["float"], rel=1e-14, abs=1e-14 * scale
+                ), where
             compared += 1
     assert compared >= 4 * 405
 
 
-# By hand: the textbook on one ordered list ------------------------------------------------------------
+# By hand: the textbook on one ordered list
+# ------------------------------------------------------------
 
 LIST = [0, 3, 0, 1, 2]  # hits at positions 2, 4 and 5
 
@@ -86,7 +89,9 @@ LIST = [0, 3, 0, 1, 2]  # hits at positions 2, 4 and 5
         ("err(max_grade=3)", 4, {}, F(7, 8) / 2 + F(1, 8) * F(1, 8) / 4),
     ],
 )
-def test_metrics_on_one_list_by_hand(text: str, k: int | None, query: dict[str, Any], value: Fraction) -> None:
+def test_metrics_on_one_list_by_hand(
+    text: str, k: int | None, query: dict[str, Any], value: Fraction
+) -> None:
     assert score(LIST, text, k, **query) == value
 
 
@@ -100,7 +105,9 @@ def test_log2_discount_and_exp2_gain_by_hand() -> None:
 
 def test_gains_and_discounts_may_be_tables_and_functions() -> None:
     table = {0: 0, 1: 1, 2: 10, 3: 100}
-    assert score(LIST, "dcg", gain=table, discount=lambda position: 1 / 2**position) == 25 + F(1, 16) + F(10, 32)
+    assert score(LIST, "dcg", gain=table, discount=lambda position: 1 / 2**position) == 25 + F(
+        1, 16
+    ) + F(10, 32)
     assert score(LIST, "dcg", 2, gain=lambda grade: grade**2, discount="reciprocal") == F(9, 2)
 
 
@@ -122,7 +129,8 @@ def test_an_empty_list_of_a_judged_query_has_zero_everywhere(name: str) -> None:
     assert all(set(moments([], name, k, judged=[2, 1])) == {0} for k in (None, 1))
 
 
-# By hand: moments over orderings ----------------------------------------------------------------------
+# By hand: moments over orderings
+# ----------------------------------------------------------------------
 
 
 def test_orderings_have_chances_that_sum_to_one() -> None:
@@ -143,7 +151,9 @@ def test_orderings_have_chances_that_sum_to_one() -> None:
         ([[1], [0], [2]], "wap", None, (1, 0, 1, 1)),
     ],
 )
-def test_moments_by_hand(ties: list[list[int]], text: str, k: int | None, wanted: tuple[Fraction, ...]) -> None:
+def test_moments_by_hand(
+    ties: list[list[int]], text: str, k: int | None, wanted: tuple[Fraction, ...]
+) -> None:
     assert tuple(moments(ties, text, k)) == wanted
 
 
@@ -160,13 +170,21 @@ def test_text_forms() -> None:
     assert parse("hit") == parse("success") == ("hit_rate", {}, None)
 
 
-# Independence -----------------------------------------------------------------------------------------
+# Independence
+# -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["oracles", "recursion", "references", "reference_cascade", "fixed_point", "golden"])
+@pytest.mark.parametrize(
+    "name", ["oracles", "recursion", "references", "reference_cascade", "fixed_point", "golden"]
+)
 def test_the_oracles_import_nothing_of_the_package(name: str) -> None:
     tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
-    found = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    found = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     found |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     own = {"oracles", "recursion", "reference_cascade", "fixed_point", "mpmath"}
     assert {module.split(".")[0] for module in found} <= own | set(sys.stdlib_module_names)

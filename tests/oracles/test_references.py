@@ -1,4 +1,6 @@
-"""The references for long lists against enumeration, against each other, golden values, and sums by hand."""
+"""The references for long lists against enumeration, against each other, golden values, and sums by
+hand.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,21 @@ from references import reference
 
 SMALL = golden.cases("exact_small")[::7]
 TEXTS = [
-    *(name for name in METRICS if name not in ("bpref", "num_rel_ret")),  # of which there is no reference
-    *(f"{name}(denominator={choice})" for name in ("ap", "wap") for choice in ("min", "retrieved", "k")),
+    *(
+        name for name in METRICS if name not in ("bpref", "num_rel_ret")
+    ),  # of which there is no reference
+    *(
+        f"{name}(denominator={choice})"
+        for name in ("ap", "wap")
+        for choice in ("min", "retrieved", "k")
+    ),
     *("precision(denominator=retrieved)", "rbp(p=0.5, max_grade=4)", "err(max_grade=3)"),
-    *("dcg(gain=exp2, discount=reciprocal)", "ndcg(gain=exp2)", "ndcg(ideal=list)", "ndcg(ideal=cutoff)"),
+    *(
+        "dcg(gain=exp2, discount=reciprocal)",
+        "ndcg(gain=exp2)",
+        "ndcg(ideal=list)",
+        "ndcg(ideal=cutoff)",
+    ),
 ]
 TINY = Fraction(1, 10**45)
 
@@ -38,7 +51,10 @@ def queries(case: dict[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, An
     flat = [grade for tie in case["ties"] for grade in tie]
     judged = [*flat, 0, 2, 3]
     yield {"n_relevant": case["n_relevant"]}, {"n_relevant": case["n_relevant"]}
-    yield {"relevant_from": 2, "judged": judged}, {"relevant_from": 2, "judged": histograms([judged])[0]}
+    yield (
+        {"relevant_from": 2, "judged": judged},
+        {"relevant_from": 2, "judged": histograms([judged])[0]},
+    )
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -47,7 +63,11 @@ def test_recursion_equals_enumeration(text: str) -> None:
         for query, counted in queries(case):
             for k in (case["k"], None):
                 found = by_states(histograms(case["ties"]), text, k, **counted)
-                assert same(found, moments(case["ties"], text, k, **query)), (case["ties"], k, query)
+                assert same(found, moments(case["ties"], text, k, **query)), (
+                    case["ties"],
+                    k,
+                    query,
+                )
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -66,7 +86,9 @@ def test_reference_equals_enumeration(text: str, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_reference_equals_recursion_on_sixty_items(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reference_equals_recursion_on_sixty_items(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ties = [{0: 6, 1: 2}, {0: 14, 1: 9}, {2: 1}, {0: 20, 1: 8}]
     wanted = by_states(ties, text, 45)
     monkeypatch.setattr(reference_cascade, "STATES_AT_MOST", 0)
@@ -96,13 +118,16 @@ ALWAYS, MOSTLY, RARELY, NEVER = Fraction(1), Fraction(15, 16), Fraction(1, 16), 
         ({ALWAYS: 500, MOSTLY: 50, RARELY: 30, NEVER: 20}, 300),
     ],
 )
-def test_err_by_recurrence_equals_err_by_merging_groups(groups: dict[Fraction, int], slots: int) -> None:
+def test_err_by_recurrence_equals_err_by_merging_groups(
+    groups: dict[Fraction, int], slots: int
+) -> None:
     merged = reference_cascade.mean_reading(groups, slots)
     recurred = reference_cascade.by_recurrence(groups, slots)
     assert max(abs(a - b) for a, b in zip(merged, recurred, strict=True)) < fixed_point.fixed(TINY)
 
 
-# By hand, at a million items --------------------------------------------------------------------------
+# By hand, at a million items
+# --------------------------------------------------------------------------
 
 MILLION = 10**6
 
@@ -110,7 +135,11 @@ MILLION = 10**6
 def harmonic(n: int, power: int = 1) -> Fraction:
     """Sum of 1 / i**power for i up to n, to 60 digits."""
     with mpmath.workprec(250):
-        value = mpmath.euler + mpmath.digamma(n + 1) if power == 1 else mpmath.zeta(power) - mpmath.zeta(power, n + 1)
+        value = (
+            mpmath.euler + mpmath.digamma(n + 1)
+            if power == 1
+            else mpmath.zeta(power) - mpmath.zeta(power, n + 1)
+        )
         return Fraction(int(mpmath.ldexp(value, 200)), 1 << 200)
 
 
@@ -128,7 +157,9 @@ def test_err_of_one_relevant_item_in_a_tie_of_a_million() -> None:
 
 
 def test_half_of_a_tie_of_a_million_relevant() -> None:
-    """E[AP * R] = H * (r/n - p) + n * p with p = P(two given slots are relevant), summed over positions."""
+    """E[AP * R] = H * (r/n - p) + n * p with p = P(two given slots are relevant), summed over
+    positions.
+    """
     half = MILLION // 2
     pair = Fraction(half * (half - 1), MILLION * (MILLION - 1))
     wanted = (harmonic(MILLION) * (Fraction(1, 2) - pair) + MILLION * pair) / half
@@ -145,9 +176,14 @@ def test_a_million_untied_items_with_the_relevant_one_in_a_last_tie_of_two(text:
 
 
 def test_ties_of_ten_add_up() -> None:
-    """A relevant item per tie: E = sum over ties of the mean of (1 + earlier) / i over its ten positions."""
+    """A relevant item per tie: E = sum over ties of the mean of (1 + earlier) / i over its ten
+    positions.
+    """
     found = reference([{0: 9, 1: 1}] * 1000, "ap")
-    wanted = [Fraction(1 + tie, 10) * (harmonic(10 * tie + 10) - harmonic(10 * tie)) for tie in range(1000)]
+    wanted = [
+        Fraction(1 + tie, 10) * (harmonic(10 * tie + 10) - harmonic(10 * tie))
+        for tie in range(1000)
+    ]
     assert same(found, (sum(wanted, Fraction(0)) / 1000, None))
 
 
@@ -159,13 +195,16 @@ def test_hit_rate_keeps_its_digits_near_one() -> None:
     assert found.std == pytest.approx(float(missed) ** 0.5, rel=1e-15)
 
 
-# The numbers underneath -------------------------------------------------------------------------------
+# The numbers underneath
+# -------------------------------------------------------------------------------
 
 
 def test_discount_table_equals_the_logarithm() -> None:
     table = fixed_point.log2_discounts(20_000)
     for position in [1, 2, 3, 6, 7, 19_999, 20_000, *random.Random(0).sample(range(8, 20_000), 50)]:
-        assert abs(fixed_point.fraction(table[position]) - 1 / log2(1 + position)) < Fraction(1, 10**58)
+        assert abs(fixed_point.fraction(table[position]) - 1 / log2(1 + position)) < Fraction(
+            1, 10**58
+        )
 
 
 def test_hypergeometric_chances() -> None:
@@ -173,7 +212,9 @@ def test_hypergeometric_chances() -> None:
     assert [round(float(fixed_point.fraction(found[x])) * 120) for x in range(4)] == [20, 60, 36, 4]
     assert fixed_point.hypergeometric(5, 5, 3).keys() == {3}
     assert fixed_point.hypergeometric(5, 0, 3).keys() == {0}
-    assert sum(fixed_point.hypergeometric(MILLION, 1000, 5000).values()) > fixed_point.fixed(1 - TINY)
+    assert sum(fixed_point.hypergeometric(MILLION, 1000, 5000).values()) > fixed_point.fixed(
+        1 - TINY
+    )
 
 
 def test_number_of_states_bounds_the_recursion() -> None:

@@ -14,7 +14,9 @@ from retrieval_report import RetrievalReportError
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.crash_guard import tried_first
 
-FEW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 MANY = settings(max_examples=400, deadline=None)
 numbers = st.integers(0, 2**63)
 

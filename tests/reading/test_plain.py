@@ -18,18 +18,35 @@ from retrieval_report.reading.sources import SMALL_CHUNK, Source
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS
 
 IDS = st.text(st.characters(exclude_categories=["Cs", "Zs", "Cc"]), min_size=1, max_size=5)
-ODD_IDS = st.sampled_from(["#q", "q#1", '"q', 'a"b', "a,b", "x\x00y", "x\x0cy", "é", "\xa0", "-", "7", "007"])
+ODD_IDS = st.sampled_from(
+    ["#q", "q#1", '"q', 'a"b', "a,b", "x\x00y", "x\x0cy", "é", "\xa0", "-", "7", "007"]
+)
 SCORES = st.one_of(
     st.floats().map(repr),
     st.integers(-5, 5).map(str),
     st.integers(2**52, 2**70).map(str),
     st.sampled_from(
-        ["NA", "inf", "-Infinity", "1e400", "1e-400", "+.5", "5.", "0x1", "1_0", "3,5", "--1", "null", "1d3"]
+        [
+            "NA",
+            "inf",
+            "-Infinity",
+            "1e400",
+            "1e-400",
+            "+.5",
+            "5.",
+            "0x1",
+            "1_0",
+            "3,5",
+            "--1",
+            "null",
+            "1d3",
+        ]
     ),
 )
 MARKS = st.sampled_from([" "] * 40 + ["\t"] * 3 + ["  ", " \t", "\r", "\x0b", "\u2003"])
 ENDS = st.sampled_from(
-    ["\n"] * 20 + ["\r\n", " \n", "\n\n", "\n# a comment\n", "\n \n", "\n ", " extra\n", " 1 2\n", ""]
+    ["\n"] * 20
+    + ["\r\n", " \n", "\n\n", "\n# a comment\n", "\n \n", "\n ", " extra\n", " 1 2\n", ""]
 )
 
 
@@ -39,7 +56,9 @@ def files(draw: st.DrawFn, fields: int) -> bytes:
     mark = draw(st.sampled_from([st.just(" "), st.just("\t"), MARKS]))
     end = draw(st.sampled_from([st.just("\n"), ENDS]))
     ids = draw(st.sampled_from([st.sampled_from("abc"), IDS, st.one_of(IDS, ODD_IDS)]))
-    number = draw(st.sampled_from([st.integers(-9, 99).map(str), st.floats(-9, 9).map(repr), SCORES]))
+    number = draw(
+        st.sampled_from([st.integers(-9, 99).map(str), st.floats(-9, 9).map(repr), SCORES])
+    )
     text = draw(st.sampled_from(["", "", "", "\ufeff", " ", "\n", "# x\n"]))
     for _ in range(draw(st.integers(1, 6))):
         values = [draw(number if field in (3, 4) else ids) for field in range(fields)]
@@ -50,7 +69,9 @@ def files(draw: st.DrawFn, fields: int) -> bytes:
     return content.replace(b"a", b"\xff", 1) if broken else content
 
 
-def result(content: bytes, fields: tuple[str, ...], columns: dict[str, str] | None, *, plain: bool) -> Any:
+def result(
+    content: bytes, fields: tuple[str, ...], columns: dict[str, str] | None, *, plain: bool
+) -> Any:
     """What reading gives: the frame or the error, and the warnings."""
     kind = RANKINGS if fields == RUN_FIELDS else JUDGEMENTS
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings(record=True) as caught:
@@ -59,9 +80,15 @@ def result(content: bytes, fields: tuple[str, ...], columns: dict[str, str] | No
             patch.setattr(trec, "_read_plain", lambda *given: None)
         try:
             source = Source(Path("made.txt"), content)
-            table = trec.read_trec(source, fields, lambda found: match_columns(found, kind, columns, "made.txt"))
+            table = trec.read_trec(
+                source, fields, lambda found: match_columns(found, kind, columns, "made.txt")
+            )
             frame = parse_values(table)
-            outcome: Any = (frame.schema, frame.rows(), [table.line(row) for row in range(frame.height)])
+            outcome: Any = (
+                frame.schema,
+                frame.rows(),
+                [table.line(row) for row in range(frame.height)],
+            )
         except RetrievalReportError as error:
             outcome = (type(error), str(error))
     return repr(outcome), [str(warning.message) for warning in caught]
@@ -76,24 +103,32 @@ def result(content: bytes, fields: tuple[str, ...], columns: dict[str, str] | No
 @example(b"q Q0 a 1 9007199254740993.0 t\nq Q0 b 1 9007199254740993 t\n")
 @settings(max_examples=300)
 def test_runs_are_read_alike(content: bytes) -> None:
-    assert result(content, RUN_FIELDS, None, plain=True) == result(content, RUN_FIELDS, None, plain=False)
+    assert result(content, RUN_FIELDS, None, plain=True) == result(
+        content, RUN_FIELDS, None, plain=False
+    )
 
 
 @given(files(6))
 @settings(max_examples=50)
 def test_runs_of_other_columns_are_read_alike(content: bytes) -> None:
     columns = {"model": "iteration", "score": "rank"}
-    assert result(content, RUN_FIELDS, columns, plain=True) == result(content, RUN_FIELDS, columns, plain=False)
+    assert result(content, RUN_FIELDS, columns, plain=True) == result(
+        content, RUN_FIELDS, columns, plain=False
+    )
 
 
 @given(files(4))
 @example(b"q 0 a 1 t\nq 0 a\n")
 @settings(max_examples=150)
 def test_judgements_are_read_alike(content: bytes) -> None:
-    assert result(content, QRELS_FIELDS, None, plain=True) == result(content, QRELS_FIELDS, None, plain=False)
+    assert result(content, QRELS_FIELDS, None, plain=True) == result(
+        content, QRELS_FIELDS, None, plain=False
+    )
 
 
-@pytest.mark.parametrize("odd", [b"q  Q0 a 1 0.5 t\n", b"q Q0 a\t1 0.5 t\n", b"\n", b"#\n", b"q Q0 \xc3 1 0.5 t\n"])
+@pytest.mark.parametrize(
+    "odd", [b"q  Q0 a 1 0.5 t\n", b"q Q0 a\t1 0.5 t\n", b"\n", b"#\n", b"q Q0 \xc3 1 0.5 t\n"]
+)
 @pytest.mark.parametrize("far", [0, 1, 2])
 def test_what_is_odd_is_seen_wherever_it_stands(odd: bytes, far: int) -> None:
     line = b"q Q0 abc 1 0.5 t\n"
@@ -108,7 +143,13 @@ def test_plain_files_take_the_faster_way() -> None:
     def choose(found: Any) -> dict[str, str]:
         return match_columns(found, RANKINGS, None, "a")
 
-    for content in (b"q Q0 a 1 0.5 t\n", b"q\tQ0\ta\t1\t7\tt\nq\tQ0\tb\t2\t6\tt", "q Q0 é 1 .5 t\n".encode()):
+    for content in (
+        b"q Q0 a 1 0.5 t\n",
+        b"q\tQ0\ta\t1\t7\tt\nq\tQ0\tb\t2\t6\tt",
+        "q Q0 é 1 .5 t\n".encode(),
+    ):
         source = Source(Path("a"), content)
         assert trec._read_plain(source, RUN_FIELDS, choose(RUN_FIELDS)) is not None
-        assert parse_values(trec.read_trec(source, RUN_FIELDS, choose)).height == content.count(b"Q0")
+        assert parse_values(trec.read_trec(source, RUN_FIELDS, choose)).height == content.count(
+            b"Q0"
+        )

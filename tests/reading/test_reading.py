@@ -11,7 +11,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from retrieval_report import evaluate
-from retrieval_report.contracts.errors import ColumnError, DataError, FileError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    DataError,
+    FileError,
+    ParameterError,
+    RetrievalReportWarning,
+)
 from retrieval_report.reading import read_queries, read_rankings
 
 CSV = "query,item,distance,relevance\nq1,007,2,1\nq1,7,2,0\nq2,007,5,1\n"
@@ -50,7 +56,9 @@ def test_json_lines(tmp_path: Path, name: str) -> None:
 
 
 def test_json_lines_turn_integer_ids_into_text_and_keep_numbers(tmp_path: Path) -> None:
-    text = '{"qid": 7, "item": 9007199254740993, "score": 0.5}\n\n{"qid": 8, "item": 1, "score": 2}\n'
+    text = (
+        '{"qid": 7, "item": 9007199254740993, "score": 0.5}\n\n{"qid": 8, "item": 1, "score": 2}\n'
+    )
     frame = read_rankings(write(tmp_path / "a.jsonl", text))
     assert frame.rows() == [("a", "7", "9007199254740993", 0.5, 0), ("a", "8", "1", 2.0, 1)]
 
@@ -68,7 +76,9 @@ def test_json_lines_look_at_every_line_before_choosing_a_type(tmp_path: Path) ->
 
 def test_row_042_half_a_surrogate_pair_in_json_is_refused(tmp_path: Path) -> None:
     good = r'{"query": "\ud83d\ude00 \\ud800", "item": "a", "score": 1}' + "\n"
-    assert read_rankings(write(tmp_path / "a.jsonl", good))["query"].to_list() == ["\U0001f600 \\ud800"]
+    assert read_rankings(write(tmp_path / "a.jsonl", good))["query"].to_list() == [
+        "\U0001f600 \\ud800"
+    ]
     bad = good + r'{"query": "\uD83D", "item": "a", "score": 1}' + "\n"
     with pytest.raises(DataError, match=r"b.jsonl, line 2: '.ud83d' is half of a surrogate pair"):
         read_rankings(write(tmp_path / "b.jsonl", bad))
@@ -77,7 +87,9 @@ def test_row_042_half_a_surrogate_pair_in_json_is_refused(tmp_path: Path) -> Non
 
 
 def test_a_number_in_quotes_stays_text_and_the_evaluation_refuses_it(tmp_path: Path) -> None:
-    read = read_rankings(write(tmp_path / "a.jsonl", '{"query": "q", "item": "a", "score": "10", "rel": 1}\n'))
+    read = read_rankings(
+        write(tmp_path / "a.jsonl", '{"query": "q", "item": "a", "score": "10", "rel": 1}\n')
+    )
     assert read["score"].dtype == pl.String
     with pytest.raises(ColumnError, match=r"column 'score' is String"):
         evaluate(read)
@@ -117,7 +129,9 @@ def test_arrow_stream(tmp_path: Path, zipped: bool) -> None:
 
 def test_row_045_categories_become_text(tmp_path: Path) -> None:
     frame = pl.DataFrame({"query": ["x", "x"], "item": ["a", "b"], "distance": [1, 2]})
-    frame = frame.with_columns(pl.col("query").cast(pl.Categorical), pl.col("item").cast(pl.Enum(["a", "b"])))
+    frame = frame.with_columns(
+        pl.col("query").cast(pl.Categorical), pl.col("item").cast(pl.Enum(["a", "b"]))
+    )
     frame.write_parquet(tmp_path / "m.parquet")
     read = read_rankings(tmp_path / "m.parquet")
     assert read.schema["query"] == read.schema["item"] == pl.String
@@ -142,14 +156,19 @@ def test_row_039_an_empty_id_in_quotes_is_an_id_and_one_without_is_null(tmp_path
 
 def test_a_frame_with_other_names_is_told_how_to_name_them() -> None:
     frame = pl.DataFrame({"query": ["q"], "passage": ["a"], "distance": [1]})
-    with pytest.raises(ColumnError, match=r"read_rankings\(…, columns=\{'item': '<your name for it>'\}\)"):
+    with pytest.raises(
+        ColumnError, match=r"read_rankings\(…, columns=\{'item': '<your name for it>'\}\)"
+    ):
         read_rankings(frame)
     with pytest.raises(ColumnError, match=r"did you mean columns=\{'item': 'passage'\}\?"):
         read_rankings(frame, columns={"passage": "item"})
 
 
 def test_row_055_a_missing_column_is_named_with_what_is_there(tmp_path: Path) -> None:
-    with pytest.raises(ColumnError, match=r"m.csv: the rankings lack item and distance\|score; found \['query', 'x'\]"):
+    with pytest.raises(
+        ColumnError,
+        match=r"m.csv: the rankings lack item and distance\|score; found \['query', 'x'\]",
+    ):
         read_rankings(write(tmp_path / "m.csv", "query,x\nq,1\n"))
 
 
@@ -160,22 +179,36 @@ def test_row_056_a_column_that_is_there_twice_is_refused(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("row", ["1,a,0.9,1\n", "1,a,0.9\n"])
 def test_a_file_without_a_header_is_said_to_lack_one(tmp_path: Path, row: str) -> None:
-    with pytest.raises(ColumnError, match=r"m.csv: .*; the first line seems to be data: put a line of names above it"):
+    with pytest.raises(
+        ColumnError,
+        match=r"m.csv: .*; the first line seems to be data: put a line of names above it",
+    ):
         read_rankings(write(tmp_path / "m.csv", row))
 
 
 def test_a_named_index_of_pandas_is_not_read_and_the_error_says_so() -> None:
     frame = pd.DataFrame({"query": ["q"], "item": ["a"], "score": [1.0]})
-    message = r"lack query; .*; the index \['query'\] of the pandas frame is not read: call .reset_index\(\)$"
+    message = (
+        r"lack query; .*; the index \['query'\] of the pandas frame is not read: call "
+        r".reset_index\(\)$"
+    )
     with pytest.raises(ColumnError, match=message):
         read_rankings(frame.set_index("query"))
-    with pytest.raises(ColumnError, match=r"<your name for it>'\}\)$"):  # an index without a name holds no column
+    with pytest.raises(
+        ColumnError, match=r"<your name for it>'\}\)$"
+    ):  # an index without a name holds no column
         read_rankings(frame.drop(columns="query"))
 
 
 def test_row_057_other_columns_are_left_out(tmp_path: Path) -> None:
     text = "note,query,item,distance,n_relevant\nx,q,a,1,5\n"
-    assert read_rankings(write(tmp_path / "m.csv", text)).columns == ["model", "query", "item", "distance", "row"]
+    assert read_rankings(write(tmp_path / "m.csv", text)).columns == [
+        "model",
+        "query",
+        "item",
+        "distance",
+        "row",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -192,8 +225,12 @@ def test_row_057_other_columns_are_left_out(tmp_path: Path) -> None:
         (["", "NA"], [None, None], pl.Float64),
     ],
 )
-def test_numbers(tmp_path: Path, texts: list[str], values: list[object], dtype: pl.DataType) -> None:
-    text = "query,item,distance,x\n" + "".join(f"q,{item},{value},-\n" for item, value in enumerate(texts))
+def test_numbers(
+    tmp_path: Path, texts: list[str], values: list[object], dtype: pl.DataType
+) -> None:
+    text = "query,item,distance,x\n" + "".join(
+        f"q,{item},{value},-\n" for item, value in enumerate(texts)
+    )
     distance = read_rankings(write(tmp_path / "m.csv", text))["distance"]
     assert distance.to_list() == values
     assert distance.dtype == dtype
@@ -201,7 +238,9 @@ def test_numbers(tmp_path: Path, texts: list[str], values: list[object], dtype: 
 
 def test_integers_that_a_float_column_cannot_hold_are_warned_of(tmp_path: Path) -> None:
     path = write(tmp_path / "m.csv", "query,item,distance\nq,a,9007199254740993\nq,b,0.5\n")
-    with pytest.warns(RetrievalReportWarning, match=r"line 2.*'9007199254740993' does not fit a float64"):
+    with pytest.warns(
+        RetrievalReportWarning, match=r"line 2.*'9007199254740993' does not fit a float64"
+    ):
         read_rankings(path)
 
 
@@ -210,23 +249,35 @@ def test_masks_weights_counts_and_the_number_of_relevant_items(tmp_path: Path) -
     read = read_rankings(write(tmp_path / "m.csv", text))
     assert read["mask"].to_list() == [True, False, None]
     assert read["weight"].to_list() == [1.0, 0.5, None]
-    queries = read_queries(write(tmp_path / "queries.csv", "qid,label,weight,n_relevant\n1,07,2,3\n2,7,1,NA\n"))
+    queries = read_queries(
+        write(tmp_path / "queries.csv", "qid,label,weight,n_relevant\n1,07,2,3\n2,7,1,NA\n")
+    )
     assert queries.rows() == [("1", "07", 2, 3), ("2", "7", 1, None)]
 
 
 @pytest.mark.parametrize(
     ("column", "value", "wanted"),
-    [("mask", "maybe", "true, false, 1 or 0"), ("row", "1.5", "a whole number"), ("weight", "x", "a number")],
+    [
+        ("mask", "maybe", "true, false, 1 or 0"),
+        ("row", "1.5", "a whole number"),
+        ("weight", "x", "a number"),
+    ],
 )
-def test_values_of_another_type_are_refused(tmp_path: Path, column: str, value: str, wanted: str) -> None:
+def test_values_of_another_type_are_refused(
+    tmp_path: Path, column: str, value: str, wanted: str
+) -> None:
     path = write(tmp_path / "m.csv", f"query,item,score,{column}\nq,a,1,1\nq,b,1,{value}\n")
-    with pytest.raises(DataError, match=rf"m.csv, line 3: column '{column}': '{value}' is not {wanted}"):
+    with pytest.raises(
+        DataError, match=rf"m.csv, line 3: column '{column}': '{value}' is not {wanted}"
+    ):
         read_rankings(path)
 
 
 def test_counts_need_no_item_and_get_no_row(tmp_path: Path) -> None:
     path = write(tmp_path / "m.csv", "query,distance,relevance,count\nq,1,1,20\n")
-    assert read_rankings(path).to_dicts() == [{"model": "m", "query": "q", "distance": 1, "relevance": 1, "count": 20}]
+    assert read_rankings(path).to_dicts() == [
+        {"model": "m", "query": "q", "distance": 1, "relevance": 1, "count": 20}
+    ]
 
 
 def test_a_row_column_of_the_file_is_kept(tmp_path: Path) -> None:

@@ -20,7 +20,9 @@ from polars.testing import assert_frame_equal
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.reading import to_polars
 
-FRAME = pl.DataFrame({"query": ["q1", "q1", "q2"], "item": ["a", "b", "a"], "distance": [0.5, 0.5, -0.0]})
+FRAME = pl.DataFrame(
+    {"query": ["q1", "q1", "q2"], "item": ["a", "b", "a"], "distance": [0.5, 0.5, -0.0]}
+)
 
 
 def duckdb_relation() -> Any:
@@ -38,7 +40,9 @@ def duckdb_relation() -> Any:
         lambda: FRAME.to_pandas().astype({"query": "string[pyarrow]", "item": "string[python]"}),
         lambda: FRAME.to_pandas().set_index(pd.Index([9, 9, 4])),
         FRAME.to_arrow,
-        lambda: pa.RecordBatchReader.from_batches(FRAME.to_arrow().schema, FRAME.to_arrow().to_batches()),
+        lambda: pa.RecordBatchReader.from_batches(
+            FRAME.to_arrow().schema, FRAME.to_arrow().to_batches()
+        ),
         duckdb_relation,
         lambda: nw.from_native(FRAME),
         lambda: nw.from_native(FRAME.lazy()),
@@ -76,13 +80,17 @@ def test_types_of_numbers_are_kept() -> None:
     read = to_polars(frame, "rankings")
     expected = [pl.Int8, pl.UInt8, pl.Int64, pl.UInt64, pl.Float32, pl.Float16]
     assert read.dtypes == expected
-    assert to_polars({"distance": [decimal.Decimal("0.10")]}, "rankings")["distance"].dtype.is_decimal()
+    assert to_polars({"distance": [decimal.Decimal("0.10")]}, "rankings")[
+        "distance"
+    ].dtype.is_decimal()
 
 
 def test_row_045_categories_become_text() -> None:
     frame = pd.DataFrame({"query": pd.Categorical(["q", "r"]), "item": pd.Categorical([1, 2])})
     assert to_polars(frame, "rankings").rows() == [("q", 1), ("r", 2)]
-    enum = FRAME.with_columns(pl.col("item").cast(pl.Enum(["a", "b"])), pl.col("query").cast(pl.Categorical))
+    enum = FRAME.with_columns(
+        pl.col("item").cast(pl.Enum(["a", "b"])), pl.col("query").cast(pl.Categorical)
+    )
     assert_frame_equal(to_polars(enum, "rankings"), FRAME)
 
 
@@ -97,12 +105,16 @@ def test_row_045_categories_become_text() -> None:
     ],
 )
 def test_row_072_columns_of_mixed_types_are_refused(frame: object) -> None:
-    with pytest.raises(ColumnError, match=r"rankings: column 'query' cannot be used: .* give it one type first"):
+    with pytest.raises(
+        ColumnError, match=r"rankings: column 'query' cannot be used: .* give it one type first"
+    ):
         to_polars(frame, "rankings")
 
 
 def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
-    frame = pd.DataFrame({"query": ["q"], "note": pd.Series([object()], dtype=object), 3: [{"a": 1}]})
+    frame = pd.DataFrame(
+        {"query": ["q"], "note": pd.Series([object()], dtype=object), 3: [{"a": 1}]}
+    )
     assert "note" not in to_polars(frame, "rankings").columns
     mixed = {"query": ["q", "r"], "note": ["a", 1]}
     assert to_polars(mixed, "rankings").columns == ["query"]
@@ -113,7 +125,10 @@ def test_columns_that_nobody_uses_may_be_of_any_kind() -> None:
     [
         ([{"query": "q"}], r"a list is not a frame; for rows as dicts, pass pl.DataFrame\(rows\)"),
         ({"query": "q", "item": "a"}, "a dict of columns has lists of equal length, not str"),
-        ({"query": ["q"], "item": ["a", "b"]}, "the columns differ in length: {'query': 1, 'item': 2}"),
+        (
+            {"query": ["q"], "item": ["a", "b"]},
+            "the columns differ in length: {'query': 1, 'item': 2}",
+        ),
         (np.zeros((2, 2)), "a ndarray is not a frame"),
         (np.zeros(3), "a ndarray is not a frame"),
         (None, "a NoneType is not a frame"),

@@ -9,7 +9,9 @@ from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, match_
 
 
 def test_names_of_other_tools_are_recognised() -> None:
-    assert match_columns(["system", "topic", "docid", "similarity", "grade"], RANKINGS, None, "f") == {
+    assert match_columns(
+        ["system", "topic", "docid", "similarity", "grade"], RANKINGS, None, "f"
+    ) == {
         "model": "system",
         "query": "topic",
         "item": "docid",
@@ -47,14 +49,32 @@ def test_a_mapping_decides(found: list[str], mapping: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("found", "mapping", "message"),
     [
-        (["query", "qid", "item", "dist"], None, r"f: columns \['query', 'qid'\] can all be meant by 'query'"),
+        (
+            ["query", "qid", "item", "dist"],
+            None,
+            r"f: columns \['query', 'qid'\] can all be meant by 'query'",
+        ),
         (["query", "item", "dist", "score"], None, "both 'dist' .smaller is nearer. and 'score'"),
         (["query", "item", "dist"], {"querry": "query"}, "the rankings have"),
-        (["query", "item", "dist"], {"query": "q"}, r"but its columns are \['query', 'item', 'dist'\]"),
-        (["query", "item", "dist"], {"query": "item", "item": "item"}, "uses one column of the file twice"),
-        (["query", "item", "a", "b"], {"distance": "a", "score": "b"}, "names both 'distance' and 'score'"),
+        (
+            ["query", "item", "dist"],
+            {"query": "q"},
+            r"but its columns are \['query', 'item', 'dist'\]",
+        ),
+        (
+            ["query", "item", "dist"],
+            {"query": "item", "item": "item"},
+            "uses one column of the file twice",
+        ),
+        (
+            ["query", "item", "a", "b"],
+            {"distance": "a", "score": "b"},
+            "names both 'distance' and 'score'",
+        ),
     ],
 )
-def test_doubtful_columns_are_refused(found: list[str], mapping: dict[str, str] | None, message: str) -> None:
+def test_doubtful_columns_are_refused(
+    found: list[str], mapping: dict[str, str] | None, message: str
+) -> None:
     with pytest.raises(ColumnError, match=message):
         match_columns(found, RANKINGS, mapping, "f")

@@ -34,7 +34,10 @@ def refused(path: Path, error: type[RetrievalReportError], message: str) -> None
 
 
 def scored(*scores: str) -> list[str]:
-    return [f'{{"query": "q", "item": "i{index}", "score": {score}}}' for index, score in enumerate(scores)]
+    return [
+        f'{{"query": "q", "item": "i{index}", "score": {score}}}'
+        for index, score in enumerate(scores)
+    ]
 
 
 def test_large_whole_numbers_stay_apart(tmp_path: Path) -> None:
@@ -46,7 +49,9 @@ def test_large_whole_numbers_stay_apart(tmp_path: Path) -> None:
 
 def test_large_whole_numbers_beside_a_fraction_are_warned_of(tmp_path: Path) -> None:
     path = write(tmp_path, *scored("9007199254740993", "9007199254740992", "0.5"))
-    with pytest.warns(RetrievalReportWarning, match="line 1: column 'score': '9007199254740993' does not fit") as told:
+    with pytest.warns(
+        RetrievalReportWarning, match="line 1: column 'score': '9007199254740993' does not fit"
+    ) as told:
         assert read_rankings(path).schema["score"] == pl.Float64
     assert len(told) == 1
 
@@ -67,12 +72,21 @@ def test_whole_numbers_that_floats_hold_are_not_warned_of(tmp_path: Path, whole:
     ],
 )
 def test_a_name_that_stands_in_an_object_twice_is_refused(tmp_path: Path, line: str) -> None:
-    refused(write(tmp_path, ROW.strip(), line), FileError, "line 2: the name '(score|item|query)' occurs twice")
+    refused(
+        write(tmp_path, ROW.strip(), line),
+        FileError,
+        "line 2: the name '(score|item|query)' occurs twice",
+    )
 
 
 def test_texts_that_look_like_names_are_no_names(tmp_path: Path) -> None:
     rows = [
-        {"query": '"item": ', "item": '"item": 1.5', "score": 1, "more": {"item": 2.5, "score": [1]}},
+        {
+            "query": '"item": ',
+            "item": '"item": 1.5',
+            "score": 1,
+            "more": {"item": 2.5, "score": [1]},
+        },
         {"query": "item", "item": "query", "score": 2, "more": {"item": 2.5, "score": [1]}},
         {"query": "\\", "item": "x\\", "score": 3, "more": {"item": 2.5, "score": [1]}},
     ]
@@ -83,7 +97,14 @@ def test_texts_that_look_like_names_are_no_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [("1.0", "1.0"), ("1e2", "1e2"), ("-0", "-0"), ("true", "true"), ("[1]", "a list"), ('{"a": 1}', "an object")],
+    [
+        ("1.0", "1.0"),
+        ("1e2", "1e2"),
+        ("-0", "-0"),
+        ("true", "true"),
+        ("[1]", "a list"),
+        ('{"a": 1}', "an object"),
+    ],
 )
 def test_ids_that_are_neither_texts_nor_integers_are_refused_beside_texts(
     tmp_path: Path, value: str, shown: str
@@ -92,7 +113,11 @@ def test_ids_that_are_neither_texts_nor_integers_are_refused_beside_texts(
         row = {"query": "q", "item": "b", "score": 1, "model": "m"}
         second = json.dumps(row).replace(f'"{column}": "{row[column]}"', f'"{column}": {value}')
         path = write(tmp_path, json.dumps(row | {column: "text"}), second)
-        refused(path, ColumnError, rf"line 2: column '{column}': ids are texts or integers, not {re_escaped(shown)}$")
+        refused(
+            path,
+            ColumnError,
+            rf"line 2: column '{column}': ids are texts or integers, not {re_escaped(shown)}$",
+        )
 
 
 def re_escaped(text: str) -> str:
@@ -100,8 +125,16 @@ def re_escaped(text: str) -> str:
 
 
 def test_integers_beside_texts_keep_their_digits(tmp_path: Path) -> None:
-    lines = [f'{{"query": "q", "item": {item}, "score": 1}}' for item in ('"a"', "0", "-7", "123456789012345678901")]
-    assert read_rankings(write(tmp_path, *lines))["item"].to_list() == ["a", "0", "-7", "123456789012345678901"]
+    lines = [
+        f'{{"query": "q", "item": {item}, "score": 1}}'
+        for item in ('"a"', "0", "-7", "123456789012345678901")
+    ]
+    assert read_rankings(write(tmp_path, *lines))["item"].to_list() == [
+        "a",
+        "0",
+        "-7",
+        "123456789012345678901",
+    ]
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e999", "1" * 42])
@@ -110,7 +143,9 @@ def test_a_number_that_is_too_large_is_named_with_its_line(tmp_path: Path, numbe
 
 
 @pytest.mark.parametrize("start", ["", r'"\ud800", "x": ', r'1, "\u0061": '])
-@pytest.mark.parametrize("inside", ["[" * 100_000, "[" * 1_000 + "]" * 1_000, "[" * 128 + "]" * 128])
+@pytest.mark.parametrize(
+    "inside", ["[" * 100_000, "[" * 1_000 + "]" * 1_000, "[" * 128 + "]" * 128]
+)
 def test_deep_nesting_is_refused(tmp_path: Path, start: str, inside: str) -> None:
     path = write(tmp_path, *scored("1", start + inside))
     refused(path, FileError, "line 2: lists or objects are nested too deep")
@@ -130,5 +165,7 @@ def test_a_carriage_return_inside_a_line_is_named(tmp_path: Path) -> None:
 def test_a_list_of_large_numbers_scores_as_it_says(tmp_path: Path) -> None:
     lines = [f'{{"query": "q", "item": "{name}", "score": {score}, "relevance": {grade}}}' for name, score, grade in
              (("a", 2**53 + 1, 0), ("b", 2**53, 1))]  # fmt: skip
-    scores = evaluate(read_rankings(write(tmp_path, *lines)), metrics="rr", cutoffs=None, policies="expected")
+    scores = evaluate(
+        read_rankings(write(tmp_path, *lines)), metrics="rr", cutoffs=None, policies="expected"
+    )
     assert scores["value"].to_list() == [0.5]

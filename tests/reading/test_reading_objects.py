@@ -1,4 +1,6 @@
-"""Runs and judgements as other libraries hold them in memory: dictionaries, objects, iterables, models of them."""
+"""Runs and judgements as other libraries hold them in memory: dictionaries, objects, iterables,
+models of them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,15 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from retrieval_report import ColumnError, DataError, audit, evaluate, read_judgements, read_queries, read_rankings
+from retrieval_report import (
+    ColumnError,
+    DataError,
+    audit,
+    evaluate,
+    read_judgements,
+    read_queries,
+    read_rankings,
+)
 from retrieval_report.reading.readers import read_costs
 
 RUN = {"q1": {"d1": 0.5, "d2": 0.5, "d3": 0.25}, "q2": {"d9": 7.0, "d1": -1.0}, "q3": {}}
@@ -33,10 +43,20 @@ def test_dictionaries_of_pytrec_eval() -> None:
     assert read_rankings(RUN).rows() == [("model", *row, index) for index, row in enumerate(ROWS)]
     assert_frame_equal(read_judgements(QRELS), JUDGED)
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    run: dict[str, dict[str, float]] = {"q1": {"a": 3.0, "b": 2.5, "c": 1.0}, "q2": {"b": 1.0, "a": 0.5}}
+    run: dict[str, dict[str, float]] = {
+        "q1": {"a": 3.0, "b": 2.5, "c": 1.0},
+        "q2": {"b": 1.0, "a": 0.5},
+    }
     qrels = {"q1": {"b": 2, "c": 1, "z": 1}, "q2": {"a": 1}}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "ndcg"}).evaluate(run)
-    ours = evaluate(run, judgements=qrels, metrics="ap, ndcg", cutoffs="all", policies="expected", truncated="no")
+    ours = evaluate(
+        run,
+        judgements=qrels,
+        metrics="ap, ndcg",
+        cutoffs="all",
+        policies="expected",
+        truncated="no",
+    )
     for query, metric, value in ours.select("query", "metric", "value").iter_rows():
         assert value == pytest.approx(theirs[query]["map" if metric == "ap" else "ndcg"], rel=1e-12)
 
@@ -52,7 +72,9 @@ def test_runs_and_qrels_of_ranx() -> None:
     assert_frame_equal(found.select("query", "item", "score"), FRAME)  # ranx sorts stably here
     assert_frame_equal(read_judgements(qrels).sort("query", "item"), JUDGED.sort("query", "item"))
     assert_frame_equal(evaluate({"model": run}, judgements=qrels, **ASKED), WANTED)
-    assert read_rankings([run, ranx.Run({"q1": {"a": 1.0}}, name="b")])["model"].unique().sort().to_list() == [
+    assert read_rankings([run, ranx.Run({"q1": {"a": 1.0}}, name="b")])[
+        "model"
+    ].unique().sort().to_list() == [
         "b",
         "bm25",
     ]
@@ -95,13 +117,21 @@ def test_records_of_other_names_and_columns() -> None:
         read_rankings([*rows, odd(1, 2, 3)])
     with pytest.raises(ColumnError, match=r"not a frame and holds no named tuples \(first 5\)"):
         read_rankings(iter([5]))
-    named = read_rankings([odd(*row) for row in ROWS], columns={"query": "a", "item": "b", "distance": "c"})
+    named = read_rankings(
+        [odd(*row) for row in ROWS], columns={"query": "a", "item": "b", "distance": "c"}
+    )
     assert named["distance"].to_list() == FRAME["score"].to_list()
 
 
 def test_columns_choose_in_whatever_is_given() -> None:
     frame = FRAME.rename({"query": "Q", "score": "value"}).with_columns(score=pl.lit(0))
-    for given in (frame, frame.to_pandas(), frame.to_arrow(), frame.to_dict(as_series=False), {"m": frame}):
+    for given in (
+        frame,
+        frame.to_pandas(),
+        frame.to_arrow(),
+        frame.to_dict(as_series=False),
+        {"m": frame},
+    ):
         found = read_rankings(given, columns={"query": "Q", "score": "value"})
         assert_frame_equal(found.select("query", "item", "score"), FRAME)
     assert "distance" in read_rankings(RUN, columns={"distance": "score"}).columns
@@ -109,7 +139,9 @@ def test_columns_choose_in_whatever_is_given() -> None:
     assert "distance" not in read_rankings(both, columns={"score": "score"}).columns
     with pytest.raises(ColumnError, match=r"columns=\{'query': 'nothing'\}, but its columns are"):
         read_rankings(FRAME, columns={"query": "nothing"})
-    with pytest.raises(ColumnError, match=r"the rankings lack distance\|score; found \['query', 'item', 'rank'\]"):
+    with pytest.raises(
+        ColumnError, match=r"the rankings lack distance\|score; found \['query', 'item', 'rank'\]"
+    ):
         read_rankings(FRAME.rename({"score": "rank"}))
     with pytest.raises(ColumnError, match="the queries lack query"):
         read_queries(pl.DataFrame({"weight": [1]}))
@@ -118,14 +150,19 @@ def test_columns_choose_in_whatever_is_given() -> None:
 
 def test_names_of_other_tools_in_frames_of_all_functions() -> None:
     frame = FRAME.rename({"query": "qid", "item": "docno"})
-    judged = JUDGED.rename({"query": "query-id", "item": "corpus-id", "relevance": "score"})  # BEIR's qrels
+    judged = JUDGED.rename(
+        {"query": "query-id", "item": "corpus-id", "relevance": "score"}
+    )  # BEIR's qrels
     for rankings in (frame, frame.lazy(), frame.to_pandas()):
         assert_frame_equal(evaluate(rankings, judgements=judged, **ASKED), WANTED)
     assert audit(frame, judgements=judged, metrics="ap", systems="ranx").height == 1
     labelled = FRAME.with_columns(label=pl.lit("a class"))  # words are no relevance
     assert_frame_equal(evaluate(labelled, judgements=QRELS, **ASKED), WANTED)
     graded = FRAME.with_columns(label=pl.Series([0, 2, 1, 0, 1]))
-    assert evaluate(graded, metrics="rr", cutoffs="all", policies="best")["value"].to_list() == [1.0, 0.5]
+    assert evaluate(graded, metrics="rr", cutoffs="all", policies="best")["value"].to_list() == [
+        1.0,
+        0.5,
+    ]
 
 
 def test_a_dictionary_of_models_takes_anything(tmp_path: Path) -> None:
@@ -152,21 +189,45 @@ def test_a_dictionary_of_models_takes_anything(tmp_path: Path) -> None:
     both = read_rankings({"a": FRAME, "b": FRAME.rename({"score": "distance"})})
     assert both["distance"].to_list() == [*(0.0 - FRAME["score"]), *FRAME["score"]]
     near = np.array([[0.5, 0.75]]), np.array([[4, 2]])
-    assert read_rankings({"faiss": near}).rows() == [("faiss", 0, 4, 0.5, 0), ("faiss", 0, 2, 0.75, 1)]
+    assert read_rankings({"faiss": near}).rows() == [
+        ("faiss", 0, 4, 0.5, 0),
+        ("faiss", 0, 2, 0.75, 1),
+    ]
 
 
 def test_number_types_of_models_are_united_without_changing_an_order() -> None:
-    whole = pl.DataFrame({"query": ["q"] * 3, "item": list("abc"), "distance": [2**53, 2**53 + 1, 0]})
+    whole = pl.DataFrame(
+        {"query": ["q"] * 3, "item": list("abc"), "distance": [2**53, 2**53 + 1, 0]}
+    )
     broken = whole.with_columns(distance=pl.Series([0.5, 0.25, 1.0], dtype=pl.Float32))
     small = whole.with_columns(distance=pl.Series([3, 1, 2], dtype=pl.Int8))
-    assert read_rankings({"a": broken, "b": small})["distance"].to_list() == [0.5, 0.25, 1.0, 3.0, 1.0, 2.0]
+    assert read_rankings({"a": broken, "b": small})["distance"].to_list() == [
+        0.5,
+        0.25,
+        1.0,
+        3.0,
+        1.0,
+        2.0,
+    ]
     assert read_rankings({"a": whole, "b": small}).schema["distance"] == pl.Int64
-    with pytest.raises(ColumnError, match=r"model 'a': column 'distance' has Int64 values .* they would tie"):
+    with pytest.raises(
+        ColumnError, match=r"model 'a': column 'distance' has Int64 values .* they would tie"
+    ):
         read_rankings({"a": whole, "b": broken})
-    decimal = whole.with_columns(distance=pl.Series(["0.10", "0.30", "0.20"]).cast(pl.Decimal(6, 2)))
-    assert read_rankings({"a": decimal, "b": broken})["distance"].to_list() == [0.1, 0.3, 0.2, 0.5, 0.25, 1.0]
+    decimal = whole.with_columns(
+        distance=pl.Series(["0.10", "0.30", "0.20"]).cast(pl.Decimal(6, 2))
+    )
+    assert read_rankings({"a": decimal, "b": broken})["distance"].to_list() == [
+        0.1,
+        0.3,
+        0.2,
+        0.5,
+        0.25,
+        1.0,
+    ]
     grades = [
-        whole.with_columns(relevance=pl.Series(values)) for values in ([1, 0, 2], [1.5, 0.0, 2.0], [True, False, True])
+        whole.with_columns(relevance=pl.Series(values))
+        for values in ([1, 0, 2], [1.5, 0.0, 2.0], [True, False, True])
     ]
     assert read_rankings(dict(zip("abc", grades, strict=True))).schema["relevance"] == pl.Float64
 

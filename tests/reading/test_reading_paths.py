@@ -71,7 +71,9 @@ def test_a_file_name_with_brackets_is_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["nothing.csv", "*.csv", ".", []])
-def test_nothing_to_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+def test_nothing_to_read_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FileError):
         read_rankings(path)
@@ -80,7 +82,9 @@ def test_nothing_to_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_path_of_another_type_is_refused() -> None:
     with pytest.raises(ColumnError, match=r"rankings: a int is not a frame"):
         read_rankings(7)
-    with pytest.raises(ParameterError, match=r"path: expected a file name, a Path or a list of them, got DataFrame"):
+    with pytest.raises(
+        ParameterError, match=r"path: expected a file name, a Path or a list of them, got DataFrame"
+    ):
         find_files(pl.DataFrame())
 
 
@@ -99,31 +103,44 @@ def test_two_files_with_one_name_are_refused_unless_the_model_is_given(tmp_path:
 
 
 def test_folders_name_models_as_on_spark(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2], "relevance": [0, 1]})
+    frame = pl.DataFrame(
+        {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2], "relevance": [0, 1]}
+    )
     for folder, item in (("model=itq", "a"), ("model=lsh%3A16", "b"), ("other=x", "c")):
         (tmp_path / folder).mkdir()
         for part in (0, 1):
             frame.with_columns(
-                pl.format("{}{}", "item", pl.lit(f"{item}{part}")).alias("item"), query=pl.lit(f"q{part}")
+                pl.format("{}{}", "item", pl.lit(f"{item}{part}")).alias("item"),
+                query=pl.lit(f"q{part}"),
             ).write_parquet(tmp_path / folder / f"part-{part}.snappy.parquet")
         (tmp_path / folder / "_SUCCESS").touch()
     frame.with_columns(query=pl.lit("q0")).write_parquet(tmp_path / "flat.parquet")
     read = read_rankings(tmp_path)
-    assert read.group_by("model", maintain_order=True).len().rows() == [("flat", 2), ("itq", 4), ("lsh:16", 4)]
+    assert read.group_by("model", maintain_order=True).len().rows() == [
+        ("flat", 2),
+        ("itq", 4),
+        ("lsh:16", 4),
+    ]
     asked: dict[str, Any] = {"metrics": "rr", "policies": "expected", "truncated": "no"}
     assert_frame_equal(evaluate(tmp_path, **asked), evaluate(read, **asked))  # part by part
     found = evaluate(str(tmp_path / "model=*" / "*.parquet"), **asked)
     assert found["model"].unique().sort().to_list() == ["itq", "lsh:16"]
     write(tmp_path / "model=itq" / "more.run", "q9 Q0 a 1 1 tag\n")
     assert read_rankings(tmp_path / "model=itq" / "more.run")["model"].to_list() == ["itq"]
-    frame.with_columns(model=pl.lit("own")).write_parquet(tmp_path / "model=itq" / "part-0.snappy.parquet")
-    assert read_rankings(tmp_path / "model=itq" / "part-0.snappy.parquet")["model"].unique().to_list() == ["own"]
+    frame.with_columns(model=pl.lit("own")).write_parquet(
+        tmp_path / "model=itq" / "part-0.snappy.parquet"
+    )
+    assert read_rankings(tmp_path / "model=itq" / "part-0.snappy.parquet")[
+        "model"
+    ].unique().to_list() == ["own"]
 
 
 def test_files_must_have_the_same_columns(tmp_path: Path) -> None:
     write(tmp_path / "a.csv", "query,item,score\nq,a,1\n")
     write(tmp_path / "b.csv", "query,item,distance,relevance\nq,a,1,1\n")
-    with pytest.raises(ColumnError, match=r"b.csv has the columns .*'relevance'.*but .*a.csv has .*'distance'"):
+    with pytest.raises(
+        ColumnError, match=r"b.csv has the columns .*'relevance'.*but .*a.csv has .*'distance'"
+    ):
         read_rankings(tmp_path)
     write(tmp_path / "b.csv", "query,item,distance\nq,a,1\n")
     assert read_rankings(tmp_path)["distance"].to_list() == [-1, 1]
@@ -135,7 +152,8 @@ def test_row_043_numbers_and_text_spelt_as_numbers_are_the_same_ids(tmp_path: Pa
     assert read_rankings(tmp_path)["query"].to_list() == ["7", "7"]
     write(tmp_path / "a.csv", "query,item,score\n07,1,1\n")
     with pytest.raises(
-        ColumnError, match=r"'query' has types that do not go together: String in .*; Int64 in .*\('07' is"
+        ColumnError,
+        match=r"'query' has types that do not go together: String in .*; Int64 in .*\('07' is",
     ):
         read_rankings(tmp_path)
 
@@ -149,7 +167,9 @@ def parquet(path: Path, values: list[float], dtype: type[pl.DataType], query: st
 def test_row_010_one_list_of_two_float_types_is_refused(tmp_path: Path) -> None:
     parquet(tmp_path / "a.parquet", [0.1], pl.Float32)
     parquet(tmp_path / "b.parquet", [0.1], pl.Float64)
-    with pytest.raises(ColumnError, match=r"'score' is Float32 in .*a.parquet but Float64 in .*b.parquet"):
+    with pytest.raises(
+        ColumnError, match=r"'score' is Float32 in .*a.parquet but Float64 in .*b.parquet"
+    ):
         read_rankings(tmp_path)
     parquet(tmp_path / "b.parquet", [0.1], pl.Float64, query="other")
     assert read_rankings(tmp_path)["score"].dtype == pl.Float64
@@ -166,7 +186,9 @@ def test_integer_types_of_several_files_find_a_common_one(tmp_path: Path) -> Non
 def test_large_integers_do_not_become_floats_because_of_another_file(tmp_path: Path) -> None:
     parquet(tmp_path / "a.parquet", [2**53, 2**53 + 1], pl.Int64)
     parquet(tmp_path / "b.parquet", [0.5], pl.Float64)
-    with pytest.raises(ColumnError, match=r"a.parquet: column 'score' has Int64 values .* they would tie"):
+    with pytest.raises(
+        ColumnError, match=r"a.parquet: column 'score' has Int64 values .* they would tie"
+    ):
         read_rankings(tmp_path)
     parquet(tmp_path / "a.parquet", [2**53, 2**53 + 2], pl.Int64)  # Float64 tells these apart
     assert read_rankings(tmp_path)["score"].to_list() == [2.0**53, 2.0**53 + 2, 0.5]
@@ -189,5 +211,7 @@ def test_negative_grades_are_kept_or_count_as_unjudged(tmp_path: Path) -> None:
     path = write(tmp_path / "q.csv", "query,item,relevance\nq,a,-1\nq,b,0\nq,c,\n")
     assert read_judgements(path)["relevance"].to_list() == [-1, 0, None]
     assert read_judgements(path, negative="unjudged")["relevance"].to_list() == [0, None]
-    with pytest.raises(ParameterError, match=r"negative: expected 'keep' or 'unjudged', got 'drop'"):
+    with pytest.raises(
+        ParameterError, match=r"negative: expected 'keep' or 'unjudged', got 'drop'"
+    ):
         read_judgements(path, negative="drop")

@@ -37,9 +37,15 @@ def test_predictions_of_mteb_carry_their_model(tmp_path: Path) -> None:
     assert read_rankings(path).select("model", "query", "item", "score").rows() == [
         ("intfloat/e5", *row) for row in ROWS
     ]
-    assert read_rankings(path, model="e5", columns={"distance": "score"})["distance"].to_list() == [0.5, 0.25, 3.0]
+    assert read_rankings(path, model="e5", columns={"distance": "score"})["distance"].to_list() == [
+        0.5,
+        0.25,
+        3.0,
+    ]
     saved(path, {**meta, "default": {"test": RUN, "dev": RUN}})
-    with pytest.raises(FileError, match=r"2 subsets and splits \(default/test, default/dev\); keep one in a file"):
+    with pytest.raises(
+        FileError, match=r"2 subsets and splits \(default/test, default/dev\); keep one in a file"
+    ):
         read_rankings(path)
 
 
@@ -71,13 +77,19 @@ def test_predictions_of_sentence_transformers(tmp_path: Path) -> None:
         ('{"q": {"a": 1}, "r": 5}', FileError, "JSON, but neither"),
         ('{"q": {"a": "near"}}', FileError, "JSON, but neither"),
         ('{"q": {"a": 1}, "r": {"b": "near"}}', DataError, "'near' among the numbers"),
-        ('{"mteb_model_meta": {}, "default": {"test": {"q": [1]}}}', FileError, "JSON, but neither"),
+        (
+            '{"mteb_model_meta": {}, "default": {"test": {"q": [1]}}}',
+            FileError,
+            "JSON, but neither",
+        ),
         ('{"mteb_model_meta": {}, "default": 3}', FileError, "predictions of 0 subsets and splits"),
         ('{"q": {"\\ud800": 1}}', DataError, "half of a surrogate pair"),
         ('{"q": ' + '{"a": ' * 100_000, FileError, "no JSON"),
     ],
 )
-def test_other_shapes_are_named(tmp_path: Path, text: str, error: type[Exception], message: str) -> None:
+def test_other_shapes_are_named(
+    tmp_path: Path, text: str, error: type[Exception], message: str
+) -> None:
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(error, match=message):
         read_rankings(tmp_path / "m.json")

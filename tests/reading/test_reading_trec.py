@@ -8,7 +8,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from retrieval_report.contracts.errors import DataError, FileError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import (
+    DataError,
+    FileError,
+    ParameterError,
+    RetrievalReportWarning,
+)
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.reading.readers import read_each
 
@@ -22,7 +27,9 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["a.run", "a.trec", "a.run.gz", "a.txt", "results.test", "a.csv", "a.tsv"])
+@pytest.mark.parametrize(
+    "name", ["a.run", "a.trec", "a.run.gz", "a.txt", "results.test", "a.csv", "a.tsv"]
+)
 def test_a_run_is_known_by_its_content(tmp_path: Path, name: str) -> None:
     read = read_rankings(write(tmp_path / name, RUN))
     assert read.columns == ["model", "query", "item", "score", "row"]
@@ -57,7 +64,11 @@ def test_unicode_blanks_belong_to_ids(tmp_path: Path) -> None:
 
 def test_comments_are_whole_lines_and_ids_may_hold_the_sign(tmp_path: Path) -> None:
     text = "# first comment\n301 0 CR93E-1 0\n#x 0 y 1\n301 0 CR#93E-2 1\n  # third\n301 0 #3 1\n"
-    assert read_judgements(write(tmp_path / "a.qrels", text))["item"].to_list() == ["CR93E-1", "CR#93E-2", "#3"]
+    assert read_judgements(write(tmp_path / "a.qrels", text))["item"].to_list() == [
+        "CR93E-1",
+        "CR#93E-2",
+        "#3",
+    ]
 
 
 def test_quotes_are_ordinary_characters(tmp_path: Path) -> None:
@@ -87,7 +98,10 @@ def test_a_score_can_be_declared_a_distance(tmp_path: Path) -> None:
 def test_files_with_one_tag_and_no_shared_query_may_be_pieces_of_a_run(tmp_path: Path) -> None:
     write(tmp_path / "a.run", "q1 Q0 a 1 1 t\n")
     write(tmp_path / "b.run", "q2 Q0 a 1 1 t\n")
-    with pytest.warns(RetrievalReportWarning, match=r"a.run and .*b.run carry the tag 't' and share no query: each"):
+    with pytest.warns(
+        RetrievalReportWarning,
+        match=r"a.run and .*b.run carry the tag 't' and share no query: each",
+    ):
         assert read_rankings(tmp_path)["model"].to_list() == ["a", "b"]
     joined = read_rankings(tmp_path, name_by="tag")
     assert joined.rows() == [("t", "q1", "a", 1, 0), ("t", "q2", "a", 1, 1)]
@@ -105,9 +119,14 @@ def test_files_with_one_tag_and_no_shared_query_may_be_pieces_of_a_run(tmp_path:
         ({"a": "run"}, ["a"]),
     ],
 )
-def test_runs_are_all_named_by_tag_or_all_by_file(tmp_path: Path, tags: dict[str, str], names: list[str]) -> None:
+def test_runs_are_all_named_by_tag_or_all_by_file(
+    tmp_path: Path, tags: dict[str, str], names: list[str]
+) -> None:
     for name, tag in tags.items():
-        write(tmp_path / f"{name}.run", f"q1 Q0 a 1 1 {tag}\n" if tag else "query,item,score\nq1,a,1\n")
+        write(
+            tmp_path / f"{name}.run",
+            f"q1 Q0 a 1 1 {tag}\n" if tag else "query,item,score\nq1,a,1\n",
+        )
     assert read_rankings(tmp_path)["model"].to_list() == names
     assert read_rankings(tmp_path, name_by="file")["model"].to_list() == list(tags)
     each = read_each([str(tmp_path / f"{name}.run") for name in tags])
@@ -156,7 +175,9 @@ def test_a_folder_gives_gzipped_trec_files_of_any_name(tmp_path: Path) -> None:
     write(tmp_path / "input.plain", RUN)
     assert read_rankings(tmp_path)["model"].to_list() == ["bm25"] * 3 + ["lm"] * 3 + ["ql"] * 3
     assert read_judgements(tmp_path).height == 3
-    with pytest.raises(FileError, match=r"the folder has no file ending in .* and no TREC file ending in .gz"):
+    with pytest.raises(
+        FileError, match=r"the folder has no file ending in .* and no TREC file ending in .gz"
+    ):
         read_queries(tmp_path)
 
 
@@ -169,9 +190,13 @@ def test_a_damaged_gzip_file_in_a_folder_is_not_passed_over(tmp_path: Path) -> N
 
 def test_a_run_is_no_qrels_and_neither_is_a_table_of_queries(tmp_path: Path) -> None:
     run, qrels = write(tmp_path / "a.txt", RUN), write(tmp_path / "b.txt", QRELS)
-    with pytest.raises(FileError, match=r"a.txt: is a TREC run, not judgements; read it with read_rankings"):
+    with pytest.raises(
+        FileError, match=r"a.txt: is a TREC run, not judgements; read it with read_rankings"
+    ):
         read_judgements(run)
-    with pytest.raises(FileError, match=r"b.txt: is TREC qrels, not rankings; read it with read_judgements"):
+    with pytest.raises(
+        FileError, match=r"b.txt: is TREC qrels, not rankings; read it with read_judgements"
+    ):
         read_rankings(qrels)
     with pytest.raises(FileError, match=r"not queries"):
         read_queries(qrels)
@@ -192,13 +217,17 @@ def test_a_run_with_a_short_line_is_refused(tmp_path: Path, line: str, message: 
 
 @pytest.mark.parametrize("line", ["301 0 x", "301 0 x 1 extra"])
 def test_qrels_have_four_fields(tmp_path: Path, line: str) -> None:
-    with pytest.raises(FileError, match=rf"line 5: {len(line.split())} fields, expected 4 .query iteration item"):
+    with pytest.raises(
+        FileError, match=rf"line 5: {len(line.split())} fields, expected 4 .query iteration item"
+    ):
         read_judgements(write(tmp_path / "a.qrels", f"# c\n{QRELS}{line}\n"))
 
 
 def test_what_follows_the_tag_is_ignored_with_a_warning(tmp_path: Path) -> None:
     path = write(tmp_path / "a.run", RUN + "301 Q0 x 3 1 bm25 more junk\n")
-    with pytest.warns(RetrievalReportWarning, match=r"line 4: more than 6 fields \(1 such lines\); 'more junk'"):
+    with pytest.warns(
+        RetrievalReportWarning, match=r"line 4: more than 6 fields \(1 such lines\); 'more junk'"
+    ):
         assert read_rankings(path)["model"].unique().to_list() == ["bm25"]
 
 

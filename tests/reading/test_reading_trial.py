@@ -27,7 +27,9 @@ from retrieval_report.reading.sources import source_of
 
 DATA = Path(__file__).parents[1] / "data"
 DAMAGED = [DATA / "aborts.parquet", DATA / "aborts.arrow"]
-FRAME = pl.DataFrame({"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 2, 3], "relevance": [0, 1, 0, 1]})
+FRAME = pl.DataFrame(
+    {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 2, 3], "relevance": [0, 1, 0, 1]}
+)
 
 
 @pytest.fixture(params=["parquet", "arrow", "arrows"])
@@ -46,7 +48,9 @@ def file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 def test_without_a_trial_the_files_end_the_process(path: Path) -> None:
     # Where Polars has learnt to refuse them, these files and their tests have done their work.
     program = "import sys; from retrieval_report import read_rankings; read_rankings(sys.argv[1])"
-    ended = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, check=False
+    )
     assert ended.returncode == -signal.SIGABRT
 
 
@@ -54,7 +58,9 @@ def test_without_a_trial_the_files_end_the_process(path: Path) -> None:
 def test_row_088_a_file_that_ends_its_reader_is_refused(path: Path, file: Path) -> None:
     with tried_first():
         for _ in range(2):
-            with pytest.raises(FileError, match=r"damaged file: the process that tried .* ended by SIGABRT") as caught:
+            with pytest.raises(
+                FileError, match=r"damaged file: the process that tried .* ended by SIGABRT"
+            ) as caught:
                 read_rankings(path)
             assert str(caught.value).startswith(str(path))
         upload = source_of(path.name, path.read_bytes())
@@ -87,7 +93,9 @@ def test_what_is_tried_is_read_as_ever(file: Path) -> None:
         assert read_rankings(file, columns={"relevance": "relevance"}).height == 4
 
 
-def test_one_process_tries_all_files_and_is_gone_afterwards(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_process_tries_all_files_and_is_gone_afterwards(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started = []
     start = crash_guard._start
 
@@ -106,13 +114,17 @@ def test_one_process_tries_all_files_and_is_gone_afterwards(file: Path, monkeypa
 
 
 def test_what_takes_too_much_memory_is_refused(file: Path) -> None:
-    many = pl.DataFrame({"query": ["q"], "item": ["i"], "distance": [1]}).select(pl.all().repeat_by(200_000).explode())
+    many = pl.DataFrame({"query": ["q"], "item": ["i"], "distance": [1]}).select(
+        pl.all().repeat_by(200_000).explode()
+    )
     buffer = io.BytesIO()
     many.write_parquet(buffer)
     assert len(buffer.getvalue()) < 10_000
     with tried_first(most_bytes=1_000_000):
         assert read_rankings(file).height == 4
-        with pytest.raises(FileError, match=r"b.parquet: takes \d+ bytes in memory, more than 1000000"):
+        with pytest.raises(
+            FileError, match=r"b.parquet: takes \d+ bytes in memory, more than 1000000"
+        ):
             frame_from([source_of("b.parquet", buffer.getvalue())], RANKINGS)
 
 

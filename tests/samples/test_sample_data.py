@@ -1,4 +1,6 @@
-"""The files in sample_data are whole, small and in contract form, and their makers repeat themselves."""
+"""The files in sample_data are whole, small and in contract form, and their makers repeat
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -63,16 +65,22 @@ def runs() -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def qrels() -> pl.DataFrame:
     names = ["query", "zero", "item", "grade"]
-    return pl.read_csv(SAMPLES / "docs" / "qrels.txt", separator=" ", has_header=False, new_columns=names)
+    return pl.read_csv(
+        SAMPLES / "docs" / "qrels.txt", separator=" ", has_header=False, new_columns=names
+    )
 
 
 def test_the_folders_stay_small() -> None:
-    sizes = {name: sum(map(len, folder_bytes(SAMPLES / name).values())) for name in ("digits", "docs")}
+    sizes = {
+        name: sum(map(len, folder_bytes(SAMPLES / name).values())) for name in ("digits", "docs")
+    }
     assert sizes["digits"] < 1_000_000
     assert sizes["docs"] < 1_500_000
 
 
-def test_digits_have_the_contract_columns(digits: pl.DataFrame, digit_queries: pl.DataFrame) -> None:
+def test_digits_have_the_contract_columns(
+    digits: pl.DataFrame, digit_queries: pl.DataFrame
+) -> None:
     assert dict(digits.schema) == {
         "model": pl.String,
         "query": pl.UInt16,
@@ -80,11 +88,17 @@ def test_digits_have_the_contract_columns(digits: pl.DataFrame, digit_queries: p
         "distance": pl.Float32,
         "relevance": pl.UInt8,
     }
-    assert dict(digit_queries.schema) == {"query": pl.UInt16, "label": pl.UInt8, "n_relevant": pl.UInt16}
+    assert dict(digit_queries.schema) == {
+        "query": pl.UInt16,
+        "label": pl.UInt8,
+        "n_relevant": pl.UInt16,
+    }
     assert digits["model"].unique(maintain_order=True).to_list() == DIGITS_MODELS
 
 
-def test_digits_hold_every_query_for_every_model(digits: pl.DataFrame, digit_queries: pl.DataFrame) -> None:
+def test_digits_hold_every_query_for_every_model(
+    digits: pl.DataFrame, digit_queries: pl.DataFrame
+) -> None:
     assert digit_queries["query"].n_unique() == digit_queries.height == 200
     assert digit_queries["label"].value_counts()["count"].to_list() == [20] * 10
     pairs = digits.select("model", "query").unique()
@@ -100,8 +114,12 @@ def test_digits_have_no_nulls_no_duplicates_and_finite_distances(digits: pl.Data
     assert set(digits["relevance"]) == {0, 1}
 
 
-def test_digits_count_relevant_items_beyond_the_list(digits: pl.DataFrame, digit_queries: pl.DataFrame) -> None:
-    listed = digits.group_by("model", "query").agg(pl.col("relevance").sum().cast(pl.Int64).alias("listed"))
+def test_digits_count_relevant_items_beyond_the_list(
+    digits: pl.DataFrame, digit_queries: pl.DataFrame
+) -> None:
+    listed = digits.group_by("model", "query").agg(
+        pl.col("relevance").sum().cast(pl.Int64).alias("listed")
+    )
     joined = listed.join(digit_queries, on="query")
     assert joined.height == listed.height
     assert (joined["listed"] <= joined["n_relevant"]).all()
@@ -117,7 +135,9 @@ def test_digits_rows_stand_in_stable_argsort_order(digits: pl.DataFrame) -> None
 
 def test_digits_lists_end_with_the_tie_that_holds_the_hundredth_item(digits: pl.DataFrame) -> None:
     farthest = pl.col("distance").max()
-    lists = digits.group_by("model", "query").agg(items=pl.len(), before_last_tie=(pl.col("distance") < farthest).sum())
+    lists = digits.group_by("model", "query").agg(
+        items=pl.len(), before_last_tie=(pl.col("distance") < farthest).sum()
+    )
     assert (lists["items"] >= DIGITS_DEPTH).all()
     assert (lists["before_last_tie"] < DIGITS_DEPTH).all()
 
@@ -144,7 +164,8 @@ def test_digits_maker_repeats_the_same_bytes_and_the_shipped_rows(
         run_script(SAMPLES / "make_digits.py", tmp_path / name)
     assert folder_bytes(tmp_path / "first") == folder_bytes(tmp_path / "second")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "second"]
-    # Another Polars may write other bytes, never other rows; only the eigenvectors of pca and itq have play.
+    # Another Polars may write other bytes, never other rows; only the eigenvectors of pca and itq
+    # have play.
     assert pl.read_parquet(tmp_path / "first" / "queries.parquet").equals(digit_queries)
     rebuilt = pl.read_parquet(tmp_path / "first" / "rankings.parquet")
     learned = pl.col("model").str.contains("itq|pca")

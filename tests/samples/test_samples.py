@@ -17,7 +17,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_samples_lie_inside_an_installed_package_or_beside_it_in_the_repository(package: Path) -> None:
+def test_the_samples_lie_inside_an_installed_package_or_beside_it_in_the_repository(
+    package: Path,
+) -> None:
     beside, inside = package.parent / "sample_data", package / "_sample_data"
     beside.mkdir()
     assert sample_folder() == beside
@@ -26,10 +28,17 @@ def test_the_samples_lie_inside_an_installed_package_or_beside_it_in_the_reposit
 
 
 def test_without_samples_the_error_says_where_they_should_be(package: Path) -> None:
-    with pytest.raises(FileError, match=f"sample data was found neither in '{package}' nor beside it"):
+    with pytest.raises(
+        FileError, match=f"sample data was found neither in '{package}' nor beside it"
+    ):
         sample_folder()
 
 
 def test_every_file_of_every_sample_is_there() -> None:
-    names = [name for sample in SAMPLES for name in (sample.rankings, sample.judgements, sample.queries) if name]
+    names = [
+        name
+        for sample in SAMPLES
+        for name in (sample.rankings, sample.judgements, sample.queries)
+        if name
+    ]
     assert [name for name in names if not (sample_folder() / name).exists()] == []

@@ -1,4 +1,6 @@
-"""The two samples score what they scored when they were made; the exact values also by a second, plain way."""
+"""The two samples score what they scored when they were made; the exact values also by a second,
+plain way.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def summary_of(sample: Sample) -> pl.DataFrame:
     folder = sample_folder()
     scores = rr.evaluate(
         rr.read_rankings(folder / sample.rankings),
-        judgements=None if sample.judgements is None else rr.read_judgements(folder / sample.judgements),
+        judgements=None
+        if sample.judgements is None
+        else rr.read_judgements(folder / sample.judgements),
         queries=None if sample.queries is None else rr.read_queries(folder / sample.queries),
         metrics=METRICS[sample.name],
         policies=POLICIES,
@@ -40,14 +44,24 @@ def test_summary_is_the_one_kept(sample: Sample) -> None:
 
 
 def test_expected_precision_of_digits_by_window_expressions() -> None:
-    """P@k = Σ over ties of (slots inside k) · (share of relevant items), written in Polars alone."""
+    """P@k = Σ over ties of (slots inside k) · (share of relevant items), written in Polars
+    alone.
+    """
     groups = rr.lists.tie_groups(rr.read_rankings(sample_folder() / "digits/rankings.parquet"))
     slots = (pl.lit(10) - pl.col("tie_start") + 1).clip(0, None).clip(None, pl.col("tie_size"))
     ties = groups.unique(["model", "query", "tie"]).with_columns(
         hits=slots * pl.col("tie_relevant") / pl.col("tie_size")
     )
-    plain = ties.group_by("model").agg(value=pl.col("hits").sum() / 10 / pl.col("query").n_unique()).sort("model")
-    found = summary_of(SAMPLES[0]).filter(metric="precision", cutoff=10, policy="expected").sort("model")
+    plain = (
+        ties.group_by("model")
+        .agg(value=pl.col("hits").sum() / 10 / pl.col("query").n_unique())
+        .sort("model")
+    )
+    found = (
+        summary_of(SAMPLES[0])
+        .filter(metric="precision", cutoff=10, policy="expected")
+        .sort("model")
+    )
     assert found["value"].to_list() == pytest.approx(plain["value"].to_list(), rel=1e-12)
 
 

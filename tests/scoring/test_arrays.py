@@ -51,7 +51,12 @@ def test_floats_keep_their_order(values: list[float]) -> None:
 def test_float32_and_decimals_keep_their_order() -> None:
     narrow = pl.Series([0.1, 0.1 + 1e-7, -3.0, 0.0], dtype=pl.Float32)
     same_order(narrow.to_list(), narrow)
-    exact = [decimal.Decimal("0.10"), decimal.Decimal("0.11"), decimal.Decimal("-2.00"), decimal.Decimal("0.10")]
+    exact = [
+        decimal.Decimal("0.10"),
+        decimal.Decimal("0.11"),
+        decimal.Decimal("-2.00"),
+        decimal.Decimal("0.10"),
+    ]
     same_order(exact, pl.Series(exact))
 
 
@@ -103,7 +108,10 @@ def test_fractional_grades_have_codes_in_order() -> None:
 
 def test_best_and_worst_turn_the_cells_of_each_tie() -> None:
     lists = Lists(
-        np.array([0, 2]), np.array([0, 3, 4]), np.array([0, 1, 2, 1], np.int32), np.array([5, 6, 7, 8], np.int64)
+        np.array([0, 2]),
+        np.array([0, 3, 4]),
+        np.array([0, 1, 2, 1], np.int32),
+        np.array([5, 6, 7, 8], np.int64),
     )
     best, worst = arrays.ordered(lists, best=True), arrays.ordered(lists, best=False)
     assert best.grade.tolist() == [2, 1, 0, 1]
@@ -115,7 +123,11 @@ def test_best_and_worst_turn_the_cells_of_each_tie() -> None:
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_ranges_cover_every_list_once(workers: int) -> None:
     work = np.concatenate([[0], np.cumsum(np.array([50_000, 0, 3, 9, 0, 70_000, 1]))])
-    seen = [number for a, b in arrays.over_ranges(lambda a, b: (a, b), work, workers) for number in range(a, b)]
+    seen = [
+        number
+        for a, b in arrays.over_ranges(lambda a, b: (a, b), work, workers)
+        for number in range(a, b)
+    ]
     assert seen == list(range(7))
 
 
@@ -156,7 +168,10 @@ def test_a_forked_process_starts_threads_of_its_own() -> None:
 def test_items_of_lists_and_of_their_last_ties_are_counted_by_grade() -> None:
     # lists: two ties ([2 of grade 0, 1 of grade 1], [4 of grade 1]); none; one tie of 3 of grade 0
     lists = Lists(
-        np.array([0, 2, 2, 3]), np.array([0, 2, 3, 4]), np.array([0, 1, 1, 0], np.int32), np.array([2, 1, 4, 3])
+        np.array([0, 2, 2, 3]),
+        np.array([0, 2, 3, 4]),
+        np.array([0, 1, 1, 0], np.int32),
+        np.array([2, 1, 4, 3]),
     )
     relevant = np.array([False, True])
     assert lists.length.tolist() == [7, 0, 3]

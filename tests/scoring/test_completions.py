@@ -24,8 +24,12 @@ GRADES = (1, 2, 3)
 
 
 @st.composite
-def cut_lists(draw: st.DrawFn, grades: Sequence[int] = (0, 1, 2, 3)) -> tuple[list[list[int]], bool, list[int]]:
-    """Ties of a short list, whether its last tie may be cut, and the cutoffs to look at: up to three behind."""
+def cut_lists(
+    draw: st.DrawFn, grades: Sequence[int] = (0, 1, 2, 3)
+) -> tuple[list[list[int]], bool, list[int]]:
+    """Ties of a short list, whether its last tie may be cut, and the cutoffs to look at: up to
+    three behind.
+    """
     sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
     ties = [[draw(st.sampled_from(grades)) for _ in range(size)] for size in sizes]
     within = draw(st.booleans())
@@ -37,7 +41,9 @@ def check(found: dict[Any, Any], ties: list[list[int]], exactly: bool, **oracle:
     for (text, cutoff), (_, worst, expected, best) in found.items():
         deep = cutoff is None  # the first R positions, which may be more than three behind
         low, high = completed_extremes(ties, text, cutoff, zeros=5 if deep else 3, **oracle)
-        about = f"{text}@{cutoff} of {ties} {oracle}: {worst}, {best} where {float(low)}, {float(high)}"
+        about = (
+            f"{text}@{cutoff} of {ties} {oracle}: {worst}, {best} where {float(low)}, {float(high)}"
+        )
         assert worst <= low + 1e-12, about
         assert best >= high - 1e-12, about
         assert worst <= expected + 1e-12, about
@@ -54,7 +60,13 @@ def test_with_judgements_bounds_are_the_extremes_over_all_completions(
 ) -> None:
     ties, within, cutoffs = case
     word = "within_tie" if within else "between_ties"
-    found = bounds(frame(ties).drop("relevance"), METRICS, cutoffs, judgements=judgements(ties, unseen), truncated=word)
+    found = bounds(
+        frame(ties).drop("relevance"),
+        METRICS,
+        cutoffs,
+        judgements=judgements(ties, unseen),
+        truncated=word,
+    )
     check(found, ties, True, within=within, unseen=unseen)
 
 
@@ -100,7 +112,9 @@ def test_a_whole_list_that_was_cut_holds_what_it_shows(
 ) -> None:
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [total]})
     rankings = frame([[grade] for grade in grades])
-    found = bounds(rankings, ["hit_rate", "recall"], [None], queries=queries, truncated="between_ties")
+    found = bounds(
+        rankings, ["hit_rate", "recall"], [None], queries=queries, truncated="between_ties"
+    )
     assert found["hit_rate", None][1::2] == hit_rate
     assert found["recall", None][1] == pytest.approx(recall)
 
@@ -140,21 +154,35 @@ def test_judged_items_below_relevant_from_follow_as_irrelevant_ones(
 
 @settings(max_examples=16)
 @given(cut_lists((0, 1, 2)))
-def test_of_unknown_r_bounds_hold_whatever_follows(case: tuple[list[list[int]], bool, list[int]]) -> None:
+def test_of_unknown_r_bounds_hold_whatever_follows(
+    case: tuple[list[list[int]], bool, list[int]],
+) -> None:
     ties, within, cutoffs = case
     seen = sorted({grade for tie in ties for grade in tie if grade})
-    unknown = [more for size in range(3) for more in itertools.combinations_with_replacement(seen or [1], size)]
-    found = bounds(frame(ties), METRICS, cutoffs, truncated="within_tie" if within else "between_ties")
+    unknown = [
+        more
+        for size in range(3)
+        for more in itertools.combinations_with_replacement(seen or [1], size)
+    ]
+    found = bounds(
+        frame(ties), METRICS, cutoffs, truncated="within_tie" if within else "between_ties"
+    )
     check(found, ties, False, within=within, unknown=unknown)
 
 
 @settings(max_examples=16)
 @given(cut_lists((0, 1, 2)), st.lists(st.sampled_from((1, 2)), min_size=1, max_size=2))
-def test_what_another_model_shows_may_follow(case: tuple[list[list[int]], bool, list[int]], shown: list[int]) -> None:
-    """The pool of both models is in the ideal of the first, whose own list may go on with the second's items."""
+def test_what_another_model_shows_may_follow(
+    case: tuple[list[list[int]], bool, list[int]], shown: list[int]
+) -> None:
+    """The pool of both models is in the ideal of the first, whose own list may go on with the
+    second's items.
+    """
     ties, within, cutoffs = case
     seen = sorted({grade for tie in (*ties, shown) for grade in tie if grade})
-    unknown = [more for size in range(3) for more in itertools.combinations_with_replacement(seen, size)]
+    unknown = [
+        more for size in range(3) for more in itertools.combinations_with_replacement(seen, size)
+    ]
     other = frame([shown]).with_columns(item=pl.lit("u") + pl.col("item"), model=pl.lit("second"))
     rankings = pl.concat([frame(ties).with_columns(model=pl.lit("first")), other])
     found = bounds(rankings, METRICS, cutoffs, truncated="within_tie" if within else "between_ties")
@@ -162,7 +190,11 @@ def test_what_another_model_shows_may_follow(case: tuple[list[list[int]], bool, 
 
 
 @settings(max_examples=10)
-@given(cut_lists((0, 1, 2)), st.lists(st.sampled_from(GRADES), max_size=1), st.sampled_from((*METRICS, BINARY)))
+@given(
+    cut_lists((0, 1, 2)),
+    st.lists(st.sampled_from(GRADES), max_size=1),
+    st.sampled_from((*METRICS, BINARY)),
+)
 def test_the_oracle_leaves_out_only_orders_that_score_alike(
     case: tuple[list[list[int]], bool, list[int]], unseen: list[int], text: str
 ) -> None:
@@ -173,17 +205,23 @@ def test_the_oracle_leaves_out_only_orders_that_score_alike(
         for whole in completions(ties[-2:], within=within, unseen=unseen, unknown=((),), zeros=1)
     ]
     extremes = min(one.minimum for one in every), max(one.maximum for one in every)
-    assert completed_extremes(ties[-2:], text, cutoff, within=within, unseen=unseen, zeros=1) == extremes
+    assert (
+        completed_extremes(ties[-2:], text, cutoff, within=within, unseen=unseen, zeros=1)
+        == extremes
+    )
 
 
-# Cut a complete ranking anywhere -----------------------------------------------------------------------
+# Cut a complete ranking anywhere
+# -----------------------------------------------------------------------
 
 KEYS = ["query", "metric", "cutoff"]
 
 
 def all_scores(rankings: pl.DataFrame, **options: Any) -> pl.DataFrame:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RetrievalReportWarning)  # seem cut; grades of the ideal unknown
+        warnings.simplefilter(
+            "ignore", RetrievalReportWarning
+        )  # seem cut; grades of the ideal unknown
         return evaluate(
             rankings,
             metrics=[*METRICS, *OF_USERS],
@@ -198,23 +236,33 @@ def check_bounds(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None:
     bounds = found.pivot("policy", index=KEYS, values="value").select(*KEYS, "worst", "best")
     together = truth.join(bounds, on=KEYS, nulls_equal=True)
     assert together.height == truth.height
-    outside = together.filter((pl.col("value") < pl.col("worst") - 1e-12) | (pl.col("value") > pl.col("best") + 1e-12))
+    outside = together.filter(
+        (pl.col("value") < pl.col("worst") - 1e-12) | (pl.col("value") > pl.col("best") + 1e-12)
+    )
     assert outside.is_empty(), f"{about}: {outside.row(0, named=True)}"
 
 
 def check_order(found: pl.DataFrame, about: str) -> None:
     """The expected value of the rows received lies within the bounds too."""
     wide = found.pivot("policy", index=KEYS, values="value")
-    wrong = wide.filter((pl.col("worst") > pl.col("expected") + 1e-12) | (pl.col("expected") > pl.col("best") + 1e-12))
+    wrong = wide.filter(
+        (pl.col("worst") > pl.col("expected") + 1e-12)
+        | (pl.col("expected") > pl.col("best") + 1e-12)
+    )
     assert wrong.is_empty(), f"{about}: {wrong.row(0, named=True)}"
 
 
 def check_unmarked(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None:
-    """Expected scores that are not marked are those of the whole ranking to the last bit; the others have no spread."""
-    same = found.join(truth, on=[*KEYS, "policy"], nulls_equal=True, suffix="_true").filter(policy="expected")
+    """Expected scores that are not marked are those of the whole ranking to the last bit; the
+    others have no spread.
+    """
+    same = found.join(truth, on=[*KEYS, "policy"], nulls_equal=True, suffix="_true").filter(
+        policy="expected"
+    )
     differs = same.filter(
         ~pl.col("truncated"),
-        pl.col("value").ne_missing(pl.col("value_true")) | pl.col("std").ne_missing(pl.col("std_true")),
+        pl.col("value").ne_missing(pl.col("value_true"))
+        | pl.col("std").ne_missing(pl.col("std_true")),
     )
     assert differs.is_empty(), f"{about}: {differs.row(0, named=True)}"
     assert same.filter("truncated")["std"].is_null().all(), about
@@ -222,7 +270,9 @@ def check_unmarked(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None
 
 @pytest.mark.parametrize("largest", [1, 3], ids=["binary", "graded"])
 @pytest.mark.parametrize("distances", [3, 5, 10, 40])
-def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(distances: int, largest: int) -> None:
+def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(
+    distances: int, largest: int
+) -> None:
     generator = np.random.default_rng([distances, largest])
     whole = complete_rankings(generator, distances, largest)
     judged = whole.select("query", "item", "relevance")

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from retrieval_report.engines.score_grid import Floats
 from retrieval_report.scoring import convolution
-from retrieval_report.scoring.convolution import Spread, characteristic, every_sum, likely_sums, merged, series_below
+from retrieval_report.scoring.convolution import (
+    Spread,
+    characteristic,
+    every_sum,
+    likely_sums,
+    merged,
+    series_below,
+)
 from retrieval_report.scoring.score_paths import walk_of_values
 
 
@@ -30,7 +37,11 @@ def made(sizes: list[int], seed: int, *, unit: float | None = None) -> list[Spre
 def by_trying(parts: list[Spread], bound: float) -> float:
     """Sum of the probabilities of all combinations below the bound."""
     chosen = product(*(zip(part.value, part.chance, strict=True) for part in parts))
-    return sum(float(np.prod([share for _, share in one])) for one in chosen if sum(value for value, _ in one) < bound)
+    return sum(
+        float(np.prod([share for _, share in one]))
+        for one in chosen
+        if sum(value for value, _ in one) < bound
+    )
 
 
 @pytest.mark.parametrize("unit", [None, 0.1, 1 / 7])
@@ -50,10 +61,15 @@ def test_the_sum_of_nothing_is_zero() -> None:
     assert sums.below(np.array([-0.1, 0.1])).tolist() == [0.0, 1.0]
 
 
-def test_too_many_sums_are_not_formed_and_the_likely_ones_leave_the_rest_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_sums_are_not_formed_and_the_likely_ones_leave_the_rest_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert every_sum(made([40] * 8, 3), 1e-12) is None
     assert likely_sums(made([40] * 8, 3), 1e-12) is None
-    rare = [Spread(np.sort(np.random.default_rng(seed).random(3)), np.array([0.999, 5e-4, 5e-4])) for seed in range(9)]
+    rare = [
+        Spread(np.sort(np.random.default_rng(seed).random(3)), np.array([0.999, 5e-4, 5e-4]))
+        for seed in range(9)
+    ]
     exact = every_sum(rare, 1e-12)
     monkeypatch.setattr(convolution, "MOST_VALUES", 1000)
     likely = likely_sums(rare, 1e-12)
@@ -70,13 +86,20 @@ def series(parts: list[Spread], bound: float, terms: int) -> tuple[float, float,
     mean = sum(float(part.chance @ part.value) for part in parts)
     ends = sum(part.value[0] for part in parts), sum(part.value[-1] for part in parts)
     period = max(ends[1] - bound, bound - ends[0]) * 1.001
-    return series_below(characteristic([walk_of_values(*part) for part in parts], period, terms), mean, bound, period)
+    return series_below(
+        characteristic([walk_of_values(*part) for part in parts], period, terms),
+        mean,
+        bound,
+        period,
+    )
 
 
 @pytest.mark.parametrize("unit", [None, 0.1])
 @pytest.mark.parametrize("terms", [16, 500])
 @pytest.mark.parametrize("sizes", [[9] * 5, [40, 3, 3, 20], [50, 50], [2, 2]])
-def test_series_have_the_truth_between_their_bounds(sizes: list[int], terms: int, unit: float | None) -> None:
+def test_series_have_the_truth_between_their_bounds(
+    sizes: list[int], terms: int, unit: float | None
+) -> None:
     parts = made(sizes, 7, unit=unit)
     exact = every_sum(parts, 1e-12)
     assert exact is not None
@@ -96,7 +119,9 @@ def test_series_have_the_truth_between_their_bounds(sizes: list[int], terms: int
     share=st.floats(0.05, 0.95),
     unit=st.sampled_from([None, 0.25, 1 / 3]),
 )
-def test_series_hold_for_any_parts(sizes: list[int], seed: int, share: float, unit: float | None) -> None:
+def test_series_hold_for_any_parts(
+    sizes: list[int], seed: int, share: float, unit: float | None
+) -> None:
     parts = made(sizes, seed, unit=unit)
     exact = every_sum(parts, 1e-12)
     assert exact is not None

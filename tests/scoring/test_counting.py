@@ -56,13 +56,25 @@ def test_counts_are_those_of_a_group_by(name: str, order: str) -> None:
 
 def test_types_stay_and_masked_rows_go() -> None:
     frame = pl.DataFrame(
-        {"query": [1] * 3, "item": [1, 2, 3], "distance": [4] * 3, "relevance": [1, 1, 0], "mask": [True, False, True]},
+        {
+            "query": [1] * 3,
+            "item": [1, 2, 3],
+            "distance": [4] * 3,
+            "relevance": [1, 1, 0],
+            "mask": [True, False, True],
+        },
         schema_overrides={"query": pl.UInt16, "distance": pl.UInt8, "relevance": pl.Int8},
     )
     counts = count_ties(frame)
     assert counts.rows() == [("model", 1, 4, 0, 1), ("model", 1, 4, 1, 1)]
     assert counts.schema == pl.Schema(
-        {"model": pl.String, "query": pl.UInt16, "distance": pl.UInt8, "relevance": pl.Int8, "count": pl.Int64}
+        {
+            "model": pl.String,
+            "query": pl.UInt16,
+            "distance": pl.UInt8,
+            "relevance": pl.Int8,
+            "count": pl.Int64,
+        }
     )
     nothing = count_ties(frame.clear())
     assert (nothing.height, nothing.schema) == (0, counts.schema)
@@ -79,5 +91,7 @@ def test_repeats_and_disagreements_are_refused() -> None:
 
 def test_grades_that_no_float_tells_apart_are_counted_apart() -> None:
     grades = [2**62, 2**62 + 1, 2**62]
-    frame = pl.DataFrame({"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1] * 3, "relevance": grades})
+    frame = pl.DataFrame(
+        {"query": ["q"] * 3, "item": ["a", "b", "c"], "distance": [1] * 3, "relevance": grades}
+    )
     assert count_ties(frame).select("relevance", "count").rows() == [(2**62, 2), (2**62 + 1, 1)]

@@ -1,4 +1,6 @@
-"""Every catalogue entry × policy × denominator against exact enumeration of all orders, through the public API."""
+"""Every catalogue entry × policy × denominator against exact enumeration of all orders, through the
+public API.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,13 @@ def ranked(ties: list[list[int]], query: str = "q", model: str = "m") -> list[di
     """Rows of one list; the distance of a tie is its number, rows come in the order written."""
     items = [(number, grade) for number, tie in enumerate(ties) for grade in tie]
     return [
-        {"model": model, "query": query, "item": f"i{index}", "distance": number, "relevance": grade}
+        {
+            "model": model,
+            "query": query,
+            "item": f"i{index}",
+            "distance": number,
+            "relevance": grade,
+        }
         for index, (number, grade) in enumerate(items)
     ]
 
@@ -44,7 +52,9 @@ def close(value: float | None, exact: Fraction, tolerance: float) -> bool:
 def check(scores: pl.DataFrame, ties: list[list[int]], **query: Any) -> None:
     """Compare every row of one query's scores with the enumeration."""
     order = tuple(grade for tie in ties for grade in tie)
-    for text, cutoff, policy, value, std in scores.select("metric", "cutoff", "policy", "value", "std").iter_rows():
+    for text, cutoff, policy, value, std in scores.select(
+        "metric", "cutoff", "policy", "value", "std"
+    ).iter_rows():
         moments = oracles.moments(ties, text, cutoff, **query)
         where = f"{text}@{cutoff} {policy} of {ties} {query}: {value} ± {std}, exact {moments}"
         if policy == "expected":
@@ -101,11 +111,18 @@ def test_judgements_with_unretrieved_items(
     ties: list[list[int]], unretrieved: list[int], texts: list[str], cutoff: int | None
 ) -> None:
     rows = pl.DataFrame(ranked(ties))
-    extra = pl.DataFrame({"query": "q", "item": f"u{index}", "relevance": g} for index, g in enumerate(unretrieved))
+    extra = pl.DataFrame(
+        {"query": "q", "item": f"u{index}", "relevance": g} for index, g in enumerate(unretrieved)
+    )
     judgements = pl.concat([rows.select("query", "item", "relevance"), extra.cast({"relevance": pl.Int64})]) if (
         unretrieved
     ) else rows.select("query", "item", "relevance")  # fmt: skip
-    asked: dict[str, Any] = {"metrics": texts, "cutoffs": cutoff, "policies": POLICIES, "unjudged": "error"}
+    asked: dict[str, Any] = {
+        "metrics": texts,
+        "cutoffs": cutoff,
+        "policies": POLICIES,
+        "unjudged": "error",
+    }
     asked["truncated"] = "no"
     scores = evaluate(rows.drop("relevance"), judgements=judgements, **asked)
     everything = [*(grade for tie in ties for grade in tie), *unretrieved]
@@ -121,24 +138,35 @@ def test_judgements_with_unretrieved_items(
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 6, None])
 def test_own_ideal_is_exact_for_binary_relevance(k: int | None) -> None:
     for ties in ([[0, 1, 1]], [[1], [0, 0, 1], [1, 0]], [[0, 1], [0, 1], [1, 1]], [[0, 0], [1]]):
-        scores = evaluate(pl.DataFrame(ranked(ties)), metrics="ndcg(ideal=cutoff)", cutoffs=k, **WHOLE)
+        scores = evaluate(
+            pl.DataFrame(ranked(ties)), metrics="ndcg(ideal=cutoff)", cutoffs=k, **WHOLE
+        )
         check(scores, ties)
 
 
 def test_gain_tables_and_functions() -> None:
     ties = [[0, 1], [2, 0, 1], [3]]
     frame = pl.DataFrame(ranked(ties))
-    table, function = {0: 0, 1: 1, 2: 5, 3: 5}, DCG(gain=lambda rel: rel**2, discount=lambda rank: 1 / (rank + 1))
+    table, function = (
+        {0: 0, 1: 1, 2: 5, 3: 5},
+        DCG(gain=lambda rel: rel**2, discount=lambda rank: 1 / (rank + 1)),
+    )
 
     def textbook(order: tuple[Any, ...], metric: str, k: int) -> Fraction:
         if metric.startswith("ndcg"):
             return oracles.ndcg(order, k, gain=table)
-        return oracles.dcg(order, k, gain=lambda rel: rel**2, discount=lambda rank: Fraction(1, int(rank) + 1))
+        return oracles.dcg(
+            order, k, gain=lambda rel: rel**2, discount=lambda rank: Fraction(1, int(rank) + 1)
+        )
 
     scores = evaluate(frame, metrics=[NDCG(gain=table), function], cutoffs=[2, 4], **WHOLE)
     for row in scores.iter_rows(named=True):
-        exact = oracles.enumerate_metric(ties, partial(textbook, metric=row["metric"], k=row["cutoff"]))
-        wanted = {"expected": exact.mean, "best": exact.maximum, "worst": exact.minimum}.get(row["policy"])
+        exact = oracles.enumerate_metric(
+            ties, partial(textbook, metric=row["metric"], k=row["cutoff"])
+        )
+        wanted = {"expected": exact.mean, "best": exact.maximum, "worst": exact.minimum}.get(
+            row["policy"]
+        )
         if wanted is not None:
             assert close(row["value"], wanted, 1e-12), row
         if row["policy"] == "expected":
@@ -158,7 +186,8 @@ def test_shuffled_draws_are_orders_and_agree_with_the_exact_moments() -> None:
         exact = oracles.moments(ties, str(text), int(str(cutoff)))
         drawn = values["value"]
         possible = {
-            round(float(oracles.score(order, str(text), int(str(cutoff)))), 9) for order, _ in oracles.orderings(ties)
+            round(float(oracles.score(order, str(text), int(str(cutoff)))), 9)
+            for order, _ in oracles.orderings(ties)
         }
         assert {round(value, 9) for value in drawn} <= possible
         assert abs(drawn.mean() - float(exact.mean)) <= 4 * exact.std / math.sqrt(draws) + 1e-12  # type: ignore[operator]
@@ -191,7 +220,11 @@ def several_lists() -> pl.DataFrame:
 
 def test_the_same_bytes_in_any_row_order_chunking_laziness_and_number_of_threads() -> None:
     frame = several_lists()
-    given: dict[str, Any] = {"metrics": TEXTS, "policies": ("expected", "shuffled", "best", "worst"), "shuffles": 3}
+    given: dict[str, Any] = {
+        "metrics": TEXTS,
+        "policies": ("expected", "shuffled", "best", "worst"),
+        "shuffles": 3,
+    }
     given["truncated"] = {"a": "no", "b": "between_ties", "c": "within_tie"}
     whole = evaluate(frame, threads=1, **given)
     shuffled = frame.sample(fraction=1, shuffle=True, seed=3)
@@ -203,7 +236,12 @@ def test_the_same_bytes_in_any_row_order_chunking_laziness_and_number_of_threads
 
 def test_one_query_alone_scores_as_among_others() -> None:
     frame = several_lists()
-    given: dict[str, Any] = {"metrics": TEXTS, "policies": ("expected", "shuffled"), "shuffles": 5, "truncated": "no"}
+    given: dict[str, Any] = {
+        "metrics": TEXTS,
+        "policies": ("expected", "shuffled"),
+        "shuffles": 5,
+        "truncated": "no",
+    }
     whole = evaluate(frame, **given)
     alone = frame.filter(pl.col("query") == "q7")
     assert_frame_equal(
@@ -215,11 +253,19 @@ def test_one_query_alone_scores_as_among_others() -> None:
 
 def test_naive_orders() -> None:
     frame = pl.DataFrame(
-        {"query": "q", "item": ["b", "c", "a"], "distance": [1, 1, 1], "relevance": [0, 1, 0], "row": [2, 1, 0]}
+        {
+            "query": "q",
+            "item": ["b", "c", "a"],
+            "distance": [1, 1, 1],
+            "relevance": [0, 1, 0],
+            "row": [2, 1, 0],
+        }
     )
 
     def rr(frame: pl.DataFrame, order: str) -> float:
-        return evaluate(frame, metrics="rr", cutoffs=None, policies="naive", naive_order=order)["value"].item()  # type: ignore[no-any-return]
+        return evaluate(frame, metrics="rr", cutoffs=None, policies="naive", naive_order=order)[  # type: ignore[no-any-return]
+            "value"
+        ].item()
 
     assert rr(frame, "item") == pytest.approx(1 / 3)
     assert rr(frame, "item_descending") == 1.0
@@ -230,24 +276,35 @@ def test_naive_orders() -> None:
 
 def test_queries_without_relevant_item() -> None:
     frame = pl.DataFrame(
-        {"query": ["q", "q", "r"], "item": ["a", "b", "a"], "distance": [1, 1, 1], "relevance": [0, 0, 1]}
+        {
+            "query": ["q", "q", "r"],
+            "item": ["a", "b", "a"],
+            "distance": [1, 1, 1],
+            "relevance": [0, 0, 1],
+        }
     )
     metrics = ["ap", "precision", "ndcg", "recall", "rr"]
 
     def values(rule: str) -> dict[str, float | None]:
-        scores = evaluate(frame, metrics=metrics, cutoffs=1, policies="expected", no_relevant=rule).filter(query="q")
+        scores = evaluate(
+            frame, metrics=metrics, cutoffs=1, policies="expected", no_relevant=rule
+        ).filter(query="q")
         return dict(zip(scores["metric"], scores["value"], strict=True))
 
     assert values("zero") == dict.fromkeys(metrics, 0.0)
     assert values("one") == {"ap": 1.0, "precision": 0.0, "ndcg": 1.0, "recall": 1.0, "rr": 1.0}
     assert values("skip") == dict.fromkeys(metrics, None)
-    with pytest.raises(ValueError, match=r"1 \(model, query\) pairs have no relevant item, first query 'q'"):
+    with pytest.raises(
+        ValueError, match=r"1 \(model, query\) pairs have no relevant item, first query 'q'"
+    ):
         values("error")
 
 
 def test_distance_threshold_keeps_positions() -> None:
     frame = pl.DataFrame(ranked([[0], [1], [1]]))
-    near = evaluate(frame, metrics=["rr", "recall"], cutoffs=None, policies="expected", distance_threshold=1)
+    near = evaluate(
+        frame, metrics=["rr", "recall"], cutoffs=None, policies="expected", distance_threshold=1
+    )
     assert near["value"].to_list() == [0.5, 1.0]
     assert near["n_relevant"].to_list() == [1, 1]
 
@@ -259,9 +316,13 @@ def test_mask_takes_rows_out_of_the_list() -> None:
 
 
 def test_decimals_make_ties_on_request_only() -> None:
-    frame = pl.DataFrame({"query": "q", "item": ["a", "b"], "distance": [0.11, 0.12], "relevance": [1, 0]})
+    frame = pl.DataFrame(
+        {"query": "q", "item": ["a", "b"], "distance": [0.11, 0.12], "relevance": [1, 0]}
+    )
     exact = evaluate(frame, metrics="rr", cutoffs=1, policies="expected")["value"].item()
-    rounded = evaluate(frame, metrics="rr", cutoffs=1, policies="expected", decimals=1)["value"].item()
+    rounded = evaluate(frame, metrics="rr", cutoffs=1, policies="expected", decimals=1)[
+        "value"
+    ].item()
     assert (exact, rounded) == (1.0, 0.5)
 
 
@@ -270,15 +331,22 @@ def test_scores_order_the_other_way_and_are_never_negated() -> None:
         {"query": "q", "item": ["a", "b", "c"], "score": [-128, 127, 0], "relevance": [1, 0, 0]},
         schema_overrides={"score": pl.Int8},
     )
-    assert evaluate(frame, metrics="rr", cutoffs=None, policies="expected")["value"].item() == pytest.approx(1 / 3)
+    assert evaluate(frame, metrics="rr", cutoffs=None, policies="expected")[
+        "value"
+    ].item() == pytest.approx(1 / 3)
     unsigned = frame.with_columns(score=pl.Series([0, 255, 1], dtype=pl.UInt8))
-    assert evaluate(unsigned, metrics="rr", cutoffs=None, policies="expected")["value"].item() == pytest.approx(1 / 3)
+    assert evaluate(unsigned, metrics="rr", cutoffs=None, policies="expected")[
+        "value"
+    ].item() == pytest.approx(1 / 3)
 
 
 def test_metrics_with_own_cutoff_and_records() -> None:
     frame = pl.DataFrame(ranked([[1, 0], [2]]))
     scores = evaluate(
-        frame, metrics=["ndcg@2", AP(denominator="min"), "map@all", RBP(p=0.5), ERR()], cutoffs=1, policies="expected"
+        frame,
+        metrics=["ndcg@2", AP(denominator="min"), "map@all", RBP(p=0.5), ERR()],
+        cutoffs=1,
+        policies="expected",
     )
     assert list(zip(scores["metric"], scores["cutoff"], strict=True)) == [
         ("ndcg", 2),
@@ -295,7 +363,9 @@ def test_two_equal_models_score_equal_to_the_last_bit() -> None:
     scores = evaluate(both, metrics=TEXTS, policies="expected")
     columns = ["query", "metric", "cutoff", "value", "std"]
     assert_frame_equal(
-        scores.filter(model="a").select(columns), scores.filter(model="z").select(columns), check_exact=True
+        scores.filter(model="a").select(columns),
+        scores.filter(model="z").select(columns),
+        check_exact=True,
     )
 
 
@@ -303,7 +373,12 @@ def test_n_relevant_of_the_queries_frame() -> None:
     frame = pl.DataFrame(ranked([[1, 0], [1]]))
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [4]})
     scores = evaluate(
-        frame, queries=queries, metrics=["recall", "ndcg"], cutoffs=3, policies="expected", truncated="no"
+        frame,
+        queries=queries,
+        metrics=["recall", "ndcg"],
+        cutoffs=3,
+        policies="expected",
+        truncated="no",
     )
     check(scores, [[1, 0], [1]], n_relevant=4, judged=[1, 0, 1, 1, 1])
 
@@ -322,7 +397,12 @@ def test_draws_of_tied_lists_do_not_touch_those_without_a_tie() -> None:
             "relevance": [0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0],
         }
     )
-    asked: dict[str, Any] = {"metrics": ("ap", "rr"), "cutoffs": (2, None), "policies": "shuffled", "shuffles": 9}
+    asked: dict[str, Any] = {
+        "metrics": ("ap", "rr"),
+        "cutoffs": (2, None),
+        "policies": "shuffled",
+        "shuffles": 9,
+    }
     asked["truncated"] = "no"
     scores = evaluate(frame, **asked)
     apart = [evaluate(frame.filter(query=query), **asked) for query in "abc"]

@@ -1,4 +1,6 @@
-"""The one join: what is judged once is scored, counted and narrowed as the frames themselves would be."""
+"""The one join: what is judged once is scored, counted and narrowed as the frames themselves would
+be.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,16 @@ RANKINGS = pl.DataFrame(
         "mask": [True] * 9 + [False],
     }
 )
-JUDGEMENTS = pl.DataFrame({"query": ["p", "p", "q", "s"], "item": ["b", "z", "a", "a"], "relevance": [2, 1, 1, 3]})
+JUDGEMENTS = pl.DataFrame(
+    {"query": ["p", "p", "q", "s"], "item": ["b", "z", "a", "a"], "relevance": [2, 1, 1, 3]}
+)
 QUERIES = pl.DataFrame({"query": ["p", "q", "r", "s"], "n_relevant": [3, 4, 2, 1]})
 GIVEN = [(None, None), (JUDGEMENTS, None), (None, QUERIES), (JUDGEMENTS, QUERIES)]
-ROWS: dict[str, Any] = {"null_distance": "not_retrieved", "unjudged_query": "skip", "truncated": "no"}
+ROWS: dict[str, Any] = {
+    "null_distance": "not_retrieved",
+    "unjudged_query": "skip",
+    "truncated": "no",
+}
 ASKED: dict[str, Any] = {"metrics": "dcg, ap, rr, recall", "cutoffs": (1, 2, None)}
 
 
@@ -42,12 +50,24 @@ def judged(judgements: pl.DataFrame | None, queries: pl.DataFrame | None) -> Jud
 @pytest.mark.parametrize(("judgements", "queries"), GIVEN)
 @pytest.mark.parametrize(
     "options",
-    [{}, {"decimals": 1}, {"distance_threshold": 0.2}, {"naive_order": "item_descending"}, {"relevant_from": 2}],
+    [
+        {},
+        {"decimals": 1},
+        {"distance_threshold": 0.2},
+        {"naive_order": "item_descending"},
+        {"relevant_from": 2},
+    ],
 )
 def test_one_record_is_scored_under_all_rules_that_leave_the_rows_alone(
     judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: dict[str, Any]
 ) -> None:
-    asked = {**ASKED, **ROWS, **options, "policies": ("expected", "naive", "shuffled", "best"), "shuffles": 3}
+    asked = {
+        **ASKED,
+        **ROWS,
+        **options,
+        "policies": ("expected", "naive", "shuffled", "best"),
+        "shuffles": 3,
+    }
     expected = evaluate(frame_of(judgements), judgements=judgements, queries=queries, **asked)
     assert_frame_equal(evaluate(judged(judgements, queries), **asked), expected, check_exact=True)
 
@@ -57,12 +77,17 @@ def test_some_queries_are_what_their_own_rows_are(
     judgements: pl.DataFrame | None, queries: pl.DataFrame | None
 ) -> None:
     wanted = ["p", "q"]
-    own = [None if part is None else part.filter(pl.col("query").is_in(wanted)) for part in (judgements, queries)]
+    own = [
+        None if part is None else part.filter(pl.col("query").is_in(wanted))
+        for part in (judgements, queries)
+    ]
     rows = frame_of(judgements).filter(pl.col("query").is_in(wanted))
     alone = judge(rows, own[0], own[1], Options(**ROWS))
     part = judged(judgements, queries).of_queries(wanted)
     assert_frame_equal(part.lists, alone.lists)
-    assert_frame_equal(evaluate(part, **ASKED, **ROWS), evaluate(alone, **ASKED, **ROWS), check_exact=True)
+    assert_frame_equal(
+        evaluate(part, **ASKED, **ROWS), evaluate(alone, **ASKED, **ROWS), check_exact=True
+    )
     assert_frame_equal(tie_profile(part, **ROWS), tie_profile(alone, **ROWS))
     assert_frame_equal(tie_hints(part, **ROWS), tie_hints(alone, **ROWS))
 
@@ -79,7 +104,12 @@ def test_rows_of_the_lists_have_the_relevance_that_they_are_scored_by() -> None:
 
 def test_lists_that_nobody_has_rows_for_are_missing() -> None:
     lists = judged(JUDGEMENTS, QUERIES).lists
-    assert lists.filter("missing").select("model", "query").rows() == [("m", "r"), ("m", "s"), ("n", "q"), ("n", "s")]
+    assert lists.filter("missing").select("model", "query").rows() == [
+        ("m", "r"),
+        ("m", "s"),
+        ("n", "q"),
+        ("n", "s"),
+    ]
     assert dict(lists.select("query", "n_relevant").iter_rows()) == dict(QUERIES.iter_rows())
 
 
@@ -102,5 +132,12 @@ def test_a_report_and_a_study_warn_once() -> None:
     assert ["differ only by what strip()" in str(one.message) for one in caught] == [True]
     study = Study(odd_names(), "rr@1", truncated="no", shuffles=2)
     with pytest.warns(RetrievalReportWarning, match="differ only by") as found:
-        _ = study.ties, study.hints, study.audit, study.scores, study.comparison, study.models("m").ties
+        _ = (
+            study.ties,
+            study.hints,
+            study.audit,
+            study.scores,
+            study.comparison,
+            study.models("m").ties,
+        )
     assert len(found) == 1

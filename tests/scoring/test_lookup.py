@@ -1,4 +1,6 @@
-"""Judgements looked up row by row: the same as looking each up in a dictionary, whatever the ids are."""
+"""Judgements looked up row by row: the same as looking each up in a dictionary, whatever the ids
+are.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,14 @@ TEXT, WHOLE, WIDE = (lambda n: f"item {n}"), (lambda n: n - 3), (lambda n: n + 2
 TYPES = {pl.String: TEXT, pl.Int64: WHOLE, pl.Int128: WIDE}
 
 rows_of = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4), st.integers(0, 12)), max_size=60)
-judged_of = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 12)), st.integers(0, 3), max_size=40)
+judged_of = st.dictionaries(
+    st.tuples(st.integers(0, 5), st.integers(0, 12)), st.integers(0, 3), max_size=40
+)
 
 
-def frames(rows: list[Any], judged: dict[Any, int], dtype: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+def frames(
+    rows: list[Any], judged: dict[Any, int], dtype: Any
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     name: Callable[[int], Any] = TYPES[dtype]
     ids = {"query": dtype, "item": dtype}
     return (
@@ -45,42 +51,67 @@ def check(rows: list[Any], judged: dict[Any, int], dtype: Any) -> None:
     found = judged_rows(frame, Located.of(frame), judgements, 2)
     assert found["relevance"].to_list() == [judged.get((query, item)) for _, query, item in rows]
     assert found.drop("relevance").equals(frame)
-    assert judged_rows(frame, Located.of(frame), judgements, 2, unjudged=0).equals(found.fill_null(0))
+    assert judged_rows(frame, Located.of(frame), judgements, 2, unjudged=0).equals(
+        found.fill_null(0)
+    )
 
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
 @given(rows_of, judged_of, st.sampled_from(list(TYPES)))
-def test_rows_get_what_a_dictionary_says(rows: list[Any], judged: dict[Any, int], dtype: Any) -> None:
+def test_rows_get_what_a_dictionary_says(
+    rows: list[Any], judged: dict[Any, int], dtype: Any
+) -> None:
     check(rows, judged, dtype)
 
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
 @given(rows=rows_of, judged=judged_of, kinds=st.integers(1, 3))
 @settings(max_examples=40)
-def test_texts_of_one_hash_are_told_apart(rows: list[Any], judged: dict[Any, int], kinds: int) -> None:
+def test_texts_of_one_hash_are_told_apart(
+    rows: list[Any], judged: dict[Any, int], kinds: int
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrays, "id_keys", lambda ids: np.array([len(i) + ord(i[-1]) % kinds for i in ids], np.uint64))
+        patch.setattr(
+            arrays,
+            "id_keys",
+            lambda ids: np.array([len(i) + ord(i[-1]) % kinds for i in ids], np.uint64),
+        )
         check(rows, judged, pl.String)
 
 
 def test_many_rows_are_looked_up_on_several_threads() -> None:
     generator = np.random.default_rng(5)
-    rows = [(0, int(query), int(item)) for query, item in generator.integers(0, (40, 5000), (30_000, 2))]
-    judged = {(query, item): (query + item) % 3 for query in range(40) for item in range(0, 5000, 7)}
+    rows = [
+        (0, int(query), int(item)) for query, item in generator.integers(0, (40, 5000), (30_000, 2))
+    ]
+    judged = {
+        (query, item): (query + item) % 3 for query in range(40) for item in range(0, 5000, 7)
+    }
     check(rows, judged, pl.String)
 
 
 def test_rows_that_differ_from_their_judgement_are_refused_with_their_place() -> None:
-    rows = pl.DataFrame({"query": ["p", "q"], "item": ["a", "b"], "distance": [0, 1], "relevance": [1, 2]})
+    rows = pl.DataFrame(
+        {"query": ["p", "q"], "item": ["a", "b"], "distance": [0, 1], "relevance": [1, 2]}
+    )
     judgements = pl.DataFrame({"query": ["p", "q"], "item": ["a", "b"], "relevance": [1.0, 1.0]})
-    with pytest.raises(DataError, match=r"1 differ from the judgements, first in query 'q', item 'b'.*drop the column"):
+    with pytest.raises(
+        DataError,
+        match=r"1 differ from the judgements, first in query 'q', item 'b'.*drop the column",
+    ):
         evaluate(rows, judgements=judgements)
 
 
 def test_rows_that_are_dropped_leave_the_others_in_their_lists() -> None:
-    rows = pl.DataFrame({"query": ["p", "q", "p", "q"], "item": list("abcd"), "score": [4.0, 3.0, 2.0, 1.0]})
-    judgements = pl.DataFrame({"query": ["p", "p", "q"], "item": ["a", "c", "d"], "relevance": [0, 1, 1]})
-    scores = evaluate(rows, judgements=judgements, metrics="rr", cutoffs=None, policies="naive", unjudged="drop")
+    rows = pl.DataFrame(
+        {"query": ["p", "q", "p", "q"], "item": list("abcd"), "score": [4.0, 3.0, 2.0, 1.0]}
+    )
+    judgements = pl.DataFrame(
+        {"query": ["p", "p", "q"], "item": ["a", "c", "d"], "relevance": [0, 1, 1]}
+    )
+    scores = evaluate(
+        rows, judgements=judgements, metrics="rr", cutoffs=None, policies="naive", unjudged="drop"
+    )
     assert scores.select("query", "value", "items").rows() == [("p", 0.5, 2), ("q", 1.0, 1)]
 
 
@@ -92,9 +123,13 @@ def test_ids_of_128_bits_are_joined_without_keys() -> None:
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")
 @given(rows_of.filter(bool), st.sampled_from(["item", "item_descending"]), st.integers(0, 3))
 @settings(max_examples=60)
-def test_the_order_of_items_is_the_same_from_rows_in_any_order(rows: list[Any], order: str, seed: int) -> None:
+def test_the_order_of_items_is_the_same_from_rows_in_any_order(
+    rows: list[Any], order: str, seed: int
+) -> None:
     frame, _ = frames(list(dict.fromkeys(rows)), {}, pl.String)
-    frame = frame.with_columns(distance=pl.col("item").str.len_bytes(), relevance=pl.col("item").str.contains("[37]"))
+    frame = frame.with_columns(
+        distance=pl.col("item").str.len_bytes(), relevance=pl.col("item").str.contains("[37]")
+    )
     asked: dict[str, Any] = {"metrics": ("rr", "ap"), "policies": "naive", "naive_order": order}
     given = [
         frame.sample(fraction=1, shuffle=True, seed=seed),
@@ -108,15 +143,31 @@ def test_the_order_of_items_is_the_same_from_rows_in_any_order(rows: list[Any], 
 
 def test_a_list_that_goes_on_further_down_is_sorted_as_a_whole() -> None:
     rows = pl.DataFrame(
-        {"query": list("ppqpp"), "item": list("cdaab"), "distance": [1] * 5, "relevance": [1, 0, 1, 0, 0]}
+        {
+            "query": list("ppqpp"),
+            "item": list("cdaab"),
+            "distance": [1] * 5,
+            "relevance": [1, 0, 1, 0, 0],
+        }
     )
-    scores = evaluate(rows, metrics="rr", cutoffs=None, policies="naive", naive_order="item", truncated="no")
+    scores = evaluate(
+        rows, metrics="rr", cutoffs=None, policies="naive", naive_order="item", truncated="no"
+    )
     assert scores["value"].to_list() == [1 / 3, 1.0]
 
 
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int64, pl.UInt8])
 def test_items_without_judgement_get_0_in_the_type_of_the_judgements(dtype: Any) -> None:
     rankings = pl.DataFrame({"query": "q", "item": ["a", "b"], "distance": [1, 2]})
-    judgements = pl.DataFrame({"query": "q", "item": ["b"], "relevance": pl.Series([1], dtype=dtype)})
-    scores = evaluate(rankings, judgements=judgements, metrics="rr", policies="expected", truncated="no", cutoffs="all")
+    judgements = pl.DataFrame(
+        {"query": "q", "item": ["b"], "relevance": pl.Series([1], dtype=dtype)}
+    )
+    scores = evaluate(
+        rankings,
+        judgements=judgements,
+        metrics="rr",
+        policies="expected",
+        truncated="no",
+        cutoffs="all",
+    )
     assert scores["value"].to_list() == [0.5]

@@ -21,7 +21,10 @@ from retrieval_report.metrics.record import Facts, Largest
 def test_a_sum_without_limit_has_no_best_value_where_anything_may_follow() -> None:
     """Of three relevant items shown, a deeper list cannot show fewer."""
     found = bounds(frame([[1], [1], [1], [0]]), ["num_rel_ret"], [10, None], truncated="within_tie")
-    assert found == {("num_rel_ret", 10): (True, 3.0, 3.0, 10.0), ("num_rel_ret", None): (True, 3.0, 3.0, None)}
+    assert found == {
+        ("num_rel_ret", 10): (True, 3.0, 3.0, 10.0),
+        ("num_rel_ret", None): (True, 3.0, 3.0, None),
+    }
 
 
 def test_a_metric_of_a_user_has_the_bounds_of_the_same_metric_in_the_catalogue() -> None:
@@ -35,9 +38,16 @@ def test_a_metric_of_a_user_has_the_bounds_of_the_same_metric_in_the_catalogue()
 
 
 def test_grades_below_relevant_from_that_may_follow_are_in_the_ideal() -> None:
-    """R is known, but not how many items of grade 1 there are; two more of them give what ``worst`` says."""
+    """R is known, but not how many items of grade 1 there are; two more of them give what ``worst``
+    says.
+    """
     rankings = pl.DataFrame(
-        {"query": ["p", "p", "r"], "item": ["a", "b", "e"], "distance": [0, 1, 0], "relevance": [0, 1, 2]}
+        {
+            "query": ["p", "p", "r"],
+            "item": ["a", "b", "e"],
+            "distance": [0, 1, 0],
+            "relevance": [0, 1, 2],
+        }
     )
     queries = pl.DataFrame({"query": ["p", "r"], "n_relevant": [0, 1]})
     scores = evaluate(
@@ -55,13 +65,19 @@ def test_grades_below_relevant_from_that_may_follow_are_in_the_ideal() -> None:
         [
             rankings,
             rankings[:2].with_columns(
-                item=pl.lit("x") + pl.col("item"), distance=pl.lit(9, pl.Int64), relevance=pl.lit(1, pl.Int64)
+                item=pl.lit("x") + pl.col("item"),
+                distance=pl.lit(9, pl.Int64),
+                relevance=pl.lit(1, pl.Int64),
             ),
         ]
     )
-    deeper = evaluate(more, metrics=NDCG(gain="exp2"), cutoffs=2, policies="expected", truncated="no").filter(query="p")
+    deeper = evaluate(
+        more, metrics=NDCG(gain="exp2"), cutoffs=2, policies="expected", truncated="no"
+    ).filter(query="p")
     assert (
-        scores.filter(policy="worst")["value"][0] <= deeper["value"][0] < scores.filter(policy="expected")["value"][0]
+        scores.filter(policy="worst")["value"][0]
+        <= deeper["value"][0]
+        < scores.filter(policy="expected")["value"][0]
     )
 
 
@@ -76,7 +92,9 @@ def test_grades_below_relevant_from_that_may_follow_are_in_the_ideal() -> None:
         ("ndcg", False, False, False),
     ],
 )
-def test_a_record_knows_what_its_divisor_reads(text: str, cutoff: bool, length: bool, relevant: bool) -> None:
+def test_a_record_knows_what_its_divisor_reads(
+    text: str, cutoff: bool, length: bool, relevant: bool
+) -> None:
     reads = parse_metric(text)[0].reads
     assert (reads.cutoff, reads.length, reads.relevant) == (cutoff, length, relevant)
     assert bool(reads.ideals) == text.startswith("ndcg")
@@ -87,9 +105,13 @@ def test_no_score_is_above_the_largest_that_its_record_names(text: str) -> None:
     generator = np.random.default_rng(5)
     top = 1 if text == BINARY else 3
     rankings = complete_rankings(generator, 4, top)
-    found = evaluate(rankings, metrics=text, cutoffs=CUTOFFS, policies="best", truncated="no")["value"].max()
+    found = evaluate(rankings, metrics=text, cutoffs=CUTOFFS, policies="best", truncated="no")[
+        "value"
+    ].max()
     perfect = rankings.with_columns(distance=-pl.col("relevance"))
-    best = evaluate(perfect, metrics=text, cutoffs=CUTOFFS, policies="best", truncated="no")["value"].max()
+    best = evaluate(perfect, metrics=text, cutoffs=CUTOFFS, policies="best", truncated="no")[
+        "value"
+    ].max()
     largest = parse_metric(text)[0].largest
     assert isinstance(found, float)
     assert isinstance(best, float)
@@ -101,7 +123,9 @@ def test_no_score_is_above_the_largest_that_its_record_names(text: str) -> None:
 
 @dataclass(frozen=True)
 class RootPrecision(Metric):
-    """Precision in which rank i counts 1/√i, as the how-to defines it: its divisor takes no infinite cutoff."""
+    """Precision in which rank i counts 1/√i, as the how-to defines it: its divisor takes no
+    infinite cutoff.
+    """
 
     name: ClassVar[str] = "root_precision"
     largest: ClassVar[Largest] = 1.0
@@ -111,7 +135,9 @@ class RootPrecision(Metric):
         return terms.Sum(terms.Relevant(), terms.Discount(lambda ranks: 1 / np.sqrt(ranks)))
 
     def divisor(self, facts: Facts) -> Floats:
-        weights: Floats = np.vectorize(lambda k: (1 / np.sqrt(np.arange(1, k + 1))).sum())(facts.cutoff)
+        weights: Floats = np.vectorize(lambda k: (1 / np.sqrt(np.arange(1, k + 1))).sum())(
+            facts.cutoff
+        )
         return weights
 
 

@@ -1,4 +1,6 @@
-"""Counts of several models know R of every query as their rankings do, on all engines, or say that they do not."""
+"""Counts of several models know R of every query as their rankings do, on all engines, or say that
+they do not.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from retrieval_report import DataError, RetrievalReportWarning, count_ties, eval
 from retrieval_report.codes import evaluate_radius
 from retrieval_report.engines.disk import count_ties_to
 
-METRICS = "recall, ap, ndcg, precision, r_precision, f1, rr, ap(denominator=min), ndcg(ideal=list), num_rel_ret"
+METRICS = (
+    "recall, ap, ndcg, precision, r_precision, f1, rr, ap(denominator=min), "
+    "ndcg(ideal=list), num_rel_ret"
+)
 ASKED: dict[str, Any] = {
     "metrics": METRICS,
     "cutoffs": [3, 5, None],
@@ -25,7 +30,9 @@ ASKED: dict[str, Any] = {
 
 
 def runs(seed: int, order: str = "distance") -> pl.DataFrame:
-    """The nearest 8 of 40 items by three models, for 6 queries, one of which the second model does not answer."""
+    """The nearest 8 of 40 items by three models, for 6 queries, one of which the second model does
+    not answer.
+    """
     generator, rows = np.random.default_rng(seed), []
     grades = generator.integers(0, 4, (6, 40)) * (generator.random((6, 40)) < 0.4)
     for model in "abc":
@@ -33,9 +40,18 @@ def runs(seed: int, order: str = "distance") -> pl.DataFrame:
             distance = np.round(generator.random(40) * 6).astype(int)
             nearest = np.argsort(distance, kind="stable")[:8]
             if (model, query) != ("b", 3):
-                rows += [(model, f"q{query}", f"d{i}", int(distance[i]), int(grades[query, i])) for i in nearest]
-    frame = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
-    return frame if order == "distance" else frame.with_columns(score=-pl.col("distance")).drop("distance")
+                rows += [
+                    (model, f"q{query}", f"d{i}", int(distance[i]), int(grades[query, i]))
+                    for i in nearest
+                ]
+    frame = pl.DataFrame(
+        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
+    )
+    return (
+        frame
+        if order == "distance"
+        else frame.with_columns(score=-pl.col("distance")).drop("distance")
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,23 +62,34 @@ def runs(seed: int, order: str = "distance") -> pl.DataFrame:
         {"truncated": {"a": "no", "b": "within_tie", "c": "between_ties"}},
         {"truncated": "within_tie", "relevant_items": "own"},
         {"truncated": "no", "relevant_from": 2, "missing_query": "skip"},
-        {"truncated": "no", "queries": {"query": [f"q{query}" for query in range(6)], "n_relevant": [30] * 6}},
+        {
+            "truncated": "no",
+            "queries": {"query": [f"q{query}" for query in range(6)], "n_relevant": [30] * 6},
+        },
     ],
 )
 @pytest.mark.parametrize("seed", range(2))
-@pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some:retrieval_report.RetrievalReportWarning")
-def test_scores_of_counts_are_those_of_the_rankings(tmp_path: Path, seed: int, options: dict[str, Any]) -> None:
+@pytest.mark.filterwarnings(
+    "ignore:ndcg. for .* lists only some:retrieval_report.RetrievalReportWarning"
+)
+def test_scores_of_counts_are_those_of_the_rankings(
+    tmp_path: Path, seed: int, options: dict[str, Any]
+) -> None:
     rankings = runs(seed)
     wanted, counts = evaluate(rankings, **ASKED, **options), count_ties(rankings)
     assert_frame_equal(evaluate(counts, **ASKED, **options), wanted, check_exact=True)
     file = count_ties_to(tmp_path / "counts.parquet", rankings, rows_per_part=30)
     assert_frame_equal(pl.read_parquet(file).sort(counts.columns[:4], nulls_last=True), counts)
     out = evaluate_to(tmp_path / "scores.parquet", file, rows_per_part=30, **ASKED, **options)
-    assert_frame_equal(pl.read_parquet(out).sort(*wanted.columns[:5]), wanted.sort(*wanted.columns[:5]))
+    assert_frame_equal(
+        pl.read_parquet(out).sort(*wanted.columns[:5]), wanted.sort(*wanted.columns[:5])
+    )
 
 
 def test_a_model_that_misses_half_of_the_relevant_items_has_half_the_recall() -> None:
-    """Model b retrieves one of two relevant items, at the third rank; of its own it would have retrieved all."""
+    """Model b retrieves one of two relevant items, at the third rank; of its own it would have
+    retrieved all.
+    """
     rankings = pl.DataFrame(
         {
             "model": list("aaabbb"),
@@ -74,10 +101,14 @@ def test_a_model_that_misses_half_of_the_relevant_items_has_half_the_recall() ->
     )
     counts = count_ties(rankings)
     assert counts.filter(~pl.col("retrieved")).rows() == [("b", "q", None, 1, 1, False)]
-    scores = evaluate(counts, metrics="recall, ndcg", cutoffs=None, policies="expected", truncated="no")
+    scores = evaluate(
+        counts, metrics="recall, ndcg", cutoffs=None, policies="expected", truncated="no"
+    )
     assert scores.filter(model="b", metric="recall")["value"].to_list() == [0.5]
     ideal = 1 + 1 / np.log2(3)
-    assert scores.filter(model="b", metric="ndcg")["value"].to_list() == pytest.approx([0.5 / ideal])
+    assert scores.filter(model="b", metric="ndcg")["value"].to_list() == pytest.approx(
+        [0.5 / ideal]
+    )
 
 
 @pytest.mark.parametrize("order", ["distance", "score"])
@@ -90,19 +121,33 @@ def test_counts_of_shards_add_up(order: str) -> None:
 
 
 def test_one_model_has_no_pool() -> None:
-    assert count_ties(runs(0).filter(model="a")).columns == ["model", "query", "distance", "relevance", "count"]
+    assert count_ties(runs(0).filter(model="a")).columns == [
+        "model",
+        "query",
+        "distance",
+        "relevance",
+        "count",
+    ]
 
 
 def test_counts_without_a_pool_are_marked_and_warned_of() -> None:
-    """Both models retrieve as many relevant items, but counts do not tell whether they are the same."""
+    """Both models retrieve as many relevant items, but counts do not tell whether they are the
+    same.
+    """
     lists = {"query": ["q"] * 2, "distance": [1, 2], "relevance": [1, 0], "count": [1, 1]}
     apart = pl.concat(pl.DataFrame({"model": [model] * 2, **lists}) for model in "ab")
-    with pytest.warns(RetrievalReportWarning, match=r"R of 1 queries is not known, first 'q' \(a model has 1 to 1"):
-        scores = evaluate(apart, metrics="recall", truncated={"a": "no", "b": "within_tie"}, policies="expected")
+    with pytest.warns(
+        RetrievalReportWarning, match=r"R of 1 queries is not known, first 'q' \(a model has 1 to 1"
+    ):
+        scores = evaluate(
+            apart, metrics="recall", truncated={"a": "no", "b": "within_tie"}, policies="expected"
+        )
     assert dict(scores.select("model", "pooled").unique().rows()) == {"a": False, "b": True}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        evaluate(apart, metrics="recall", truncated="no", policies="expected")  # lists that hold all items tell R
+        evaluate(
+            apart, metrics="recall", truncated="no", policies="expected"
+        )  # lists that hold all items tell R
         evaluate(apart, metrics="precision", truncated="within_tie", policies="expected")
 
 
@@ -110,7 +155,13 @@ def test_a_threshold_takes_the_pool_away() -> None:
     """Nothing tells at which distance another model retrieved what this one did not."""
     counts = count_ties(runs(0))
     with pytest.warns(RetrievalReportWarning, match="counts have no items to pool"):
-        scores = evaluate(counts, metrics="recall", distance_threshold=1, truncated="within_tie", policies="expected")
+        scores = evaluate(
+            counts,
+            metrics="recall",
+            distance_threshold=1,
+            truncated="within_tie",
+            policies="expected",
+        )
     assert scores["pooled"].all()
 
 
@@ -118,10 +169,18 @@ def test_a_threshold_takes_the_pool_away() -> None:
     ("change", "message"),
     [
         (
-            lambda counts: pl.concat([counts.filter(model="a"), count_ties(runs(1)).filter(model="b")]),
-            "column 'retrieved': models have different numbers of relevant items, .* count the rankings of all models",
+            lambda counts: pl.concat(
+                [counts.filter(model="a"), count_ties(runs(1)).filter(model="b")]
+            ),
+            (
+                "column 'retrieved': models have different numbers of relevant items, .* count the "
+                "rankings of all models"
+            ),
         ),
-        (lambda counts: counts.with_columns(retrieved=None).cast({"retrieved": pl.Boolean}), "'retrieved': .* null"),
+        (
+            lambda counts: counts.with_columns(retrieved=None).cast({"retrieved": pl.Boolean}),
+            "'retrieved': .* null",
+        ),
         (
             lambda counts: counts.with_columns(pl.col("distance").fill_null(9)),
             "'distance': .* items that are not retri",

@@ -31,7 +31,8 @@ from properties import (
 from retrieval_report import count_ties, evaluate, shuffled_means
 from retrieval_report.lists import tie_groups
 
-# 1: what does not matter -----------------------------------------------------------------------------
+# 1: what does not matter
+# -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -52,28 +53,53 @@ def test_property_01_names_of_items_queries_and_models() -> None:
     numbers = frame.with_columns(pl.col("item", "query").str.slice(1).cast(pl.Int32) - 7)
     back = exact(numbers).with_columns(query=pl.format("q{}", pl.col("query") + 7))
     by = ["model", "query"]
-    assert_frame_equal(back.sort(by, maintain_order=True), wanted.sort(by, maintain_order=True), check_exact=True)
+    assert_frame_equal(
+        back.sort(by, maintain_order=True), wanted.sort(by, maintain_order=True), check_exact=True
+    )
     turned = {"a": "z", "b": "B"}  # the order of the models turns round
     renamed = exact(frame.with_columns(pl.col("model").replace_strict(turned)))
-    back = renamed.with_columns(pl.col("model").replace_strict({new: old for old, new in turned.items()}))
-    assert_frame_equal(back.sort(by, maintain_order=True), wanted.sort(by, maintain_order=True), check_exact=True)
+    back = renamed.with_columns(
+        pl.col("model").replace_strict({new: old for old, new in turned.items()})
+    )
+    assert_frame_equal(
+        back.sort(by, maintain_order=True), wanted.sort(by, maintain_order=True), check_exact=True
+    )
 
 
 def test_property_01_types_of_equal_values() -> None:
     frame = lists(4)
     wanted = exact(frame)
-    types: list[Any] = [pl.Int8, pl.UInt8, pl.Int32, pl.UInt64, pl.Int128, pl.Float32, pl.Float64, pl.Decimal(10, 3)]
+    types: list[Any] = [
+        pl.Int8,
+        pl.UInt8,
+        pl.Int32,
+        pl.UInt64,
+        pl.Int128,
+        pl.Float32,
+        pl.Float64,
+        pl.Decimal(10, 3),
+    ]
     for dtype in types:
-        assert_frame_equal(exact(frame.with_columns(pl.col("distance").cast(dtype))), wanted, check_exact=True)
+        assert_frame_equal(
+            exact(frame.with_columns(pl.col("distance").cast(dtype))), wanted, check_exact=True
+        )
     for dtype in (pl.Int8, pl.UInt8, pl.UInt64, pl.Float32, pl.Float64, pl.Decimal(10, 3)):
-        assert_frame_equal(exact(frame.with_columns(pl.col("relevance").cast(dtype))), wanted, check_exact=True)
+        assert_frame_equal(
+            exact(frame.with_columns(pl.col("relevance").cast(dtype))), wanted, check_exact=True
+        )
 
 
 def test_property_01_rising_transforms_of_the_distance() -> None:
     frame = lists(5)
     wanted = exact(frame)
     distance = pl.col("distance")
-    for other in (distance.exp(), distance**3 - 1000, distance * 1e-300, (distance + 1).log(), distance * 2**59):
+    for other in (
+        distance.exp(),
+        distance**3 - 1000,
+        distance * 1e-300,
+        (distance + 1).log(),
+        distance * 2**59,
+    ):
         assert_frame_equal(exact(frame.with_columns(distance=other)), wanted, check_exact=True)
     for score in (-distance, 1 / (1 + distance), 255 - distance.cast(pl.UInt8)):
         scored = frame.with_columns(score=score).drop("distance")
@@ -83,7 +109,9 @@ def test_property_01_rising_transforms_of_the_distance() -> None:
 @pytest.mark.parametrize("order", ["distance", "score"])
 @pytest.mark.parametrize("layout", ["together", "scattered", "long"])
 def test_property_01_ties_are_those_of_the_window_expressions(layout: str, order: str) -> None:
-    frame = lists(6, queries=3 if layout == "long" else 40, longest=2_500 if layout == "long" else 12)
+    frame = lists(
+        6, queries=3 if layout == "long" else 40, longest=2_500 if layout == "long" else 12
+    )
     if layout == "scattered":
         frame = frame.sample(fraction=1, shuffle=True, seed=4)
     metrics, policies = ["ap", "ndcg", "rr", "wap(denominator=retrieved)", "acg"], (*EXACT, "naive")
@@ -94,10 +122,17 @@ def test_property_01_ties_are_those_of_the_window_expressions(layout: str, order
         assert exact(given, metrics, [3, None], policies).equals(wanted), name
 
 
-# 2: the mean over all orders -------------------------------------------------------------------------
+# 2: the mean over all orders
+# -------------------------------------------------------------------------
 
 SMALL = [
-    *([[0, 1, 2]], [[1], [0, 0, 3]], [[0, 1], [2, 0], [1]], [[3, 3, 0, 1]], [[1, 0], [0, 1], [0, 2]]),
+    *(
+        [[0, 1, 2]],
+        [[1], [0, 0, 3]],
+        [[0, 1], [2, 0], [1]],
+        [[3, 3, 0, 1]],
+        [[1, 0], [0, 1], [0, 2]],
+    ),
     *([[0], [1, 0, 0, 2]], [[2, 2], [0]], [[0, 0, 1, 1, 2]], [[1, 0]]),
 ]
 
@@ -106,7 +141,9 @@ def arrangements() -> pl.DataFrame:
     """Every order of every small list as a query of its own, "list:order"."""
     rows = []
     for number, ties in enumerate(SMALL):
-        for order, parts in enumerate(itertools.product(*(itertools.permutations(tie) for tie in ties))):
+        for order, parts in enumerate(
+            itertools.product(*(itertools.permutations(tie) for tie in ties))
+        ):
             grades = [grade for part in parts for grade in part]
             rows += [(f"{number}:{order}", at, at, grade) for at, grade in enumerate(grades)]
     return pl.DataFrame(rows, schema=["query", "item", "distance", "relevance"], orient="row")
@@ -131,39 +168,58 @@ def test_property_02_exact_values_are_those_of_all_orders() -> None:
         worst=pl.col("value").min(),
     )  # fmt: skip
     found = exact(tied(), cutoffs=[1, 2, 3, 4, 9, None])
-    means = found.filter(policy="expected").join(over_orders, on=PLACE, nulls_equal=True, maintain_order="left")
+    means = found.filter(policy="expected").join(
+        over_orders, on=PLACE, nulls_equal=True, maintain_order="left"
+    )
     assert means.height == over_orders.height
     close(means["value"], means["expected"])
-    np.testing.assert_allclose(means["std"].to_numpy(), means["std_right"].to_numpy(), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        means["std"].to_numpy(), means["std_right"].to_numpy(), rtol=1e-9, atol=1e-9
+    )
     for policy in ("best", "worst"):
-        bounds = found.filter(policy=policy).join(over_orders, on=PLACE, nulls_equal=True, maintain_order="left")
+        bounds = found.filter(policy=policy).join(
+            over_orders, on=PLACE, nulls_equal=True, maintain_order="left"
+        )
         close(bounds["value"], bounds[policy])
 
 
 def test_property_02_random_orders_agree_with_long_lists() -> None:
     draws, frame = 300, lists(6, queries=6, longest=400)
-    found = evaluate(frame, metrics=TEXTS, cutoffs=[3, 60, None], policies=("expected", "shuffled"), shuffles=draws)
+    found = evaluate(
+        frame,
+        metrics=TEXTS,
+        cutoffs=[3, 60, None],
+        policies=("expected", "shuffled"),
+        shuffles=draws,
+    )
     keys = ["model", *PLACE]
     expected, shuffled = (found.filter(policy=policy) for policy in ("expected", "shuffled"))
     both = expected.join(shuffled, on=keys, nulls_equal=True)
     assert both.height == expected.height
     spread = both["std"].fill_null(both["std_right"])
-    assert ((both["value_right"] - both["value"]).abs() <= 4 * spread / math.sqrt(draws) + 1e-12).all()
+    assert (
+        (both["value_right"] - both["value"]).abs() <= 4 * spread / math.sqrt(draws) + 1e-12
+    ).all()
     means = (
-        shuffled_means(frame, metrics="ap", cutoffs=60, shuffles=draws).group_by("model").agg(pl.col("value").mean())
+        shuffled_means(frame, metrics="ap", cutoffs=60, shuffles=draws)
+        .group_by("model")
+        .agg(pl.col("value").mean())
     )
     wanted = shuffled.filter(metric="ap", cutoff=60).group_by("model").agg(pl.col("value").mean())
     assert_frame_equal(means, wanted, check_row_order=False)
 
 
-# 3: bounds -------------------------------------------------------------------------------------------
+# 3: bounds
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("with_judgements", [False, True])
 @pytest.mark.parametrize("largest", [1, 3])
 def test_property_03_no_order_beats_best_or_worst(largest: int, with_judgements: bool) -> None:
     frame = lists(7, queries=120, largest=largest)
-    given: dict[str, Any] = {"judgements": judged(frame), "unjudged": "error"} if with_judgements else {}
+    given: dict[str, Any] = (
+        {"judgements": judged(frame), "unjudged": "error"} if with_judgements else {}
+    )
     metrics = BINARY if largest == 1 and not with_judgements else TEXTS
     found = wide(exact(frame, metrics, policies=(*EXACT, "naive", "shuffled"), shuffles=1, **given))
     for policy in ("expected", "naive", "shuffled"):
@@ -200,18 +256,28 @@ def test_property_03_a_cut_between_ties_leaves_sets_alone() -> None:
     frame = lists(10, queries=120)
     of_sets = ["precision", "recall", "f1", "hit_rate", "acg", "precision(denominator=retrieved)"]
     found = wide(exact(frame, of_sets, list(range(1, 12))))
-    ends = tie_groups(frame).select("model", "query", cutoff=pl.col("tie_start") + pl.col("tie_size") - 1).unique()
+    ends = (
+        tie_groups(frame)
+        .select("model", "query", cutoff=pl.col("tie_start") + pl.col("tie_size") - 1)
+        .unique()
+    )
     between = found.join(ends, on=["model", "query", "cutoff"], how="semi")
     assert between.height > 200
     close(between["best"], between["expected"])
     close(between["worst"], between["expected"])
 
 
-# 4 and 5: one tie ------------------------------------------------------------------------------------
+# 4 and 5: one tie
+# ------------------------------------------------------------------------------------
 
 
 def test_property_04_all_tied() -> None:
-    sizes = [(n, relevant) for n in (1, 2, 3, 5, 9, 30) for relevant in {1, 2, n // 2, n} if 1 <= relevant <= n]
+    sizes = [
+        (n, relevant)
+        for n in (1, 2, 3, 5, 9, 30)
+        for relevant in {1, 2, n // 2, n}
+        if 1 <= relevant <= n
+    ]
     frame = pl.DataFrame(
         [
             (f"{n}:{relevant}", item, 0.25, int(item < relevant))
@@ -236,7 +302,9 @@ def test_property_04_all_tied() -> None:
 
 @pytest.mark.parametrize("which", [0, -1])
 def test_property_05_a_tie_is_the_mean_over_the_item_that_comes_first(which: int) -> None:
-    """Taking one item out of a tie to its front, each grade as often as it is there, splits the tie in two."""
+    """Taking one item out of a tie to its front, each grade as often as it is there, splits the tie
+    in two.
+    """
     frame = tied().with_columns(pl.col("distance") * 2)
     parts, weights = [], {}
     for (query,), rows in frame.group_by("query", maintain_order=True):
@@ -248,12 +316,14 @@ def test_property_05_a_tie_is_the_mean_over_the_item_that_comes_first(which: int
             weights[name] = 1 / tie.height
             parts.append(
                 rows.with_columns(
-                    query=pl.lit(name), distance=pl.when(chosen).then(pl.col("distance") - 1).otherwise("distance")
+                    query=pl.lit(name),
+                    distance=pl.when(chosen).then(pl.col("distance") - 1).otherwise("distance"),
                 )
             )
     whole = exact(frame, policies="expected")
     split = exact(pl.concat(parts), policies="expected").with_columns(
-        weight=pl.col("query").replace_strict(weights), query=pl.col("query").str.split(":").list.first()
+        weight=pl.col("query").replace_strict(weights),
+        query=pl.col("query").str.split(":").list.first(),
     )
     weight, score = pl.col("weight"), pl.col("value")
     joined = split.group_by(PLACE, maintain_order=True).agg(
@@ -263,23 +333,36 @@ def test_property_05_a_tie_is_the_mean_over_the_item_that_comes_first(which: int
     assert both.height == whole.height
     close(both["value"], both["mean"])
     variance = (both["second"] - both["mean"] ** 2).clip(0)
-    np.testing.assert_allclose(both["std"].to_numpy() ** 2, variance.to_numpy(), rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(
+        both["std"].to_numpy() ** 2, variance.to_numpy(), rtol=1e-9, atol=1e-13
+    )
 
 
-# 6 to 8: cutoffs -------------------------------------------------------------------------------------
+# 6 to 8: cutoffs
+# -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("with_judgements", [False, True])
 def test_property_06_items_without_relevance_behind_the_list(with_judgements: bool) -> None:
     frame = lists(11, queries=80)
-    tail = frame.select("model", "query").unique().join(pl.DataFrame({"item": ["x", "y", "z"]}), how="cross")
-    tail = tail.with_columns(distance=pl.lit(100, pl.Int64), relevance=pl.lit(0, pl.Int64)).select(frame.columns)
+    tail = (
+        frame.select("model", "query")
+        .unique()
+        .join(pl.DataFrame({"item": ["x", "y", "z"]}), how="cross")
+    )
+    tail = tail.with_columns(distance=pl.lit(100, pl.Int64), relevance=pl.lit(0, pl.Int64)).select(
+        frame.columns
+    )
     given: dict[str, Any] = {"judgements": judged(frame)} if with_judgements else {}
-    texts = [text for text in TEXTS if text != "bpref"]  # which counts what is judged and not relevant
+    texts = [
+        text for text in TEXTS if text != "bpref"
+    ]  # which counts what is judged and not relevant
     short = exact(frame, texts, CUTOFFS[:-1], **given)
     long = exact(pl.concat([frame, tail]), texts, CUTOFFS[:-1], **given)
     # Only min(k, n) sees how many items there are.
-    same = (pl.col("metric") != "precision(denominator=retrieved)") | (pl.col("cutoff") <= pl.col("items"))
+    same = (pl.col("metric") != "precision(denominator=retrieved)") | (
+        pl.col("cutoff") <= pl.col("items")
+    )
     keep = short.select(same)["metric"]
     close(long.filter(keep)["value"], short.filter(keep)["value"], 1e-13)
     stds = [scores.filter(keep)["std"].fill_null(-1.0) for scores in (long, short)]
@@ -308,7 +391,9 @@ GROWING = [
 def test_property_07_more_positions_never_take_away(policy: str) -> None:
     frame = lists(12, queries=100)
     found = exact(frame, GROWING, [*range(1, 15), None], policy)
-    grown = found.with_columns(before=pl.col("value").shift().over("model", "query", "metric")).drop_nulls("before")
+    grown = found.with_columns(
+        before=pl.col("value").shift().over("model", "query", "metric")
+    ).drop_nulls("before")
     assert grown.height == found.height * 14 // 15
     no_less(grown["value"], grown["before"])
 
@@ -327,19 +412,25 @@ def test_property_08_metrics_that_bound_each_other() -> None:
         own = found.filter(pl.col("cutoff").is_null())
         no_less(own["r_precision"], own["ap_at_r"])
         shares = scores.filter(
-            ~pl.col("metric").str.contains("dcg|acg|wap|num_rel") | pl.col("metric").str.contains("ndcg")
+            ~pl.col("metric").str.contains("dcg|acg|wap|num_rel")
+            | pl.col("metric").str.contains("ndcg")
         )
         assert shares["value"].is_between(0, 1 + 1e-12).all()
 
 
-# 9 to 12: company ------------------------------------------------------------------------------------
+# 9 to 12: company
+# ------------------------------------------------------------------------------------
 
 
 def test_property_09_one_query_scores_as_among_many() -> None:
     some = lists(14, queries=3, longest=30)
-    far = lists(15, queries=20_000, longest=3, largest=1).with_columns(query=pl.format("other-{}", "query"))
+    far = lists(15, queries=20_000, longest=3, largest=1).with_columns(
+        query=pl.format("other-{}", "query")
+    )
     policies = ("expected", "best", "shuffled")
-    many = exact(pl.concat([far[:30_000], some, far[30_000:]]), TEXTS, [2, None], policies, shuffles=2)
+    many = exact(
+        pl.concat([far[:30_000], some, far[30_000:]]), TEXTS, [2, None], policies, shuffles=2
+    )
     for query in some["query"].unique():
         alone = exact(some.filter(query=query), TEXTS, [2, None], policies, shuffles=2)
         assert_frame_equal(many.filter(query=query), alone, check_exact=True)
@@ -370,15 +461,25 @@ def test_property_11_relevant_items_are_the_sum_over_grades() -> None:
     grades = count_ties(frame).group_by(*keys, "relevance").agg(pl.col("count").sum())
     previous = None
     for least in (1, 2, 3):
-        wanted = grades.group_by(keys).agg(pl.col("count").filter(pl.col("relevance") >= least).sum()).sort(keys)
-        found = evaluate(frame, metrics="recall", cutoffs=None, policies="expected", relevant_from=least)
+        wanted = (
+            grades.group_by(keys)
+            .agg(pl.col("count").filter(pl.col("relevance") >= least).sum())
+            .sort(keys)
+        )
+        found = evaluate(
+            frame, metrics="recall", cutoffs=None, policies="expected", relevant_from=least
+        )
         assert found["n_relevant"].to_list() == wanted["count"].to_list()
         assert found["value"].to_list() == [float(count > 0) for count in wanted["count"]]
         ties = tie_groups(frame, relevant_from=least).unique([*keys, "tie"])
         relevant = ties.group_by(keys).agg(pl.col("tie_relevant").sum()).sort(keys)["tie_relevant"]
         assert relevant.to_list() == wanted["count"].to_list()
         if previous is not None:
-            only = grades.group_by(keys).agg(pl.col("count").filter(pl.col("relevance") == least - 1).sum()).sort(keys)
+            only = (
+                grades.group_by(keys)
+                .agg(pl.col("count").filter(pl.col("relevance") == least - 1).sum())
+                .sort(keys)
+            )
             assert (previous - found["n_relevant"] == only["count"]).all()
         previous = found["n_relevant"]
     assert evaluate(frame, metrics="rr", truncated="no")["items"].to_list() == (
@@ -394,7 +495,10 @@ def test_property_12_lazy_eager_streaming_and_threads(tmp_path: Path) -> None:
     scanned = pl.scan_parquet(tmp_path / "run.parquet")
     for other, threads in (
         *((frame, 2), (frame, 5), (frame.lazy(), 1), (scanned, 2)),
-        *((scanned.filter(pl.col("distance") >= 0).collect(engine="streaming"), 2), (frame.to_arrow(), 2)),
+        *(
+            (scanned.filter(pl.col("distance") >= 0).collect(engine="streaming"), 2),
+            (frame.to_arrow(), 2),
+        ),
     ):
         found = exact(other, TEXTS, [1, None], policies, shuffles=1, threads=threads)
         assert_frame_equal(found, wanted, check_exact=True)

@@ -1,4 +1,6 @@
-"""Properties of every metric on every engine of this machine: what should not matter changes no bit."""
+"""Properties of every metric on every engine of this machine: what should not matter changes no
+bit.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,12 @@ def by_stream(frame: pl.DataFrame, folder: Path) -> pl.DataFrame:
     order = [*KEYS, "score" if falling else "distance"]
     rows = frame.drop("item").sort(order, descending=[False, False, falling]).to_arrow()
     grades = sorted(set(frame.filter(pl.col("relevance") > 0)["relevance"].cast(pl.Float64)))
-    options: dict[str, Any] = {"metrics": TEXTS, "cutoffs": CUTOFFS, "policies": EXACT, "truncated": "no"}
+    options: dict[str, Any] = {
+        "metrics": TEXTS,
+        "cutoffs": CUTOFFS,
+        "policies": EXACT,
+        "truncated": "no",
+    }
     batches = score_stream(rows.to_batches(max_chunksize=29), grades=grades, **options)
     return pl.DataFrame(pl.from_arrow(pa.Table.from_batches(list(batches))))
 
@@ -55,7 +62,9 @@ WITHOUT_EFFECT: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
     "ids": lambda frame: frame.with_columns(item=pl.col("item").hash()),
     "rising distances": lambda frame: frame.with_columns(distance=DISTANCE.exp() * 1e-200),
     "scores": lambda frame: frame.with_columns(score=1 / (1 + DISTANCE)).drop("distance"),
-    "types": lambda frame: frame.with_columns(DISTANCE.cast(pl.UInt8), pl.col("relevance").cast(pl.Float64)),
+    "types": lambda frame: frame.with_columns(
+        DISTANCE.cast(pl.UInt8), pl.col("relevance").cast(pl.Float64)
+    ),
 }
 
 
@@ -71,19 +80,25 @@ def test_property_01_what_does_not_matter_changes_no_bit(
 ) -> None:
     changed = ENGINES[engine](WITHOUT_EFFECT[change](rankings), tmp_path)
     by = [*KEYS, "metric", "cutoff", "policy"]
-    found, wanted = (frame.sort(by, nulls_last=True) for frame in (changed, exact(rankings, cutoffs=CUTOFFS)))
+    found, wanted = (
+        frame.sort(by, nulls_last=True) for frame in (changed, exact(rankings, cutoffs=CUTOFFS))
+    )
     assert_frame_equal(found, wanted, check_exact=True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_property_03_worst_expected_best_on_every_engine(rankings: pl.DataFrame, engine: str, tmp_path: Path) -> None:
+def test_property_03_worst_expected_best_on_every_engine(
+    rankings: pl.DataFrame, engine: str, tmp_path: Path
+) -> None:
     found = wide(ENGINES[engine](rankings, tmp_path))
     no_less(found["best"], found["expected"])
     no_less(found["expected"], found["worst"])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_property_09_a_query_scores_alone_as_among_others(rankings: pl.DataFrame, engine: str, tmp_path: Path) -> None:
+def test_property_09_a_query_scores_alone_as_among_others(
+    rankings: pl.DataFrame, engine: str, tmp_path: Path
+) -> None:
     many = ENGINES[engine](rankings, tmp_path)
     for query in ("q0", "q7"):
         alone = tmp_path / query

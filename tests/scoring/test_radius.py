@@ -29,7 +29,9 @@ COUNTS = pl.DataFrame(
 )
 
 
-def by_hand(distance: Any, relevance: Any, total: Any, radius: float) -> tuple[np.ndarray, np.ndarray]:
+def by_hand(
+    distance: Any, relevance: Any, total: Any, radius: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Precision, recall, F1 and hit of every query, and which queries have an empty ball."""
     scores, empty = [], []
     for row, grades, known in zip(distance, relevance, total, strict=True):
@@ -48,8 +50,15 @@ def case() -> dict[str, Any]:
     queries, items = random_bits(1, 30, 10), random_bits(2, 60, 10)
     labels = {"query_labels": classes(3, 30, 4), "item_labels": classes(4, 60, 3)}
     relevance = pairs(labels["query_labels"], labels["item_labels"], lambda a, b: int(a == b))
-    counts = count_codes(queries, items, query_labels=labels["query_labels"], item_labels=labels["item_labels"])
-    return {"distance": pairs(queries, items, hamming), "relevance": relevance, "counts": counts, "labels": labels}
+    counts = count_codes(
+        queries, items, query_labels=labels["query_labels"], item_labels=labels["item_labels"]
+    )
+    return {
+        "distance": pairs(queries, items, hamming),
+        "relevance": relevance,
+        "counts": counts,
+        "labels": labels,
+    }
 
 
 @pytest.mark.parametrize("empty", ["zero", "skip"])
@@ -70,7 +79,9 @@ def test_means_equal_counting_by_hand(case: dict[str, Any], empty: str, no_relev
             kept &= total > 0
         assert row["queries"] == kept.sum()
         assert row["empty"] == is_empty.mean()
-        np.testing.assert_allclose([row[name] for name in METRICS], scores[kept].mean(axis=0), rtol=1e-14)
+        np.testing.assert_allclose(
+            [row[name] for name in METRICS], scores[kept].mean(axis=0), rtol=1e-14
+        )
     assert frame["empty"][0] > frame["empty"][1] > frame["empty"][-1] == 0
 
 
@@ -81,7 +92,9 @@ def test_scores_of_queries_give_the_same_means(case: dict[str, Any], empty: str)
     frame = evaluate_radius(case["counts"], radii=(0, 2), empty=empty)
     for metric in METRICS:
         for radius in (0, 2):
-            row = summary.row(by_predicate=pl.col("metric") == f"{metric}(radius={radius})", named=True)
+            row = summary.row(
+                by_predicate=pl.col("metric") == f"{metric}(radius={radius})", named=True
+            )
             wanted = frame.row(by_predicate=pl.col("radius") == radius, named=True)
             assert row["value"] == pytest.approx(wanted[metric], rel=1e-14)
             assert row["queries"] == wanted["queries"]
@@ -92,11 +105,18 @@ def test_scores_of_queries_give_the_same_means(case: dict[str, Any], empty: str)
 def test_scores_come_in_order() -> None:
     scores = radius_scores(COUNTS, radii=(2, 0))
     assert scores["query"].to_list() == ["a"] * 8 + ["b"] * 8
-    assert scores["metric"].to_list()[:3] == ["precision(radius=2)", "precision(radius=0)", "recall(radius=2)"]
+    assert scores["metric"].to_list()[:3] == [
+        "precision(radius=2)",
+        "precision(radius=0)",
+        "recall(radius=2)",
+    ]
     assert scores["items"].to_list()[:2] == [4, 1]
     assert scores["n_relevant"].to_list() == [1] * 16
     assert scores["std"].to_list() == [0.0] * 16
-    assert radius_scores(COUNTS, radii=2, empty="skip").filter(query="b")["value"].to_list() == [None] * 4
+    assert (
+        radius_scores(COUNTS, radii=2, empty="skip").filter(query="b")["value"].to_list()
+        == [None] * 4
+    )
 
 
 def test_a_radius_without_any_item_has_no_mean_when_empty_balls_are_skipped() -> None:
@@ -114,13 +134,22 @@ def test_relevant_items_outside_the_counts_are_told(case: dict[str, Any]) -> Non
 def test_queries_without_counts_have_empty_balls() -> None:
     queries = pl.DataFrame({"query": ["a", "b", "c", "d"], "n_relevant": [1, 1, 5, 0]})
     row = evaluate_radius(COUNTS, radii=2, queries=queries).row(0, named=True)
-    assert (row["precision"], row["recall"], row["empty"], row["queries"]) == (0.0625, 0.25, 0.75, 4)
+    assert (row["precision"], row["recall"], row["empty"], row["queries"]) == (
+        0.0625,
+        0.25,
+        0.75,
+        4,
+    )
     assert evaluate_radius(COUNTS, radii=2, queries=queries.select("query"))["queries"].item() == 4
 
 
 def test_models_share_queries() -> None:
-    two = pl.concat([COUNTS.with_columns(model=pl.lit("x")), COUNTS[:1].with_columns(model=pl.lit("y"))])
-    with pytest.warns(RetrievalReportWarning, match="3 reaches beyond the end of 1 lists .* query 'a'"):
+    two = pl.concat(
+        [COUNTS.with_columns(model=pl.lit("x")), COUNTS[:1].with_columns(model=pl.lit("y"))]
+    )
+    with pytest.warns(
+        RetrievalReportWarning, match="3 reaches beyond the end of 1 lists .* query 'a'"
+    ):
         frame = evaluate_radius(two, radii=(0, 3))
     assert frame.select("model", "radius", "empty").rows() == [
         ("x", 0, 0.5),
@@ -132,7 +161,12 @@ def test_models_share_queries() -> None:
 
 def test_grades_and_distances_of_any_kind() -> None:
     rankings = pl.DataFrame(
-        {"query": [7] * 4, "item": range(4), "distance": [0.5, 1.0, 1.5, 2.5], "relevance": [1, 2, 0, 2]}
+        {
+            "query": [7] * 4,
+            "item": range(4),
+            "distance": [0.5, 1.0, 1.5, 2.5],
+            "relevance": [1, 2, 0, 2],
+        }
     )
     row = evaluate_radius(count_ties(rankings), radii=1.5, relevant_from=2).row(0, named=True)
     assert (row["radius"], row["precision"], row["recall"], row["f1"]) == (1.5, 1 / 3, 0.5, 0.4)
@@ -154,12 +188,16 @@ def test_radii_are_taken_once_and_as_one_type() -> None:
         (COUNTS, {"empty": "one"}, ParameterError, "empty: 'one' is not one of 'zero', 'skip'"),
         (COUNTS, {"no_relevant": "one"}, ParameterError, "no_relevant: 'one' is not one of"),
         (COUNTS, {"relevant_from": 0}, ParameterError, "relevant_from: 0 is not a number above 0"),
-        (COUNTS.rename({"distance": "score"}), {}, ColumnError, "counts: has a 'score'; a radius needs a 'distance'"),
+        (COUNTS.rename({"distance": "score"}), {}, ColumnError, ("counts: has a 'score'; a radius "
+                                                                "needs a 'distance'")),
         (COUNTS.drop("count"), {}, ColumnError, "counts: no column 'count'"),
-        (COUNTS, {"queries": {"query": ["a"]}}, KeyMismatchError, "1 queries of the counts are not in .* first 'b'"),
-        (COUNTS, {"queries": {"query": [1, 2]}}, KeyMismatchError, "String in the counts and Int64 in the queries"),
+        (COUNTS, {"queries": {"query": ["a"]}}, KeyMismatchError, ("1 queries of the counts are not "
+                                                                  "in .* first 'b'")),
+        (COUNTS, {"queries": {"query": [1, 2]}}, KeyMismatchError, ("String in the counts and Int64 "
+                                                                   "in the queries")),
         (COUNTS, {"queries": {"query": ["a", "b"], "n_relevant": [0, 1]}}, DataError,
-         "query 'a' of model 'model' has 1 relevant items in the counts, but the queries frame says 0"),
+         ("query 'a' of model 'model' has 1 relevant items in the counts, but the queries frame "
+         "says 0")),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused(
@@ -182,8 +220,12 @@ def test_a_radius_beyond_the_depth_of_counts_is_warned_of() -> None:
         evaluate_radius(cut, radii=2)  # inside all lists
     with pytest.warns(RetrievalReportWarning, match="9 lists that seem cut"):
         assert evaluate_radius(cut, radii=(2, 16))["recall"][1] == 1.0  # of what the counts hold
-    equal = counts.with_columns(pl.col("count").first()).filter(pl.int_range(pl.len()).over("query") < 4)
-    with pytest.warns(RetrievalReportWarning, match="9 lists that seem cut"):  # alike, but they say so
+    equal = counts.with_columns(pl.col("count").first()).filter(
+        pl.int_range(pl.len()).over("query") < 4
+    )
+    with pytest.warns(
+        RetrievalReportWarning, match="9 lists that seem cut"
+    ):  # alike, but they say so
         evaluate_radius(equal, radii=16)
     known = count_relevant(**labels)
     with pytest.warns(RetrievalReportWarning, match="count without depth") as caught:

@@ -29,7 +29,8 @@ TWO = pl.DataFrame(
 
 
 @pytest.mark.parametrize(
-    ("kind", "relevant", "recall"), [("pooled", [3, 3], [2 / 3, 2 / 3]), ("own", [2, 2], [1.0, 1.0])]
+    ("kind", "relevant", "recall"),
+    [("pooled", [3, 3], [2 / 3, 2 / 3]), ("own", [2, 2], [1.0, 1.0])],
 )
 def test_r_and_the_ideal_are_those_of_all_models_or_of_each(
     kind: str, relevant: list[int], recall: list[float]
@@ -50,17 +51,22 @@ def test_r_and_the_ideal_are_those_of_all_models_or_of_each(
     ideals = {"pooled": ([3, 2], [3, 2]), "own": ([2, 1], [3, 2])}[kind]
     gains = [[1, 2], [2, 3]]
     ndcg = [
-        float(np.dot(gain, discounts) / np.dot(ideal, discounts)) for gain, ideal in zip(gains, ideals, strict=True)
+        float(np.dot(gain, discounts) / np.dot(ideal, discounts))
+        for gain, ideal in zip(gains, ideals, strict=True)
     ]
     assert scores.filter(metric="ndcg")["value"].to_list() == pytest.approx(ndcg)
 
 
-@pytest.mark.parametrize(("words", "pooled"), [("no", False), ("within_tie", True), ({"a": "no"}, False)])
+@pytest.mark.parametrize(
+    ("words", "pooled"), [("no", False), ("within_tie", True), ({"a": "no"}, False)]
+)
 def test_pooled_marks_where_r_may_be_larger(words: Any, pooled: bool) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = evaluate(TWO, metrics="recall", truncated=words)
-    assert scores["pooled"].unique().to_list() == [pooled]  # where one model ranks all items, R is known
+    assert scores["pooled"].unique().to_list() == [
+        pooled
+    ]  # where one model ranks all items, R is known
     told = pl.DataFrame({"query": ["q"], "n_relevant": [9]})
     scores, _ = said(TWO, metrics="recall", truncated="within_tie", queries=told)
     assert not scores["pooled"].any()
@@ -76,7 +82,9 @@ def test_r_unknown_is_refused_on_request() -> None:
     said(TWO, queries=pl.DataFrame({"query": ["q"], "n_relevant": [3]}), **options)
     judged = TWO.select("query", "item", "relevance").unique()
     said(TWO.drop("relevance"), judgements=judged, **options)
-    with pytest.raises(ParameterError, match="relevant_items: 'all' is not one of 'pooled', 'own', 'error'"):
+    with pytest.raises(
+        ParameterError, match="relevant_items: 'all' is not one of 'pooled', 'own', 'error'"
+    ):
         said(TWO, relevant_items="all")
 
 
@@ -84,23 +92,37 @@ def test_judgements_and_n_relevant_are_not_pooled() -> None:
     judged = TWO.select("query", "item", "relevance").unique()
     for kind in ("pooled", "own"):
         scores, _ = said(
-            TWO.drop("relevance"), judgements=judged, metrics="recall", relevant_items=kind, truncated="no"
+            TWO.drop("relevance"),
+            judgements=judged,
+            metrics="recall",
+            relevant_items=kind,
+            truncated="no",
         )
         assert scores["n_relevant"].unique().to_list() == [3]
 
 
 def test_counts_that_differ_in_r_are_told_of() -> None:
     both = models(a=top(ranked(1), 60), b=top(ranked(2), 60))
-    counts = pl.concat([count_ties(part) for part in both.partition_by("model", maintain_order=True)])
-    shown = both.group_by("query", "model").agg(pl.col("relevance").sum()).group_by("query").agg("relevance")
+    counts = pl.concat(
+        [count_ties(part) for part in both.partition_by("model", maintain_order=True)]
+    )
+    shown = (
+        both.group_by("query", "model")
+        .agg(pl.col("relevance").sum())
+        .group_by("query")
+        .agg("relevance")
+    )
     differ = shown.filter(pl.col("relevance").list.n_unique() > 1).sort("query")
     query, numbers = differ.row(0)
     _, warned = said(counts, truncated="no", metrics="recall")
     (warning,) = warned
     assert warning == (
-        f"counts: R of {differ.height} queries is not known, first {query!r} (a model has {min(numbers)} to "
-        f"{max(numbers)} relevant items): counts have no items to pool, so recall, ap and ndcg of a model are divided "
-        "by its own number; count the rankings of all models together, or give n_relevant in the queries frame"
+        f"counts: R of {differ.height} queries is not known, first {query!r} (a model has "
+        f"{min(numbers)} to "
+        f"{max(numbers)} relevant items): counts have no items to pool, so recall, ap and ndcg of "
+        "a model are divided "
+        "by its own number; count the rankings of all models together, or give n_relevant in the "
+        "queries frame"
     )
     told = pl.DataFrame({"query": [f"q{n}" for n in range(QUERIES)], "n_relevant": [17] * QUERIES})
     assert said(counts, truncated="no", metrics="recall", queries=told)[1] == []
@@ -109,7 +131,8 @@ def test_counts_that_differ_in_r_are_told_of() -> None:
     assert said(count_ties(models(a=ranked(1), b=ranked(2))), metrics="recall")[1] == []
 
 
-# Beside other options ----------------------------------------------------------------------------------
+# Beside other options
+# ----------------------------------------------------------------------------------
 
 
 def test_a_list_that_is_missing_is_not_open() -> None:
@@ -133,7 +156,9 @@ def test_behind_a_distance_threshold_nothing_counts() -> None:
         "distance_threshold": threshold,
     }
     relevant = (
-        rankings.filter(pl.col("distance") <= threshold).group_by("query").agg(n_relevant=pl.col("relevance").sum())
+        rankings.filter(pl.col("distance") <= threshold)
+        .group_by("query")
+        .agg(n_relevant=pl.col("relevance").sum())
     )
     whole, _ = said(rankings, queries=relevant, truncated="no", **asked)
     cut, warned = said(near, queries=relevant, truncated="within_tie", **asked)
@@ -151,7 +176,9 @@ def test_rounded_distances_may_join_what_follows_to_the_last_tie() -> None:
     assert marked(rounded) == {"model"}
     truth, _ = said(rankings, truncated="no", decimals=1)
     keys = ["query", "cutoff"]
-    low, high = (rounded.filter(policy=name).select(*keys, limit="value") for name in ("worst", "best"))
+    low, high = (
+        rounded.filter(policy=name).select(*keys, limit="value") for name in ("worst", "best")
+    )
     value = truth.filter(policy="expected")
     assert value.join(low, on=keys).select((pl.col("value") >= pl.col("limit")).all()).item()
     assert value.join(high, on=keys).select((pl.col("value") <= pl.col("limit")).all()).item()
@@ -159,11 +186,22 @@ def test_rounded_distances_may_join_what_follows_to_the_last_tie() -> None:
 
 def test_masked_rows_are_not_in_a_list() -> None:
     masked = TWO.with_columns(mask=pl.Series([True, False, True, True]))
-    asked: dict[str, Any] = {"metrics": "recall", "cutoffs": 2, "policies": "expected", "truncated": "no"}
+    asked: dict[str, Any] = {
+        "metrics": "recall",
+        "cutoffs": 2,
+        "policies": "expected",
+        "truncated": "no",
+    }
     scores, _ = said(masked, **asked)
-    assert scores.select("model", "value", "items", "n_relevant").rows() == [("a", 1 / 3, 1, 3), ("b", 2 / 3, 2, 3)]
+    assert scores.select("model", "value", "items", "n_relevant").rows() == [
+        ("a", 1 / 3, 1, 3),
+        ("b", 2 / 3, 2, 3),
+    ]
     nobody, _ = said(masked.with_columns(mask=pl.col("item") != "y"), **asked)
-    assert nobody.select("value", "n_relevant").rows() == [(0.5, 2), (0.5, 2)]  # what all models mask, none shows
+    assert nobody.select("value", "n_relevant").rows() == [
+        (0.5, 2),
+        (0.5, 2),
+    ]  # what all models mask, none shows
     lists = top(ranked(1))
     short = lists.with_columns(mask=pl.int_range(pl.len()).over("query") < 7)
     assert said(short)[0].equals(said(short.filter("mask").drop("mask"))[0])

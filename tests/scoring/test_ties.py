@@ -1,4 +1,6 @@
-"""Ties as Polars defines them, and the faster layout inside ``evaluate``, which must be the same."""
+"""Ties as Polars defines them, and the faster layout inside ``evaluate``, which must be the
+same.
+"""
 
 from __future__ import annotations
 
@@ -76,14 +78,21 @@ def test_layout_of_longer_lists(kind: str, order: str) -> None:
 
 
 def test_negative_zero_and_zero_tie() -> None:
-    frame = pl.DataFrame({"query": "q", "item": [1, 2], "distance": [0.0, -0.0], "relevance": [0, 1]})
+    frame = pl.DataFrame(
+        {"query": "q", "item": [1, 2], "distance": [0.0, -0.0], "relevance": [0, 1]}
+    )
     assert tie_groups(frame)["tie_size"].to_list() == [2, 2]
     assert layout(frame) == defined(frame)
 
 
 def test_tie_groups_columns() -> None:
     frame = pl.DataFrame(
-        {"query": ["q"] * 5, "item": list("abcde"), "score": [3, 1, 3, 2, 1], "relevance": [0, 2, 1, 0, 0]}
+        {
+            "query": ["q"] * 5,
+            "item": list("abcde"),
+            "score": [3, 1, 3, 2, 1],
+            "relevance": [0, 2, 1, 0, 0],
+        }
     )
     groups = tie_groups(frame, relevant_from=2)
     assert groups["item"].to_list() == ["a", "c", "d", "b", "e"]
@@ -94,7 +103,9 @@ def test_tie_groups_columns() -> None:
 
 
 def test_tie_groups_refuses_repeated_items() -> None:
-    frame = pl.DataFrame({"query": "q", "item": ["a", "a"], "distance": [1, 2], "relevance": [0, 1]})
+    frame = pl.DataFrame(
+        {"query": "q", "item": ["a", "a"], "distance": [1, 2], "relevance": [0, 1]}
+    )
     with pytest.raises(DataError, match=r"2 rows repeat another's model, query, item.*item 'a'"):
         tie_groups(frame)
 
@@ -111,7 +122,10 @@ def test_counts_give_the_scores_of_the_rankings_and_add_up_over_shards() -> None
             "relevance": generator.integers(0, 3, rows),
         }
     )
-    asked: dict[str, Any] = {"policies": ("expected", "shuffled", "best", "worst"), "metrics": ["ap", "ndcg", "rr"]}
+    asked: dict[str, Any] = {
+        "policies": ("expected", "shuffled", "best", "worst"),
+        "metrics": ["ap", "ndcg", "rr"],
+    }
     whole = evaluate(frame, **asked)
     shards = pl.concat([count_ties(frame[:300]), count_ties(frame[300:])])
     assert_frame_equal(evaluate(count_ties(frame), **asked), whole, check_exact=True)
@@ -121,7 +135,13 @@ def test_counts_give_the_scores_of_the_rankings_and_add_up_over_shards() -> None
 
 def test_masked_rows_are_in_no_tie() -> None:
     frame = pl.DataFrame(
-        {"query": "q", "item": [1, 2, 3], "distance": [1, 1, 1], "relevance": [0, 1, 0], "mask": [True, False, True]}
+        {
+            "query": "q",
+            "item": [1, 2, 3],
+            "distance": [1, 1, 1],
+            "relevance": [0, 1, 0],
+            "mask": [True, False, True],
+        }
     )
     assert count_ties(frame)["count"].to_list() == [2]
     assert tie_groups(frame)["tie_size"].to_list() == [2, 2]
@@ -129,8 +149,12 @@ def test_masked_rows_are_in_no_tie() -> None:
 
 def test_counts_have_no_naive_order_and_no_items_to_judge() -> None:
     counts = pl.DataFrame({"query": ["q"], "distance": [1], "relevance": [1], "count": [3]})
-    with pytest.raises(ParameterError, match="'naive' needs the order of the items, and a counts frame has none"):
+    with pytest.raises(
+        ParameterError, match="'naive' needs the order of the items, and a counts frame has none"
+    ):
         evaluate(counts)
     judgements = pl.DataFrame({"query": ["q"], "item": ["a"], "relevance": [1]})
-    with pytest.raises(ParameterError, match="judgements: a counts frame has no items to join them on"):
+    with pytest.raises(
+        ParameterError, match="judgements: a counts frame has no items to join them on"
+    ):
         evaluate(counts, judgements=judgements, policies="expected")

@@ -1,4 +1,6 @@
-"""Whether lists were cut: what `truncated` decides from and says, and whose relevant items R counts."""
+"""Whether lists were cut: what `truncated` decides from and says, and whose relevant items R
+counts.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,13 @@ LACKING = "not every known relevant item is in its lists (query {}: {} of {})"
 OUTDONE = "another model retrieved items for query {!r} that it lacks"
 
 
-# What is decided from ----------------------------------------------------------------------------------
+# What is decided from
+# ----------------------------------------------------------------------------------
 
 
-def facts(model: str = "m", *, items: list[int], keys: list[int | None] | None = None, **columns: Any) -> pl.DataFrame:
+def facts(
+    model: str = "m", *, items: list[int], keys: list[int | None] | None = None, **columns: Any
+) -> pl.DataFrame:
     """One row per list; lists hold different items unless ``keys`` are equal."""
     lists = len(items)
     row: dict[str, Any] = {
@@ -50,14 +55,26 @@ def facts(model: str = "m", *, items: list[int], keys: list[int | None] | None =
 
 
 def decided(
-    frame: pl.DataFrame, truncated: str | Mapping[str, str] = "auto", *, model: str = "m", stray: object = None
+    frame: pl.DataFrame,
+    truncated: str | Mapping[str, str] = "auto",
+    *,
+    model: str = "m",
+    stray: object = None,
 ) -> Decision:
     return decide(truncated, ["m", "n"], {}, lambda: gather(frame), lambda _: stray)[model]
 
 
 SAME: dict[str, Any] = {"items": [10] * 3, "keys": [5] * 3}
-EXCLUDED: dict[str, Any] = {"items": [9, 9, 9], "keys": [1, 2, 3], "key_with_query": [7, 7, 7]}  # no query finds itself
-HALF: dict[str, Any] = {"items": [9, 10, 9], "keys": [1, 7, 3], "key_with_query": [7, 8, 7]}  # q01 is no item
+EXCLUDED: dict[str, Any] = {
+    "items": [9, 9, 9],
+    "keys": [1, 2, 3],
+    "key_with_query": [7, 7, 7],
+}  # no query finds itself
+HALF: dict[str, Any] = {
+    "items": [9, 10, 9],
+    "keys": [1, 7, 3],
+    "key_with_query": [7, 8, 7],
+}  # q01 is no item
 SHORT = facts("n", items=[4] * 3)
 
 
@@ -70,7 +87,13 @@ SHORT = facts("n", items=[4] * 3)
         facts(**SAME, known=[2, None, 1]),
         pl.concat([facts(**SAME), SHORT]),
     ],
-    ids=["same", "without themselves", "some without themselves", "all known found", "beside a shorter one"],
+    ids=[
+        "same",
+        "without themselves",
+        "some without themselves",
+        "all known found",
+        "beside a shorter one",
+    ],
 )
 def test_lists_of_the_same_items_are_whole(frame: pl.DataFrame) -> None:
     assert decided(frame) == ("no", "every list holds the same items")
@@ -87,14 +110,34 @@ def test_lists_of_the_same_items_are_whole(frame: pl.DataFrame) -> None:
         (facts(items=[10] * 3, keys=[None] * 3), "not known"),
         (facts(items=[0, 0], keys=[0, 0]), "not known"),
         (facts(**SAME, known=[None, 3, 4]), LACKING.format("'q01'", 2, 3)),
-        (pl.concat([facts(**SAME), facts("n", items=[10] * 3, keys=[5, 5, 6])]), OUTDONE.format("q02")),
+        (
+            pl.concat([facts(**SAME), facts("n", items=[10] * 3, keys=[5, 5, 6])]),
+            OUTDONE.format("q02"),
+        ),
         (pl.concat([facts(**SAME), facts("n", items=[10, 11, 12])]), OUTDONE.format("q00")),
-        (pl.concat([facts(items=[7, 7]), facts("n", items=[8, 8], keys=[None, None])]), OUTDONE.format("q00")),
+        (
+            pl.concat([facts(items=[7, 7]), facts("n", items=[8, 8], keys=[None, None])]),
+            OUTDONE.format("q00"),
+        ),
         (pl.concat([facts(items=[9, 9]), facts("n", items=[4, 4])]), "not known"),
     ],
     ids=[
-        *("one list", "other items", "other lengths", "not only themselves", "nor some", "counts", "empty"),
-        *("lacking", "other items of a model", "more items of a model", "more counts of a model", "fewer of a model"),
+        *(
+            "one list",
+            "other items",
+            "other lengths",
+            "not only themselves",
+            "nor some",
+            "counts",
+            "empty",
+        ),
+        *(
+            "lacking",
+            "other items of a model",
+            "more items of a model",
+            "more counts of a model",
+            "fewer of a model",
+        ),
     ],
 )
 def test_all_other_lists_may_be_cut(frame: pl.DataFrame, reason: str) -> None:
@@ -104,7 +147,9 @@ def test_all_other_lists_may_be_cut(frame: pl.DataFrame, reason: str) -> None:
 def test_an_item_that_only_a_shorter_list_holds_refutes_that_lists_are_whole() -> None:
     frame = pl.concat([facts(**SAME), SHORT])
     assert decided(frame, stray="q02") == ("within_tie", OUTDONE.format("q02"))
-    assert decided(facts(**SAME), stray="q02").truncated == "no"  # not asked, for there is no other model
+    assert (
+        decided(facts(**SAME), stray="q02").truncated == "no"
+    )  # not asked, for there is no other model
 
 
 def test_what_is_given_is_not_asked_of_the_lists() -> None:
@@ -115,13 +160,17 @@ def test_what_is_given_is_not_asked_of_the_lists() -> None:
     assert decided(frame, {"n": "no"}) == ("within_tie", "not known")
 
 
-# Frames ------------------------------------------------------------------------------------------------
+# Frames
+# ------------------------------------------------------------------------------------------------
 
 
 def reasons(rankings: object, **options: Any) -> dict[str, tuple[str, str]]:
     """Word and reason of every model."""
     found = truncated_lists(rankings, cutoffs=10, **options)
-    return {model: (word, reason) for model, word, reason in found.select("model", "truncated", "reason").iter_rows()}
+    return {
+        model: (word, reason)
+        for model, word, reason in found.select("model", "truncated", "reason").iter_rows()
+    }
 
 
 WHOLE, UNKNOWN = ("no", "every list holds the same items"), ("within_tie", "not known")
@@ -144,11 +193,19 @@ def test_lists_of_a_search_for_the_nearest_ten() -> None:
 def assert_bounds_hold(scores: pl.DataFrame, whole: pl.DataFrame, **options: Any) -> None:
     """The scores of the whole lists lie within the bounds of the cut ones."""
     keys = ["model", "query", "metric", "cutoff"]
-    truth = said(whole, truncated="no", **options)[0].filter(policy="expected").select(*keys, truth="value")
+    truth = (
+        said(whole, truncated="no", **options)[0]
+        .filter(policy="expected")
+        .select(*keys, truth="value")
+    )
     for policy in ("worst", "best"):
         bounds = scores.filter(policy=policy).join(truth, on=keys, nulls_equal=True)
         assert bounds.height == truth.height
-        inside = pl.col("value") <= pl.col("truth") if policy == "worst" else pl.col("value") >= pl.col("truth")
+        inside = (
+            pl.col("value") <= pl.col("truth")
+            if policy == "worst"
+            else pl.col("value") >= pl.col("truth")
+        )
         assert bounds.select(inside.all()).item()
 
 
@@ -208,11 +265,14 @@ def test_a_part_of_the_queries_is_judged_by_all_of_them() -> None:
     assert part.notices == ()
 
 
-# What was called whole in silence ------------------------------------------------------------------------
+# What was called whole in silence
+# ------------------------------------------------------------------------
 
 
 def assert_not_known(rankings: pl.DataFrame, whole: pl.DataFrame, **options: Any) -> None:
-    """All models' scores that reach into a last tie are marked, and their bounds hold what the whole lists score."""
+    """All models' scores that reach into a last tie are marked, and their bounds hold what the
+    whole lists score.
+    """
     scores, warned = said(rankings, **options)
     assert not warned
     marks = scores.filter("truncated", policy="expected")
@@ -227,7 +287,9 @@ def test_runs_that_retrieve_the_same_items_while_others_are_known_to_be_relevant
     rankings, judgements = models(coarse=coarse, fine=nearest).drop("relevance"), judged(ranked(1))
     reason = ("within_tie", LACKING.format("'q0'", 1, 17))
     assert reasons(rankings, judgements=judgements) == {"coarse": reason, "fine": reason}
-    whole = models(coarse=ranked(1).with_columns(distance=pl.lit(1, pl.Int64)), fine=ranked(1)).drop("relevance")
+    whole = models(
+        coarse=ranked(1).with_columns(distance=pl.lit(1, pl.Int64)), fine=ranked(1)
+    ).drop("relevance")
     assert_not_known(rankings, whole, judgements=judgements)
 
 
@@ -239,27 +301,39 @@ def test_lists_that_share_no_item() -> None:
 
 def test_few_lists_of_which_one_is_shorter() -> None:
     rankings = top(ranked(1))
-    rankings = rankings.filter((pl.col("query") != "q5") | (pl.int_range(pl.len()).over("query") != 4))
+    rankings = rankings.filter(
+        (pl.col("query") != "q5") | (pl.int_range(pl.len()).over("query") != 4)
+    )
     assert reasons(rankings) == {"model": UNKNOWN}
     assert_not_known(rankings, ranked(1))
 
 
 def test_forty_lists_of_which_most_are_shorter() -> None:
-    collections = [ranked(seed).with_columns(query=pl.format("{}-{}", pl.lit(seed), "query")) for seed in range(4)]
+    collections = [
+        ranked(seed).with_columns(query=pl.format("{}-{}", pl.lit(seed), "query"))
+        for seed in range(4)
+    ]
     whole = pl.concat(collections)
     whole = whole.filter(pl.col("query").is_in(whole["query"].unique().sort().head(40).implode()))
     number = pl.col("query").rank("dense")
-    rankings = top(whole).filter(pl.int_range(pl.len()).over("query") < 10 - (number <= 25) * (number % 3))
+    rankings = top(whole).filter(
+        pl.int_range(pl.len()).over("query") < 10 - (number <= 25) * (number % 3)
+    )
     assert reasons(rankings) == {"model": UNKNOWN}
     assert_not_known(rankings, whole)
 
 
-# Nothing that counts can follow ----------------------------------------------------------------------------
+# Nothing that counts can follow
+# ----------------------------------------------------------------------------
 
 
 def test_where_every_relevant_item_is_retrieved_only_its_tie_is_open() -> None:
-    """Judgements name all that is relevant: where it was found before the last tie, nothing is left open."""
-    rankings = pl.DataFrame({"query": list("ppppqqqq"), "item": list("abcdabce"), "distance": [1, 1, 2, 2, 1, 2, 3, 3]})
+    """Judgements name all that is relevant: where it was found before the last tie, nothing is left
+    open.
+    """
+    rankings = pl.DataFrame(
+        {"query": list("ppppqqqq"), "item": list("abcdabce"), "distance": [1, 1, 2, 2, 1, 2, 3, 3]}
+    )
     judgements = {"query": ["p", "q", "q"], "item": ["a", "b", "c"], "relevance": [1, 1, 1]}
     asked: dict[str, Any] = {"metrics": "ndcg@4, ap, recall@4, rr, precision@4", "cutoffs": None}
     scores, _ = said(rankings, judgements=judgements, **asked)
@@ -267,21 +341,31 @@ def test_where_every_relevant_item_is_retrieved_only_its_tie_is_open() -> None:
     found = scores.filter(policy="expected").select("query", "metric", "truncated", "std")
     assert not found.filter("truncated", query="p").height
     assert found.filter(query="p")["std"].is_not_null().all()
-    assert set(found.filter("truncated", query="q")["metric"]) == {"ndcg", "ap", "recall", "precision"}
+    assert set(found.filter("truncated", query="q")["metric"]) == {
+        "ndcg",
+        "ap",
+        "recall",
+        "precision",
+    }
     whole, _ = said(rankings, judgements=judgements, **asked, truncated="no")
     alike = ["metric", "cutoff", "policy", "value", "std"]
     assert scores.filter(query="p").select(alike).equals(whole.filter(query="p").select(alike))
 
 
 def test_the_same_holds_where_the_number_of_relevant_items_is_given() -> None:
-    rankings = pl.DataFrame({"query": ["p"] * 3, "item": list("abc"), "distance": [1, 2, 2], "relevance": [1, 0, 0]})
+    rankings = pl.DataFrame(
+        {"query": ["p"] * 3, "item": list("abc"), "distance": [1, 2, 2], "relevance": [1, 0, 0]}
+    )
     queries = {"query": ["p"], "n_relevant": [1]}
-    scores, _ = said(rankings, queries=queries, metrics="ap, recall, ndcg, precision@3", cutoffs=None)
+    scores, _ = said(
+        rankings, queries=queries, metrics="ap, recall, ndcg, precision@3", cutoffs=None
+    )
     assert not marked(scores)
     assert marked(said(rankings, metrics="ap", cutoffs=None)[0]) == {"model"}
 
 
-# Counts say how their lists end ----------------------------------------------------------------------------
+# Counts say how their lists end
+# ----------------------------------------------------------------------------
 
 
 def codes(seed: int, number: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -300,13 +384,17 @@ def test_counts_of_codes_say_how_their_lists_end(depth: int | None, word: str) -
     assert reasons(counts) == {"model": (word, "as the counts say")}
     assert reasons(counts, truncated="within_tie") == {"model": ("within_tie", "as given")}
     assert reasons(counts.drop("truncated")) == {"model": UNKNOWN}
-    assert reasons(count_ties(pl.concat([counts, counts]))) == {"model": (word, "as the counts say")}
+    assert reasons(count_ties(pl.concat([counts, counts]))) == {
+        "model": (word, "as the counts say")
+    }
 
 
 def test_counts_of_the_nearest_end_between_ties() -> None:
     scores, warned = said(counted(20), cutoffs=(20, 150))
     assert not warned
-    assert scores.filter("truncated")["cutoff"].unique().to_list() == [150]  # nothing follows within the depth
+    assert scores.filter("truncated")["cutoff"].unique().to_list() == [
+        150
+    ]  # nothing follows within the depth
     whole, _ = said(counted(None), cutoffs=20)
     alike = ["query", "metric", "cutoff", "policy", "value", "std"]
     assert scores.filter(cutoff=20).select(alike).equals(whole.select(alike))
@@ -321,12 +409,24 @@ def test_every_engine_reads_what_counts_say(tmp_path: Path) -> None:
     counts = counted(20)
     count_ties_to(tmp_path / "counts.parquet", counts.lazy(), rows_per_part=50)
     kept = pl.read_parquet(tmp_path / "counts.parquet")
-    assert kept.sort(kept.columns).equals(count_ties(counts).select(kept.columns).sort(kept.columns))
-    asked: dict[str, Any] = {"metrics": "precision", "cutoffs": (20, 150), "policies": ("expected", "worst", "best")}
+    assert kept.sort(kept.columns).equals(
+        count_ties(counts).select(kept.columns).sort(kept.columns)
+    )
+    asked: dict[str, Any] = {
+        "metrics": "precision",
+        "cutoffs": (20, 150),
+        "policies": ("expected", "worst", "best"),
+    }
     scores = evaluate(counts, **asked)
-    parts = evaluate_to(tmp_path / "scores.parquet", tmp_path / "counts.parquet", rows_per_part=50, **asked)
-    assert_frame_equal(pl.read_parquet(parts).sort("query", maintain_order=True), scores, check_exact=True)
-    batches = score_stream(iter(counts.sort("query", "distance").to_arrow().to_batches()), grades=[1], **asked)
+    parts = evaluate_to(
+        tmp_path / "scores.parquet", tmp_path / "counts.parquet", rows_per_part=50, **asked
+    )
+    assert_frame_equal(
+        pl.read_parquet(parts).sort("query", maintain_order=True), scores, check_exact=True
+    )
+    batches = score_stream(
+        iter(counts.sort("query", "distance").to_arrow().to_batches()), grades=[1], **asked
+    )
     streamed = pl.concat([pl.DataFrame(pl.from_arrow(batch)) for batch in batches])
     assert_frame_equal(streamed.select(scores.columns), scores, check_exact=True)
 
@@ -334,17 +434,23 @@ def test_every_engine_reads_what_counts_say(tmp_path: Path) -> None:
 def test_counts_of_one_model_end_in_one_way() -> None:
     both = pl.concat([counted(None), counted(20)])
     for use in (said, count_ties):
-        with pytest.raises(DataError, match="model 'model' has both 'between_ties' and 'no'; its lists end in one way"):
+        with pytest.raises(
+            DataError,
+            match="model 'model' has both 'between_ties' and 'no'; its lists end in one way",
+        ):
             use(both)
     unknown = counted(None).with_columns(truncated=pl.lit(None, pl.String))
     with pytest.raises(DataError, match="has both None and 'no'"):
         said(pl.concat([counted(None), unknown]))
     assert reasons(unknown) == {"model": UNKNOWN}
-    with pytest.raises(DataError, match=r"column 'truncated': .* not one of 'no', 'between_ties', 'within_tie'"):
+    with pytest.raises(
+        DataError, match=r"column 'truncated': .* not one of 'no', 'between_ties', 'within_tie'"
+    ):
         said(counted(None).with_columns(truncated=pl.lit("auto")))
 
 
-# What is given -----------------------------------------------------------------------------------------
+# What is given
+# -----------------------------------------------------------------------------------------
 
 
 def test_every_model_has_a_word_of_its_own() -> None:
@@ -352,7 +458,10 @@ def test_every_model_has_a_word_of_its_own() -> None:
     words = {"a": "no", "b": "within_tie", "c": "between_ties"}
     scores, _ = said(models(**lists), truncated=words)
     assert reasons(models(**lists), truncated=words)["d"] == ("within_tie", OUTDONE.format("q0"))
-    assert marked(scores) == {"b", "d"}  # the last tie of c is whole, and no score reaches behind it
+    assert marked(scores) == {
+        "b",
+        "d",
+    }  # the last tie of c is whole, and no score reaches behind it
     deeper, _ = said(models(**lists), truncated=words, cutoffs=11)
     assert marked(deeper) == {"b", "c", "d"}
 
@@ -361,7 +470,10 @@ def test_every_model_has_a_word_of_its_own() -> None:
     ("truncated", "message"),
     [
         ({"a": "no", "z": "no"}, "truncated: the rankings have no model 'z'; they have a, b"),
-        ({"a": "cut"}, "truncated of model 'a': 'cut' is not one of 'auto', 'no', 'between_ties', 'within_tie'"),
+        (
+            {"a": "cut"},
+            "truncated of model 'a': 'cut' is not one of 'auto', 'no', 'between_ties', 'within_tie'",
+        ),
         ("yes", "truncated: 'yes' is not one of 'auto', 'no', 'between_ties', 'within_tie'"),
         (True, "truncated: True is not one of 'auto'"),
         (None, "truncated: None is not one of 'auto'"),

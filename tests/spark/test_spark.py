@@ -48,7 +48,11 @@ def agrees(spark: Any, frame: pl.DataFrame, **options: Any) -> None:
 
 
 def without_spark(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:
-    here = {name: value for name, value in options.items() if name not in ("partitions", "plan", "clustered")}
+    here = {
+        name: value
+        for name, value in options.items()
+        if name not in ("partitions", "plan", "clustered")
+    }
     return rr.evaluate(frame, **here)
 
 
@@ -66,33 +70,59 @@ def some(column: str) -> pl.Expr:
 
 
 OPTIONS: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
-    "scores, falling": (made().rename({"distance": "score"}), {"policies": ("expected", "shuffled"), "shuffles": 3}),
+    "scores, falling": (
+        made().rename({"distance": "score"}),
+        {"policies": ("expected", "shuffled"), "shuffles": 3},
+    ),
     "masks": (
-        made().with_columns(mask=(pl.col("item").cast(pl.Int64) % 3 > 0) & (pl.col("query") != "q7")),
+        made().with_columns(
+            mask=(pl.col("item").cast(pl.Int64) % 3 > 0) & (pl.col("query") != "q7")
+        ),
         {"policies": ("expected", "worst"), "missing_query": "skip"},
     ),
-    "unjudged dropped": (made().with_columns(some("relevance")), {"policies": "best", "unjudged": "drop"}),
-    "unjudged kept": (made().with_columns(some("relevance")), {"policies": "best", "unjudged": "non_relevant"}),
+    "unjudged dropped": (
+        made().with_columns(some("relevance")),
+        {"policies": "best", "unjudged": "drop"},
+    ),
+    "unjudged kept": (
+        made().with_columns(some("relevance")),
+        {"policies": "best", "unjudged": "non_relevant"},
+    ),
     "not retrieved": (
         made().with_columns(some("distance").cast(pl.Float64)),
         {"policies": "expected", "null_distance": "not_retrieved", "plan": "ties"},
     ),
-    "rounded": (near(made()), {"policies": ("expected", "naive"), "naive_order": "item", "decimals": 0}),
+    "rounded": (
+        near(made()),
+        {"policies": ("expected", "naive"), "naive_order": "item", "decimals": 0},
+    ),
     "cut off": (near(made()), {"policies": "expected", "distance_threshold": 2.5, "decimals": 1}),
     "float32, cut off": (
         made().with_columns(pl.col("distance").cast(pl.Float32) / 10),
         {"policies": "expected", "distance_threshold": 0.3},
     ),
-    "decimals": (made().with_columns(pl.col("distance").cast(pl.Decimal(10, 2))), {"policies": "expected"}),
-    "true or false": (made().with_columns(pl.col("relevance") > 1), {"policies": "expected", "no_relevant": "one"}),
+    "decimals": (
+        made().with_columns(pl.col("distance").cast(pl.Decimal(10, 2))),
+        {"policies": "expected"},
+    ),
+    "true or false": (
+        made().with_columns(pl.col("relevance") > 1),
+        {"policies": "expected", "no_relevant": "one"},
+    ),
     "grades": (made(), {"policies": "expected", "relevant_from": 2, "no_relevant": "skip"}),
     "items falling": (made(text=False), {"policies": "naive", "naive_order": "item_descending"}),
     "row numbers": (
-        made().with_row_index("row").cast({"row": pl.Int64}).sample(fraction=1.0, shuffle=True, seed=4),
+        made()
+        .with_row_index("row")
+        .cast({"row": pl.Int64})
+        .sample(fraction=1.0, shuffle=True, seed=4),
         {"policies": ("naive", "shuffled"), "shuffles": 2, "seed": 9},
     ),
     "one model without a name": (
-        made(models=1).drop("model").with_columns(pl.col("query").cast(pl.Categorical)).cast({"query": pl.String}),
+        made(models=1)
+        .drop("model")
+        .with_columns(pl.col("query").cast(pl.Categorical))
+        .cast({"query": pl.String}),
         {"policies": "expected", "plan": "ties"},
     ),
     "models as numbers": (
@@ -115,36 +145,61 @@ def test_the_default_measures_are_those_of_one_machine(spark: Any) -> None:
 
 
 def test_ids_that_were_unsigned_are_whole_numbers(spark: Any) -> None:
-    unsigned = made().with_columns(pl.col("query").str.slice(1).cast(pl.UInt64), pl.col("item").cast(pl.UInt64))
-    decimals = unsigned.with_columns(pl.col("query", "item").cast(pl.Decimal(20, 0)))  # as Spark reads UInt64
+    unsigned = made().with_columns(
+        pl.col("query").str.slice(1).cast(pl.UInt64), pl.col("item").cast(pl.UInt64)
+    )
+    decimals = unsigned.with_columns(
+        pl.col("query", "item").cast(pl.Decimal(20, 0))
+    )  # as Spark reads UInt64
     scores = collected(on.evaluate(sent(spark, decimals), **EXPECTED))
-    assert_frame_equal(scores, without_spark(unsigned, **EXPECTED), check_exact=True, check_dtypes=False)
+    assert_frame_equal(
+        scores, without_spark(unsigned, **EXPECTED), check_exact=True, check_dtypes=False
+    )
     beyond = decimals.with_columns(item=(unsigned["item"] + 2**63).cast(pl.Decimal(20, 0)))
-    with pytest.raises(rr.DataError, match=r"column 'item': an id beyond signed 64 bits.* in item '92233"):
+    with pytest.raises(
+        rr.DataError, match=r"column 'item': an id beyond signed 64 bits.* in item '92233"
+    ):
         collected(on.evaluate(sent(spark, beyond), **EXPECTED))
 
 
 def test_counts_of_shards_add_up(spark: Any) -> None:
     frame = made()
-    counts = pl.concat([rr.count_ties(frame[begin::2]) for begin in range(2)]).sort("retrieved", descending=True)
+    counts = pl.concat([rr.count_ties(frame[begin::2]) for begin in range(2)]).sort(
+        "retrieved", descending=True
+    )
     for plan in ("ties", "rows"):
         for kind in ("own", "pooled"):
-            agrees(spark, counts, relevant_items=kind, policies=("expected", "shuffled"), shuffles=2, plan=plan)
+            agrees(
+                spark,
+                counts,
+                relevant_items=kind,
+                policies=("expected", "shuffled"),
+                shuffles=2,
+                plan=plan,
+            )
     bad = counts.with_columns(count=pl.when(pl.int_range(pl.len()) == 5).then(0).otherwise("count"))
-    with pytest.raises(rr.DataError, match="column 'count': 1 not a whole number above 0, first in query 'q"):
+    with pytest.raises(
+        rr.DataError, match="column 'count': 1 not a whole number above 0, first in query 'q"
+    ):
         collected(on.evaluate(sent(spark, bad), **{**EXPECTED, "plan": "ties"}))
     with pytest.raises(rr.ParameterError, match="policies: 'naive' needs the order of the items"):
         on.evaluate(sent(spark, counts), **ASKED)
     with pytest.raises(rr.ParameterError, match="judgements: a counts frame has no items"):
-        on.evaluate(sent(spark, counts), judgements=frame.select("query", "item", "relevance"), **EXPECTED)
+        on.evaluate(
+            sent(spark, counts), judgements=frame.select("query", "item", "relevance"), **EXPECTED
+        )
 
 
-def test_no_exchange_of_lists_that_are_together(spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_exchange_of_lists_that_are_together(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     frame = made()
     for number, part in enumerate(frame.partition_by("model")):
         part.write_parquet(tmp_path / f"part-{number}.parquet")
     options: dict[str, Any] = {**EXPECTED, "partitions": None, "relevant_items": "own"}
-    together = on.evaluate(spark.read.parquet(str(tmp_path)).filter("model = 'm0'"), clustered=True, **options)
+    together = on.evaluate(
+        spark.read.parquet(str(tmp_path)).filter("model = 'm0'"), clustered=True, **options
+    )
     together.explain()
     assert "hashpartitioning" not in capsys.readouterr().out
     on.evaluate(spark.read.parquet(str(tmp_path)), **options).explain()
@@ -155,9 +210,12 @@ def test_no_exchange_of_lists_that_are_together(spark: Any, tmp_path: Path, caps
 
 def test_lists_that_are_not_together_are_found_afterwards(spark: Any) -> None:
     apart = sent(spark, made()).repartition(3, "item")
-    scores = on.evaluate(apart, clustered=True, **{**EXPECTED, "partitions": None, "relevant_items": "own"})
+    scores = on.evaluate(
+        apart, clustered=True, **{**EXPECTED, "partitions": None, "relevant_items": "own"}
+    )
     with pytest.raises(
-        rr.DataError, match="scores of the same model, query, metric, cutoff and policy, first in query 'q"
+        rr.DataError,
+        match="scores of the same model, query, metric, cutoff and policy, first in query 'q",
     ):
         on.summarise(scores)
     with pytest.raises(rr.ParameterError, match="clustered=True: judgements and queries frames"):
@@ -174,14 +232,18 @@ def test_lists_that_are_not_together_are_found_afterwards(spark: Any) -> None:
 def test_the_plan_follows_the_ties(spark: Any, capsys: pytest.CaptureFixture[str]) -> None:
     frame = made(models=1)
     tied = pl.concat(
-        [frame.with_columns(distance=0, item=pl.format("{}-{}", "item", pl.lit(copy))) for copy in range(9)]
+        [
+            frame.with_columns(distance=0, item=pl.format("{}-{}", "item", pl.lit(copy)))
+            for copy in range(9)
+        ]
     )
     for rows, counted in ((tied, True), (near(frame), False)):
         on.evaluate(sent(spark, rows), **{**EXPECTED, "plan": "auto"}).explain()
         assert ("partial_count" in capsys.readouterr().out) == counted
     assert 0 < plans.TIES_BELOW < 1
     with pytest.raises(
-        rr.ParameterError, match="plan: 'naive' needs the order of the items, which plan='ties' gives up"
+        rr.ParameterError,
+        match="plan: 'naive' needs the order of the items, which plan='ties' gives up",
     ):
         on.evaluate(sent(spark, frame), **{**ASKED, "plan": "ties"})
     with pytest.raises(rr.ParameterError, match="plan: 'tie' is not one of"):
@@ -190,22 +252,44 @@ def test_the_plan_follows_the_ties(spark: Any, capsys: pytest.CaptureFixture[str
 
 def test_judgements_sent_from_here(spark: Any) -> None:
     frame = made()
-    judgements = frame.filter(pl.col("query") != "q4").select("query", "item", "relevance").unique(maintain_order=True)
+    judgements = (
+        frame.filter(pl.col("query") != "q4")
+        .select("query", "item", "relevance")
+        .unique(maintain_order=True)
+    )
     agrees(spark, frame, judgements=judgements, policies="expected", unjudged_query="skip")
-    some = judgements.filter(pl.int_range(pl.len()) % 3 > 0)  # bpref sees these items alone, AP all of them
+    some = judgements.filter(
+        pl.int_range(pl.len()) % 3 > 0
+    )  # bpref sees these items alone, AP all of them
     own = {"metrics": "bpref, ap", "cutoffs": None, "judgements": some, "unjudged_query": "skip"}
     for plan in ("rows", "ties"):
-        agrees(spark, frame.drop("relevance"), **own, policies="expected", plan=plan, unjudged="non_relevant")
+        agrees(
+            spark,
+            frame.drop("relevance"),
+            **own,
+            policies="expected",
+            plan=plan,
+            unjudged="non_relevant",
+        )
     numbers = made(text=False).drop("relevance")
-    told = made(text=False).select(pl.col("query").cast(pl.UInt16), "item", "relevance").unique(maintain_order=True)
+    told = (
+        made(text=False)
+        .select(pl.col("query").cast(pl.UInt16), "item", "relevance")
+        .unique(maintain_order=True)
+    )
     queries = pl.DataFrame({"query": range(40)}, schema={"query": pl.Int8})
     agrees(spark, numbers, judgements=told, queries=queries, policies="expected")
     with pytest.raises(
-        rr.KeyMismatchError, match="column 'query': String in the rankings and UInt16 in the judgements"
+        rr.KeyMismatchError,
+        match="column 'query': String in the rankings and UInt16 in the judgements",
     ):
         collected(on.evaluate(sent(spark, frame), judgements=told, **EXPECTED))
-    wide = told.with_columns(query=pl.lit(2**63, pl.UInt64), item=pl.col("item").rank("ordinal").cast(pl.Int64))
-    with pytest.raises(rr.ColumnError, match="judgements: Spark has no whole numbers of more than 64 bits"):
+    wide = told.with_columns(
+        query=pl.lit(2**63, pl.UInt64), item=pl.col("item").rank("ordinal").cast(pl.Int64)
+    )
+    with pytest.raises(
+        rr.ColumnError, match="judgements: Spark has no whole numbers of more than 64 bits"
+    ):
         on.evaluate(sent(spark, numbers), judgements=wide, **EXPECTED)
 
 
@@ -213,37 +297,69 @@ def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(spark: Any) -> None:
     numbers = made(text=False)
     told = numbers.select("query", "item", "relevance").unique(maintain_order=True)
     queries = numbers.select("query").unique(maintain_order=True)
-    bare, texts = numbers.drop("relevance"), (pl.col("query", "item").cast(pl.String), pl.col("query").cast(pl.String))
+    bare, texts = (
+        numbers.drop("relevance"),
+        (pl.col("query", "item").cast(pl.String), pl.col("query").cast(pl.String)),
+    )
     wanted = without_spark(bare, judgements=told, **EXPECTED)
     found = collected(
         on.evaluate(
-            sent(spark, bare), judgements=told.with_columns(texts[0]), queries=queries.select(texts[1]), **EXPECTED
+            sent(spark, bare),
+            judgements=told.with_columns(texts[0]),
+            queries=queries.select(texts[1]),
+            **EXPECTED,
         )
     )
-    assert_frame_equal(found, wanted.with_columns(pl.col("query").cast(found.schema["query"])), check_row_order=False)
-    text = collected(on.evaluate(sent(spark, bare.with_columns(texts[0])), judgements=told, **EXPECTED))
+    assert_frame_equal(
+        found,
+        wanted.with_columns(pl.col("query").cast(found.schema["query"])),
+        check_row_order=False,
+    )
+    text = collected(
+        on.evaluate(sent(spark, bare.with_columns(texts[0])), judgements=told, **EXPECTED)
+    )
     assert_frame_equal(text, wanted.with_columns(texts[1]), check_row_order=False)
     labels = queries.with_columns(label=texts[1])
     keys = ["model", "metric", "cutoff"]
-    means = on.summarise(sent(spark, wanted), queries=labels.with_columns(texts[1]), average="macro").sort(keys)
-    assert_frame_equal(means, rr.summarise(wanted, queries=labels, average="macro").sort(keys), rel_tol=1e-12)
+    means = on.summarise(
+        sent(spark, wanted), queries=labels.with_columns(texts[1]), average="macro"
+    ).sort(keys)
+    assert_frame_equal(
+        means, rr.summarise(wanted, queries=labels, average="macro").sort(keys), rel_tol=1e-12
+    )
     odd = told.with_columns(pl.format("0{}", "query").alias("query"))
-    with pytest.raises(rr.KeyMismatchError, match=r"'query': Int64 in the rankings and String .* judgements: query '0"):
+    with pytest.raises(
+        rr.KeyMismatchError,
+        match=r"'query': Int64 in the rankings and String .* judgements: query '0",
+    ):
         collected(on.evaluate(sent(spark, bare), judgements=odd, **EXPECTED))
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"relevance": 3 - 2 * pl.col("relevance")}, r"judgements: column 'relevance': .* negative, first in query 'q"),
-        ({"item": pl.lit("1")}, "judgements: column 'item': judged more than once, in query 'q.*', item '1'"),
+        (
+            {"relevance": 3 - 2 * pl.col("relevance")},
+            r"judgements: column 'relevance': .* negative, first in query 'q",
+        ),
+        (
+            {"item": pl.lit("1")},
+            "judgements: column 'item': judged more than once, in query 'q.*', item '1'",
+        ),
         ({"query": pl.lit(None, pl.String)}, "judgements: column 'query': or 'item': null ids"),
-        ({"relevance": pl.col("relevance") + 1}, "column 'relevance': differs from the judgements; .*, in query 'q"),
+        (
+            {"relevance": pl.col("relevance") + 1},
+            "column 'relevance': differs from the judgements; .*, in query 'q",
+        ),
     ],
 )
-def test_bad_judgements_on_the_cluster(spark: Any, change: dict[str, pl.Expr], message: str) -> None:
+def test_bad_judgements_on_the_cluster(
+    spark: Any, change: dict[str, pl.Expr], message: str
+) -> None:
     frame = made()
-    judgements = frame.select("query", "item", pl.col("relevance").cast(pl.Int64)).unique(maintain_order=True)
+    judgements = frame.select("query", "item", pl.col("relevance").cast(pl.Int64)).unique(
+        maintain_order=True
+    )
     judgements = judgements.with_columns(**change)
     if "differs" not in message:
         frame = frame.drop("relevance")
@@ -261,7 +377,10 @@ def test_bad_queries_on_the_cluster(spark: Any) -> None:
     for message, queries in bad.items():
         with pytest.raises(rr.DataError, match=message):
             collected(on.evaluate(sent(spark, frame), queries=sent(spark, queries), **EXPECTED))
-    with pytest.raises(rr.KeyMismatchError, match="1 queries of the rankings are not in the queries frame, first 'q"):
+    with pytest.raises(
+        rr.KeyMismatchError,
+        match="1 queries of the rankings are not in the queries frame, first 'q",
+    ):
         collected(on.evaluate(sent(spark, frame), queries=sent(spark, names[1:]), **EXPECTED))
 
 
@@ -272,10 +391,14 @@ def test_naive_order_has_to_be_known(spark: Any, tmp_path: Path) -> None:
     read = spark.read.parquet(str(tmp_path))
     naive = {**EXPECTED, "policies": "naive"}
     expected = without_spark(frame, **naive)
-    with_file = read.filter("distance < 99").withColumn("file", read["item"])  # a column of that name is no matter
+    with_file = read.filter("distance < 99").withColumn(
+        "file", read["item"]
+    )  # a column of that name is no matter
     assert_frame_equal(collected(on.evaluate(with_file, **naive)), expected, check_exact=True)
     for other in (sent(spark, frame), read.groupBy(*frame.columns).count().drop("count")):
-        with pytest.raises(rr.ParameterError, match="policies: 'naive' needs the order of the rows"):
+        with pytest.raises(
+            rr.ParameterError, match="policies: 'naive' needs the order of the rows"
+        ):
             on.evaluate(other, **naive)
 
 
@@ -320,9 +443,13 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
 def test_text_is_compared_by_its_bytes(spark: Any) -> None:
     frame = made()
     mixed = frame.with_columns(
-        query=pl.when(pl.col("item") == "3").then(pl.col("query").str.to_uppercase()).otherwise("query")
+        query=pl.when(pl.col("item") == "3")
+        .then(pl.col("query").str.to_uppercase())
+        .otherwise("query")
     )
-    loose = sent(spark, mixed).selectExpr("model", "query COLLATE UTF8_LCASE AS query", "item", "distance", "relevance")
+    loose = sent(spark, mixed).selectExpr(
+        "model", "query COLLATE UTF8_LCASE AS query", "item", "distance", "relevance"
+    )
     scores = collected(on.evaluate(loose, **EXPECTED))
     assert_frame_equal(scores, without_spark(mixed, **EXPECTED), check_exact=True)
 

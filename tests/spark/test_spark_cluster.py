@@ -1,4 +1,6 @@
-"""On one machine, on two executors and through Spark Connect: the bits that `evaluate` gives without Spark."""
+"""On one machine, on two executors and through Spark Connect: the bits that `evaluate` gives
+without Spark.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ DISTANCES: dict[str, Callable[[np.random.Generator, int], Any]] = {
 
 
 def made(*, text: bool) -> pl.DataFrame:
-    """Lists of uneven length for models whose distances differ in kind; one model misses a query."""
+    """Lists of uneven length for models whose distances differ in kind; one model misses a
+    query.
+    """
     random = np.random.default_rng(7)
     parts = []
     for model, distances in DISTANCES.items():
@@ -49,7 +53,9 @@ def made(*, text: bool) -> pl.DataFrame:
             columns = {"query": query, "item": items, "distance": distances(random, items.size)}
             parts.append(pl.DataFrame(columns).with_columns(pl.lit(model).alias("model")))
     frame = pl.concat(parts).with_columns(
-        relevance=pl.when(pl.col("query") != 5).then((pl.col("query") * 7 + pl.col("item") * 5) % 4).otherwise(0),
+        relevance=pl.when(pl.col("query") != 5)
+        .then((pl.col("query") * 7 + pl.col("item") * 5) % 4)
+        .otherwise(0),
     )
     if not text:
         return frame.select("model", "query", "item", "distance", "relevance")
@@ -108,7 +114,9 @@ def test_judgements_and_queries_join_on_the_cluster(spark: Any, tmp_path: Path) 
     told = frame.select("query", "item", "relevance").unique(["query", "item"], maintain_order=True)
     more = pl.DataFrame({"query": ["q1", "nobody"], "item": ["unseen", "d1"], "relevance": [3, 1]})
     judgements = pl.concat([told.filter(pl.col("item") != "d7"), more])
-    queries = judgements.select("query").unique(maintain_order=True).with_columns(n_relevant=pl.lit(50))
+    queries = (
+        judgements.select("query").unique(maintain_order=True).with_columns(n_relevant=pl.lit(50))
+    )
     rankings, told_options = frame.drop("relevance"), {"policies": ("expected", "best"), **ASKED}
     expected = rr.evaluate(rankings, judgements=judgements, queries=queries, **told_options)
     sent = [spark.createDataFrame(table.to_arrow()) for table in (rankings, judgements, queries)]
@@ -116,7 +124,11 @@ def test_judgements_and_queries_join_on_the_cluster(spark: Any, tmp_path: Path) 
     assert_frame_equal(collected(scores), expected, check_exact=True)
 
 
-SKEWED: dict[str, Any] = {**ASKED, "metrics": ("precision", "ap", "ndcg"), "policies": ("expected", "worst")}
+SKEWED: dict[str, Any] = {
+    **ASKED,
+    "metrics": ("precision", "ap", "ndcg"),
+    "policies": ("expected", "worst"),
+}
 
 
 @pytest.fixture(scope="session")  # tests of other modules stand between those of two kinds
@@ -152,7 +164,13 @@ def test_one_query_of_a_million_items(spark: Any, skewed: tuple[Path, pl.DataFra
 def test_bad_values_are_refused_in_the_same_words(
     spark: Any, tmp_path: Path, bad: dict[str, list[Any]], message: str
 ) -> None:
-    columns = {"model": "m", "query": ["q1", "q2", "q3"], "item": "i", "distance": [1.0, 1.0, 2.0], "relevance": 1}
+    columns = {
+        "model": "m",
+        "query": ["q1", "q2", "q3"],
+        "item": "i",
+        "distance": [1.0, 1.0, 2.0],
+        "relevance": 1,
+    }
     frame = pl.DataFrame({**columns, **bad})
     with pytest.raises(rr.DataError) as without:
         rr.evaluate(frame)
@@ -168,8 +186,15 @@ def test_columns_are_known_by_our_names_before_those_of_others(spark: Any) -> No
     both = frame.with_columns(Query=pl.lit("other"), DISTANCE=pl.lit(0.0))
     sent = spark.createDataFrame(both.with_row_index("item").cast({"item": pl.Int64}).to_arrow())
     expected = rr.evaluate(both.with_row_index("item"), **ASKED, policies="expected")
-    assert_frame_equal(collected(on.evaluate(sent, **ASKED, policies="expected")), expected, check_exact=True)
+    assert_frame_equal(
+        collected(on.evaluate(sent, **ASKED, policies="expected")), expected, check_exact=True
+    )
     others = sent.toDF("docno", "system", "qid", "dist", "label", "title", "far")
-    assert_frame_equal(collected(on.evaluate(others, **ASKED, policies="expected")), expected, check_exact=True)
+    assert_frame_equal(
+        collected(on.evaluate(others, **ASKED, policies="expected")), expected, check_exact=True
+    )
     with pytest.raises(rr.ColumnError, match="no column 'query'"):
-        on.evaluate(sent.toDF("item", "model", "who", "distance", "relevance", "title", "far"), policies="best")
+        on.evaluate(
+            sent.toDF("item", "model", "who", "distance", "relevance", "title", "far"),
+            policies="best",
+        )

@@ -1,4 +1,6 @@
-"""What the command line reads and writes on Spark: whose rows a file holds, and what is refused in words."""
+"""What the command line reads and writes on Spark: whose rows a file holds, and what is refused in
+words.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,14 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-ROWS = pl.DataFrame({"qid": ["q1", "q1"], "docno": ["a", "b"], "dist": [1, 1], "rel": [1, 0], "other": [0, 0]})
+ROWS = pl.DataFrame(
+    {"qid": ["q1", "q1"], "docno": ["a", "b"], "dist": [1, 1], "rel": [1, 0], "other": [0, 0]}
+)
 
 
-def test_a_single_file_names_its_model_and_columns_are_recognised(spark: Any, tmp_path: Path) -> None:
+def test_a_single_file_names_its_model_and_columns_are_recognised(
+    spark: Any, tmp_path: Path
+) -> None:
     ROWS.write_parquet(tmp_path / "lsh-16.parquet")
     frame = files.rankings_frame(spark, [str(tmp_path / "lsh-16.parquet")])
     assert frame.columns == ["query", "item", "distance", "relevance", "model"]
@@ -40,10 +46,14 @@ def test_folders_name_models_but_files_among_many_do_not(spark: Any, tmp_path: P
     frame = files.rankings_frame(spark, [str(tmp_path)])
     assert set(frame.columns) == {"model", "query", "item", "distance", "relevance"}
     with pytest.raises(rr.ColumnError, match="no column 'model' in 2 files"):
-        files.rankings_frame(spark, [str(tmp_path / f"model={model}" / "part.parquet") for model in ("007", "8")])
+        files.rankings_frame(
+            spark, [str(tmp_path / f"model={model}" / "part.parquet") for model in ("007", "8")]
+        )
 
 
-@pytest.mark.parametrize(("name", "reason"), [("nowhere.parquet", "PATH_NOT_FOUND"), ("text.csv", "text.csv")])
+@pytest.mark.parametrize(
+    ("name", "reason"), [("nowhere.parquet", "PATH_NOT_FOUND"), ("text.csv", "text.csv")]
+)
 def test_what_cannot_be_read_is_named(spark: Any, tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / "text.csv").write_text("query,item\nq,i\n")
     with pytest.raises(rr.FileError, match=reason) as error:
@@ -58,10 +68,14 @@ def test_judgements_and_queries_are_read_here_or_by_the_cluster(spark: Any, tmp_
     there = files.frame_beside(spark, (tmp_path / "qrels.parquet").as_uri(), JUDGEMENTS)
     assert [tuple(row) for row in here.collect()] == [("q1", "a", 1)]
     assert [tuple(row) for row in there.collect()] == [("q1", "a", 1), ("q1", "b", 0)]
-    queries = pl.DataFrame({"query": ["q1"], "n_relevant": [3]}, schema_overrides={"n_relevant": pl.UInt16})
+    queries = pl.DataFrame(
+        {"query": ["q1"], "n_relevant": [3]}, schema_overrides={"n_relevant": pl.UInt16}
+    )
     queries.write_parquet(tmp_path / "queries.parquet")
     for path in (str(tmp_path / "queries.parquet"), (tmp_path / "queries.parquet").as_uri()):
-        assert [tuple(row) for row in files.frame_beside(spark, path, QUERIES).collect()] == [("q1", 3)]
+        assert [tuple(row) for row in files.frame_beside(spark, path, QUERIES).collect()] == [
+            ("q1", 3)
+        ]
 
 
 def test_scores_are_written_once_and_read_as_they_were(spark: Any, tmp_path: Path) -> None:
@@ -69,7 +83,10 @@ def test_scores_are_written_once_and_read_as_they_were(spark: Any, tmp_path: Pat
     scores = spark.createDataFrame(pl.DataFrame(columns).to_arrow())
     path = str(tmp_path / "scores")
     files.write_scores(scores, path)
-    assert sorted(entry.name for entry in Path(path).iterdir() if entry.is_dir()) == ["model=007", "model=8"]
+    assert sorted(entry.name for entry in Path(path).iterdir() if entry.is_dir()) == [
+        "model=007",
+        "model=8",
+    ]
     again = files.scores_frame(spark, path, scores)
     assert sorted(tuple(row) for row in again.collect()) == [("007", 1, 0.5), ("8", 2, None)]
     with pytest.raises(rr.OutputError, match="it already exists, and nothing is replaced"):
@@ -89,5 +106,8 @@ def test_a_summary_goes_where_spark_alone_can_write(spark: Any, tmp_path: Path) 
 
 def test_a_master_that_is_none_is_named(sessions: Any) -> None:
     sessions.stop()
-    with pytest.raises(rr.ParameterError, match="master 'nonsense': Spark does not start"), session("nonsense"):
+    with (
+        pytest.raises(rr.ParameterError, match="master 'nonsense': Spark does not start"),
+        session("nonsense"),
+    ):
         pass

@@ -1,4 +1,6 @@
-"""An executor dies half-way, with results it had finished and with a task it was at, and the scores are exact."""
+"""An executor dies half-way, with results it had finished and with a task it was at, and the scores
+are exact.
+"""
 
 from __future__ import annotations
 
@@ -32,19 +34,25 @@ ASKED: dict[str, Any] = {
 
 
 def made() -> pl.DataFrame:
-    """Four times the same items for every query, so that every map task has rows for every reduce task."""
+    """Four times the same items for every query, so that every map task has rows for every reduce
+    task.
+    """
     rows = [
         (shard, f"q{query}", 4 * item + shard, (item * (query + 3) + shard) % 5, (query + item) % 3)
         for shard in range(4)
         for query in range(40)
         for item in range(6)
     ]
-    return pl.DataFrame(rows, schema=["shard", "query", "item", "distance", "relevance"], orient="row")
+    return pl.DataFrame(
+        rows, schema=["shard", "query", "item", "distance", "relevance"], orient="row"
+    )
 
 
 @pytest.fixture
 def apart(spark: Any) -> Iterator[Any]:
-    """A session that keeps a task for every file and four reduce tasks, however little there is in them."""
+    """A session that keeps a task for every file and four reduce tasks, however little there is in
+    them.
+    """
     settings = {
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         "spark.sql.files.openCostInBytes": str(2**30),
@@ -73,6 +81,7 @@ def test_an_executor_is_killed(apart: Any, tmp_path: Path, stage: str, plan: str
     result = pl.DataFrame(pl.from_arrow(kill_half_way(gate, scores.toArrow)))
     expected = rr.evaluate(made().drop("shard"), **ASKED)
     assert_frame_equal(result.sort("query", maintain_order=True), expected, check_exact=True)
-    # The task that died with the executor ran again, and in the map stage what it had finished, too.
+    # The task that died with the executor ran again, and in the map stage what it had finished,
+    # too.
     assert max(len(gate.workers(2)), len(gate.workers(3))) > 1
     assert stage == "reduce" or len(gate.workers(0)) > 1

@@ -1,4 +1,6 @@
-"""Means, counts and the search for repeated items on Spark: the numbers and the words of one machine."""
+"""Means, counts and the search for repeated items on Spark: the numbers and the words of one
+machine.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def sent(spark: Any, frame: pl.DataFrame) -> Any:
 
 @pytest.fixture(scope="module")
 def scores() -> pl.DataFrame:
-    """Scores with all that a mean has to tell apart: skipped, missing, unjudged and cut queries, and no deviation."""
+    """Scores with all that a mean has to tell apart: skipped, missing, unjudged and cut queries,
+    and no deviation.
+    """
     frame = made()
     judgements = frame.filter(pl.col("query") != "q4").select("query", "item", "relevance").unique()
     return rr.evaluate(
@@ -58,7 +62,9 @@ def agrees(summary: pl.DataFrame, expected: pl.DataFrame) -> None:
 def test_scores_without_a_bound_leave_means_without_one(spark: Any, average: str) -> None:
     frame = made()
     options: dict[str, Any] = {"truncated": "within_tie", "relevant_items": "own"}
-    unknown = rr.evaluate(frame, metrics=("dcg", "precision"), cutoffs=None, policies=("best", "worst"), **options)
+    unknown = rr.evaluate(
+        frame, metrics=("dcg", "precision"), cutoffs=None, policies=("best", "worst"), **options
+    )
     queries = None if average == "micro" else queries_of(unknown)
     expected = rr.summarise(unknown, queries=queries, average=average)
     assert expected.filter(metric="dcg", model="m0", policy="best")["value"].to_list() == [None]
@@ -89,7 +95,9 @@ def test_the_bootstrap_draws_as_on_one_machine(spark: Any, scores: pl.DataFrame)
 def test_weights_of_lists(spark: Any, scores: pl.DataFrame) -> None:
     rankings = made().with_columns(weight=pl.col("query").rank("dense") + 0.5)
     weights = rr.lists.query_weights(rankings, metrics=("ap", "dcg", "err"))
-    lists = scores.join(weights, on=["model", "query"], how="semi")  # missing lists have no items to weigh
+    lists = scores.join(
+        weights, on=["model", "query"], how="semi"
+    )  # missing lists have no items to weigh
     agrees(
         on.summarise(sent(spark, lists), queries=weights, average="weighted"),
         rr.summarise(lists, queries=weights, average="weighted"),
@@ -104,7 +112,9 @@ def test_few_queries_and_equal_values(spark: Any) -> None:
         ("o", "q", "ap", None, None),
     ]
     frame = pl.DataFrame(rows, schema=["model", "query", "metric", "value", "std"], orient="row")
-    frame = frame.with_columns(cutoff=pl.lit(3), policy=pl.lit("expected"), items=pl.lit(2), n_relevant=pl.lit(1))
+    frame = frame.with_columns(
+        cutoff=pl.lit(3), policy=pl.lit("expected"), items=pl.lit(2), n_relevant=pl.lit(1)
+    )
     frame = frame.cast({"cutoff": pl.Int64, "items": pl.Int64, "n_relevant": pl.Int64})
     queries = pl.DataFrame({"query": ["q", "r"], "weight": [0.0, 0.0], "label": [1, 2]})
     for average in ("micro", "macro", "weighted"):
@@ -118,8 +128,14 @@ def test_few_queries_and_equal_values(spark: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (pl.Series("value", [float("inf")]), "column 'value': 1 infinite, first in query 'q' of model 'm'"),
-        (pl.Series("std", [-1.0]), "column 'std': 1 negative or infinite, first in query 'q' of model 'm'"),
+        (
+            pl.Series("value", [float("inf")]),
+            "column 'value': 1 infinite, first in query 'q' of model 'm'",
+        ),
+        (
+            pl.Series("std", [-1.0]),
+            "column 'std': 1 negative or infinite, first in query 'q' of model 'm'",
+        ),
         (
             pl.Series("query", ["r"]),
             "column 'weight': 1 scores without weight, first in query 'r' of model 'm'",
@@ -128,7 +144,9 @@ def test_few_queries_and_equal_values(spark: Any) -> None:
 )
 def test_bad_scores(spark: Any, change: pl.Series, message: str) -> None:
     row = {"model": "m", "query": "q", "metric": "ap", "cutoff": 1, "policy": "expected"}
-    frame = pl.DataFrame({**row, "value": [0.5], "std": [0.0], "items": 1, "n_relevant": 1}).with_columns(change)
+    frame = pl.DataFrame(
+        {**row, "value": [0.5], "std": [0.0], "items": 1, "n_relevant": 1}
+    ).with_columns(change)
     queries = pl.DataFrame({"query": ["q"], "weight": [1.0]})
     with pytest.raises(rr.DataError, match=message):
         on.summarise(sent(spark, frame), queries=queries, average="weighted")
@@ -159,7 +177,9 @@ def test_arguments_of_summarise(spark: Any, scores: pl.DataFrame) -> None:
 def test_bad_weights_on_the_cluster(spark: Any, scores: pl.DataFrame) -> None:
     queries = queries_of(scores)
     bad = {
-        "queries: column 'weight': null or not a weight, in query 'q": queries.with_columns(weight=-pl.col("weight")),
+        "queries: column 'weight': null or not a weight, in query 'q": queries.with_columns(
+            weight=-pl.col("weight")
+        ),
         "queries: column 'query': more than once, in query 'q": pl.concat([queries, queries[:1]]),
     }
     for message, given in bad.items():
@@ -174,15 +194,26 @@ def counted(frame: Any) -> pl.DataFrame:
 
 
 def test_count_ties(spark: Any) -> None:
-    masked = made().with_columns(mask=pl.col("item").cast(pl.Int64) % 3 > 0, distance=pl.col("distance") - 2.0)
-    zeros = masked.with_columns(distance=pl.when(pl.col("item") == "4").then(-0.0).otherwise("distance"))
-    for frame in (zeros, made(text=False).rename({"distance": "score"}).drop("model").unique(["query", "item"])):
+    masked = made().with_columns(
+        mask=pl.col("item").cast(pl.Int64) % 3 > 0, distance=pl.col("distance") - 2.0
+    )
+    zeros = masked.with_columns(
+        distance=pl.when(pl.col("item") == "4").then(-0.0).otherwise("distance")
+    )
+    for frame in (
+        zeros,
+        made(text=False).rename({"distance": "score"}).drop("model").unique(["query", "item"]),
+    ):
         expected = rr.count_ties(frame)
-        if "retrieved" in expected.columns:  # what other models retrieved is not counted on a cluster
+        if (
+            "retrieved" in expected.columns
+        ):  # what other models retrieved is not counted on a cluster
             expected = expected.filter("retrieved").drop("retrieved")
         assert_frame_equal(counted(on.count_ties(sent(spark, frame))), expected, check_exact=True)
         shards = pl.concat([expected, expected[::2]])
-        assert_frame_equal(counted(on.count_ties(sent(spark, shards))), rr.count_ties(shards), check_exact=True)
+        assert_frame_equal(
+            counted(on.count_ties(sent(spark, shards))), rr.count_ties(shards), check_exact=True
+        )
 
 
 @pytest.mark.parametrize(
@@ -202,7 +233,9 @@ def test_count_ties_refuses(spark: Any, column: str, value: Any, rule: str) -> N
     frame = rr.count_ties(made()).filter("retrieved") if column == "count" else made()
     frame = frame.cast({"distance": pl.Float64, "relevance": pl.Float64})
     first = pl.int_range(pl.len()) == 0
-    bad = frame.with_columns(pl.when(first).then(pl.lit(value, frame.schema[column])).otherwise(column).alias(column))
+    bad = frame.with_columns(
+        pl.when(first).then(pl.lit(value, frame.schema[column])).otherwise(column).alias(column)
+    )
     with pytest.raises(rr.DataError, match=f"column '{column}': {rule}"):
         counted(on.count_ties(sent(spark, bad)))
 
@@ -211,14 +244,20 @@ def test_check_items(spark: Any) -> None:
     frame = made()
     on.check_items(sent(spark, frame))
     on.check_items(sent(spark, frame.drop("relevance")))
-    on.check_items(sent(spark, pl.concat([frame, frame[:1]]).with_columns(mask=pl.int_range(pl.len()) > 0)))
+    on.check_items(
+        sent(spark, pl.concat([frame, frame[:1]]).with_columns(mask=pl.int_range(pl.len()) > 0))
+    )
     with pytest.raises(
-        rr.DataError, match="rankings: 2 rows repeat another's model, query, item: model 'm0', query 'q0'"
+        rr.DataError,
+        match="rankings: 2 rows repeat another's model, query, item: model 'm0', query 'q0'",
     ):
         on.check_items(sent(spark, pl.concat([frame, frame[:1]])))
-    other = frame.with_columns(relevance=pl.when(pl.col("model") == "m1").then(7).otherwise("relevance"))
+    other = frame.with_columns(
+        relevance=pl.when(pl.col("model") == "m1").then(7).otherwise("relevance")
+    )
     with pytest.raises(
-        rr.DataError, match=r"column 'relevance': models disagree about item '.*' of query 'q.*: . and 7;"
+        rr.DataError,
+        match=r"column 'relevance': models disagree about item '.*' of query 'q.*: . and 7;",
     ):
         on.check_items(sent(spark, other))
     with pytest.raises(rr.ColumnError, match="no column 'item'"):

@@ -27,7 +27,11 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-ASKED: dict[str, Any] = {"metrics": METRICS, "cutoffs": (1, 5, 12, None), "policies": ("expected", "worst", "best")}
+ASKED: dict[str, Any] = {
+    "metrics": METRICS,
+    "cutoffs": (1, 5, 12, None),
+    "policies": ("expected", "worst", "best"),
+}
 
 
 def both(spark: Any, rankings: pl.DataFrame, **options: Any) -> tuple[pl.DataFrame, str]:
@@ -35,14 +39,20 @@ def both(spark: Any, rankings: pl.DataFrame, **options: Any) -> tuple[pl.DataFra
     sent = spark.createDataFrame(rankings.to_arrow())
     scores = on.evaluate(sent, partitions=2, plan="rows", **ASKED, **options)
     with on.our_errors():
-        found = pl.DataFrame(pl.from_arrow(scores.toArrow())).sort("model", "query", maintain_order=True)
+        found = pl.DataFrame(pl.from_arrow(scores.toArrow())).sort(
+            "model", "query", maintain_order=True
+        )
     here = rr.evaluate(rankings, **ASKED, **options).sort("model", "query", maintain_order=True)
     assert_frame_equal(found, here, check_exact=True)
     given = {name: options.pop(name, None) for name in ("judgements", "queries")}
     checked = Options(policies="expected", **options)
-    source, beside = join_beside(open_rows(sent, checked, judged=given["judgements"] is not None), *given.values())
+    source, beside = join_beside(
+        open_rows(sent, checked, judged=given["judgements"] is not None), *given.values()
+    )
     decided = decide_on_cluster(source, beside, sorted(rankings["model"].unique()), checked)
-    known = rr.truncated_lists(rankings, cutoffs=10, **given, **options).select("model", "truncated", "reason")
+    known = rr.truncated_lists(rankings, cutoffs=10, **given, **options).select(
+        "model", "truncated", "reason"
+    )
     assert [(model, *decision) for model, decision in decided.items()] == known.rows()
     return found, "; ".join(known["reason"])
 
@@ -53,7 +63,9 @@ def test_what_proves_that_lists_are_whole_or_not(spark: Any) -> None:
     beside = pl.concat([whole.filter(first), top(whole.filter(~first), 10)])
     assert both(spark, whole)[1] == f"{same}; {same}"
     assert both(spark, beside)[1].startswith(f"{same}; another model retrieved items")
-    item = pl.when(~first & (pl.col("item") == beside["item"][-1])).then(pl.lit("x")).otherwise("item")
+    item = (
+        pl.when(~first & (pl.col("item") == beside["item"][-1])).then(pl.lit("x")).otherwise("item")
+    )
     assert same not in both(spark, beside.with_columns(item=item))[1]
     numbers = [pl.col(name).rank("dense").cast(pl.Int64).alias(name) for name in ("query", "item")]
     themselves = whole.with_columns(numbers).filter(pl.col("query") != pl.col("item"))
@@ -95,7 +107,11 @@ def test_judgements_and_a_mapping(spark: Any) -> None:
     rankings = top(whole, 10).drop("relevance")
     assert "not every known relevant item" in both(spark, rankings, judgements=judgements)[1]
     scores, said = both(
-        spark, rankings, judgements=judgements, truncated={"m0": "no", "m1": "within_tie"}, relevant_items="own"
+        spark,
+        rankings,
+        judgements=judgements,
+        truncated={"m0": "no", "m1": "within_tie"},
+        relevant_items="own",
     )
     assert said == "as given; as given"
     assert scores.filter("truncated")["model"].unique().to_list() == ["m1"]

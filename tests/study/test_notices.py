@@ -28,14 +28,18 @@ OPTIONS: dict[str, Any] = {"metrics": ("precision", "recall"), "cutoffs": (1, 10
 
 
 def top_ten(models: int = 1, *, queries: int = 30, items: int = 2000) -> pl.DataFrame:
-    """The ten nearest items of random 64-bit codes to each query, as an index returns them, an accident in each tie."""
+    """The ten nearest items of random 64-bit codes to each query, as an index returns them, an
+    accident in each tie.
+    """
     frames = []
     for model in range(models):
         random = np.random.default_rng(model)
         labels, asked = random.integers(0, 5, items), random.integers(0, 5, queries)
         centres = 0.5 + 0.4 * (random.random((5, 64)) - 0.5)
         codes = random.random((items, 64)) < centres[labels]
-        distance = ((random.random((queries, 64)) < centres[asked])[:, None] != codes[None]).sum(axis=2)
+        distance = ((random.random((queries, 64)) < centres[asked])[:, None] != codes[None]).sum(
+            axis=2
+        )
         nearest = np.argsort(distance, axis=1, kind="stable")[:, :10]
         frames.append(
             pl.DataFrame(
@@ -81,7 +85,11 @@ def test_a_report_on_an_index_says_after_its_verdict_that_lists_may_be_cut() -> 
 
 WORDS: list[tuple[str, dict[str, Any], str]] = [
     ("precision@10", {}, 'lists may be cut. If they are whole, pass truncated="no".'),
-    ("precision@10", {"truncated": "within_tie"}, r"lists are cut. Retrieve about \d\d items per query."),
+    (
+        "precision@10",
+        {"truncated": "within_tie"},
+        r"lists are cut. Retrieve about \d\d items per query.",
+    ),
     ("recall@10", {}, 'lists may be cut. Pass judgements, or truncated="no" if whole.'),
     ("recall@10", {"truncated": "within_tie"}, "lists are cut. Pass judgements or n_relevant."),
     ("recall@1", {}, 'R is not known. Pass judgements, or truncated="no" if whole.'),
@@ -107,8 +115,12 @@ def test_of_some_models_only_their_number_is_named() -> None:
     assert study.notices == ("precision@10 is an estimate for 1 of 2 models, whose lists are cut.",)
 
 
-@pytest.mark.parametrize("rankings", [top_ten(2), {"m": {"q": {"a": 2, "b": 1, "c": 1}}, "n": {"q": {"a": 1, "d": 0}}}])
-def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(rankings: Any) -> None:
+@pytest.mark.parametrize(
+    "rankings", [top_ten(2), {"m": {"q": {"a": 2, "b": 1, "c": 1}}, "n": {"q": {"a": 1, "d": 0}}}]
+)
+def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(
+    rankings: Any,
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         judgements = {"q": {"a": 1, "z": 1}} if isinstance(rankings, dict) else None
@@ -117,7 +129,9 @@ def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(r
             for word in ("cut", "missing", "estimate", "truncated", "count_codes"):
                 assert word not in text
     assert study.notices == ()
-    assert (study.summary.filter(cutoff=10)["truncated_share"] > 0).any()  # where it is shown, it is marked
+    assert (
+        study.summary.filter(cutoff=10)["truncated_share"] > 0
+    ).any()  # where it is shown, it is marked
     assert " cut" in summary_table(study.summary.filter(cutoff=10))
 
 
@@ -130,12 +144,23 @@ def test_nothing_calls_the_scores_of_cut_lists_exact() -> None:
         rows = report.summary.filter(pl.col("truncated_share") > 0)
         assert rows.filter(cutoff=10).height == rows.height == 2 * models * 5
         assert rows["tie_std"].null_count() == rows.height
-        assert set(re.findall(r"± +(\S+)", summary_table(report.summary.filter(cutoff=10)))) == {"tie", "cut"}
+        assert set(re.findall(r"± +(\S+)", summary_table(report.summary.filter(cutoff=10)))) == {
+            "tie",
+            "cut",
+        }
         for line in markdown_table(report).splitlines()[2 : 2 + models]:
-            assert ["±" in cell for cell in line.strip("| ").split(" | ")[1:]] == [True, False, False, False]
+            assert ["±" in cell for cell in line.strip("| ").split(" | ")[1:]] == [
+                True,
+                False,
+                False,
+                False,
+            ]
         table = report_tables(report)["summary"]
         column = [column.header for column in table.columns].index("± tie std")
-        shown = {measure: row[column].text for measure, row in zip(table.measures, table.rows, strict=True)}
+        shown = {
+            measure: row[column].text
+            for measure, row in zip(table.measures, table.rows, strict=True)
+        }
         assert shown["precision@10"] == shown["recall@10"] == "cut"
         assert shown["recall@1"] == "R?"
         assert re.fullmatch(r"0\.\d{4}", shown["precision@1"])
@@ -155,7 +180,9 @@ def test_papers_print_the_bounds_of_cut_lists_and_say_so() -> None:
 def test_the_method_tells_what_every_list_was_taken_to_be() -> None:
     table = report_tables(cut_report(2))["truncation"]
     cells = [[cell.text for cell in row] for row in table.rows]
-    assert [row[:2] for row in cells] == [[f"codes-{n}", "are cut, maybe inside their last tie"] for n in (0, 1)]
+    assert [row[:2] for row in cells] == [
+        [f"codes-{n}", "are cut, maybe inside their last tie"] for n in (0, 1)
+    ]
     assert {row[2] for row in cells} == {"another model retrieved items for query 0 that it lacks"}
     depth = max(cut_report(2).truncation.filter(cutoff=10)["sufficient_depth"].to_list())
     assert cut_report(2).notices == (
@@ -168,7 +195,10 @@ def test_the_method_tells_what_every_list_was_taken_to_be() -> None:
 def test_whole_lists_have_no_notice(tmp_path: Path) -> None:
     report = report_contents(top_ten(), **OPTIONS, truncated="no")
     assert (report.notices, report.cut) == ((), False)
-    assert [cell.text for cell in report_tables(report)["truncation"].rows[0]][1:3] == ["hold all items", "as given"]
+    assert [cell.text for cell in report_tables(report)["truncation"].rows[0]][1:3] == [
+        "hold all items",
+        "as given",
+    ]
     write_report(tmp_path, report)
     assert rr.read_report(tmp_path).truncation.equals(report.truncation)
     assert "cut" not in summary_table(report.summary)
@@ -186,9 +216,21 @@ def test_the_summary_of_a_command_describes_its_first_measure() -> None:
     [
         *(
             (name, True)
-            for name in ("recall", "f1", "ap", "ap(denominator=min)", "ndcg", "r_precision", "ap_at_r", "wap")
+            for name in (
+                "recall",
+                "f1",
+                "ap",
+                "ap(denominator=min)",
+                "ndcg",
+                "r_precision",
+                "ap_at_r",
+                "wap",
+            )
         ),
-        *((name, False) for name in ("precision", "rr", "dcg", "ap(denominator=k)", "ndcg(ideal=list)", "err")),
+        *(
+            (name, False)
+            for name in ("precision", "rr", "dcg", "ap(denominator=k)", "ndcg(ideal=list)", "err")
+        ),
         ("ndcg(gain=<function gain at 0x7f>)", True),
     ],
 )
@@ -219,7 +261,9 @@ def test_charts_draw_what_is_open_dashed_with_a_legend_of_its_own() -> None:
 
 def test_what_is_open_of_a_difference_is_drawn_from_end_to_end() -> None:
     report = cut_report(2)
-    chart = charts.intervals(report.comparison, metric="precision", cutoff=10, summary=report.summary)
+    chart = charts.intervals(
+        report.comparison, metric="precision", cutoff=10, summary=report.summary
+    )
     [row] = rows_of(chart, "open_low")
     bounds = {
         name: rows
@@ -235,7 +279,13 @@ def test_what_is_open_of_a_difference_is_drawn_from_end_to_end() -> None:
 
 @pytest.mark.parametrize("grades", [[1, 1], [1, 0]])
 def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: list[int]) -> None:
-    lists = {"model": ["a", "b"], "query": ["q"] * 2, "item": ["x", "y"], "distance": [1] * 2, "relevance": grades}
+    lists = {
+        "model": ["a", "b"],
+        "query": ["q"] * 2,
+        "item": ["x", "y"],
+        "distance": [1] * 2,
+        "relevance": grades,
+    }
     study = rr.Study(lists, "precision@3", truncated="between_ties")
     assert study.status == "lists are cut"
     said = "put one ahead" if grades == [1, 1] else "reverse this lead"

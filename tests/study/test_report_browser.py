@@ -17,7 +17,9 @@ PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(
-    scope="module", params=[("fine", "middle", "coarse"), HOSTILE, ("alone",)], ids=["three", "hostile", "one"]
+    scope="module",
+    params=[("fine", "middle", "coarse"), HOSTILE, ("alone",)],
+    ids=["three", "hostile", "one"],
 )
 def report_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
@@ -28,7 +30,9 @@ def report_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 class Visit:
     """A page that was opened, and what it asked for and complained about meanwhile."""
 
-    def __init__(self, browser: Any, path: Path, size: dict[str, int] = DESKTOP, **media: str) -> None:
+    def __init__(
+        self, browser: Any, path: Path, size: dict[str, int] = DESKTOP, **media: str
+    ) -> None:
         self.page = browser.new_page()
         self.page.set_viewport_size(size)
         if media:
@@ -41,7 +45,9 @@ class Visit:
         self.page.goto(path.as_uri())
         charts = self.page.locator(".chart").count()
         self.page.wait_for_function(
-            "count => document.querySelectorAll('.chart[data-drawn], .chart.failed').length === count", arg=charts
+            "count => document.querySelectorAll('.chart[data-drawn], .chart.failed').length === "
+            "count",
+            arg=charts,
         )
 
     def listen(self, message: Any) -> None:
@@ -129,13 +135,16 @@ def test_the_printed_page_leaves_the_controls_out(browser: Any, three: Path) -> 
         for control in ("#theme", "nav", "#table-summary .tools"):
             assert not visit.page.locator(control).is_visible()
         assert visit.page.locator("#table-summary table").is_visible()
-        # Chromium 156 repeats a table's head on every printed page unless a button in it has a box of its own.
+        # Chromium 156 repeats a table's head on every printed page unless a button in it has a box
+        # of its own.
         shown = "button => getComputedStyle(button).display"
         assert visit.page.locator("#table-summary thead button").first.evaluate(shown) == "contents"
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["wide", "narrow"])
-def test_charts_are_as_wide_as_the_page_and_no_wider(browser: Any, three: Path, size: dict[str, int]) -> None:
+def test_charts_are_as_wide_as_the_page_and_no_wider(
+    browser: Any, three: Path, size: dict[str, int]
+) -> None:
     measured = """[...document.querySelectorAll(".chart")].map((chart) => {
         const svg = chart.querySelector("svg");
         const marks = [...svg.querySelectorAll("text, path")].map((mark) => mark.getBoundingClientRect().right);

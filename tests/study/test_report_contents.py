@@ -37,9 +37,15 @@ def test_frames_are_those_of_the_public_functions() -> None:
 
 def test_the_headline_is_the_first_measure_unless_chosen() -> None:
     rankings = made_rankings(("a",), queries=1)
-    assert report_contents(rankings, metrics="precision", cutoffs=(1, 3, None)).measure == "precision@1"
+    assert (
+        report_contents(rankings, metrics="precision", cutoffs=(1, 3, None)).measure
+        == "precision@1"
+    )
     assert report_contents(rankings, metrics="rr", cutoffs=None).measure == "rr@all"
-    assert report_contents(rankings, metrics=["rr", "ap"], cutoffs=(1, 2), headline="map@1").measure == "ap@1"
+    assert (
+        report_contents(rankings, metrics=["rr", "ap"], cutoffs=(1, 2), headline="map@1").measure
+        == "ap@1"
+    )
     with pytest.raises(ParameterError, match=r"headline: 'ap@5' is not one of rr@1"):
         report_contents(rankings, metrics="rr@1", headline="ap@5")
 
@@ -63,8 +69,12 @@ def test_counts_have_no_naive_policy_and_no_audit() -> None:
     assert not any("Naive" in sentence for sentence in report.verdict)
 
 
-@pytest.mark.parametrize("measure", ["acg@2", "err@2", "rbp@2", "wap@2", "ap_at_r", "num_rel_ret@2"])
-def test_measures_that_no_other_system_prints_have_a_report_without_audit(measure: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "measure", ["acg@2", "err@2", "rbp@2", "wap@2", "ap_at_r", "num_rel_ret@2"]
+)
+def test_measures_that_no_other_system_prints_have_a_report_without_audit(
+    measure: str, tmp_path: Path
+) -> None:
     study = rr.Study(made_rankings(("a", "b"), queries=3), measure, shuffles=2)
     assert study.contents().audit.is_empty()
     assert (study.report(tmp_path) / "report.html").exists()
@@ -137,16 +147,39 @@ def summary_of(rows: Sequence[tuple[str, str, float, float | None]]) -> pl.DataF
     """A summary of one measure from (model, policy, value, tie_std)."""
     return pl.DataFrame(
         [
-            {"model": model, "metric": "rr", "cutoff": None, "policy": policy, "value": value, "tie_std": std}
+            {
+                "model": model,
+                "metric": "rr",
+                "cutoff": None,
+                "policy": policy,
+                "value": value,
+                "tie_std": std,
+            }
             for model, policy, value, std in rows
         ],
         schema_overrides={"cutoff": pl.Int64},
     ).with_columns(truncated_share=pl.lit(0.0))
 
 
-def flips_of(verdict: str, p_tie: float | None, disagree: str = "", method: str = "normal") -> pl.DataFrame:
-    row = {"model_a": "a", "model_b": "b", "metric": "rr", "cutoff": None, "disagree": disagree, "verdict": verdict}
-    numbers = {"p_tie": p_tie, "p_tie_method": method, "family_p": 0.25, "value_a": 0.75, "value_b": 0.5, "unpaired": 0}
+def flips_of(
+    verdict: str, p_tie: float | None, disagree: str = "", method: str = "normal"
+) -> pl.DataFrame:
+    row = {
+        "model_a": "a",
+        "model_b": "b",
+        "metric": "rr",
+        "cutoff": None,
+        "disagree": disagree,
+        "verdict": verdict,
+    }
+    numbers = {
+        "p_tie": p_tie,
+        "p_tie_method": method,
+        "family_p": 0.25,
+        "value_a": 0.75,
+        "value_b": 0.5,
+        "unpaired": 0,
+    }
     chances = {"p_tie_low": p_tie, "p_tie_high": p_tie, "family": 78, "family_method": "max-t"}
     return pl.DataFrame([row | numbers | chances], schema_overrides={"cutoff": pl.Int64})
 
@@ -156,10 +189,13 @@ TWO = [("a", "expected", 0.75, 0.01), ("b", "expected", 0.5, 0.02)]
 
 
 @pytest.mark.parametrize(("flips", "sentence"), [
-    (flips_of("safe", 0.0, method="exact"), "tie order, and is significant .* No order inside ties can reverse it."),
-    (flips_of("safe", 1e-9), rf"significant {TESTED}. .*below 0.0001 \(normal distribution, bounded\)."),
+    (flips_of("safe", 0.0, method="exact"), ("tie order, and is significant .* No order inside ties "
+                                            "can reverse it.")),
+    (flips_of("safe", 1e-9), (rf"significant {TESTED}. .*below 0.0001 \(normal distribution, "
+                             r"bounded\).")),
     (flips_of("not significant", 0.01), rf"but is not significant {TESTED}.* probability 0.0100"),
-    (flips_of("depends on tie order", None, "naive"), r"depends on tie order \(naive scores favour the other model\)"),
+    (flips_of("depends on tie order", None, "naive"), (r"depends on tie order \(naive scores favour "
+                                                      r"the other model\)")),
     (flips_of("safe", 1e-9, "naive"), "^The lead is safe from random tie order, and is significant"),
 ])  # fmt: skip
 def test_the_verdict_says_whether_the_lead_is_safe(flips: pl.DataFrame, sentence: str) -> None:
@@ -171,19 +207,29 @@ def test_the_verdict_says_whether_the_lead_is_safe(flips: pl.DataFrame, sentence
 
 def test_the_verdict_says_how_far_off_naive_scores_are_and_whom_they_name() -> None:
     rows = [*TWO, ("a", "naive", 0.7, None), ("b", "naive", 0.8, None)]
-    _, sentences = verdict(summary_of(rows), flips_of("depends on tie order", 0.1), metric="rr", cutoff=None)
+    _, sentences = verdict(
+        summary_of(rows), flips_of("depends on tie order", 0.1), metric="rr", cutoff=None
+    )
     assert sentences[-1] == (
-        "Naive scores, with ties in the order received, are off by up to 0.3000: b shows 0.8000 where 0.5000 is "
+        "Naive scores, with ties in the order received, are off by up to 0.3000: b shows 0.8000 "
+        "where 0.5000 is "
         "exact, 15.0 standard deviations of random tie order. They name another winner: b."
     )
 
 
 def test_naive_scores_that_agree_to_all_digits_may_name_another_winner() -> None:
     means = [("a", 0.50002, 0.50001), ("b", 0.50001, 0.50002)]
-    rows = [(name, *row) for name, mean, naive in means for row in (("expected", mean, 0.1), ("naive", naive, None))]
-    _, sentences = verdict(summary_of(rows), flips_of("depends on tie order", 0.5, "naive"), metric="rr", cutoff=None)
+    rows = [
+        (name, *row)
+        for name, mean, naive in means
+        for row in (("expected", mean, 0.1), ("naive", naive, None))
+    ]
+    _, sentences = verdict(
+        summary_of(rows), flips_of("depends on tie order", 0.5, "naive"), metric="rr", cutoff=None
+    )
     assert sentences[-1] == (
-        "Naive scores, with ties in the order received, agree with the exact rr@all to 4 digits here. "
+        "Naive scores, with ties in the order received, agree with the exact rr@all to 4 digits "
+        "here. "
         "They name another winner: b."
     )
 
@@ -191,14 +237,18 @@ def test_naive_scores_that_agree_to_all_digits_may_name_another_winner() -> None
 def test_a_printed_winner_that_shares_the_lead_is_no_other_winner() -> None:
     means = [("a", 0.5, 0.1), ("b", 0.5, 0.9), ("c", 0.2, 0.2)]
     rows = [
-        row for name, mean, printed in means for row in ((name, "expected", mean, 0.4), (name, "naive", printed, None))
+        row
+        for name, mean, printed in means
+        for row in ((name, "expected", mean, 0.4), (name, "naive", printed, None))
     ]
     pair = flips_of("depends on tie order", 0.5)
     _, sentences = verdict(summary_of(rows), pair, metric="rr", cutoff=None)
     assert sentences[0].startswith("a and b share the highest expected rr@all: 0.5000.")
     assert sentences[-1].endswith("1.0 standard deviations of random tie order.")
     others = [(*row[:2], 0.95, None) if row[:2] == ("c", "naive") else row for row in rows]
-    assert verdict(summary_of(others), pair, metric="rr", cutoff=None)[1][-1].endswith("another winner: c.")
+    assert verdict(summary_of(others), pair, metric="rr", cutoff=None)[1][-1].endswith(
+        "another winner: c."
+    )
 
 
 @pytest.mark.parametrize(("first", "ending"), [
@@ -231,7 +281,9 @@ def test_equal_winners_share_the_verdict() -> None:
     rows = [("a", "expected", 0.1 + 0.2, 0.0), ("b", "expected", 0.3, 0.0)]
     status, sentences = verdict(summary_of(rows), flips_of("equal", 0.0), metric="rr", cutoff=None)
     assert (status, sentences[0]) == ("equal", "a and b share the highest expected rr@all: 0.3000.")
-    status, sentences = verdict(summary_of(rows), flips_of("depends on tie order", 0.5), metric="rr", cutoff=None)
+    status, sentences = verdict(
+        summary_of(rows), flips_of("depends on tie order", 0.5), metric="rr", cutoff=None
+    )
     assert status == "depends on tie order"
     assert "Tie order alone decides" in sentences[0]
 
@@ -243,10 +295,13 @@ def test_the_verdict_answers_the_question_of_the_margin() -> None:
     }, schema_overrides={"cutoff": pl.Int64})  # fmt: skip
     _, sentences = verdict(summary_of(TWO), flips_of("safe", 0.0), asked, metric="rr", cutoff=None)
     assert sentences[2] == (
-        "If a loss of up to 0.005 in rr@all does not matter, b is no worse than a; c and d are worse than a; "
+        "If a loss of up to 0.005 in rr@all does not matter, b is no worse than a; c and d are "
+        "worse than a; "
         "these queries do not decide whether e is worse than a."
     )
-    _, unasked = verdict(summary_of(TWO), flips_of("safe", 0.0), pl.DataFrame(), metric="rr", cutoff=None)
+    _, unasked = verdict(
+        summary_of(TWO), flips_of("safe", 0.0), pl.DataFrame(), metric="rr", cutoff=None
+    )
     assert unasked == (*sentences[:2], *sentences[3:])
 
 
@@ -259,12 +314,20 @@ def test_every_metric_of_the_catalogue_has_a_formula_and_every_choice_a_divisor(
     from retrieval_report.metrics.parsing import CATALOGUE
 
     assert set(FORMULAS) == set(CATALOGUE)
-    assert {name for name, formula in FORMULAS.items() if formula.parameter} == {"precision", "ap", "wap", "ndcg"}
+    assert {name for name, formula in FORMULAS.items() if formula.parameter} == {
+        "precision",
+        "ap",
+        "wap",
+        "ndcg",
+    }
     for name in ("precision", "ap", "wap", "ndcg"):
         for choice in divisors(name):
             text = f"{name}({FORMULAS[name].parameter}={choice})@5"
             assert describe_metrics([text])[0].divisor == FORMULAS[name].divided_by(choice)
-    assert all(method.divisor and method.formula for method in describe_metrics(f"{name}@1" for name in CATALOGUE))
+    assert all(
+        method.divisor and method.formula
+        for method in describe_metrics(f"{name}@1" for name in CATALOGUE)
+    )
 
 
 def test_a_metric_made_of_a_function_is_described_by_name() -> None:
@@ -301,7 +364,9 @@ def test_row_105_names_cannot_act_in_markdown_and_latex() -> None:
 
 
 def test_row_105_addresses_in_names_are_no_links_in_markdown() -> None:
-    markdown = markdown_table(made_report(("https://evil.example/x", "WWW.evil.example", "me@evil.example")))
+    markdown = markdown_table(
+        made_report(("https://evil.example/x", "WWW.evil.example", "me@evil.example"))
+    )
     assert not re.search(r"(?i)https?://\w|www\.|@\w+\.\w", markdown)
     assert markdown.replace("\u2060", "").count("evil.example") == 3
 
@@ -313,8 +378,14 @@ def test_row_106_hostile_names_leave_the_contents_finite_and_short() -> None:
     assert all(math.isfinite(value) for value in report.summary["value"])
 
 
-def test_the_queries_that_decide_are_those_between_the_leaders_by_the_measure_of_the_verdict() -> None:
-    values = {"first": ([1, 0, 0], 1), "deep": ([0, 1, 1], 2), "middle": ([0, 0, 1], 3)}  # relevance by rank
+def test_the_queries_that_decide_are_those_between_the_leaders_by_the_measure_of_the_verdict() -> (
+    None
+):
+    values = {
+        "first": ([1, 0, 0], 1),
+        "deep": ([0, 1, 1], 2),
+        "middle": ([0, 0, 1], 3),
+    }  # relevance by rank
     rows = [
         (model, query, item, distance, relevance)
         for model, (relevances, offset) in values.items()
@@ -322,7 +393,9 @@ def test_the_queries_that_decide_are_those_between_the_leaders_by_the_measure_of
         for item, (distance, relevance) in enumerate(zip((offset, 5, 5), relevances, strict=True))
     ]
     names = ["model", "query", "item", "distance", "relevance"]
-    rankings = pl.DataFrame([(*row[:2], f"{row[0]}{row[2]}", *row[3:]) for row in rows], schema=names, orient="row")
+    rankings = pl.DataFrame(
+        [(*row[:2], f"{row[0]}{row[2]}", *row[3:]) for row in rows], schema=names, orient="row"
+    )
     report = report_contents(rankings, metrics="precision", cutoffs=(3, 1))
     leaders = report.leaderboard.filter(cutoff=3)["model"].head(2).to_list()
     assert (report.cutoff, leaders[0]) == (3, "deep")

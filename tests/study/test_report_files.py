@@ -13,7 +13,12 @@ from polars.testing import assert_frame_equal
 
 import retrieval_report as rr
 from made_reports import HOSTILE, made_rankings, made_report
-from retrieval_report.contracts.errors import FileError, OutputError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import (
+    FileError,
+    OutputError,
+    ParameterError,
+    RetrievalReportWarning,
+)
 from retrieval_report.report import (
     FORMATS,
     Report,
@@ -43,7 +48,9 @@ def test_a_report_is_loaded_as_it_was_written(tmp_path: Path, kind: str, raw: bo
 
 
 def test_integer_queries_counts_and_one_model_are_loaded_as_they_were(tmp_path: Path) -> None:
-    rankings = made_rankings(("a",)).with_columns(query=pl.col("query").str.slice(6).cast(pl.UInt16))
+    rankings = made_rankings(("a",)).with_columns(
+        query=pl.col("query").str.slice(6).cast(pl.UInt16)
+    )
     report = report_contents(rr.count_ties(rankings), metrics="ap", cutoffs=(2, None))
     write_report(tmp_path, report, formats=("csv", "json"))
     assert not (tmp_path / "audit.csv").exists()
@@ -74,7 +81,12 @@ def test_only_the_formats_last_written_are_loaded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_row_109_the_same_input_gives_the_same_bytes(tmp_path: Path, kind: str) -> None:
-    arguments: dict[str, Any] = {"metrics": "ndcg", "cutoffs": (1, 3), "formats": kind, "shuffles": 5}
+    arguments: dict[str, Any] = {
+        "metrics": "ndcg",
+        "cutoffs": (1, 3),
+        "formats": kind,
+        "shuffles": 5,
+    }
     for name, threads in (("first", 1), ("second", 2)):
         write_report(tmp_path / name, made_rankings(("a", "b")), threads=threads, **arguments)
     names = sorted(path.name for path in (tmp_path / "first").iterdir())
@@ -86,7 +98,10 @@ def test_row_109_the_same_input_gives_the_same_bytes(tmp_path: Path, kind: str) 
 def test_a_time_stamp_is_shown_on_request_only(tmp_path: Path) -> None:
     write_report(tmp_path, made_report(), formats=("html", "json"), timestamp="2026-11-20 <noon>")
     assert "made 2026-11-20 &lt;noon&gt;" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert json.loads((tmp_path / ABOUT).read_text(encoding="utf-8"))["timestamp"] == "2026-11-20 <noon>"
+    assert (
+        json.loads((tmp_path / ABOUT).read_text(encoding="utf-8"))["timestamp"]
+        == "2026-11-20 <noon>"
+    )
 
 
 def test_columns_csv_describes_every_column_of_every_file(tmp_path: Path) -> None:
@@ -106,7 +121,9 @@ def test_row_103_no_cell_starts_a_formula(tmp_path: Path) -> None:
 
 def test_row_107_json_has_no_nan(tmp_path: Path) -> None:
     report = made_report()
-    infinite = replace(report, audit=report.audit.with_columns(z=pl.lit(float("nan")), off=pl.lit(float("inf"))))
+    infinite = replace(
+        report, audit=report.audit.with_columns(z=pl.lit(float("nan")), off=pl.lit(float("inf")))
+    )
     write_report(tmp_path, infinite, formats="json")
 
     def refuse(constant: str) -> None:
@@ -116,7 +133,9 @@ def test_row_107_json_has_no_nan(tmp_path: Path) -> None:
         json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
 
 
-def test_row_098_an_existing_report_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_098_an_existing_report_survives_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_report(tmp_path, made_report(("a", "b")), formats="csv")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     calls = []
@@ -171,7 +190,12 @@ def test_what_is_no_report_is_refused(tmp_path: Path) -> None:
 def test_files_of_two_reports_are_not_loaded_as_one(tmp_path: Path) -> None:
     """As they are mixed where a writer is killed between two files."""
     for name, order in (("one", 1), ("two", -1)):
-        rows = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1 + order], "relevance": [1, 0]}
+        rows = {
+            "query": ["q"] * 2,
+            "item": ["a", "b"],
+            "distance": [1, 1 + order],
+            "relevance": [1, 0],
+        }
         write_report(tmp_path / name, rows, metrics="rr@2", formats="csv")
     (tmp_path / "two" / "summary.csv").replace(tmp_path / "one" / "summary.csv")
     with pytest.raises(FileError, match=r"summary\.csv is not the file that about\.json describes"):
@@ -201,10 +225,14 @@ def test_two_folders_are_compared_like_their_reports(tmp_path: Path) -> None:
 
 def test_files_of_earlier_reports_that_stay_are_named(tmp_path: Path) -> None:
     report = made_report()
-    write_report(tmp_path, report, formats="html")  # alone, a page says nowhere what else belongs to it
+    write_report(
+        tmp_path, report, formats="html"
+    )  # alone, a page says nowhere what else belongs to it
     with pytest.warns(RetrievalReportWarning, match=r"\['report.html'\] existed before"):
         write_report(tmp_path, report, formats="markdown")
     (tmp_path / "report.html").unlink()
     write_report(tmp_path, report, formats=("csv", "markdown"))
-    write_report(tmp_path, report, formats="parquet")  # about.json names what was there: it goes, and nothing is said
+    write_report(
+        tmp_path, report, formats="parquet"
+    )  # about.json names what was there: it goes, and nothing is said
     assert {path.suffix for path in tmp_path.iterdir()} == {".parquet", ".json"}

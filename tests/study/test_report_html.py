@@ -49,13 +49,17 @@ class Page(HTMLParser):
             text.append(data)
 
     def all(self, tag: str) -> list[tuple[dict[str, str], str]]:
-        return [(attributes, "".join(text)) for name, attributes, text in self.elements if name == tag]
+        return [
+            (attributes, "".join(text)) for name, attributes, text in self.elements if name == tag
+        ]
 
 
 def chart(**extra: str) -> Picture:
     values = [{"model": name, "value": 1.0} for name in HOSTILE]
     drawn = alt.Chart(alt.InlineData(values=values)).mark_bar().encode(x="value:Q", y="model:N")
-    parts = Responsive("Finding", "how to read it", "told", (Panel(drawn.to_dict() | extra, None),), 1)
+    parts = Responsive(
+        "Finding", "how to read it", "told", (Panel(drawn.to_dict() | extra, None),), 1
+    )
     return Picture("tiny", "A tiny chart", "of all names", parts)
 
 
@@ -69,7 +73,11 @@ def test_row_104_hostile_names_come_out_as_text() -> None:
     _text, parsed = page()
     assert parsed.open == []
     assert not any(name == "img" for name, _, _ in parsed.elements)
-    assert not any(attribute.startswith("on") for _, attributes, _ in parsed.elements for attribute in attributes)
+    assert not any(
+        attribute.startswith("on")
+        for _, attributes, _ in parsed.elements
+        for attribute in attributes
+    )
     names = [shown for attributes, shown in parsed.all("th") if attributes.get("scope") == "row"]
     assert any(name.startswith("</script><img src=x") for name in names)
     assert parsed.all("h1")[0][1].startswith("</script><img")
@@ -101,14 +109,21 @@ def test_row_106_long_and_right_to_left_names_are_cut_and_harmless() -> None:
 
 def test_the_page_allows_its_own_scripts_and_style_and_nothing_else() -> None:
     _text, parsed = page()
-    policy = next(a["content"] for a, _ in parsed.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        a["content"]
+        for a, _ in parsed.all("meta")
+        if a.get("http-equiv") == "Content-Security-Policy"
+    )
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     assert rules["default-src"] == "'none'"
     assert "unsafe" not in policy
     assert "http" not in policy
     for tag, rule in (("script", "script-src"), ("style", "style-src")):
         contents = [shown for attributes, shown in parsed.all(tag) if not attributes.get("type")]
-        hashes = [f"'sha256-{base64.b64encode(hashlib.sha256(c.encode()).digest()).decode()}'" for c in contents]
+        hashes = [
+            f"'sha256-{base64.b64encode(hashlib.sha256(c.encode()).digest()).decode()}'"
+            for c in contents
+        ]
         assert rules[rule].split() == hashes
     assert not any("style" in attributes for _, attributes, _ in parsed.elements)
 
@@ -129,9 +144,14 @@ def test_every_link_within_the_page_and_every_label_has_a_target() -> None:
         ids = [attributes["id"] for _, attributes, _ in parsed.elements if "id" in attributes]
         assert len(ids) == len(set(ids))
         for _, attributes, _ in parsed.elements:
-            named = [attributes.get(name, "") for name in ("aria-controls", "aria-labelledby", "data-target")]
+            named = [
+                attributes.get(name, "")
+                for name in ("aria-controls", "aria-labelledby", "data-target")
+            ]
             targets = [target for target in named if target] + [attributes.get("href", "")[1:]]
-            assert all(target in ids for target in targets if target and not target.startswith("ata:"))
+            assert all(
+                target in ids for target in targets if target and not target.startswith("ata:")
+            )
 
 
 def test_tables_can_be_read_aloud() -> None:
@@ -145,7 +165,16 @@ def test_tables_can_be_read_aloud() -> None:
 def test_the_verdict_comes_first_and_the_sections_follow() -> None:
     _, parsed = page(("fine", "coarse"))
     sections = [attributes["id"] for attributes, _ in parsed.all("section")]
-    assert sections == ["verdict", "summary", "charts", "comparison", "audit", "ties", "method", "repeat"]
+    assert sections == [
+        "verdict",
+        "summary",
+        "charts",
+        "comparison",
+        "audit",
+        "ties",
+        "method",
+        "repeat",
+    ]
     verdict = parsed.all("section")[0][1]
     for sentence in made_report(("fine", "coarse"), HOSTILE[0]).verdict:
         assert sentence in verdict
@@ -171,7 +200,9 @@ def test_the_bundle_keeps_its_names_to_itself_and_cannot_end_its_element() -> No
 
 def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
     report = made_report()
-    many = pl.concat([report.summary.with_columns(model=pl.col("model") + str(copy)) for copy in range(60)])
+    many = pl.concat(
+        [report.summary.with_columns(model=pl.col("model") + str(copy)) for copy in range(60)]
+    )
     large = type(report)(**{**vars(report), "summary": many, "metric": "ndcg", "cutoff": None})
     table = report_tables(large)["summary"]
     assert len(table.rows) == ROWS
@@ -189,7 +220,9 @@ def test_values_that_are_missing_sort_last_and_zero_has_no_sign() -> None:
 
 def test_queries_that_were_left_out_are_counted_in_the_table_of_means() -> None:
     runs = {"m": {"q": {"a": 2, "b": 1}, "unjudged": {"a": 2, "b": 1}}}
-    report = report_contents(runs, judgements={"q": {"a": 1}}, metrics="rr", truncated="no", unjudged_query="skip")
+    report = report_contents(
+        runs, judgements={"q": {"a": 1}}, metrics="rr", truncated="no", unjudged_query="skip"
+    )
     columns = [column.header for column in report_tables(report)["summary"].columns]
     assert columns[-2:] == ["Queries", "Not judged"]
     assert [cell.text for cell in report_tables(report)["summary"].rows[0]][-2:] == ["1", "1"]
@@ -211,10 +244,14 @@ def test_the_audit_folds_what_tie_order_does_not_change() -> None:
     tables = report_tables(report)
     here = report.audit.filter(pl.col("cutoff").eq_missing(report.cutoff), metric=report.metric)
     settled = (
-        here.filter(off=0.0, same_winner=True).height + here.filter(pl.col("same_winner").is_null(), off=0.0).height
+        here.filter(off=0.0, same_winner=True).height
+        + here.filter(pl.col("same_winner").is_null(), off=0.0).height
     )
     assert 0 < settled < here.height
-    assert [len(tables[name].rows) for name in ("audit", "audit-exact")] == [here.height - settled, settled]
+    assert [len(tables[name].rows) for name in ("audit", "audit-exact")] == [
+        here.height - settled,
+        settled,
+    ]
 
 
 def test_the_audit_shows_ranges_where_nobody_can_say_what_is_printed() -> None:
@@ -227,7 +264,9 @@ def test_the_audit_shows_ranges_where_nobody_can_say_what_is_printed() -> None:
     assert opened.select("prints_low", "prints_high").unique().rows() == [(0.0, 1.0)]
     assert len(shown) == opened.height > 0
     assert {row["By tie order"].text for row in shown} == {"–"}
-    assert {(row["Same winner"].text, row["Same winner"].title) for row in shown} == {("open", "coarse or fine")}
+    assert {(row["Same winner"].text, row["Same winner"].title) for row in shown} == {
+        ("open", "coarse or fine")
+    }
 
 
 @pytest.mark.parametrize(
@@ -251,7 +290,10 @@ def test_pairs_of_many_models_start_with_those_that_depend_on_tie_order() -> Non
     many = made_report(tuple(f"model {number:02}" for number in range(11)))
     few, tables = report_tables(made_report()), report_tables(many)
     assert "comparison-rest" not in few
-    verdicts = {name: {row[-1].text for row in tables[name].rows} for name in ("comparison", "comparison-rest")}
+    verdicts = {
+        name: {row[-1].text for row in tables[name].rows}
+        for name in ("comparison", "comparison-rest")
+    }
     assert verdicts["comparison"] == {"depends on tie order"}
     assert "depends on tie order" not in verdicts["comparison-rest"]
     pairs = many.comparison.filter(policy="expected").height

@@ -49,7 +49,11 @@ def by_hand(distances: Any, indices: Any, model: str = "model") -> pl.DataFrame:
         for distance, item in zip(near, found, strict=True)
         if item != -1
     ]
-    judged = [(q, i, int(QUERY_LABELS[q] == LABELS[i])) for q in range(len(QUERIES)) for i in range(len(ITEMS))]
+    judged = [
+        (q, i, int(QUERY_LABELS[q] == LABELS[i]))
+        for q in range(len(QUERIES))
+        for i in range(len(ITEMS))
+    ]
     return evaluate(
         pl.DataFrame(rows, schema=["model", "query", "item", "distance"], orient="row"),
         judgements=pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row"),
@@ -76,7 +80,10 @@ def test_minus_one_is_no_result() -> None:
 
 def test_ids_of_queries_and_items() -> None:
     found = from_search(
-        nearest(), **FLAT, query_ids=[f"q{n}" for n in range(6)], item_ids=[f"{n:03}" for n in range(40)]
+        nearest(),
+        **FLAT,
+        query_ids=[f"q{n}" for n in range(6)],
+        item_ids=[f"{n:03}" for n in range(40)],
     )
     assert found.rankings["item"][0] == f"{nearest()[1][0, 0]:03}"
     assert found.queries is not None
@@ -89,14 +96,18 @@ def test_labels_by_key() -> None:
     keys = np.arange(40)[::-1] * 100 + 7
     distances, indices = nearest()
     labels = dict(zip(keys.tolist(), LABELS.tolist(), strict=True))
-    inputs = from_search((distances, keys[indices].astype(np.uint64)), query_labels=QUERY_LABELS, item_labels=labels)
+    inputs = from_search(
+        (distances, keys[indices].astype(np.uint64)), query_labels=QUERY_LABELS, item_labels=labels
+    )
     assert set(inputs.rankings["item"]) <= set(keys.tolist())
     assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(distances, indices))
     text = {f"d{key}": label for key, label in labels.items()}
     named = np.array([f"d{key}" for key in keys])[indices]
     worded = from_search((distances, named), query_labels=QUERY_LABELS, item_labels=text)
     assert_frame_equal(evaluate(**worded, **ASKED), by_hand(distances, indices))
-    with pytest.raises(DataError, match=r"model 'model': index 9 is none of the 40 items \(1 such results\)"):
+    with pytest.raises(
+        DataError, match=r"model 'model': index 9 is none of the 40 items \(1 such results\)"
+    ):
         from_search((np.array([[0.0]]), np.array([[9]])), query_labels=[1], item_labels=labels)
 
 
@@ -105,7 +116,10 @@ def test_multi_hot_labels_share_classes() -> None:
     inputs = from_search(nearest(), query_labels=hot[QUERY_LABELS], item_labels=hot[LABELS])
     assert_frame_equal(evaluate(**inputs, **ASKED), by_hand(*nearest()))
     both = from_search(
-        nearest(), query_labels=np.ones((6, 4), int), item_labels=np.ones((40, 4), int), relevance="shared"
+        nearest(),
+        query_labels=np.ones((6, 4), int),
+        item_labels=np.ones((40, 4), int),
+        relevance="shared",
     )
     assert set(both.rankings["relevance"]) == {4}
 
@@ -115,8 +129,12 @@ def test_a_query_is_not_its_own_result() -> None:
     inputs = from_search({"m": square}, query_labels=LABELS, item_labels=LABELS, exclude_self=True)
     assert inputs.rankings.height == 40 * 39
     assert inputs.queries is not None
-    assert inputs.queries["n_relevant"].to_list() == [int((label == LABELS).sum()) - 1 for label in LABELS]
-    with pytest.raises(KeyMismatchError, match="exclude_self: model 'm' has Int64 query ids and String item ids"):
+    assert inputs.queries["n_relevant"].to_list() == [
+        int((label == LABELS).sum()) - 1 for label in LABELS
+    ]
+    with pytest.raises(
+        KeyMismatchError, match="exclude_self: model 'm' has Int64 query ids and String item ids"
+    ):
         from_search({"m": square}, item_ids=[f"d{n}" for n in range(40)], exclude_self=True)
 
 
@@ -138,23 +156,30 @@ def test_scores_are_larger_where_nearer() -> None:
 
 
 def test_similarities_given_as_distances_are_refused() -> None:
-    """The engine lists the nearest first: a row that begins with its farthest is one of similarities."""
+    """The engine lists the nearest first: a row that begins with its farthest is one of
+    similarities.
+    """
     distances, indices = nearest()
     similar = -distances
     similar[:, 1:] = similar[:, :0:-1]  # only the first of every row tells
     for values in (-distances, similar):
         with pytest.raises(
-            DataError, match=r"model 'a': every row of distances begins with its largest.* pass scores=True"
+            DataError,
+            match=r"model 'a': every row of distances begins with its largest.* pass scores=True",
         ):
             from_search({"a": (values, indices)}, **FLAT)
-    with pytest.raises(DataError, match=r"every row of scores begins with its smallest.* pass scores=False"):
+    with pytest.raises(
+        DataError, match=r"every row of scores begins with its smallest.* pass scores=False"
+    ):
         from_search((distances, indices), **FLAT, scores=True)
     with pytest.raises(DataError, match=r"from_search\(results, scores=True\)"):
         read_rankings((-distances, indices))
     one_row = -distances
     one_row[3] = distances[3]
     from_search((one_row, indices), **FLAT)  # a row that begins with its nearest
-    from_search((np.ones((2, 3)), indices[:2, :3]), query_labels=[1, 2], item_labels=LABELS)  # all tied: who knows
+    from_search(
+        (np.ones((2, 3)), indices[:2, :3]), query_labels=[1, 2], item_labels=LABELS
+    )  # all tied: who knows
     from_search((distances[:, :1], indices[:, :1]), **FLAT)
     from_search(-np.sort(RNG.random((6, 40))), **FLAT)  # columns of a matrix are items, not ranks
 
@@ -165,11 +190,15 @@ def test_models_with_scores_stand_beside_models_with_distances() -> None:
     inputs = from_search(given, **FLAT, scores={"inner product"})
     found = evaluate(**inputs, metrics="ap@2", policies="expected")
     assert found.filter(model="flat")["value"].equals(found.filter(model="inner product")["value"])
-    with pytest.raises(DataError, match=r"model 'inner product': .* name it in scores={'inner product'}"):
+    with pytest.raises(
+        DataError, match=r"model 'inner product': .* name it in scores={'inner product'}"
+    ):
         from_search(given, **FLAT)
     with pytest.raises(DataError, match=r"model 'flat': .* leave it out of scores="):
         from_search(given, **FLAT, scores=True)
-    with pytest.raises(ParameterError, match="scores: 'inner' is not one of 'flat', 'inner product'"):
+    with pytest.raises(
+        ParameterError, match="scores: 'inner' is not one of 'flat', 'inner product'"
+    ):
         from_search(given, **FLAT, scores=["inner"])
 
 
@@ -184,7 +213,9 @@ def test_models_of_different_number_types_are_united() -> None:
     assert inputs.rankings.schema["distance"] == pl.Float64
     for model, (values, _) in models.items():
         wanted = from_search({model: (values, indices)}, **FLAT)
-        assert_frame_equal(evaluate(**inputs, **ASKED).filter(model=model), evaluate(**wanted, **ASKED))
+        assert_frame_equal(
+            evaluate(**inputs, **ASKED).filter(model=model), evaluate(**wanted, **ASKED)
+        )
 
 
 def test_one_query_rows_of_unequal_length_and_nested_lists() -> None:
@@ -218,7 +249,9 @@ def test_scikit_learn_metrics_take_the_same_matrices() -> None:
     inputs = from_search(score, relevance=truth, scores=True)
     ours = evaluate(**inputs, metrics="ndcg(ideal=list)@7", policies="expected")["value"].mean()
     assert ours == pytest.approx(metrics.ndcg_score(truth, score, k=7), rel=1e-12)
-    labels = evaluate(**from_search(-score, relevance=truth > 2), metrics="ap", cutoffs="all", policies="expected")
+    labels = evaluate(
+        **from_search(-score, relevance=truth > 2), metrics="ap", cutoffs="all", policies="expected"
+    )
     assert labels["items"].to_list() == [40] * 6
 
 
@@ -244,14 +277,18 @@ def test_keras_rs_and_tf_similarity_shapes() -> None:
     matches = {"a": np.array([[True, False]]), "b": np.array([[False, True]])}
     near = from_search(lookups, relevance=matches)
     assert near.rankings["item"].to_list() == ["a:0", "a:1", "b:0", "b:1"]
-    assert evaluate(**near, metrics="rr", cutoffs="all", policies="expected", truncated="no")["value"].to_list() == [
+    assert evaluate(**near, metrics="rr", cutoffs="all", policies="expected", truncated="no")[
+        "value"
+    ].to_list() == [
         1.0,
         0.5,
     ]
 
 
 class Tensor:
-    """What torch's tensors look like from outside: elsewhere, needing a gradient, perhaps of a type NumPy has not."""
+    """What torch's tensors look like from outside: elsewhere, needing a gradient, perhaps of a type
+    NumPy has not.
+    """
 
     def __init__(self, values: Any, steps: tuple[str, ...] = ("detach", "cpu")) -> None:
         self.values, self.steps = np.asarray(values), steps
@@ -264,7 +301,9 @@ class Tensor:
         return Tensor(self.values, tuple(step for step in self.steps if step != "cpu"))
 
     def float(self) -> Tensor:
-        return Tensor(self.values.astype(np.float32), tuple(step for step in self.steps if step != "float"))
+        return Tensor(
+            self.values.astype(np.float32), tuple(step for step in self.steps if step != "float")
+        )
 
     def __len__(self) -> int:
         return len(self.values)
@@ -280,7 +319,10 @@ def test_tensors_come_through_the_array_protocol() -> None:
     wanted = by_hand(distances, indices)
     for steps in (("detach", "cpu"), ("detach", "cpu", "float")):
         result = Tensor(distances, steps), Tensor(indices)
-        labels: dict[str, Any] = {"query_labels": Tensor(QUERY_LABELS), "item_labels": Tensor(LABELS)}
+        labels: dict[str, Any] = {
+            "query_labels": Tensor(QUERY_LABELS),
+            "item_labels": Tensor(LABELS),
+        }
         assert_frame_equal(evaluate(**from_search(result, **labels), **ASKED), wanted)
     with pytest.raises(DataError, match="no array"):
         from_search((Tensor(distances, ("never",)), Tensor(indices)), **FLAT)
@@ -293,12 +335,17 @@ def test_tensors_of_torch() -> None:
     distances, indices = nearest()
     result = torch.tensor(distances, requires_grad=True), torch.tensor(indices)
     labels = {"query_labels": torch.tensor(QUERY_LABELS), "item_labels": torch.tensor(LABELS)}
-    assert_frame_equal(evaluate(**from_search(result, **labels), **ASKED), by_hand(distances, indices))
+    assert_frame_equal(
+        evaluate(**from_search(result, **labels), **ASKED), by_hand(distances, indices)
+    )
     half = torch.tensor(distances).to(torch.bfloat16)
     assert from_search((half, indices), **labels).rankings["distance"].dtype == pl.Float32
-    top = torch.topk(torch.tensor(DISTANCES), 10, largest=False, sorted=True)  # a named tuple: values, indices
+    top = torch.topk(
+        torch.tensor(DISTANCES), 10, largest=False, sorted=True
+    )  # a named tuple: values, indices
     assert_frame_equal(
-        evaluate(**from_search(tuple(top), **labels), **ASKED), by_hand(np.asarray(top[0]), np.asarray(top[1]))
+        evaluate(**from_search(tuple(top), **labels), **ASKED),
+        by_hand(np.asarray(top[0]), np.asarray(top[1])),
     )
 
 
@@ -312,7 +359,9 @@ def test_results_of_faiss() -> None:
     limits, distances, indices = index.range_search(QUERIES, 4.0)
     rows: Any = [np.split(part, limits[1:-1].astype(int)) for part in (distances, indices)]
     assert_frame_equal(
-        evaluate(**from_search((limits, distances, indices), **FLAT), **ASKED), by_hand(*rows), check_exact=True
+        evaluate(**from_search((limits, distances, indices), **FLAT), **ASKED),
+        by_hand(*rows),
+        check_exact=True,
     )
     bits = faiss.IndexBinaryFlat(8)
     bits.add(np.packbits(np.tile(ITEMS > 1, 2), axis=1))
@@ -322,7 +371,9 @@ def test_results_of_faiss() -> None:
 
 
 def test_results_of_hnswlib() -> None:
-    hnswlib = pytest.importorskip("hnswlib", reason="hnswlib, of the extra `peers`, is not installed")
+    hnswlib = pytest.importorskip(
+        "hnswlib", reason="hnswlib, of the extra `peers`, is not installed"
+    )
     index = hnswlib.Index(space="l2", dim=4)
     index.init_index(max_elements=40, ef_construction=100, M=16, random_seed=1)
     index.add_items(ITEMS, np.arange(40), num_threads=1)
@@ -333,11 +384,15 @@ def test_results_of_hnswlib() -> None:
 
 
 def test_results_of_usearch() -> None:
-    usearch = pytest.importorskip("usearch.index", reason="usearch, of the extra `dev`, is not installed")
+    usearch = pytest.importorskip(
+        "usearch.index", reason="usearch, of the extra `dev`, is not installed"
+    )
     index = usearch.Index(ndim=4, metric="l2sq", dtype="f32")
     index.add(np.arange(40), ITEMS)
     found = index.search(QUERIES, 10)
-    assert_frame_equal(evaluate(**from_search(found, **FLAT), **ASKED), by_hand(found.distances, found.keys))
+    assert_frame_equal(
+        evaluate(**from_search(found, **FLAT), **ASKED), by_hand(found.distances, found.keys)
+    )
     one = index.search(QUERIES[0], 10)
     assert from_search(one, query_labels=QUERY_LABELS[:1], item_labels=LABELS).rankings.height == 10
 
@@ -347,11 +402,14 @@ def test_inputs_hold_together() -> None:
     assert inputs.judgements is not None
     assert inputs.judgements.rows() == [(0, 3, 1), (1, 4, 2)]
     assert repr(inputs) == (
-        "Inputs(rankings: 60 rows, model, query, item, distance; judgements: 2 rows, query, item, relevance)"
+        "Inputs(rankings: 60 rows, model, query, item, distance; judgements: 2 rows, query, item, "
+        "relevance)"
     )
     with pytest.raises(KeyError):
         inputs["scores"]
-    with pytest.raises(ColumnError, match=r"a Inputs holds more than the rankings; unpack it with \*\*"):
+    with pytest.raises(
+        ColumnError, match=r"a Inputs holds more than the rankings; unpack it with \*\*"
+    ):
         evaluate(inputs)
     told = from_search(DISTANCES, **FLAT)
     assert audit(**told, metrics="ap", systems="trec_eval").height > 0
@@ -372,27 +430,69 @@ D, F = nearest(3)
         (np.array([["a"]]), {}, DataError, "distances and scores are numbers"),
         ((np.array([0, 9]), D[0], F[0]), {}, DataError, "three arrays, but no"),
         ((D, F), {"query_labels": QUERY_LABELS}, ParameterError, "one is given without the other"),
-        ((D, F), {**FLAT, "judgements": {0: {1: 1}}}, ParameterError, "judgements: given together with query_labels"),
-        ((D, F), {**FLAT, "relevance": DISTANCES}, ParameterError, "relevance: given together with query_labels"),
+        (
+            (D, F),
+            {**FLAT, "judgements": {0: {1: 1}}},
+            ParameterError,
+            "judgements: given together with query_labels",
+        ),
+        (
+            (D, F),
+            {**FLAT, "relevance": DISTANCES},
+            ParameterError,
+            "relevance: given together with query_labels",
+        ),
         ((D, F), {**FLAT, "relevance": "all"}, ParameterError, "relevance: 'all' is not one of"),
         ((D, F), {**FLAT, "query_labels": [1]}, DataError, "query_labels: 1 for 6 queries"),
-        ((D, F), {**FLAT, "item_labels": LABELS[:5]}, DataError, r"index \d+ is none of the 5 items"),
-        (F, FLAT, DataError, r"a matrix of 3 columns for 40 item labels; .* pass a pair, \(distances, indices\)"),
+        (
+            (D, F),
+            {**FLAT, "item_labels": LABELS[:5]},
+            DataError,
+            r"index \d+ is none of the 5 items",
+        ),
+        (
+            F,
+            FLAT,
+            DataError,
+            r"a matrix of 3 columns for 40 item labels; .* pass a pair, \(distances, indices\)",
+        ),
         ((D, F), {**FLAT, "item_ids": ["a"]}, DataError, "item_ids: 1 for 40 item_labels"),
         ((D, F), {"query_ids": ["a"]}, DataError, "query_ids: 1 for 6 queries"),
         ((D, F), {"query_ids": 3}, DataError, "query_ids: a int is not a list"),
         ((D, F), {"relevance": np.ones((2, 40))}, DataError, r"relevance: shape \(2, 40\)"),
-        ((D, F), {"relevance": {"model": D}}, ParameterError, "a dict of matrices is for results without indices"),
+        (
+            (D, F),
+            {"relevance": {"model": D}},
+            ParameterError,
+            "a dict of matrices is for results without indices",
+        ),
         ((D, F), {"mask": D > 1}, ParameterError, "mask: only for a matrix"),
-        (D, {"relevance": D[:, :2]}, DataError, r"relevance: shape \(6, 2\), and model 'model' has 18 values"),
+        (
+            D,
+            {"relevance": D[:, :2]},
+            DataError,
+            r"relevance: shape \(6, 2\), and model 'model' has 18 values",
+        ),
         (D[0], {"indexes": [1, 2]}, ParameterError, r"indexes: shape \(2,\)"),
         (D[0], {"indexes": [1.0, 2, 3]}, DataError, "indexes: float64 values"),
         (D[0], {"indexes": [1, 1, 2], **FLAT}, ParameterError, "indexes: flat results take"),
-        (D[0], {"indexes": [1, 1, 2], "query_ids": [1]}, ParameterError, "query_ids: given together with indexes"),
+        (
+            D[0],
+            {"indexes": [1, 1, 2], "query_ids": [1]},
+            ParameterError,
+            "query_ids: given together with indexes",
+        ),
         ((D, F.astype(str)), FLAT, DataError, "pass item_labels as a dict"),
-        ((D, F), {**FLAT, "item_labels": {1: 2}, "item_ids": [1]}, ParameterError, "item_ids: given together with"),
+        (
+            (D, F),
+            {**FLAT, "item_labels": {1: 2}, "item_ids": [1]},
+            ParameterError,
+            "item_ids: given together with",
+        ),
     ],
 )
-def test_what_does_not_fit_is_named(results: Any, options: Any, error: type[Exception], message: str) -> None:
+def test_what_does_not_fit_is_named(
+    results: Any, options: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         from_search(results, **options)

@@ -35,12 +35,18 @@ ASKED: dict[str, Any] = {"metrics": "ndcg, ap", "cutoffs": [3, None]}
 
 
 def study(**options: Any) -> rr.Study:
-    return rr.Study(RANKINGS, "ndcg, ap", cutoffs=[3, None], queries=QUERIES, shuffles=20, **options)
+    return rr.Study(
+        RANKINGS, "ndcg, ap", cutoffs=[3, None], queries=QUERIES, shuffles=20, **options
+    )
 
 
-@pytest.mark.parametrize("rankings", [RANKINGS, RANKINGS.with_columns(pl.col("query").str.tail(1).cast(pl.Int64))])
+@pytest.mark.parametrize(
+    "rankings", [RANKINGS, RANKINGS.with_columns(pl.col("query").str.tail(1).cast(pl.Int64))]
+)
 @pytest.mark.parametrize("first", ["exact", "one metric", "nothing"])
-def test_scores_and_draws_are_the_same_in_parts_and_in_one_go(rankings: pl.DataFrame, first: str) -> None:
+def test_scores_and_draws_are_the_same_in_parts_and_in_one_go(
+    rankings: pl.DataFrame, first: str
+) -> None:
     made = rr.Study(rankings, measures=ASKED["metrics"], cutoffs=ASKED["cutoffs"], shuffles=20)
     if first == "exact":
         made.under("expected").scores  # noqa: B018
@@ -50,7 +56,9 @@ def test_scores_and_draws_are_the_same_in_parts_and_in_one_go(rankings: pl.DataF
     assert_frame_equal(made.scores, scores)
     assert_frame_equal(made.draws, rr.shuffled_means(rankings, **ASKED, shuffles=20))
     assert_frame_equal(made.at("ap@3").scores, scores.filter(metric="ap", cutoff=3))
-    assert_frame_equal(made.under("naive", "best").scores, scores.filter(pl.col("policy").is_in(["naive", "best"])))
+    assert_frame_equal(
+        made.under("naive", "best").scores, scores.filter(pl.col("policy").is_in(["naive", "best"]))
+    )
 
 
 def test_what_needs_no_random_orders_draws_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +69,9 @@ def test_what_needs_no_random_orders_draws_none(monkeypatch: pytest.MonkeyPatch)
     assert set(made.board["policy"]) == {"expected"}
 
 
-def test_one_measure_draws_random_orders_of_its_metric_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_measure_draws_random_orders_of_its_metric_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked: list[str] = []
 
     def listen(rows: Any, **given: Any) -> Any:
@@ -75,14 +85,18 @@ def test_one_measure_draws_random_orders_of_its_metric_alone(monkeypatch: pytest
     assert asked == ["ndcg", "ndcg"]  # of two studies
 
 
-def test_other_random_orders_and_averages_share_exact_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_random_orders_and_averages_share_exact_scores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     made = study()
     made.under("expected").scores  # noqa: B018
     monkeypatch.setattr(study_data, "evaluate", lambda *_, **__: pytest.fail("scored again"))
     other = made.using(shuffles=7, seed=3, average="macro")
     assert (other.options.shuffles, other.options.seed, other.average) == (7, 3, "macro")
     assert_frame_equal(other.draws, rr.shuffled_means(RANKINGS, **ASKED, shuffles=7, seed=3))
-    scores = rr.evaluate(RANKINGS, queries=QUERIES, **ASKED, policies=EVERYTHING, shuffles=7, seed=3)
+    scores = rr.evaluate(
+        RANKINGS, queries=QUERIES, **ASKED, policies=EVERYTHING, shuffles=7, seed=3
+    )
     assert_frame_equal(other.summary, rr.summarise(scores, queries=QUERIES, average="macro"))
     assert other.using().average == "macro"
     with pytest.raises(rr.ParameterError, match="average: 'mean' is not one of"):
@@ -112,7 +126,8 @@ def test_the_verdict_of_some_models_and_measures_is_that_of_their_frames() -> No
     made = study().models("fine", "coarse").at("ap@3", "ndcg")
     scores = made.scores
     pairs = rr.flips(
-        rr.summarise(scores), comparison=rr.compare(scores, seed=0, rankings=RANKINGS, queries=QUERIES, shuffles=20)
+        rr.summarise(scores),
+        comparison=rr.compare(scores, seed=0, rankings=RANKINGS, queries=QUERIES, shuffles=20),
     )
     assert made.sentences == verdict(rr.summarise(scores), pairs, metric="ap", cutoff=3)[1]
     lists = rr.truncated_lists(RANKINGS, cutoffs=3).filter(pl.col("model") != "middle")
@@ -128,9 +143,13 @@ def test_the_audit_is_of_the_models_and_measures_looked_at() -> None:
 
 
 def test_models_alone_are_a_whole_study() -> None:
-    part = study(missing_query="skip").models("fine").at("ap@3").using(average="macro", seed=4).alone()
+    part = (
+        study(missing_query="skip").models("fine").at("ap@3").using(average="macro", seed=4).alone()
+    )
     rows = RANKINGS.filter(pl.col("model") == "fine")
-    whole = rr.Study(rows, "ap@3", queries=QUERIES, average="macro", shuffles=20, seed=4, missing_query="skip")
+    whole = rr.Study(
+        rows, "ap@3", queries=QUERIES, average="macro", shuffles=20, seed=4, missing_query="skip"
+    )
     assert part.part == {}
     assert_frame_equal(part.summary, whole.summary)
     assert part.contents().parameters == whole.contents().parameters
@@ -183,15 +202,22 @@ def test_of_very_many_models_those_near_in_rank_are_compared() -> None:
 )
 def test_a_misspelt_argument_is_answered_with_the_right_one(wrong: str, right: str) -> None:
     given: dict[str, Any] = {wrong: 3}
-    with pytest.raises(TypeError, match=f"^unexpected keyword argument '{wrong}'; did you mean '{right}'"):
+    with pytest.raises(
+        TypeError, match=f"^unexpected keyword argument '{wrong}'; did you mean '{right}'"
+    ):
         rr.Study(top(ranked(1)), "ap@10", **given)
 
 
 @pytest.mark.parametrize(
     ("wrong", "answer"),
-    [("metrics", "; of a Study it is called 'measures'"), ("query_labels", "; pass it to from_search")],
+    [
+        ("metrics", "; of a Study it is called 'measures'"),
+        ("query_labels", "; pass it to from_search"),
+    ],
 )
-def test_an_argument_of_another_function_is_answered_with_its_function(wrong: str, answer: str) -> None:
+def test_an_argument_of_another_function_is_answered_with_its_function(
+    wrong: str, answer: str
+) -> None:
     given: dict[str, Any] = {wrong: 3}
     with pytest.raises(TypeError, match=f"^unexpected keyword argument '{wrong}'{answer}"):
         rr.Study(top(ranked(1)), "ap@10", **given)
@@ -214,7 +240,9 @@ def test_who_asks_for_the_same_waits_and_who_asks_for_another_does_not() -> None
         return 1
 
     results: list[int] = []
-    threads = [threading.Thread(target=lambda: results.append(once.find("slow", slow))) for _ in range(3)]
+    threads = [
+        threading.Thread(target=lambda: results.append(once.find("slow", slow))) for _ in range(3)
+    ]
     for thread in threads:
         thread.start()
     assert running.wait(30)
@@ -262,7 +290,9 @@ def test_a_part_of_a_study_has_a_report_of_its_numbers(narrow: str, tmp_path: Pa
     assert_frame_equal(contents.summary, part.summary)
     assert_frame_equal(contents.leaderboard, part.board)
     means = contents.shuffled.group_by("model", "metric", "cutoff").agg(pl.col("value").mean())
-    shuffled = part.summary.filter(policy="shuffled").join(means, on=["model", "metric", "cutoff"], nulls_equal=True)
+    shuffled = part.summary.filter(policy="shuffled").join(
+        means, on=["model", "metric", "cutoff"], nulls_equal=True
+    )
     assert shuffled["value_right"].to_list() == pytest.approx(shuffled["value"].to_list())
     call = contents.command.replace(".report('report')", ".contents()")
     call = call.replace('write_report("report", ', "report.report_contents(")
@@ -274,7 +304,8 @@ def test_a_part_of_a_study_has_a_report_of_its_numbers(narrow: str, tmp_path: Pa
 
 def test_a_report_needs_all_policies() -> None:
     with pytest.raises(
-        rr.ParameterError, match="report: it shows all policies, and these answers lack shuffled, best, worst"
+        rr.ParameterError,
+        match="report: it shows all policies, and these answers lack shuffled, best, worst",
     ):
         study().under("naive", "expected").contents()
 
@@ -293,13 +324,18 @@ def test_the_curve_along_recall_is_that_of_the_function() -> None:
 
 def test_similarity_is_that_of_the_lists_that_are_scored() -> None:
     rows = {"query": ["q"] * 3, "item": list("xyz")}
-    models = {"a": {**rows, "distance": [1.01, 1.02, 2.0]}, "b": {**rows, "distance": [1.04, 1.03, 2.0]}}
+    models = {
+        "a": {**rows, "distance": [1.01, 1.02, 2.0]},
+        "b": {**rows, "distance": [1.04, 1.03, 2.0]},
+    }
     judged = {"query": ["q"] * 2, "item": list("xy"), "relevance": [0, 1]}
     assert rr.Study(models, "rr@1", judgements=judged, decimals=2).similarity["order"].item() == 1
     alike = rr.Study(models, "rr@1", judgements=judged, decimals=1)
     assert alike.status == "depends on tie order"
     assert alike.similarity.select("none", "order").row(0) == (1, 0)
-    other = pl.concat([pl.DataFrame(own).with_columns(model=pl.lit(name)) for name, own in models.items()])
+    other = pl.concat(
+        [pl.DataFrame(own).with_columns(model=pl.lit(name)) for name, own in models.items()]
+    )
     other = other.join(pl.DataFrame(judged), on=["query", "item"], how="left").with_columns(
         distance=pl.when(item="z", model="b").then(0.0).otherwise("distance")
     )
@@ -317,7 +353,9 @@ def test_similarity_and_coverage_are_those_of_the_functions() -> None:
     assert pair.select("model_a", "model_b").row(0) == ("middle", "coarse")
     first = made.similarity.select("model_a", "model_b").row(0)
     assert list(first) == made.board.filter(metric="ndcg")["model"].head(2).to_list()
-    known = rr.lists.judgement_coverage(rows, judgements, cutoffs=[3, 2], policies="expected", truncated="no")
+    known = rr.lists.judgement_coverage(
+        rows, judgements, cutoffs=[3, 2], policies="expected", truncated="no"
+    )
     wanted = rr.summarise(known).select(made.coverage.columns)
     assert_frame_equal(made.coverage, wanted)
     assert made.models("fine").coverage["model"].unique().to_list() == ["fine"]

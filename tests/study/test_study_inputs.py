@@ -1,4 +1,6 @@
-"""From whatever a search returned to the answer in three lines: the same data in every form give the same study."""
+"""From whatever a search returned to the answer in three lines: the same data in every form give
+the same study.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,15 @@ RELEVANCE = np.array([[1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 0, 1], [0, 0, 1, 0, 0, 0]
 MEASURES = "ap, ndcg@3, rr@2"
 RUNS = {
     model: {
-        query: dict(zip(ITEMS, (0.0 - row).tolist(), strict=True)) for query, row in zip(QUERIES, rows, strict=True)
+        query: dict(zip(ITEMS, (0.0 - row).tolist(), strict=True))
+        for query, row in zip(QUERIES, rows, strict=True)
     }
     for model, rows in DISTANCES.items()
 }
-QRELS = {query: dict(zip(ITEMS, row.tolist(), strict=True)) for query, row in zip(QUERIES, RELEVANCE, strict=True)}
+QRELS = {
+    query: dict(zip(ITEMS, row.tolist(), strict=True))
+    for query, row in zip(QUERIES, RELEVANCE, strict=True)
+}
 LONG = pl.DataFrame(
     [
         {"model": model, "query": query, "item": item, "distance": int(distances[row, column])}
@@ -40,8 +46,13 @@ Given = tuple[object, dict[str, Any]]
 
 
 def nearest() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """(distances, indices), as FAISS, usearch, hnswlib and scikit-learn's neighbours return them."""
-    order = {model: np.argsort(distances, axis=1, kind="stable") for model, distances in DISTANCES.items()}
+    """(distances, indices), as FAISS, usearch, hnswlib and scikit-learn's neighbours return
+    them.
+    """
+    order = {
+        model: np.argsort(distances, axis=1, kind="stable")
+        for model, distances in DISTANCES.items()
+    }
     return {
         model: (np.take_along_axis(distances, order[model], 1).astype(np.float32), order[model])
         for model, distances in DISTANCES.items()
@@ -59,7 +70,9 @@ def faiss_search() -> Given:
 
 
 def hnswlib_query() -> Given:
-    hnswlib = pytest.importorskip("hnswlib", reason="hnswlib is not installed (of the extra `peers`)")
+    hnswlib = pytest.importorskip(
+        "hnswlib", reason="hnswlib is not installed (of the extra `peers`)"
+    )
     runs = {}
     for model, distances in DISTANCES.items():
         index = hnswlib.Index(space="ip", dim=len(ITEMS))  # its distance is 1 − the inner product
@@ -71,7 +84,9 @@ def hnswlib_query() -> Given:
 
 
 def usearch_search() -> Given:
-    usearch = pytest.importorskip("usearch.index", reason="usearch is not installed (of the extra `peers`)")
+    usearch = pytest.importorskip(
+        "usearch.index", reason="usearch is not installed (of the extra `peers`)"
+    )
     runs = {}
     for model, distances in DISTANCES.items():
         index = usearch.Index(ndim=len(ITEMS), metric="ip", dtype="f32")
@@ -82,9 +97,14 @@ def usearch_search() -> Given:
 
 
 def scikit_learn_kneighbors() -> Given:
-    neighbors = pytest.importorskip("sklearn.neighbors", reason="scikit-learn is not installed (of the extra `peers`)")
+    neighbors = pytest.importorskip(
+        "sklearn.neighbors", reason="scikit-learn is not installed (of the extra `peers`)"
+    )
     fitted = neighbors.NearestNeighbors(n_neighbors=len(ITEMS), metric="precomputed")
-    runs = {model: fitted.fit(np.zeros((6, 6))).kneighbors(distances) for model, distances in DISTANCES.items()}
+    runs = {
+        model: fitted.fit(np.zeros((6, 6))).kneighbors(distances)
+        for model, distances in DISTANCES.items()
+    }
     return rr.from_search(runs, relevance=RELEVANCE), {}
 
 
@@ -104,7 +124,9 @@ def ranx_objects() -> Given:
 
 
 def pytrec_eval_dictionaries() -> Given:
-    pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier is not installed (of `dev`)")
+    pytrec_eval = pytest.importorskip(
+        "pytrec_eval", reason="pytrec_eval-terrier is not installed (of `dev`)"
+    )
     for run in RUNS.values():  # they are what it takes
         assert set(pytrec_eval.RelevanceEvaluator(QRELS, {"map"}).evaluate(run)) == set(QUERIES)
     return RUNS, {"judgements": QRELS}
@@ -117,8 +139,12 @@ def frames(kind: str) -> Callable[[], Given]:
             "lazy": lambda: LONG.lazy(),
             "pandas": lambda: LONG.to_pandas(),
             "arrow": lambda: LONG.to_arrow(),
-            "by model": lambda: {model[0]: part.drop("model") for model, part in LONG.group_by("model")},
-            "other names": lambda: LONG.rename({"query": "qid", "item": "docno", "distance": "dist"}),
+            "by model": lambda: {
+                model[0]: part.drop("model") for model, part in LONG.group_by("model")
+            },
+            "other names": lambda: LONG.rename(
+                {"query": "qid", "item": "docno", "distance": "dist"}
+            ),
         }[kind]()
         return given, {"judgements": QRELS}
 
@@ -134,15 +160,26 @@ def duckdb_relation() -> Given:
 def scored_docs() -> Given:
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed")
     runs = {
-        model: [ir_measures.ScoredDoc(query, item, score) for query, row in run.items() for item, score in row.items()]
+        model: [
+            ir_measures.ScoredDoc(query, item, score)
+            for query, row in run.items()
+            for item, score in row.items()
+        ]
         for model, run in RUNS.items()
     }
-    qrels = [ir_measures.Qrel(query, item, grade) for query, row in QRELS.items() for item, grade in row.items()]
+    qrels = [
+        ir_measures.Qrel(query, item, grade)
+        for query, row in QRELS.items()
+        for item, grade in row.items()
+    ]
     return runs, {"judgements": qrels}
 
 
 FORMS: dict[str, Callable[[], Given]] = {
-    **{kind: frames(kind) for kind in ("polars", "lazy", "pandas", "arrow", "by model", "other names")},
+    **{
+        kind: frames(kind)
+        for kind in ("polars", "lazy", "pandas", "arrow", "by model", "other names")
+    },
     "duckdb": duckdb_relation,
     "pytrec_eval": pytrec_eval_dictionaries,
     "ranx": ranx_objects,
@@ -179,7 +216,9 @@ def test_three_lines_from_files(form: str, tmp_path: Path) -> None:
         path = tmp_path / f"{model[0]}.{form}"
         if form == "trec":
             lines = part.select(
-                pl.format("{} Q0 {} 1 {} {}", "query", "item", 0 - pl.col("distance"), pl.lit(model[0]))
+                pl.format(
+                    "{} Q0 {} 1 {} {}", "query", "item", 0 - pl.col("distance"), pl.lit(model[0])
+                )
             ).to_series()
             path.with_suffix(".run").write_text("\n".join(lines) + "\n")
         else:
@@ -192,9 +231,15 @@ def test_three_lines_from_files(form: str, tmp_path: Path) -> None:
 
 
 def test_a_score_too_large_to_become_a_distance_is_refused() -> None:
-    large = pl.DataFrame({"query": ["q1"], "item": ["a"], "score": pl.Series([2**64 - 1], dtype=pl.UInt64)})
+    large = pl.DataFrame(
+        {"query": ["q1"], "item": ["a"], "score": pl.Series([2**64 - 1], dtype=pl.UInt64)}
+    )
     with pytest.raises(rr.ColumnError, match="too large to be turned into one"):
-        rr.Study({"coarse": LONG.filter(model="coarse").drop("model"), "fine": large}, MEASURES, judgements=QRELS)
+        rr.Study(
+            {"coarse": LONG.filter(model="coarse").drop("model"), "fine": large},
+            MEASURES,
+            judgements=QRELS,
+        )
 
 
 def test_columns_are_named_where_a_study_reads() -> None:

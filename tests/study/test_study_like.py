@@ -22,7 +22,9 @@ def like_trec_eval(**more: Any) -> rr.Study:
     return rr.Study(scored, "ndcg@3, map", queries=None, like="trec_eval", shuffles=20, **more)
 
 
-def test_a_study_like_another_system_answers_everything_at_the_measures_asked(tmp_path: Path) -> None:
+def test_a_study_like_another_system_answers_everything_at_the_measures_asked(
+    tmp_path: Path,
+) -> None:
     made = like_trec_eval()
     assert made.measures == (("ndcg", 3), ("ap", None))
     assert made.table().columns == ["model", "ndcg@3", "ap@all"]
@@ -31,7 +33,9 @@ def test_a_study_like_another_system_answers_everything_at_the_measures_asked(tm
     assert_frame_equal(here.summary, made.summary.filter(metric="ndcg"))
     assert set(here.audit["metric"]) == {"ndcg"}
     shuffled = made.summary.filter(policy="shuffled").sort("model", "metric")
-    means = made.draws.group_by("model", "metric").agg(pl.col("value").mean()).sort("model", "metric")
+    means = (
+        made.draws.group_by("model", "metric").agg(pl.col("value").mean()).sort("model", "metric")
+    )
     assert means["value"].to_list() == pytest.approx(shuffled["value"].to_list())
     assert here.contents(headline="ndcg@3").measure == here.measure
     assert "like='trec_eval'" in made.contents().command
@@ -39,40 +43,60 @@ def test_a_study_like_another_system_answers_everything_at_the_measures_asked(tm
 
 
 def coarse_scores(seed: int) -> pl.DataFrame:
-    """Two models with seven different scores, some not above 0, for 12 queries of 20 items of grades 0, 1 and 2."""
+    """Two models with seven different scores, some not above 0, for 12 queries of 20 items of
+    grades 0, 1 and 2.
+    """
     generator = np.random.default_rng(seed)
     grade = generator.integers(0, 3, (12, 20)) * (generator.random((12, 20)) < 0.4)
     parts = []
     for model in "ab":
         score = np.round(grade + generator.normal(0, 1.2, grade.shape)).ravel()
-        columns = {"query": np.repeat(np.arange(12), 20), "item": np.tile(np.arange(20), 12), "score": score}
-        parts.append(pl.DataFrame({**columns, "relevance": grade.ravel()}).with_columns(model=pl.lit(model)))
+        columns = {
+            "query": np.repeat(np.arange(12), 20),
+            "item": np.tile(np.arange(20), 12),
+            "score": score,
+        }
+        parts.append(
+            pl.DataFrame({**columns, "relevance": grade.ravel()}).with_columns(model=pl.lit(model))
+        )
     return pl.concat(parts)
 
 
 @pytest.mark.parametrize("like", ["trec_eval", "torchmetrics", "RecBole", "KerasRS", "ir_measures"])
 def test_the_chance_of_a_reversal_is_that_of_the_systems_own_scores(like: str) -> None:
     """Random orders of what the system receives reverse the pair as often as the chance says."""
-    made = rr.Study(coarse_scores(1), "ndcg@5, precision@3", like=like, shuffles=2_000, truncated="no")
+    made = rr.Study(
+        coarse_scores(1), "ndcg@5, precision@3", like=like, shuffles=2_000, truncated="no"
+    )
     draws = made.draws.pivot("model", index=["metric", "cutoff", "draw"], values="value")
     for row in made.comparison.filter(policy="expected").iter_rows(named=True):
         assert row["p_tie_method"] in ("exact", "convolved")
         assert row["p_tie_high"] - row["p_tie_low"] <= 0.02
-        lead = draws.filter(metric=row["metric"], cutoff=row["cutoff"]).select(pl.col("a") - pl.col("b")).to_series()
+        lead = (
+            draws.filter(metric=row["metric"], cutoff=row["cutoff"])
+            .select(pl.col("a") - pl.col("b"))
+            .to_series()
+        )
         reversed_share = (lead * np.sign(row["difference"]) < -1e-12).mean()
         assert isinstance(reversed_share, float)
         assert row["p_tie_low"] - 0.05 <= reversed_share <= row["p_tie_high"] + 0.05
         assert row["p_tie"] > 0.01
     if like == "trec_eval":
-        plain = rr.Study(coarse_scores(1), "ndcg(gain=linear)@5, precision@3", shuffles=20, truncated="no")
+        plain = rr.Study(
+            coarse_scores(1), "ndcg(gain=linear)@5, precision@3", shuffles=20, truncated="no"
+        )
         chance = [name for name in made.comparison.columns if name.startswith("p_tie")]
-        own, others = (study.comparison.filter(policy="expected").select(chance) for study in (made, plain))
+        own, others = (
+            study.comparison.filter(policy="expected").select(chance) for study in (made, plain)
+        )
         assert_frame_equal(own, others)
         assert made.distribution_at("precision", 3).equals(plain.distribution_at("precision", 3))
 
 
 def test_like_says_what_a_cut_list_leaves_open_unless_lists_are_whole() -> None:
-    ends = coarse_scores(2).filter(pl.col("score").rank("ordinal", descending=True).over("model", "query") <= 8)
+    ends = coarse_scores(2).filter(
+        pl.col("score").rank("ordinal", descending=True).over("model", "query") <= 8
+    )
     asked: dict[str, Any] = {"measures": "precision@5", "like": "trec_eval", "shuffles": 20}
     cut, whole = (rr.Study(ends, **asked, truncated=word) for word in ("within_tie", "no"))
     assert cut.comparison.filter(policy="expected")["p_tie_method"].to_list() == ["truncated"]
@@ -82,8 +106,15 @@ def test_like_says_what_a_cut_list_leaves_open_unless_lists_are_whole() -> None:
 
 
 def test_a_margin_says_that_lists_are_cut_or_r_is_not_known() -> None:
-    ends = coarse_scores(2).filter(pl.col("score").rank("ordinal", descending=True).over("model", "query") <= 8)
-    asked: dict[str, Any] = {"baseline": "a", "margin": 0.05, "shuffles": 5, "truncated": "within_tie"}
+    ends = coarse_scores(2).filter(
+        pl.col("score").rank("ordinal", descending=True).over("model", "query") <= 8
+    )
+    asked: dict[str, Any] = {
+        "baseline": "a",
+        "margin": 0.05,
+        "shuffles": 5,
+        "truncated": "within_tie",
+    }
     words = {"precision@8": "the lists are cut, so that they do not show whether b is worse than a",
              "recall@1": "R is not known, so that nothing shows whether b is worse than a"}  # fmt: skip
     for measure, said in words.items():

@@ -21,13 +21,22 @@ ALL_POLICIES: Values = {
 
 def summary(models: dict[str, Values], *, cutoff: int | None = 10, **counts: int) -> pl.DataFrame:
     rows: list[dict[str, Any]] = [
-        {"model": model, "metric": "ndcg", "cutoff": cutoff, "policy": policy, "value": value, "tie_std": std}
+        {
+            "model": model,
+            "metric": "ndcg",
+            "cutoff": cutoff,
+            "policy": policy,
+            "value": value,
+            "tie_std": std,
+        }
         | {"queries": 20, "no_relevant": 0, "missing": 0, "unjudged": 0}
         | counts
         for model, values in models.items()
         for policy, (value, std) in values.items()
     ]
-    return pl.DataFrame(rows, schema_overrides={"cutoff": pl.Int64, "tie_std": pl.Float64, "value": pl.Float64})
+    return pl.DataFrame(
+        rows, schema_overrides={"cutoff": pl.Int64, "tie_std": pl.Float64, "value": pl.Float64}
+    )
 
 
 def test_all_policies_in_one_line_per_model() -> None:
@@ -80,13 +89,18 @@ def test_counts_are_shown_where_there_is_something_to_count() -> None:
 
 
 def test_row_105_names_cannot_act_on_the_terminal() -> None:
-    assert visible("\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800") == r"\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800"
+    assert (
+        visible("\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800")
+        == r"\x1b[2J\x07\r\n\u202e\u200b\x9b\u2028\ud800"
+    )
     table = summary_table(summary({"a\x1b[2J\n\u202eb": ALL_POLICIES}))
     assert r"a\x1b[2J\n\u202eb" in table
     assert len(table.splitlines()) == 3
 
 
-@pytest.mark.parametrize("name", ["x" * 1_000_000, "検索" * 1000, "e" + "\u0301" * 1000, "\x1b" * 1000])
+@pytest.mark.parametrize(
+    "name", ["x" * 1_000_000, "検索" * 1000, "e" + "\u0301" * 1000, "\x1b" * 1000]
+)
 @pytest.mark.parametrize("middle", [False, True])
 def test_row_106_long_names_are_cut_for_display(name: str, middle: bool) -> None:
     shown = visible(name, 40, middle=middle)
@@ -126,8 +140,18 @@ def test_an_empty_summary_is_an_empty_table() -> None:
 def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
     chances = [0.0, 1e-9, 0.00009, 0.0001, 0.5, None]
     frame = pl.DataFrame({"p_tie": chances, "difference": chances})
-    cells = [line.rsplit(maxsplit=1) for line in frame_table(frame, ["p_tie", "difference"]).splitlines()[1:]]
-    assert [chance.strip() for chance, _ in cells] == ["0", "< 0.0001", "< 0.0001", "0.0001", "0.5000", "–"]
+    cells = [
+        line.rsplit(maxsplit=1)
+        for line in frame_table(frame, ["p_tie", "difference"]).splitlines()[1:]
+    ]
+    assert [chance.strip() for chance, _ in cells] == [
+        "0",
+        "< 0.0001",
+        "< 0.0001",
+        "0.0001",
+        "0.5000",
+        "–",
+    ]
     assert [plain for _, plain in cells][:2] == ["0.0000", "1e-09"]
 
 
@@ -135,7 +159,9 @@ def test_whole_costs_have_no_decimals_in_the_terminal_and_on_the_page() -> None:
     amounts = [1024.0, 0.35, 1e7]
     shown = frame_table(pl.DataFrame({"amount": amounts}), ["amount"]).split()[1:]
     assert shown == ["1024", "0.3500", "10000000"]
-    assert [column_of("costs", "amount").fill({"amount": amount}).text for amount in amounts] == shown
+    assert [
+        column_of("costs", "amount").fill({"amount": amount}).text for amount in amounts
+    ] == shown
 
 
 def test_a_heading_counts_queries_and_those_left_out() -> None:
@@ -143,7 +169,9 @@ def test_a_heading_counts_queries_and_those_left_out() -> None:
         {"metric": "rr", "cutoff": [1, 2], "queries": [1, 2], "unpaired": [0, 3], "model": "a"},
         schema_overrides={"metric": pl.String},
     )
-    blocks = frame_table(frame, ["model"], by=("metric", "cutoff", "queries", "unpaired")).split("\n\n")
+    blocks = frame_table(frame, ["model"], by=("metric", "cutoff", "queries", "unpaired")).split(
+        "\n\n"
+    )
     assert [block.split("\n")[0] for block in blocks] == [
         "rr@1, 1 query",
         "rr@2, 2 queries, 3 left out, without a score of every model",

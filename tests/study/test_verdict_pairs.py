@@ -18,7 +18,9 @@ ASKED: dict[str, Any] = {"metrics": "rr", "cutoffs": 2, "truncated": "no"}
 PLACE: dict[str, Any] = {"metric": "rr", "cutoff": 2}
 
 
-def found(rankings: pl.DataFrame, *, policies: Any = ("expected", "naive", "best", "worst")) -> pl.DataFrame:
+def found(
+    rankings: pl.DataFrame, *, policies: Any = ("expected", "naive", "best", "worst")
+) -> pl.DataFrame:
     scores = evaluate(rankings, policies=policies, **ASKED)
     return flips(summarise(scores), comparison=compare(scores, rankings=rankings))
 
@@ -27,22 +29,32 @@ def found(rankings: pl.DataFrame, *, policies: Any = ("expected", "naive", "best
 def test_an_accident_is_called_one(names: tuple[str, str]) -> None:
     status, sentences = pair_verdict(found(ACCIDENT), *names, **PLACE)
     assert status == "depends on tie order"
-    assert sentences[0] == "fine is ahead of coarse by 0.1250 in expected rr@2: 0.5000 against 0.3750."
-    assert sentences[1] == (
-        "With ties in the order received, coarse is printed ahead, 1.0000 against 0.5000: an accident of tie order."
+    assert (
+        sentences[0] == "fine is ahead of coarse by 0.1250 in expected rr@2: 0.5000 against 0.3750."
     )
-    assert sentences[2].startswith("The lead depends on tie order. Random tie order reverses it with probability")
+    assert sentences[1] == (
+        "With ties in the order received, coarse is printed ahead, 1.0000 against 0.5000: an "
+        "accident of tie order."
+    )
+    assert sentences[2].startswith(
+        "The lead depends on tie order. Random tie order reverses it with probability"
+    )
 
 
 def test_an_accident_that_chance_hardly_ever_repeats_is_a_sentence_and_not_the_verdict() -> None:
-    """The coarse model's relevant items stand first in all of 400 ties: a random order hardly ever does as well."""
+    """The coarse model's relevant items stand first in all of 400 ties: a random order hardly ever
+    does as well.
+    """
     queries = [ACCIDENT.with_columns(query=pl.lit(f"q{number:03}")) for number in range(400)]
     rows = found(pl.concat(queries))
     assert rows["p_tie_high"].item() < 1e-4
     for names in (("coarse", "fine"), ("fine", "coarse")):
         status, sentences = pair_verdict(rows, *names, **PLACE)
         assert status == "safe"
-        assert "coarse is printed ahead, 1.0000 against 0.5000: an accident of tie order." in sentences[1]
+        assert (
+            "coarse is printed ahead, 1.0000 against 0.5000: an accident of tie order."
+            in sentences[1]
+        )
         assert sentences[2].startswith("The lead is safe from random tie order, and is significant")
 
 
@@ -50,14 +62,22 @@ def test_scores_that_show_a_draw_name_nobody() -> None:
     told = {"disagree": pl.lit(""), "verdict": pl.lit("depends on tie order")}
     rows = found(ACCIDENT).with_columns(naive_a=0.5, naive_b=0.5, **told)
     _, sentences = pair_verdict(rows, "coarse", "fine", **PLACE)
-    assert not any("naive" in sentence or "order received" in sentence for sentence in sentences), sentences
+    assert not any("naive" in sentence or "order received" in sentence for sentence in sentences), (
+        sentences
+    )
 
 
 @pytest.mark.parametrize(
     ("p_tie", "low", "high", "method", "told"),
     [
         (0.31, 0.26, 0.37, "shuffles", "probability from 0.26 to 0.37 (random orders, bounded)."),
-        (0.3123, 0.3101, 0.3144, "convolved", "probability 0.312 ± 0.003 (all orders of every list, bounded)."),
+        (
+            0.3123,
+            0.3101,
+            0.3144,
+            "convolved",
+            "probability 0.312 ± 0.003 (all orders of every list, bounded).",
+        ),
         (0.0, 0.0, 0.0092, "shuffles", "probability below 0.010 (random orders, bounded)."),
         (1.96e-49, 0.0, 1e-5, "normal", "probability below 0.0001 (normal distribution, bounded)."),
         (0.25, 0.25, 0.25, "exact", "probability 0.2500 (exact)."),
@@ -75,7 +95,9 @@ def test_a_chance_is_told_as_surely_as_it_is_known(
 
 
 def test_cut_lists_and_a_pooled_r_are_said() -> None:
-    rows = found(ACCIDENT).with_columns(verdict=pl.lit("lists are cut"), pooled=pl.lit(True), disagree=pl.lit(""))
+    rows = found(ACCIDENT).with_columns(
+        verdict=pl.lit("lists are cut"), pooled=pl.lit(True), disagree=pl.lit("")
+    )
     status, sentences = pair_verdict(rows, "coarse", "fine", **PLACE)
     assert status == "lists are cut"
     assert sentences[-1] == "Items that are missing from the lists could reverse this lead."
@@ -86,40 +108,73 @@ def test_cut_lists_and_a_pooled_r_are_said() -> None:
 
 
 def test_a_pair_is_compared_on_the_queries_that_both_have() -> None:
-    values: dict[str, list[float | None]] = {"a": [0.9, 0.3, 0.1, 0.2], "b": [0.6, None, None, None]}
-    both = pl.concat([scores_of(values, metric="rr", cutoff=2, policy=policy) for policy in ("expected", "naive")])
+    values: dict[str, list[float | None]] = {
+        "a": [0.9, 0.3, 0.1, 0.2],
+        "b": [0.6, None, None, None],
+    }
+    both = pl.concat(
+        [
+            scores_of(values, metric="rr", cutoff=2, policy=policy)
+            for policy in ("expected", "naive")
+        ]
+    )
     rows = flips(summarise(both), comparison=compare(both))
     _, sentences = pair_verdict(rows, "a", "b", **PLACE)
     assert sentences[0] == (
-        "a is ahead of b by 0.3000 in expected rr@2 on the queries that both have: 0.9000 against 0.6000."
+        "a is ahead of b by 0.3000 in expected rr@2 on the queries that both have: 0.9000 against "
+        "0.6000."
     )
-    assert sentences[1].startswith("The means over all queries of each model say otherwise, 0.6000 for b and 0.3750")
+    assert sentences[1].startswith(
+        "The means over all queries of each model say otherwise, 0.6000 for b and 0.3750"
+    )
     _, told = verdict(summarise(both), rows, **PLACE)
     assert told[0] == "b has the highest expected rr@2: 0.6000, ahead of a (0.3750)."
-    assert told[1].startswith("But on the queries that both have a leads by 0.3000: 0.9000 against 0.6000; ")
+    assert told[1].startswith(
+        "But on the queries that both have a leads by 0.3000: 0.9000 against 0.6000; "
+    )
 
 
 def test_a_lead_without_ties_is_significant_or_not() -> None:
     apart = ACCIDENT.with_columns(distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
     status, sentences = pair_verdict(found(apart), "coarse", "fine", **PLACE)
     assert status == "not significant"
-    assert sentences[1].endswith("(p = 1.0000, sign-flip test). No order inside ties can reverse it.")
+    assert sentences[1].endswith(
+        "(p = 1.0000, sign-flip test). No order inside ties can reverse it."
+    )
     many = pl.concat([apart.with_columns(query=pl.lit(f"q{number}")) for number in range(12)])
     status, sentences = pair_verdict(found(many), "coarse", "fine", **PLACE)
     assert status == "safe"
-    assert sentences[0] == "coarse is ahead of fine by 0.5000 in expected rr@2: 1.0000 against 0.5000."
+    assert (
+        sentences[0] == "coarse is ahead of fine by 0.5000 in expected rr@2: 1.0000 against 0.5000."
+    )
 
 
 def test_what_was_not_tested_is_not_called_safe() -> None:
-    rows = [("x", "q1", "a", 1, 1), ("x", "q1", "b", 2, 0), ("y", "q2", "a", 1, 0), ("y", "q2", "b", 2, 1)]
-    rankings = pl.DataFrame(rows, schema=["model", "query", "item", "distance", "relevance"], orient="row")
-    report = report_contents(rankings, metrics="rr@2", missing_query="skip")  # no query that both have
+    rows = [
+        ("x", "q1", "a", 1, 1),
+        ("x", "q1", "b", 2, 0),
+        ("y", "q2", "a", 1, 0),
+        ("y", "q2", "b", 2, 1),
+    ]
+    rankings = pl.DataFrame(
+        rows, schema=["model", "query", "item", "distance", "relevance"], orient="row"
+    )
+    report = report_contents(
+        rankings, metrics="rr@2", missing_query="skip"
+    )  # no query that both have
     assert report.status == "nothing to compare"
-    assert report.verdict[1] == "The two have no query in common, so their means are not over the same queries."
+    assert (
+        report.verdict[1]
+        == "The two have no query in common, so their means are not over the same queries."
+    )
     many = pl.concat([ACCIDENT.with_columns(query=pl.lit(f"q{number}"), distance=pl.Series([1, 2, 3, 4, 2, 1, 3, 4]))
                       for number in range(12)])  # fmt: skip
     labels = many.select("query").unique().with_columns(label=pl.lit("all"), weight=1)
-    for average, status in (("micro", "safe"), ("macro", "safe from tie order"), ("weighted", "safe from tie order")):
+    for average, status in (
+        ("micro", "safe"),
+        ("macro", "safe from tie order"),
+        ("weighted", "safe from tie order"),
+    ):
         report = report_contents(many, queries=labels, average=average, **ASKED)
         assert report.status == status
         assert ("not tested" in report.verdict[1]) == (status != "safe")
@@ -149,7 +204,12 @@ def test_a_pair_without_scores_has_none() -> None:
 @pytest.mark.parametrize(
     ("model_a", "model_b", "status", "said"),
     [
-        ({"p": [1, 1]}, {"r": [1, 1]}, "nothing to compare", "The two have no query in common, so their"),
+        (
+            {"p": [1, 1]},
+            {"r": [1, 1]},
+            "nothing to compare",
+            "The two have no query in common, so their",
+        ),
         (
             {"p": [1, 2], "q": [2, 1]},
             {"p": [2, 1], "r": [1, 2]},

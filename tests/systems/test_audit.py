@@ -1,4 +1,6 @@
-"""What the audit says others print: against the others where they are installed, else against plain recounts."""
+"""What the audit says others print: against the others where they are installed, else against plain
+recounts.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ import pytest
 
 import retrieval_report as rr
 from audit_data import METRICS, make_judgements, make_run
-from retrieval_report.contracts.errors import ColumnError, KeyMismatchError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import (
+    ColumnError,
+    KeyMismatchError,
+    ParameterError,
+    RetrievalReportWarning,
+)
 from retrieval_report.study.samples import sample_folder
 from retrieval_report.systems.audit import AUDIT, audit
 from retrieval_report.systems.conventions import CONVENTIONS, Convention
@@ -43,10 +50,22 @@ def test_pytrec_eval_prints_what_the_audit_says(near: bool) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval", reason=reason)
     run = make_run(near=near)
     judgements = make_judgements(run)
-    frame = audit(run, judgements=judgements, metrics=METRICS, cutoffs=CUTOFFS, systems="pytrec_eval")
-    calls = {"P": "P, set_P", "recall": "recall, set_recall", "map_cut": "map, map_cut", "success": "success"}
+    frame = audit(
+        run, judgements=judgements, metrics=METRICS, cutoffs=CUTOFFS, systems="pytrec_eval"
+    )
+    calls = {
+        "P": "P, set_P",
+        "recall": "recall, set_recall",
+        "map_cut": "map, map_cut",
+        "success": "success",
+    }
     calls |= {"ndcg_cut": "ndcg, ndcg_cut"}
-    whole = {"set_P": "P, set_P", "set_recall": "recall, set_recall", "set_F": "set_F", "map": "map, map_cut"}
+    whole = {
+        "set_P": "P, set_P",
+        "set_recall": "recall, set_recall",
+        "set_F": "set_F",
+        "map": "map, map_cut",
+    }
     whole |= {"recip_rank": "recip_rank", "ndcg": "ndcg, ndcg_cut", "Rprec": "Rprec"}
     shown: list[tuple[str, str, int | None]] = [
         (f"{stem}_{k}", call, k) for stem, call in calls.items() for k in CUTOFFS if k
@@ -71,14 +90,18 @@ def test_float32_makes_ties_that_only_systems_with_float32_print() -> None:
     nine, ten = (frame.filter(version=version) for version in ("9", "10"))
     assert nine["expected"].to_list() == ten["expected"].to_list()
     assert (nine["prints"] != ten["prints"]).all()
-    distinct = run.with_columns(score=pl.col("score").rank("ordinal").over("model", "query") * 1e-9 + 1)
+    distinct = run.with_columns(
+        score=pl.col("score").rank("ordinal").over("model", "query") * 1e-9 + 1
+    )
     frame = audit(distinct, judgements=judgements, metrics="ap", cutoffs=None, systems="trec_eval")
     nine, ten = (frame.filter(version=version) for version in ("9", "10"))
     assert ten.select("off", "z").rows() == [(0.0, None)] * 2
     assert (nine["off"].abs() > 0.001).all()
     assert nine.select("tie_std", "z").rows() == [(0.0, None)] * 2
     huge = distinct.with_columns(score=pl.col("score") * 1e300)
-    assert (audit(huge, judgements=judgements, metrics="ap", cutoffs=None)["prints"].is_finite()).all()
+    assert (
+        audit(huge, judgements=judgements, metrics="ap", cutoffs=None)["prints"].is_finite()
+    ).all()
 
 
 @pytest.mark.parametrize("cutoff", [1, 5, None])
@@ -89,13 +112,21 @@ def test_scikit_learn_prints_what_the_audit_says(cutoff: int | None) -> None:
     rankings = lists_only(run, make_judgements(run))
     frame = audit(rankings, metrics=("ap", "dcg", "ndcg"), cutoffs=cutoff, systems="scikit-learn")
     for model in ("a", "b"):
-        values: dict[str, list[float]] = {"ndcg_score": [], "dcg_score": [], "average_precision_score": []}
+        values: dict[str, list[float]] = {
+            "ndcg_score": [],
+            "dcg_score": [],
+            "average_precision_score": [],
+        }
         for _, group in rankings.filter(model=model).group_by("query", maintain_order=True):
             grades, scores = group["relevance"].to_numpy(), group["score"].to_numpy()
             for call in ("ndcg_score", "dcg_score"):
-                values[call].append(getattr(theirs, call)(grades[None].astype(float), scores[None], k=cutoff))
+                values[call].append(
+                    getattr(theirs, call)(grades[None].astype(float), scores[None], k=cutoff)
+                )
             if grades.any():
-                values["average_precision_score"].append(theirs.average_precision_score(grades > 0, scores))
+                values["average_precision_score"].append(
+                    theirs.average_precision_score(grades > 0, scores)
+                )
             else:
                 values["average_precision_score"].append(0.0)  # with a warning
         if cutoff is not None:
@@ -128,15 +159,27 @@ def test_thresholds_count_what_is_relevant_from_a_grade_on() -> None:
 
 
 def test_tie_aware_retrieval_metrics_prints_what_the_audit_says() -> None:
-    trm = pytest.importorskip("trm", reason="tie-aware-retrieval-metrics, of the extra `dev`, is not installed")
+    trm = pytest.importorskip(
+        "trm", reason="tie-aware-retrieval-metrics, of the extra `dev`, is not installed"
+    )
     run = make_run()
     rankings = lists_only(run, make_judgements(run))
-    names = {"precision": "precision", "recall": "recall", "f1": "f1", "map": "ap", "mrr": "rr", "ndcg": "ndcg"}
+    names = {
+        "precision": "precision",
+        "recall": "recall",
+        "f1": "f1",
+        "map": "ap",
+        "mrr": "rr",
+        "ndcg": "ndcg",
+    }
     cutoffs = (1, 5, 100)
     system = "tie-aware-retrieval-metrics"
     frame = audit(rankings, metrics=tuple(names.values()), cutoffs=cutoffs, systems=system)
     for model in ("a", "b"):
-        groups = [group for _, group in rankings.filter(model=model).group_by("query", maintain_order=True)]
+        groups = [
+            group
+            for _, group in rankings.filter(model=model).group_by("query", maintain_order=True)
+        ]
         theirs = trm.evaluate(
             [group["score"].to_list() for group in groups],
             [[relevance > 0 for relevance in group["relevance"]] for group in groups],
@@ -146,7 +189,10 @@ def test_tie_aware_retrieval_metrics_prints_what_the_audit_says() -> None:
         for call in names:
             for cutoff in cutoffs:
                 ours = printed(frame, system, call, model=model, cutoff=cutoff)
-                assert ours == pytest.approx(theirs.metrics[call][cutoff].expected, rel=1e-12), (call, cutoff)
+                assert ours == pytest.approx(theirs.metrics[call][cutoff].expected, rel=1e-12), (
+                    call,
+                    cutoff,
+                )
 
 
 def test_prints_are_the_exact_value_plus_definition_plus_tie_order() -> None:
@@ -157,24 +203,35 @@ def test_prints_are_the_exact_value_plus_definition_plus_tie_order() -> None:
     known = frame.drop_nulls("prints")
     total = known.select(pl.sum_horizontal("exact", "definition_shift", "off")).to_series()
     assert total.to_list() == pytest.approx(known["prints"].to_list(), abs=1e-11)
-    exact = rr.summarise(rr.evaluate(run, judgements=judgements, metrics=METRICS, cutoffs=(1, 5, None)))
+    exact = rr.summarise(
+        rr.evaluate(run, judgements=judgements, metrics=METRICS, cutoffs=(1, 5, None))
+    )
     exact = exact.filter(policy="expected").select("model", "metric", "cutoff", "value")
     joined = frame.join(exact, on=["model", "metric", "cutoff"], nulls_equal=True)
     assert joined.height == frame.height
     assert joined["exact"].to_list() == pytest.approx(joined["value"].to_list(), rel=1e-12)
     inside = known.filter(~pl.col("order").str.contains("float32|threshold"))
-    assert inside.select(pl.col("prints").is_between(pl.col("lowest") - 1e-12, pl.col("highest") + 1e-12).all()).item()
+    assert inside.select(
+        pl.col("prints").is_between(pl.col("lowest") - 1e-12, pl.col("highest") + 1e-12).all()
+    ).item()
     assert frame.filter(pl.col("order") == "mean over all orders")["off"].abs().max() == 0.0
     z = known.filter(pl.col("tie_std") > 0)
     assert z["z"].to_list() == pytest.approx((z["off"] / z["tie_std"]).to_list())
 
 
 def test_tie_order_and_definition_are_told_apart() -> None:
-    """One relevant item of the list in a tie of two for the first place; one more relevant item further down."""
-    rankings = pl.DataFrame({"query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2], "relevance": [1, 0, 1]})
+    """One relevant item of the list in a tie of two for the first place; one more relevant item
+    further down.
+    """
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 1, 2], "relevance": [1, 0, 1]}
+    )
     frame = audit(rankings, metrics="ap@1")
     columns = ("definition_shift", "off", "prints")
-    values = {(row["system"], row["call"]): tuple(row[name] for name in columns) for row in frame.rows(named=True)}
+    values = {
+        (row["system"], row["call"]): tuple(row[name] for name in columns)
+        for row in frame.rows(named=True)
+    }
     assert values["pytrec_eval", "map, map_cut"] == (0.0, -0.25, 0.0)
     assert values["Recommenders", "map"] == (0.0, 0.25, 0.5)
     assert values["Recommenders", "map_at_k"] == (0.25, 0.5, 1.0)
@@ -193,25 +250,42 @@ def test_winners_are_named_in_print_and_in_truth() -> None:
         }
     )
     frame = audit(rankings, metrics="rr", cutoffs=None)
-    winners = {row["system"]: (row["winner"], row["exact_winner"]) for row in frame.rows(named=True)}
+    winners = {
+        row["system"]: (row["winner"], row["exact_winner"]) for row in frame.rows(named=True)
+    }
     assert winners["rax"] == ("one", "one")  # rows as received
-    assert winners["pytrec_eval"] == ("one = two", "one")  # b before a: second place, as in model two
+    assert winners["pytrec_eval"] == (
+        "one = two",
+        "one",
+    )  # b before a: second place, as in model two
     assert winners["tie-aware-retrieval-metrics"] == ("one", "one")
     same = dict(frame.select("system", "same_winner").iter_rows())
     assert (same["rax"], same["pytrec_eval"]) == (True, False)
 
 
 def test_ids_are_ordered_as_text() -> None:
-    rankings = pl.DataFrame({"query": [1, 1], "item": [9, 10], "distance": [1, 1], "relevance": [1, 0]})
+    rankings = pl.DataFrame(
+        {"query": [1, 1], "item": [9, 10], "distance": [1, 1], "relevance": [1, 0]}
+    )
     frame = audit(rankings, metrics="rr", cutoffs=None, systems=["trec_eval", "ir_measures"])
-    assert frame["prints"].to_list() == [1.0, 1.0, 1.0]  # "9" comes after "10", so first in descending order
-    assert audit(rankings, metrics="rr", cutoffs=1, systems="ir_measures")["prints"].item() == 0.0  # ascending
+    assert frame["prints"].to_list() == [
+        1.0,
+        1.0,
+        1.0,
+    ]  # "9" comes after "10", so first in descending order
+    assert (
+        audit(rankings, metrics="rr", cutoffs=1, systems="ir_measures")["prints"].item() == 0.0
+    )  # ascending
 
 
 def test_lists_only_systems_do_not_see_relevant_items_elsewhere() -> None:
-    rankings = pl.DataFrame({"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 2], "relevance": [1, 0]})
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 2], "relevance": [1, 0]}
+    )
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [4]})
-    frame = audit(rankings, queries=queries, metrics="recall", cutoffs=2, systems=["ranx", "torchmetrics"])
+    frame = audit(
+        rankings, queries=queries, metrics="recall", cutoffs=2, systems=["ranx", "torchmetrics"]
+    )
     assert frame["prints"].to_list() == [0.25, 1.0]
     assert frame["definition_shift"].to_list() == [0.0, 0.75]
     frame = audit(rankings.head(1), queries=queries, metrics="recall", cutoffs=2, systems="KerasRS")
@@ -228,7 +302,12 @@ def test_torchmetrics_takes_items_scored_zero_or_less_as_not_relevant() -> None:
             "relevance": [0, 1, 1] * 2,
         }
     )
-    frame = audit(rankings, metrics=("precision", "recall", "ap", "rr", "hit_rate"), cutoffs=3, systems="torchmetrics")
+    frame = audit(
+        rankings,
+        metrics=("precision", "recall", "ap", "rr", "hit_rate"),
+        cutoffs=3,
+        systems="torchmetrics",
+    )
     values = {row["call"]: row["prints"] for row in frame.filter(model="m").rows(named=True)}
     assert values["RetrievalHitRate"] == 1.0
     assert set(values.values()) == {0.0, 1.0}
@@ -240,14 +319,27 @@ def test_torchmetrics_takes_items_scored_zero_or_less_as_not_relevant() -> None:
     frame = audit(partly, metrics="recall", cutoffs=3, systems="torchmetrics")
     assert frame.filter(model="m")["prints"].item() == 0.5
     distances = rankings.select(pl.exclude("score"), distance=-pl.col("score"))
-    assert audit(distances, metrics="rr", cutoffs=3, systems="torchmetrics")["prints"].to_list() == [0.5, 1.0]
+    assert audit(distances, metrics="rr", cutoffs=3, systems="torchmetrics")[
+        "prints"
+    ].to_list() == [0.5, 1.0]
 
 
-def test_labels_below_one_are_not_relevant_to_keras_rs_and_grades_are_labels_to_tf_similarity() -> None:
-    rankings = pl.DataFrame({"query": ["q"] * 3, "item": list("abc"), "distance": [1, 2, 3], "relevance": [0.5, 0, 3]})
-    frame = audit(rankings, metrics=("rr", "ndcg"), cutoffs=3, systems=["KerasRS", "TF Similarity", "trec_eval"])
+def test_labels_below_one_are_not_relevant_to_keras_rs_and_grades_are_labels_to_tf_similarity() -> (
+    None
+):
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 2, 3], "relevance": [0.5, 0, 3]}
+    )
+    frame = audit(
+        rankings,
+        metrics=("rr", "ndcg"),
+        cutoffs=3,
+        systems=["KerasRS", "TF Similarity", "trec_eval"],
+    )
     assert printed(frame, "KerasRS", "MeanReciprocalRank") == pytest.approx(1 / 3)
-    assert printed(frame, "TF Similarity", "BNDCG") == pytest.approx((1 + 1 / 2) / (1 + 1 / math.log2(3)))
+    assert printed(frame, "TF Similarity", "BNDCG") == pytest.approx(
+        (1 + 1 / 2) / (1 + 1 / math.log2(3))
+    )
     above = audit(rankings, metrics="rr", cutoffs=3, systems="KerasRS", relevant_from=2)
     assert above["exact"].item() == pytest.approx(1 / 3)
     binary = audit(rankings, metrics="ndcg", cutoffs=3, systems="TF Similarity", relevant_from=2)
@@ -255,7 +347,9 @@ def test_labels_below_one_are_not_relevant_to_keras_rs_and_grades_are_labels_to_
 
 
 def test_lists_too_short_for_k_print_nothing_where_the_system_refuses_them() -> None:
-    rankings = pl.DataFrame({"query": ["q"] * 3, "item": list("abc"), "distance": [1, 2, 3], "relevance": [1, 0, 1]})
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 2, 3], "relevance": [1, 0, 1]}
+    )
     frame = audit(rankings, metrics="precision", cutoffs=(3, 5), systems=["TF Similarity", "rax"])
     values = frame.select("system", "cutoff", "prints", "winner", "same_winner").rows()
     refused = [row for row in values if row[:2] == ("TF Similarity", 5)]
@@ -264,8 +358,12 @@ def test_lists_too_short_for_k_print_nothing_where_the_system_refuses_them() -> 
 
 
 def test_queries_without_relevant_item_follow_the_systems_rule() -> None:
-    rankings = pl.DataFrame({"query": ["q", "r"], "item": ["a", "a"], "distance": [1, 1], "relevance": [1, 0]})
-    frame = audit(rankings, metrics="ndcg", cutoffs=None, systems=["TALR", "scikit-learn"], no_relevant="skip")
+    rankings = pl.DataFrame(
+        {"query": ["q", "r"], "item": ["a", "a"], "distance": [1, 1], "relevance": [1, 0]}
+    )
+    frame = audit(
+        rankings, metrics="ndcg", cutoffs=None, systems=["TALR", "scikit-learn"], no_relevant="skip"
+    )
     assert printed(frame, "TALR", "tieNDCG") == 1.0
     assert printed(frame, "scikit-learn", "ndcg_score") == 0.5
     assert frame["exact"].to_list() == [1.0] * 3
@@ -275,7 +373,9 @@ def test_queries_without_relevant_item_follow_the_systems_rule() -> None:
 
 def test_conventions_of_ones_own_are_audited() -> None:
     own = Convention("rbp(p=0.5)", "rbp", "item", system="in-house", version="2")
-    rankings = pl.DataFrame({"query": ["q"] * 2, "item": ["b", "a"], "distance": [1, 1], "relevance": [0, 1]})
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 2, "item": ["b", "a"], "distance": [1, 1], "relevance": [0, 1]}
+    )
     [row] = audit(rankings, metrics="rbp", cutoffs=None, systems=own).rows(named=True)
     assert (row["system"], row["metric"], row["definition"]) == ("in-house", "rbp", "rbp(p=0.5)")
     assert row["prints"] == 0.5
@@ -297,7 +397,9 @@ def test_a_metric_is_compared_with_all_of_its_name() -> None:
 
 def test_every_convention_is_audited() -> None:
     run = make_run(queries=9)
-    frame = audit(run, judgements=make_judgements(run), metrics=[*METRICS, "bpref"], cutoffs=(1, None))
+    frame = audit(
+        run, judgements=make_judgements(run), metrics=[*METRICS, "bpref"], cutoffs=(1, None)
+    )
     shown = frame.select("system", "version", "call").unique().height
     assert shown == len({(record.system, record.version, record.call) for record in CONVENTIONS})
 
@@ -322,12 +424,20 @@ def test_what_evaluate_refuses_is_refused() -> None:
 
 def test_unjudged_queries_masks_and_unretrieved_items_count_as_in_evaluate() -> None:
     run = make_run(queries=9).with_columns(mask=pl.col("item") != "d5")
-    unretrieved = pl.DataFrame({"model": "a", "query": "q00", "item": "z", "score": None, "mask": True})
+    unretrieved = pl.DataFrame(
+        {"model": "a", "query": "q00", "item": "z", "score": None, "mask": True}
+    )
     run = pl.concat([run, unretrieved], how="vertical_relaxed")
     judgements = make_judgements(run).filter(pl.col("query") != "q01")
-    options: dict[str, Any] = {"unjudged_query": "skip", "null_distance": "not_retrieved", "metrics": "recall"}
+    options: dict[str, Any] = {
+        "unjudged_query": "skip",
+        "null_distance": "not_retrieved",
+        "metrics": "recall",
+    }
     frame = audit(run, judgements=judgements, **options, cutoffs=5, systems=["trec_eval", "rax"])
-    scores = rr.evaluate(run, judgements=judgements, **options, cutoffs=5, naive_order="item_descending")
+    scores = rr.evaluate(
+        run, judgements=judgements, **options, cutoffs=5, naive_order="item_descending"
+    )
     naive = rr.summarise(scores.filter(pl.col("items") > 0)).filter(policy="naive")
     assert frame.filter(version="10")["prints"].to_list() == pytest.approx(naive["value"].to_list())
     assert frame.filter(system="rax")["prints"].is_finite().all()
@@ -351,7 +461,11 @@ def test_trec_eval_and_row_order_name_other_winners_on_the_digits() -> None:
         metrics=("precision@1", "precision@10"),
         systems=["trec_eval", "rax", "tie-aware-retrieval-metrics"],
     ).filter(pl.col("version") != "9")
-    winners = frame.select("system", "cutoff", "winner", "exact_winner").unique(maintain_order=True).rows()
+    winners = (
+        frame.select("system", "cutoff", "winner", "exact_winner")
+        .unique(maintain_order=True)
+        .rows()
+    )
     assert winners == [
         ("trec_eval", 1, "cosine-1-digit", "itq-32"),
         ("trec_eval", 10, "itq-32", "itq-32"),
@@ -360,6 +474,8 @@ def test_trec_eval_and_row_order_name_other_winners_on_the_digits() -> None:
         ("tie-aware-retrieval-metrics", 1, "itq-32", "itq-32"),
         ("tie-aware-retrieval-metrics", 10, "itq-32", "itq-32"),
     ]
-    rows = frame.filter(system="rax", model="cosine-1-digit").select("prints", "expected", "z").rows()
+    rows = (
+        frame.filter(system="rax", model="cosine-1-digit").select("prints", "expected", "z").rows()
+    )
     assert rows[0] == pytest.approx((0.955, 0.95199, 0.305), abs=1e-3)
     assert rows[1] == pytest.approx((0.8895, 0.86779, 3.811), abs=1e-3)

@@ -8,11 +8,19 @@ import pytest
 
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
-from retrieval_report.systems.conventions import CONVENTIONS, ORDERS, Convention, choose, conventions
+from retrieval_report.systems.conventions import (
+    CONVENTIONS,
+    ORDERS,
+    Convention,
+    choose,
+    conventions,
+)
 
 
 def test_every_record_names_a_metric_and_stands_there_once() -> None:
-    keys = Counter((record.system, record.version, record.call, record.metric) for record in CONVENTIONS)
+    keys = Counter(
+        (record.system, record.version, record.call, record.metric) for record in CONVENTIONS
+    )
     assert max(keys.values()) == 1
     for record in CONVENTIONS:
         assert record.metric in CATALOGUE
@@ -37,7 +45,14 @@ def test_systems_are_chosen_by_name_and_own_records_are_taken() -> None:
 
 def test_a_record_is_told_in_words() -> None:
     record = Convention(
-        "ap", "ap", "row", float32=True, binary=True, short_lists=False, missing_query="skip", note="old"
+        "ap",
+        "ap",
+        "row",
+        float32=True,
+        binary=True,
+        short_lists=False,
+        missing_query="skip",
+        note="old",
     )
     assert record.words == "rows as received, after rounding to float32"
     assert record.differs == (
@@ -49,7 +64,13 @@ def test_a_record_is_told_in_words() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("order", "rows"), ("seen", "all"), ("cutoffs", "some"), ("positive", "yes"), ("definition", "mapp@k")],
+    [
+        ("order", "rows"),
+        ("seen", "all"),
+        ("cutoffs", "some"),
+        ("positive", "yes"),
+        ("definition", "mapp@k"),
+    ],
 )
 def test_a_record_with_an_unknown_rule_is_refused(field: str, value: str) -> None:
     fields = {"definition": "ap", "call": "ap", "order": "row"} | {field: value}
@@ -67,5 +88,7 @@ def test_rules_known_for_lists_or_for_ap_only_are_refused_elsewhere() -> None:
 
 
 def test_only_an_arbitrary_order_can_keep_short_lists_as_received() -> None:
-    with pytest.raises(ParameterError, match="row_order_up_to: only an 'arbitrary' order has it, not 'random'"):
+    with pytest.raises(
+        ParameterError, match="row_order_up_to: only an 'arbitrary' order has it, not 'random'"
+    ):
         Convention("rr", "mrr", "random", row_order_up_to=3)

@@ -1,4 +1,6 @@
-"""Scores like another system's: what it prints on the same data, query by query, and what the audit says of it."""
+"""Scores like another system's: what it prints on the same data, query by query, and what the audit
+says of it.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from retrieval_report.systems import Convention, conventions, evaluate_like
 
 RNG = np.random.default_rng(5)
 QUERIES, ITEMS = 5, 30
-SCORES = np.round(RNG.random((QUERIES, ITEMS)) * 5) / 4 + (RNG.random((QUERIES, ITEMS)) < 0.5) * 1e-9  # ties in float32
+SCORES = (
+    np.round(RNG.random((QUERIES, ITEMS)) * 5) / 4 + (RNG.random((QUERIES, ITEMS)) < 0.5) * 1e-9
+)  # ties in float32
 GRADES = RNG.integers(0, 4, (QUERIES, ITEMS)) * (RNG.random((QUERIES, ITEMS)) < 0.6)
 ROWS = [(f"q{q}", f"d{i}", float(SCORES[q, i])) for q in range(QUERIES) for i in range(ITEMS)]
 RANKINGS = pl.DataFrame(ROWS, schema=["query", "item", "score"], orient="row")
@@ -24,19 +28,29 @@ QRELS = {f"q{q}": {f"d{i}": int(GRADES[q, i]) for i in range(ITEMS)} for q in ra
 
 
 def naive(like: Any, metrics: str, **options: Any) -> list[float]:
-    scores = evaluate_like(RANKINGS, like, judgements=JUDGEMENTS, metrics=metrics, cutoffs=None, **options)
+    scores = evaluate_like(
+        RANKINGS, like, judgements=JUDGEMENTS, metrics=metrics, cutoffs=None, **options
+    )
     return scores.filter(policy="naive")["value"].to_list()
 
 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
-    [("ndcg@10", "ndcg_cut_10"), ("ndcg", "ndcg"), ("map", "map"), ("mrr", "recip_rank"), ("P@5", "P_5")],
+    [
+        ("ndcg@10", "ndcg_cut_10"),
+        ("ndcg", "ndcg"),
+        ("map", "map"),
+        ("mrr", "recip_rank"),
+        ("P@5", "P_5"),
+    ],
 )
 def test_pytrec_eval_prints_the_same_for_every_query(ours: str, theirs: str) -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     measure = "ndcg_cut.10" if theirs == "ndcg_cut_10" else "P.5" if theirs == "P_5" else theirs
     found = pytrec_eval.RelevanceEvaluator(QRELS, {measure}).evaluate(RUN)
-    assert naive("pytrec_eval", ours) == pytest.approx([found[f"q{q}"][theirs] for q in range(QUERIES)], rel=1e-12)
+    assert naive("pytrec_eval", ours) == pytest.approx(
+        [found[f"q{q}"][theirs] for q in range(QUERIES)], rel=1e-12
+    )
 
 
 def test_trec_eval_10_compares_doubles_and_9_does_not() -> None:
@@ -47,14 +61,27 @@ def test_trec_eval_10_compares_doubles_and_9_does_not() -> None:
 
 def test_ir_measures_prints_the_same() -> None:
     ir_measures = pytest.importorskip("ir_measures")
-    for measure, ours in ((ir_measures.nDCG @ 10, "ndcg@10"), (ir_measures.RR, "rr"), (ir_measures.RR @ 3, "rr@3")):
-        found = {str(one.query_id): one.value for one in ir_measures.iter_calc([measure], QRELS, RUN)}
-        assert naive("ir_measures", ours) == pytest.approx([found[f"q{q}"] for q in range(QUERIES)], rel=1e-12)
+    for measure, ours in (
+        (ir_measures.nDCG @ 10, "ndcg@10"),
+        (ir_measures.RR, "rr"),
+        (ir_measures.RR @ 3, "rr@3"),
+    ):
+        found = {
+            str(one.query_id): one.value for one in ir_measures.iter_calc([measure], QRELS, RUN)
+        }
+        assert naive("ir_measures", ours) == pytest.approx(
+            [found[f"q{q}"] for q in range(QUERIES)], rel=1e-12
+        )
 
 
 def test_bpref_leaves_out_what_nobody_judged() -> None:
-    """Beside metrics for which such items are not relevant, pytrec_eval, ir_measures and the audit print the same."""
-    pytrec_eval, ir_measures = pytest.importorskip("pytrec_eval"), pytest.importorskip("ir_measures")
+    """Beside metrics for which such items are not relevant, pytrec_eval, ir_measures and the audit
+    print the same.
+    """
+    pytrec_eval, ir_measures = (
+        pytest.importorskip("pytrec_eval"),
+        pytest.importorskip("ir_measures"),
+    )
     judged = JUDGEMENTS.filter(pl.Series(RNG.random(JUDGEMENTS.height) < 0.6))
     unretrieved = pl.DataFrame({"query": ["q0", "q1"], "item": ["x", "y"], "relevance": [1, 0]})
     judged = pl.concat([judged, unretrieved.cast({"relevance": judged.schema["relevance"]})])
@@ -63,18 +90,39 @@ def test_bpref_leaves_out_what_nobody_judged() -> None:
         qrels[query][item] = grade
     found = pytrec_eval.RelevanceEvaluator(qrels, {"bpref", "map"}).evaluate(RUN)
     printed = {name: [found[query][name] for query in RUN] for name in ("bpref", "map")}
-    other = {one.query_id: one.value for one in ir_measures.iter_calc([ir_measures.Bpref], qrels, RUN)}
+    other = {
+        one.query_id: one.value for one in ir_measures.iter_calc([ir_measures.Bpref], qrels, RUN)
+    }
     assert [other[query] for query in RUN] == pytest.approx(printed["bpref"])
     for like in ("trec_eval 9", "pytrec_eval", "ir_measures"):
-        scores = evaluate_like(RANKINGS, like, judgements=judged, metrics="bpref, ap", cutoffs=None, policies="naive")
+        scores = evaluate_like(
+            RANKINGS, like, judgements=judged, metrics="bpref, ap", cutoffs=None, policies="naive"
+        )
         for ours, theirs in (("bpref", "bpref"), ("ap", "map")):
-            assert scores.filter(metric=ours)["value"].to_list() == pytest.approx(printed[theirs], rel=1e-12)
-    said = audit(RANKINGS, judgements=judged, metrics="bpref, ap", cutoffs=None, systems=["pytrec_eval", "ir_measures"])
-    alone = evaluate(RANKINGS, judgements=judged, metrics="bpref", policies="expected", unjudged="drop", truncated="no")
+            assert scores.filter(metric=ours)["value"].to_list() == pytest.approx(
+                printed[theirs], rel=1e-12
+            )
+    said = audit(
+        RANKINGS,
+        judgements=judged,
+        metrics="bpref, ap",
+        cutoffs=None,
+        systems=["pytrec_eval", "ir_measures"],
+    )
+    alone = evaluate(
+        RANKINGS,
+        judgements=judged,
+        metrics="bpref",
+        policies="expected",
+        unjudged="drop",
+        truncated="no",
+    )
     for row in said.filter(metric="bpref").iter_rows(named=True):
         assert row["prints"] == pytest.approx(np.mean(printed["bpref"]), rel=1e-12)
         assert row["exact"] == row["expected"] == pytest.approx(alone["value"].mean())
-    assert said.filter(metric="ap")["prints"].to_list() == pytest.approx([np.mean(printed["map"])] * 2)
+    assert said.filter(metric="ap")["prints"].to_list() == pytest.approx(
+        [np.mean(printed["map"])] * 2
+    )
     with pytest.raises(ParameterError, match="bpref: considers judged items only"):
         evaluate_like(BOTH, "trec_eval", metrics="bpref", unjudged="non_relevant")
 
@@ -88,7 +136,9 @@ def test_scikit_learn_prints_the_same() -> None:
 
 
 def test_the_first_number_is_the_one_that_is_known() -> None:
-    """KerasRS takes 2^grade − 1 as the gain, and the items of the list as the ideal; ours is trec_eval's."""
+    """KerasRS takes 2^grade − 1 as the gain, and the items of the list as the ideal; ours is
+    trec_eval's.
+    """
     ours = evaluate(BOTH, metrics="ndcg@10", policies="expected")["value"].mean()
     exponential = evaluate(BOTH, metrics="ndcg(gain=exp2,ideal=list)@10", policies="expected")
     expected = evaluate_like(BOTH, "KerasRS", metrics="ndcg@10").filter(policy="expected")
@@ -99,15 +149,25 @@ def test_the_first_number_is_the_one_that_is_known() -> None:
 
 @pytest.mark.parametrize("system", conventions()["system"].unique(maintain_order=True))
 def test_every_system_prints_what_the_audit_says(system: str) -> None:
-    asked = audit(BOTH, metrics="ndcg, ap, precision, recall, rr", cutoffs=(5, None), systems=system)
+    asked = audit(
+        BOTH, metrics="ndcg, ap, precision, recall, rr", cutoffs=(5, None), systems=system
+    )
     asked = asked.unique(["metric", "cutoff", "version"], keep="first", maintain_order=True)
-    asked = asked.unique(["metric", "cutoff"], keep="last", maintain_order=True)  # the newest version
-    text = ", ".join(f"{metric}@{cutoff or 'all'}" for metric, cutoff in asked.select("metric", "cutoff").rows())
-    scores = evaluate_like(BOTH, system, metrics=text, policies=("expected", "naive", "best", "shuffled"), seed=3)
+    asked = asked.unique(
+        ["metric", "cutoff"], keep="last", maintain_order=True
+    )  # the newest version
+    text = ", ".join(
+        f"{metric}@{cutoff or 'all'}" for metric, cutoff in asked.select("metric", "cutoff").rows()
+    )
+    scores = evaluate_like(
+        BOTH, system, metrics=text, policies=("expected", "naive", "best", "shuffled"), seed=3
+    )
     keys = ["metric", "cutoff"]
     means = scores.group_by(*keys, "policy").agg(pl.col("value").mean())
     for row in asked.iter_rows(named=True):
-        here = (pl.col("metric") == row["definition"]) & pl.col("cutoff").eq_missing(pl.lit(row["cutoff"], pl.Int64))
+        here = (pl.col("metric") == row["definition"]) & pl.col("cutoff").eq_missing(
+            pl.lit(row["cutoff"], pl.Int64)
+        )
         of = dict(means.filter(here).select("policy", "value").rows())
         assert of["expected"] == pytest.approx(row["expected"], rel=1e-12)
         assert row["prints_low"] - 1e-12 <= of["naive"] <= row["prints_high"] + 1e-12
@@ -119,7 +179,9 @@ def test_every_system_prints_what_the_audit_says(system: str) -> None:
 
 
 def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
-    empty = BOTH.with_columns(relevance=pl.when(pl.col("query") == "q0").then(0).otherwise("relevance"))
+    empty = BOTH.with_columns(
+        relevance=pl.when(pl.col("query") == "q0").then(0).otherwise("relevance")
+    )
     zero = evaluate_like(empty, "trec_eval", metrics="ap", cutoffs=None)
     skip = evaluate_like(empty, "Recommenders", metrics="ap", cutoffs=10)
     assert zero.filter(query="q0")["value"].to_list() == [0.0, 0.0]
@@ -127,7 +189,9 @@ def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
     strict = evaluate_like(BOTH, "ranx", metrics="p@5", relevant_from=3, threads=1)
     assert strict["value"].sum() < evaluate_like(BOTH, "ranx", metrics="p@5")["value"].sum()
     own = Convention("ap(denominator=min)", "map@k", "item", system="ours")
-    assert evaluate_like(BOTH, own, metrics="ap", cutoffs=5)["metric"].unique().to_list() == ["ap(denominator=min)"]
+    assert evaluate_like(BOTH, own, metrics="ap", cutoffs=5)["metric"].unique().to_list() == [
+        "ap(denominator=min)"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -136,9 +200,17 @@ def test_the_systems_rules_hold_and_the_rest_is_free() -> None:
         ("trec", {}, "like: 'trec' is not one of .*did you mean 'trec_eval'"),
         ("trec_eval 8", {}, "like: 'trec_eval 8' is not one of"),
         (5, {}, "like: 5 is not one of"),
-        ("trec_eval", {"metrics": "rbp@3"}, r"like: trec_eval prints no rbp@3; see conventions\(\)"),
+        (
+            "trec_eval",
+            {"metrics": "rbp@3"},
+            r"like: trec_eval prints no rbp@3; see conventions\(\)",
+        ),
         ("trec_eval", {"metrics": "ap(denominator=k)@3"}, r"prints no ap\(denominator=k\)@3"),
-        ("ranx", {"no_relevant": "skip"}, "no_relevant: not with like=, which decides it; options that remain are"),
+        (
+            "ranx",
+            {"no_relevant": "skip"},
+            "no_relevant: not with like=, which decides it; options that remain are",
+        ),
         ("ranx", {"naive_order": "item"}, "naive_order: not with like="),
         ("ranx", {"policies": "exact"}, "policies: 'exact' is not one of"),
     ],
@@ -149,5 +221,7 @@ def test_what_no_system_does_is_refused(like: Any, options: dict[str, Any], mess
 
 
 def test_counts_have_no_order() -> None:
-    with pytest.raises(ParameterError, match="like: what others print depends on the order of items"):
+    with pytest.raises(
+        ParameterError, match="like: what others print depends on the order of items"
+    ):
         evaluate_like(count_ties(BOTH), "trec_eval", metrics="ap", cutoffs=None)

@@ -26,14 +26,21 @@ def recount(ties: list[list[bool]], k: int, p: float) -> tuple[list[float], list
 def test_share_and_residual_are_those_of_all_orders(k: int) -> None:
     ties = [[True, False], [False, True, True], [False]]
     rows = [(f"{t}{n}", t, flag) for t, tie in enumerate(ties) for n, flag in enumerate(tie)]
-    frame = pl.DataFrame(rows, schema=["item", "distance", "judged"], orient="row").with_columns(query=pl.lit("q"))
+    frame = pl.DataFrame(rows, schema=["item", "distance", "judged"], orient="row").with_columns(
+        query=pl.lit("q")
+    )
     judgements = frame.filter("judged").select("query", "item", relevance=pl.lit(0))
     scores = judgement_coverage(frame.drop("judged"), judgements, cutoffs=k, p=0.6, truncated="no")
     assert scores["policy"].to_list() == ["expected", "naive", "best", "worst"] * 2
-    for metric, values in zip(("judged", "rbp_residual(p=0.6)"), recount(ties, k, 0.6), strict=True):
+    for metric, values in zip(
+        ("judged", "rbp_residual(p=0.6)"), recount(ties, k, 0.6), strict=True
+    ):
         own = dict(scores.filter(metric=metric).select("policy", "value").iter_rows())
         assert own["expected"] == pytest.approx(np.mean(values), rel=1e-12)
-        assert (own["worst"], own["best"]) == (pytest.approx(min(values)), pytest.approx(max(values)))
+        assert (own["worst"], own["best"]) == (
+            pytest.approx(min(values)),
+            pytest.approx(max(values)),
+        )
         assert own["naive"] == pytest.approx(values[0])
         std = scores.filter(metric=metric, policy="expected")["std"].item()
         assert std == pytest.approx(np.std(values), rel=1e-9, abs=1e-15)
@@ -44,11 +51,18 @@ def test_the_true_rbp_lies_within_the_residual() -> None:
     rows = pl.DataFrame({"query": np.repeat(np.arange(30), 20), "item": np.tile(np.arange(20), 30)})
     rows = rows.with_columns(distance=pl.Series(generator.integers(0, 8, rows.height)))
     truth = rows.select("query", "item", relevance=pl.Series(generator.integers(0, 2, rows.height)))
-    some = pl.concat([truth.filter(pl.Series(generator.random(rows.height) < 0.5)), truth.unique("query").head(30)])
+    some = pl.concat(
+        [
+            truth.filter(pl.Series(generator.random(rows.height) < 0.5)),
+            truth.unique("query").head(30),
+        ]
+    )
     some = some.unique(["query", "item"])
     asked = {"metrics": "rbp", "cutoffs": 10, "policies": "expected"}
     low, full = (evaluate(rows, judgements=told, **asked)["value"] for told in (some, truth))  # type: ignore[arg-type]
-    open_ = judgement_coverage(rows, some, cutoffs=10).filter(metric="rbp_residual(p=0.8)", policy="expected")
+    open_ = judgement_coverage(rows, some, cutoffs=10).filter(
+        metric="rbp_residual(p=0.8)", policy="expected"
+    )
     assert ((full >= low - 1e-12) & (full <= low + open_["value"] + 1e-12)).all()
     assert summarise(open_)["value"].item() == pytest.approx(open_["value"].mean())
 
@@ -66,6 +80,8 @@ def test_bounds_are_those_asked_for() -> None:
 def test_options_about_relevance_are_refused() -> None:
     rows = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [3]})
     told = rows.drop("distance")
-    assert judgement_coverage(rows, told, cutoffs=1, policies="naive")["value"].to_list() == pytest.approx([1.0, 0.8])
+    assert judgement_coverage(rows, told, cutoffs=1, policies="naive")[
+        "value"
+    ].to_list() == pytest.approx([1.0, 0.8])
     with pytest.raises(ParameterError, match="judgement_coverage: unjudged is about relevance"):
         judgement_coverage(rows, told, unjudged="drop")

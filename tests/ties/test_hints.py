@@ -15,7 +15,9 @@ from retrieval_report.study.samples import sample_folder
 from retrieval_report.ties.hints import CHANCE, HINTS, chance_level, tie_hints
 
 
-def make_lists(*, queries: int = 20, items: int = 40, distances: int = 10, seed: int = 0) -> pl.DataFrame:
+def make_lists(
+    *, queries: int = 20, items: int = 40, distances: int = 10, seed: int = 0
+) -> pl.DataFrame:
     """Lists whose near items are relevant more often; every list ranks other items."""
     random = np.random.default_rng(seed)
     distance = random.integers(0, distances, (queries, items))
@@ -24,7 +26,9 @@ def make_lists(*, queries: int = 20, items: int = 40, distances: int = 10, seed:
         {
             "model": ["m"] * (queries * items),
             "query": np.repeat(np.arange(queries), items),
-            "item": np.concatenate([random.permutation(10 * items)[:items] for _ in range(queries)]),
+            "item": np.concatenate(
+                [random.permutation(10 * items)[:items] for _ in range(queries)]
+            ),
             "distance": distance.ravel(),
             "relevance": relevance.ravel().astype(int),
         }
@@ -48,7 +52,12 @@ def named(hints: pl.DataFrame, *names: str) -> list[tuple[Any, ...]]:
 
 def test_random_order_scores_what_the_closed_forms_say() -> None:
     rankings = pl.DataFrame(
-        {"query": ["q"] * 6, "item": list("abcdef"), "distance": [3, 1, 4, 1, 5, 9], "relevance": [1, 0, 0, 0, 0, 0]}
+        {
+            "query": ["q"] * 6,
+            "item": list("abcdef"),
+            "distance": [3, 1, 4, 1, 5, 9],
+            "relevance": [1, 0, 0, 0, 0, 0],
+        }
     )
     chance = chance_level(rankings, metrics=("precision", "recall", "rr", "ap"), cutoffs=(2, None))
     assert chance.schema == pl.Schema(CHANCE)
@@ -78,7 +87,9 @@ def test_judgements_and_items_not_retrieved_count_in_chance() -> None:
     rankings = pl.DataFrame({"query": ["q"] * 3, "item": list("abc"), "distance": [1.0, 2.0, None]})
     judgements = pl.DataFrame({"query": ["q"] * 3, "item": list("acx"), "relevance": [1, 1, 1]})
     options: dict[str, Any] = {"metrics": "recall", "cutoffs": 1, "null_distance": "not_retrieved"}
-    assert chance_level(rankings, judgements=judgements, **options)["chance"].item() == pytest.approx(1 / 6)
+    assert chance_level(rankings, judgements=judgements, **options)[
+        "chance"
+    ].item() == pytest.approx(1 / 6)
 
 
 def test_chance_takes_no_threshold() -> None:
@@ -91,7 +102,12 @@ def test_lists_cut_at_one_depth_are_told_from_lists_that_keep_their_ties() -> No
     [(model, _, share)] = named(tie_hints(cut_at(rankings, 25)), "cut_through_tie")
     assert model == "m"
     assert 0.6 < share < 1
-    assert named(tie_hints(cut_keeping_ties(rankings, 25), truncated="between_ties"), "cut_through_tie") == []
+    assert (
+        named(
+            tie_hints(cut_keeping_ties(rankings, 25), truncated="between_ties"), "cut_through_tie"
+        )
+        == []
+    )
 
 
 def test_the_estimated_share_of_cut_lists_is_near_the_true_one() -> None:
@@ -156,7 +172,9 @@ def test_half_precision_is_seen_in_the_bits(bits: int, kind: str, dtype: type[pl
     assert kind in hints.filter(hint="half_precision")["message"].item()
 
 
-@pytest.mark.parametrize("values", [rounded(24), rounded(8).round(1), pl.Series(np.arange(800) % 64 / 64)])
+@pytest.mark.parametrize(
+    "values", [rounded(24), rounded(8).round(1), pl.Series(np.arange(800) % 64 / 64)]
+)
 def test_other_numbers_are_not_taken_for_half_precision(values: pl.Series) -> None:
     assert named(tie_hints(make_lists().with_columns(distance=values)), "half_precision") == []
 
@@ -170,7 +188,9 @@ def test_float16_by_type_is_warned_of_once_and_hinted_at() -> None:
 
 def test_near_ties_are_hinted_at() -> None:
     step = float(np.spacing(np.float32(9)))
-    rankings = make_lists().with_columns((pl.col("distance") + pl.col("item") % 2 * step).cast(pl.Float32))
+    rankings = make_lists().with_columns(
+        (pl.col("distance") + pl.col("item") % 2 * step).cast(pl.Float32)
+    )
     [(_, _, share)] = named(tie_hints(rankings), "near_ties")
     assert 0.3 < share < 1
 

@@ -35,7 +35,9 @@ def precision(order: list[int]) -> Fraction:
 
 
 def first_relevant(order: list[int]) -> Fraction:
-    return next((Fraction(1, rank) for rank, relevant in enumerate(order[:3], 1) if relevant), Fraction(0))
+    return next(
+        (Fraction(1, rank) for rank, relevant in enumerate(order[:3], 1) if relevant), Fraction(0)
+    )
 
 
 def recall(order: list[int]) -> Fraction:
@@ -47,20 +49,25 @@ def every_mean(score: Any) -> dict[Fraction, Fraction]:
     scores = []
     for ties in LISTS.values():
         orders = product(*(permutations(tie) for tie in ties))
-        scores.append([score([relevance for tie in order for relevance in tie]) for order in orders])
+        scores.append(
+            [score([relevance for tie in order for relevance in tie]) for order in orders]
+        )
     weights = Counter(sum(chosen, Fraction(0)) / len(LISTS) for chosen in product(*scores))
     return {mean: Fraction(count, weights.total()) for mean, count in sorted(weights.items())}
 
 
 @pytest.mark.parametrize(
-    ("measure", "score"), [("precision@2", precision), ("rr@3", first_relevant), ("recall@2", recall)]
+    ("measure", "score"),
+    [("precision@2", precision), ("rr@3", first_relevant), ("recall@2", recall)],
 )
 def test_every_mean_has_the_share_of_the_orders_that_give_it(measure: str, score: Any) -> None:
     summary = summarise(evaluate(RANKINGS, metrics=measure, truncated="no"))
     found = mean_distribution(RANKINGS, summary, metric=measure)
     wanted = every_mean(score)
     assert found["value"].to_list() == pytest.approx([float(mean) for mean in wanted], abs=1e-12)
-    assert found["probability"].to_list() == pytest.approx([float(share) for share in wanted.values()], abs=1e-12)
+    assert found["probability"].to_list() == pytest.approx(
+        [float(share) for share in wanted.values()], abs=1e-12
+    )
     assert dict(found.schema) == MEAN_DISTRIBUTION
 
 
@@ -71,7 +78,9 @@ def test_the_moments_are_those_of_the_summary_and_draws_stay_inside() -> None:
     expected = summary.filter(policy="expected").row(0, named=True)
     assert chance.sum() == pytest.approx(1.0, abs=1e-12)
     assert value @ chance == pytest.approx(expected["value"], abs=1e-12)
-    assert np.sqrt(value**2 @ chance - (value @ chance) ** 2) == pytest.approx(expected["tie_std"], abs=1e-9)
+    assert np.sqrt(value**2 @ chance - (value @ chance) ** 2) == pytest.approx(
+        expected["tie_std"], abs=1e-9
+    )
     draws = shuffled_means(RANKINGS, metrics="precision@2", shuffles=200)["value"].round(9)
     assert set(draws) <= set(found["value"].round(9))
 
@@ -93,5 +102,7 @@ def test_what_is_not_known_exactly_has_no_rows() -> None:
 def test_means_with_weights_are_left_out() -> None:
     queries = pl.DataFrame({"query": ["p", "q", "r"], "group": ["a", "a", "b"]})
     scores = evaluate(RANKINGS, metrics="precision@2", queries=queries)
-    summary = summarise(scores).with_columns(value=pl.col("value") + 0.01)  # any mean but the plain one
+    summary = summarise(scores).with_columns(
+        value=pl.col("value") + 0.01
+    )  # any mean but the plain one
     assert mean_distribution(RANKINGS, summary, metric="precision@2").is_empty()

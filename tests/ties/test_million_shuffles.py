@@ -17,7 +17,9 @@ MODELS = ("a", "b")
 
 
 def made() -> pl.DataFrame:
-    """Two models of equal quality that rank the same six items of every query by distances 0 to 3."""
+    """Two models of equal quality that rank the same six items of every query by distances 0 to
+    3.
+    """
     random = np.random.default_rng(7)
     relevance = random.integers(0, 3, (QUERIES, 6)) * (random.random((QUERIES, 6)) < 0.6)
     parts = [
@@ -37,17 +39,27 @@ def made() -> pl.DataFrame:
 
 
 def drawn(rows: pl.DataFrame, text: str, random: np.random.Generator) -> NDArray[np.float64]:
-    """A list's score in a million of its orders, each drawn among all permutations inside its ties."""
-    ties = [part["relevance"].to_list() for part in rows.sort("distance").partition_by("distance", maintain_order=True)]
+    """A list's score in a million of its orders, each drawn among all permutations inside its
+    ties.
+    """
+    ties = [
+        part["relevance"].to_list()
+        for part in rows.sort("distance").partition_by("distance", maintain_order=True)
+    ]
     orders = itertools.product(*(itertools.permutations(tie) for tie in ties))
-    found = [float(oracles.score(list(itertools.chain.from_iterable(order)), text, 4)) for order in orders]
+    found = [
+        float(oracles.score(list(itertools.chain.from_iterable(order)), text, 4))
+        for order in orders
+    ]
     return np.array(found)[random.integers(0, len(found), SHUFFLES)]
 
 
 @pytest.mark.parametrize("text", ["precision", "ap", "ndcg", "rr", "ap(denominator=retrieved)"])
 def test_bounds_hold_the_share_of_a_million_shuffles(text: str) -> None:
     rankings, random = made(), np.random.default_rng(11)
-    scores = evaluate(rankings, metrics=text, cutoffs=4, policies=("expected", "worst", "best"), truncated="no")
+    scores = evaluate(
+        rankings, metrics=text, cutoffs=4, policies=("expected", "worst", "best"), truncated="no"
+    )
     row = compare(scores, rankings=rankings, truncated="no").row(0, named=True)
     total = {model: np.zeros(SHUFFLES) for model in MODELS}
     for (model, _), rows in rankings.group_by("model", "query", maintain_order=True):

@@ -22,7 +22,11 @@ def test_items_that_tie_for_the_last_place_count_and_farther_ones_do_not() -> No
         found = neighbour_judgements(distances, indices, 5, epsilon)
         for query in range(50):
             limit = sorted(distances[query])[4] * (1 + epsilon)
-            wanted = {int(item) for item, far in zip(indices[query], distances[query], strict=True) if far <= limit}
+            wanted = {
+                int(item)
+                for item, far in zip(indices[query], distances[query], strict=True)
+                if far <= limit
+            }
             assert set(found.filter(query=query)["item"]) == wanted
     assert found.schema == {"query": pl.Int64, "item": pl.Int64, "relevance": pl.Int64}
 
@@ -30,13 +34,16 @@ def test_items_that_tie_for_the_last_place_count_and_farther_ones_do_not() -> No
 def test_order_does_not_matter_and_an_item_twice_counts_once_at_its_smallest_distance() -> None:
     found = neighbour_judgements([[3.0, 1.0, 1.0, 2.0, 1.5]], [[8, 4, 4, 5, 5]], 2)
     assert found["item"].to_list() == [4, 5]
-    with pytest.raises(DataError, match="1 of 1 queries have fewer than k=4 different items, first query 0 with 3"):
+    with pytest.raises(
+        DataError, match="1 of 1 queries have fewer than k=4 different items, first query 0 with 3"
+    ):
         neighbour_judgements([[3.0, 1.0, 1.0, 2.0, 1.5]], [[8, 4, 4, 5, 5]], 4)
 
 
 def test_a_truth_that_ends_inside_the_tie_says_so_unless_there_are_no_more_items() -> None:
     with pytest.warns(
-        RetrievalReportWarning, match="for 1 queries, first query 1, even the last item is near enough to"
+        RetrievalReportWarning,
+        match="for 1 queries, first query 1, even the last item is near enough to",
     ):
         neighbour_judgements([[1, 2, 3], [1, 2, 2]], [[0, 1, 2], [0, 1, 2]], 2)
     padded = neighbour_judgements([[1.0, 2.0, 2.0, np.inf]], [[0, 1, 2, -1]], 2)
@@ -50,39 +57,66 @@ def test_a_truth_that_ends_inside_the_tie_says_so_unless_there_are_no_more_items
         ({"truth_distances": [1, 2, 3]}, DataError, r"both are \(queries, depth\)"),
         ({"truth_distances": [[1, 2], [1]]}, DataError, "not an array"),
         ({"truth_indices": [["a", "b", "c"]]}, DataError, "need numbers and whole numbers"),
-        ({"truth_distances": [[1.0, np.nan, 2.0]]}, DataError, "first query 0, place 1: index 2, distance nan"),
+        (
+            {"truth_distances": [[1.0, np.nan, 2.0]]},
+            DataError,
+            "first query 0, place 1: index 2, distance nan",
+        ),
         ({"truth_indices": [[1, 2, -7]]}, DataError, "negative index .* place 2"),
         ({"k": 0}, ParameterError, "k: 0 is not a whole number from 1 on"),
         ({"epsilon": -0.1}, ParameterError, "epsilon: -0.1 is not a finite number from 0 on"),
-        ({"truth_distances": [[-3.0, -2.0, -1.0]], "epsilon": 0.1}, ParameterError, "negative distances"),
+        (
+            {"truth_distances": [[-3.0, -2.0, -1.0]], "epsilon": 0.1},
+            ParameterError,
+            "negative distances",
+        ),
     ],
 )
-def test_what_does_not_fit_is_refused(changed: dict[str, Any], kind: type[Exception], message: str) -> None:
-    given: dict[str, Any] = {"truth_distances": [[1.0, 2.0, 3.0]], "truth_indices": [[1, 2, 3]], "k": 2}
+def test_what_does_not_fit_is_refused(
+    changed: dict[str, Any], kind: type[Exception], message: str
+) -> None:
+    given: dict[str, Any] = {
+        "truth_distances": [[1.0, 2.0, 3.0]],
+        "truth_indices": [[1, 2, 3]],
+        "k": 2,
+    }
     with pytest.raises(kind, match=message):
         neighbour_judgements(**given | changed)
 
 
 def test_comparing_ids_underrates_an_index_that_breaks_ties_another_way() -> None:
-    """Hash codes of the sample digits: the exact search against itself with every tie turned around."""
+    """Hash codes of the sample digits: the exact search against itself with every tie turned
+    around.
+    """
     runs = pl.read_parquet(sample_folder() / "digits" / "rankings.parquet").filter(model="itq-16")
     depth = runs.group_by("query").len()["len"].min()
     assert isinstance(depth, int)
-    nearest = runs.sort("query", "distance", "item").group_by("query", maintain_order=True).head(depth)
+    nearest = (
+        runs.sort("query", "distance", "item").group_by("query", maintain_order=True).head(depth)
+    )
     queries = nearest["query"].unique(maintain_order=True)
     shape = (queries.len(), depth)
     distances = nearest["distance"].to_numpy().reshape(shape)
     codes = nearest["item"].cast(pl.String).rank("dense").cast(pl.Int64)
     indices = codes.to_numpy().reshape(shape)
     k = 5
-    turned = nearest.with_columns(code=codes).sort("query", "distance", "code", descending=[False, False, True])
+    turned = nearest.with_columns(code=codes).sort(
+        "query", "distance", "code", descending=[False, False, True]
+    )
     found = turned.group_by("query", maintain_order=True).head(k)
-    answers = found.select(pl.col("query").rank("dense").cast(pl.Int64) - 1, "distance", item="code")
+    answers = found.select(
+        pl.col("query").rank("dense").cast(pl.Int64) - 1, "distance", item="code"
+    )
     judgements = neighbour_judgements(distances, indices, k)
-    asked: dict[str, Any] = {"judgements": judgements, "metrics": f"precision@{k}", "truncated": "no"}
+    asked: dict[str, Any] = {
+        "judgements": judgements,
+        "metrics": f"precision@{k}",
+        "truncated": "no",
+    }
     scores = evaluate(answers, **asked, policies="naive")
     assert summarise(scores)["value"].item() == 1.0
     same = [
-        len(set(indices[query, :k]) & set(answers.filter(query=query)["item"])) / k for query in range(queries.len())
+        len(set(indices[query, :k]) & set(answers.filter(query=query)["item"])) / k
+        for query in range(queries.len())
     ]
     assert float(np.mean(same)) < 0.9

@@ -41,7 +41,9 @@ def rankings_of(groups: list[list[Grade]], **names: str) -> pl.DataFrame:
     return pl.concat([other, one.reverse()])
 
 
-def distribution_of(groups: list[list[Grade]], metric: str, cutoff: int | None) -> dict[float, Fraction]:
+def distribution_of(
+    groups: list[list[Grade]], metric: str, cutoff: int | None
+) -> dict[float, Fraction]:
     """By trying every order, in whole fractions."""
     found: defaultdict[float, Fraction] = defaultdict(Fraction)
     for sequence, probability in oracles.orderings(groups):
@@ -52,7 +54,9 @@ def distribution_of(groups: list[list[Grade]], metric: str, cutoff: int | None) 
 @pytest.mark.parametrize("metric", METRICS)
 @given(groups=ties(max_items=6))
 @settings(max_examples=12)
-def test_every_score_has_the_share_of_orders_that_give_it(metric: str, groups: list[list[Grade]]) -> None:
+def test_every_score_has_the_share_of_orders_that_give_it(
+    metric: str, groups: list[list[Grade]]
+) -> None:
     for cutoff in (2, None):
         frame = score_distribution(rankings_of(groups), **ONE, metric=metric, cutoff=cutoff)
         values, shares = zip(*sorted(distribution_of(groups, metric, cutoff).items()), strict=True)
@@ -65,7 +69,9 @@ def test_every_score_has_the_share_of_orders_that_give_it(metric: str, groups: l
 def test_mean_spread_and_bounds_are_those_of_evaluate() -> None:
     groups: list[list[Grade]] = [[0, 1, 2, 0], [1], [0, 0, 2, 1, 1]]
     rankings = rankings_of(groups)
-    asked: dict[str, Any] = {"judgements": rankings.filter(query="q").select("query", "item", "relevance").tail(7)}
+    asked: dict[str, Any] = {
+        "judgements": rankings.filter(query="q").select("query", "item", "relevance").tail(7)
+    }
     rankings = rankings.filter(query="q").drop("relevance")
     frame = score_distribution(rankings, **ONE, **asked, metric="ndcg", cutoff=7)
     scores = evaluate(rankings, **asked, metrics="ndcg@7", policies=("expected", "worst", "best"))
@@ -75,7 +81,9 @@ def test_mean_spread_and_bounds_are_those_of_evaluate() -> None:
     value_of, share_of = frame["value"].to_numpy(), frame["probability"].to_numpy()
     spread = float(np.sqrt(((value_of - mean) ** 2 * share_of).sum()))
     assert spread == pytest.approx(scores["std"][0], abs=1e-11)
-    assert (frame["value"].min(), frame["value"].max()) == pytest.approx((value["worst"], value["best"]), abs=1e-11)
+    assert (frame["value"].min(), frame["value"].max()) == pytest.approx(
+        (value["worst"], value["best"]), abs=1e-11
+    )
     assert frame["probability"].sum() == pytest.approx(1)
 
 
@@ -89,7 +97,9 @@ def test_options_and_what_was_not_retrieved_count_as_in_evaluate() -> None:
         }
     )
     asked: dict[str, Any] = {"decimals": 1, "relevant_from": 2, "null_distance": "not_retrieved"}
-    frame = score_distribution(rankings, model="model", query="q", metric="recall", cutoff=2, **asked)
+    frame = score_distribution(
+        rankings, model="model", query="q", metric="recall", cutoff=2, **asked
+    )
     assert frame.rows() == [
         (0.0, pytest.approx(1 / 3), "exact", 2),
         (0.5, pytest.approx(2 / 3), "exact", 2),
@@ -101,20 +111,30 @@ def test_options_and_what_was_not_retrieved_count_as_in_evaluate() -> None:
 def test_too_many_orders_are_drawn_as_shuffled_means_draws_them() -> None:
     rankings = rankings_of([[0, 1] * 12])
     frame = score_distribution(rankings, **ONE, metric="ap", cutoff=None, seed=5)
-    means = shuffled_means(rankings.filter(query="q"), metrics="ap", cutoffs=None, seed=5, shuffles=DRAWS)["value"]
+    means = shuffled_means(
+        rankings.filter(query="q"), metrics="ap", cutoffs=None, seed=5, shuffles=DRAWS
+    )["value"]
     assert set(frame["method"]) == {"draws"}
     assert set(frame["orders"]) == {DRAWS}
-    assert frame["value"].to_list() == pytest.approx(sorted(set(means.round(12).to_list())), abs=1e-12)
+    assert frame["value"].to_list() == pytest.approx(
+        sorted(set(means.round(12).to_list())), abs=1e-12
+    )
     assert (frame["value"] * frame["probability"]).sum() == pytest.approx(means.mean())
     shallow = score_distribution(rankings, **ONE, metric="ap", cutoff=3)
     assert (set(shallow["method"]), set(shallow["orders"])) == ({"exact"}, {8})
 
 
 def test_long_lists_stay_within_the_rows_that_may_be_scored() -> None:
-    frame = score_distribution(rankings_of([[1, *[0] * 900]]), **ONE, metric="ap", cutoff=None, draws=50)
+    frame = score_distribution(
+        rankings_of([[1, *[0] * 900]]), **ONE, metric="ap", cutoff=None, draws=50
+    )
     assert set(frame["method"]) == {"draws"}  # 901 orders of 901 rows would be above the limit
-    exact = score_distribution(rankings_of([[1, *[0] * 300], [0] * 5]), **ONE, metric="rr", cutoff=None)
-    assert exact["value"].round(9).to_list() == [round(1 / measure, 9) for measure in range(301, 0, -1)]
+    exact = score_distribution(
+        rankings_of([[1, *[0] * 300], [0] * 5]), **ONE, metric="rr", cutoff=None
+    )
+    assert exact["value"].round(9).to_list() == [
+        round(1 / measure, 9) for measure in range(301, 0, -1)
+    ]
     assert np.allclose(exact["probability"], 1 / 301)
 
 
@@ -141,12 +161,18 @@ def test_queries_without_a_score_have_no_distribution() -> None:
 @given(groups=ties(max_items=7))
 @settings(max_examples=25)
 def test_a_drawn_order_scores_what_the_draw_prints(groups: list[list[Grade]]) -> None:
-    rankings = rankings_of([*groups, [1]], model="modèle")  # with nothing relevant a warning says so
+    rankings = rankings_of(
+        [*groups, [1]], model="modèle"
+    )  # with nothing relevant a warning says so
     rows = ranking_ties(rankings, model="modèle", query="q")
-    means = shuffled_means(rankings.filter(query="q"), metrics="dcg@4", shuffles=5, seed=3)["value"].to_list()
+    means = shuffled_means(rankings.filter(query="q"), metrics="dcg@4", shuffles=5, seed=3)[
+        "value"
+    ].to_list()
     for draw, mean in enumerate(means):
         order = drawn_order(rows, draw=draw, seed=3)
-        assert evaluate(order, metrics="dcg@4", policies="naive")["value"].to_list() == [pytest.approx(mean, rel=1e-14)]
+        assert evaluate(order, metrics="dcg@4", policies="naive")["value"].to_list() == [
+            pytest.approx(mean, rel=1e-14)
+        ]
         assert order["tie"].is_sorted()
         assert_frame_equal(order.drop("row").sort("item"), rows.drop("row").sort("item"))
 
@@ -164,9 +190,14 @@ def test_whole_number_ids_are_drawn_as_by_shuffled_means() -> None:
         {"query": [7] * 6, "item": range(6), "distance": [1] * 6, "relevance": [1, 0, 2, 0, 1, 0]},
         schema_overrides={"query": pl.UInt16, "relevance": pl.UInt8},
     )
-    rows = ranking_ties(rankings, model="model", query=7, queries={"query": [7, 8], "n_relevant": [5, 1]})
+    rows = ranking_ties(
+        rankings, model="model", query=7, queries={"query": [7, 8], "n_relevant": [5, 1]}
+    )
     means = shuffled_means(rankings, metrics="rr", cutoffs=None, shuffles=20)["value"]
-    drawn = [evaluate(drawn_order(rows, draw=draw), metrics="rr", cutoffs=None, policies="naive") for draw in range(20)]
+    drawn = [
+        evaluate(drawn_order(rows, draw=draw), metrics="rr", cutoffs=None, policies="naive")
+        for draw in range(20)
+    ]
     assert [scores["value"][0] for scores in drawn] == means.to_list()
 
 
@@ -182,7 +213,9 @@ def test_what_is_no_single_list_is_refused() -> None:
     rankings = rankings_of([[0, 1]])
     for query, ids in ((7, "text"), ("7", "numbers")):
         known = rankings if ids == "text" else rankings.with_columns(query=pl.lit(7))
-        with pytest.raises(ParameterError, match=f"query: {query!r} is not an id of this kind; column 'query'"):
+        with pytest.raises(
+            ParameterError, match=f"query: {query!r} is not an id of this kind; column 'query'"
+        ):
             ranking_ties(known, model="m", query=query)
     with pytest.raises(ParameterError, match="a counts frame has no items"):
         ranking_ties(count_ties(rankings), **ONE)
@@ -201,12 +234,18 @@ def test_what_other_models_show_to_be_relevant_counts_in_the_scores_of_one_list(
         "relevance": [1, 0, 1, 1, 1, 0],
     }
     asked: dict[str, Any] = {"truncated": {"a": "within_tie", "b": "no"}}
-    expected = evaluate(rows, metrics="ap", cutoffs=None, policies="expected", **asked).filter(model="a")
+    expected = evaluate(rows, metrics="ap", cutoffs=None, policies="expected", **asked).filter(
+        model="a"
+    )
     found = score_distribution(rows, model="a", query="q", metric="ap", **asked)
     assert found.height == 2
-    assert (found["value"] * found["probability"]).sum() == pytest.approx(expected["value"].item(), abs=1e-12)
+    assert (found["value"] * found["probability"]).sum() == pytest.approx(
+        expected["value"].item(), abs=1e-12
+    )
     own = score_distribution(rows, model="a", query="q", metric="ap", relevant_items="own")
-    assert own["value"].to_list() == pytest.approx([2 * value for value in found["value"].to_list()])
+    assert own["value"].to_list() == pytest.approx(
+        [2 * value for value in found["value"].to_list()]
+    )
 
 
 def test_a_list_that_a_model_does_not_have_is_empty_with_judgements_too() -> None:
@@ -214,4 +253,6 @@ def test_a_list_that_a_model_does_not_have_is_empty_with_judgements_too() -> Non
     judgements = {"query": ["p", "q"], "item": ["a", "a"], "relevance": [1, 0]}
     rows = ranking_ties(rankings, model="m", query="q", judgements=judgements)
     assert rows.is_empty()
-    assert rows.columns == ranking_ties(rankings, model="n", query="q", judgements=judgements).columns
+    assert (
+        rows.columns == ranking_ties(rankings, model="n", query="q", judgements=judgements).columns
+    )

@@ -44,7 +44,17 @@ def random_rankings(seed: int, dtype: type[pl.DataType] = pl.Int64) -> pl.DataFr
 
 def recount(rankings: pl.DataFrame, model: str, cutoff: int | None) -> dict[str, Any]:
     """Every column of the profile, list by list and item by item."""
-    cut, mixed_cut, sizes, tied, mixed, taken, lengths, kinds, bits = [], [], [], 0, 0, 0, [], [], []
+    cut, mixed_cut, sizes, tied, mixed, taken, lengths, kinds, bits = (
+        [],
+        [],
+        [],
+        0,
+        0,
+        0,
+        [],
+        [],
+        [],
+    )
     open_end = []
     for _, group in rankings.filter(model=model).group_by("query"):
         rows = sorted(group.select("distance", "relevance").rows())
@@ -64,7 +74,9 @@ def recount(rankings: pl.DataFrame, model: str, cutoff: int | None) -> dict[str,
         taken += len(top)
         lengths.append(len(rows))
         kinds.append(len(size))
-        bits.append(-sum(count / len(rows) * math.log2(count / len(rows)) for count in size.values()))
+        bits.append(
+            -sum(count / len(rows) * math.log2(count / len(rows)) for count in size.values())
+        )
     return {
         "queries": len(lengths),
         "cut_share": sum(cut) / len(cut),
@@ -87,21 +99,33 @@ def test_every_column_is_that_of_a_plain_recount(dtype: type[pl.DataType]) -> No
     rankings = random_rankings(1, dtype)
     profile = tie_profile(rankings, cutoffs=CUTOFFS, truncated="within_tie")
     assert profile.schema == pl.Schema(PROFILE)
-    assert profile.select("model", "cutoff").rows() == [(m, k) for m in ("coarse", "fine") for k in CUTOFFS]
+    assert profile.select("model", "cutoff").rows() == [
+        (m, k) for m in ("coarse", "fine") for k in CUTOFFS
+    ]
     for row in profile.iter_rows(named=True):
         for name, value in recount(rankings, row["model"], row["cutoff"]).items():
-            assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (row, name)
+            assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (
+                row,
+                name,
+            )
 
 
 def test_a_threshold_makes_far_items_not_relevant_in_each_model_by_itself() -> None:
     rankings = random_rankings(3)
-    far = rankings.with_columns(relevance=pl.when(pl.col("distance") <= 1).then("relevance").otherwise(0))
+    far = rankings.with_columns(
+        relevance=pl.when(pl.col("distance") <= 1).then("relevance").otherwise(0)
+    )
     profile = tie_profile(rankings, cutoffs=CUTOFFS, distance_threshold=1, truncated="within_tie")
     assert far.group_by("query", "item").agg(pl.col("relevance").n_unique() > 1)["relevance"].any()
     for row in profile.iter_rows(named=True):
         for name, value in recount(far, row["model"], row["cutoff"]).items():
-            assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (row, name)
-    assert profile["mixed_items"].sum() < tie_profile(rankings, cutoffs=CUTOFFS)["mixed_items"].sum()
+            assert row[name] == (value if value is None else pytest.approx(value, abs=1e-12)), (
+                row,
+                name,
+            )
+    assert (
+        profile["mixed_items"].sum() < tie_profile(rankings, cutoffs=CUTOFFS)["mixed_items"].sum()
+    )
     assert rr.tie_hints(rankings, distance_threshold=1).columns == rr.tie_hints(rankings).columns
     report = rr.report.report_contents(rankings, distance_threshold=1, truncated="no")
     assert report.profile["mixed_items"].is_not_null().all()
@@ -116,10 +140,16 @@ def test_counts_and_scores_have_the_profile_of_the_distances() -> None:
 
 
 def test_a_list_without_ties_resolves_all_its_items_and_one_tie_none() -> None:
-    rankings = pl.DataFrame({"query": ["q"] * 8, "item": range(8), "distance": range(8), "relevance": [1] * 8})
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 8, "item": range(8), "distance": range(8), "relevance": [1] * 8}
+    )
     assert tie_profile(rankings, cutoffs=3).select("bits", "cut_share").row(0) == (3.0, 0.0)
     tied = rankings.with_columns(distance=pl.lit(0))
-    assert tie_profile(tied, cutoffs=3).select("bits", "cut_share", "mixed_share").row(0) == (0.0, 1.0, 0.0)
+    assert tie_profile(tied, cutoffs=3).select("bits", "cut_share", "mixed_share").row(0) == (
+        0.0,
+        1.0,
+        0.0,
+    )
 
 
 def test_without_relevances_only_what_needs_them_is_null() -> None:
@@ -131,7 +161,9 @@ def test_without_relevances_only_what_needs_them_is_null() -> None:
 
 
 def test_judgements_decide_what_is_mixed_and_which_queries_count() -> None:
-    rankings = pl.DataFrame({"query": ["q", "q", "r", "r"], "item": ["a", "b"] * 2, "distance": [1.0] * 4})
+    rankings = pl.DataFrame(
+        {"query": ["q", "q", "r", "r"], "item": ["a", "b"] * 2, "distance": [1.0] * 4}
+    )
     judgements = pl.DataFrame({"query": ["q"], "item": ["a"], "relevance": [1]})
     with pytest.raises(KeyMismatchError):
         tie_profile(rankings, judgements=judgements)
@@ -154,10 +186,14 @@ def test_masked_rows_and_rounding_change_the_ties() -> None:
 
 
 @pytest.mark.parametrize(("dtype", "expected"), [(pl.Float32, 1 / 3), (pl.Float64, 0.0)])
-def test_gaps_of_a_few_ulp_are_near_ties_in_the_type_of_the_column(dtype: type[pl.DataType], expected: float) -> None:
+def test_gaps_of_a_few_ulp_are_near_ties_in_the_type_of_the_column(
+    dtype: type[pl.DataType], expected: float
+) -> None:
     step = float(np.spacing(np.float32(1.5)))
     distances = pl.Series([0.5, 1.0, 1.0 + 2 * step, 1.5], dtype=dtype)
-    rankings = pl.DataFrame({"query": ["q"] * 4, "item": range(4), "distance": distances, "relevance": [1, 0, 0, 0]})
+    rankings = pl.DataFrame(
+        {"query": ["q"] * 4, "item": range(4), "distance": distances, "relevance": [1, 0, 0, 0]}
+    )
     assert tie_profile(rankings, cutoffs=None)["near_ties"].item() == expected
     negated = rankings.select(pl.exclude("distance"), score=-pl.col("distance"))
     assert tie_profile(negated, cutoffs=None)["near_ties"].item() == expected
@@ -174,8 +210,12 @@ def test_a_cutoff_must_be_a_whole_number() -> None:
 
 def test_the_digits_tie_as_their_readme_says() -> None:
     folder = sample_folder() / "digits"
-    rankings = pl.read_parquet(folder / "rankings.parquet").filter(pl.col("model").is_in(["cosine-bfloat16", "itq-16"]))
-    profile = tie_profile(rankings, cutoffs=None, queries=pl.read_parquet(folder / "queries.parquet"))
+    rankings = pl.read_parquet(folder / "rankings.parquet").filter(
+        pl.col("model").is_in(["cosine-bfloat16", "itq-16"])
+    )
+    profile = tie_profile(
+        rankings, cutoffs=None, queries=pl.read_parquet(folder / "queries.parquet")
+    )
     shares = profile.select("model", "tie_max", pl.col("tied_items", "mixed_items").round(3)).rows()
     assert shares == [("cosine-bfloat16", 18, 0.938, 0.466), ("itq-16", 187, 0.999, 0.805)]
 
@@ -195,9 +235,16 @@ def test_neighbouring_places_are_tied_where_the_cutoff_cuts() -> None:
 @pytest.mark.parametrize(
     ("word", "shares"), [("no", [0, 0, 0]), ("between_ties", [0, 0, 0]), ("within_tie", [0, 1, 1])]
 )
-def test_ties_cut_by_the_end_are_counted_apart_from_those_cut_by_k(word: str, shares: list[float]) -> None:
+def test_ties_cut_by_the_end_are_counted_apart_from_those_cut_by_k(
+    word: str, shares: list[float]
+) -> None:
     rankings = pl.DataFrame(
-        {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 3, 3], "relevance": [1, 0, 1, 0]}
+        {
+            "query": ["q"] * 4,
+            "item": list("abcd"),
+            "distance": [1, 2, 3, 3],
+            "relevance": [1, 0, 1, 0],
+        }
     )
     profile = tie_profile(rankings, cutoffs=(2, 3, 4), truncated=word)
     assert profile["ends_in_cut_tie"].to_list() == shares

@@ -1,4 +1,6 @@
-"""Interpolated precision: against every order of the ties in fractions, and what pytrec_eval prints."""
+"""Interpolated precision: against every order of the ties in fractions, and what pytrec_eval
+prints.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,19 @@ POLICIES = ("expected", "naive", "best", "worst")
 def by_definition(order: list[int], relevant: int, level: float) -> Fraction:
     """The best precision at any rank with so many hits."""
     needed = max(int(level * relevant + 0.9), 1)
-    precisions = [Fraction(sum(order[:rank]), rank) for rank in range(1, len(order) + 1) if sum(order[:rank]) >= needed]
+    precisions = [
+        Fraction(sum(order[:rank]), rank)
+        for rank in range(1, len(order) + 1)
+        if sum(order[:rank]) >= needed
+    ]
     return max(precisions, default=Fraction(0))
 
 
 @settings(max_examples=80)
 @given(
-    ties=st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=4), min_size=1, max_size=4).filter(
-        lambda ties: sum(map(len, ties)) <= 8
-    ),
+    ties=st.lists(
+        st.lists(st.integers(0, 1), min_size=1, max_size=4), min_size=1, max_size=4
+    ).filter(lambda ties: sum(map(len, ties)) <= 8),
     missed=st.integers(0, 2),
 )
 def test_every_policy_is_that_of_all_orders(ties: list[list[int]], missed: int) -> None:
@@ -39,11 +45,14 @@ def test_every_policy_is_that_of_all_orders(ties: list[list[int]], missed: int) 
     if not relevant:
         return
     rows = [(f"{at}{n}", at, grade) for at, tie in enumerate(ties) for n, grade in enumerate(tie)]
-    frame = pl.DataFrame(rows, schema=["item", "distance", "relevance"], orient="row").with_columns(query=pl.lit("q"))
+    frame = pl.DataFrame(rows, schema=["item", "distance", "relevance"], orient="row").with_columns(
+        query=pl.lit("q")
+    )
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [relevant]})
     scores = recall_curve(frame, queries=queries, levels=LEVELS, policies=POLICIES)
     orders = [
-        [grade for part in parts for grade in part] for parts in itertools.product(*map(itertools.permutations, ties))
+        [grade for part in parts for grade in part]
+        for parts in itertools.product(*map(itertools.permutations, ties))
     ]
     for level in LEVELS:
         every = [by_definition(order, relevant, level) for order in orders]
@@ -58,29 +67,48 @@ def test_every_policy_is_that_of_all_orders(ties: list[list[int]], missed: int) 
 
 
 def test_pytrec_eval_prints_the_same() -> None:
-    pytrec_eval = pytest.importorskip("pytrec_eval", reason="pytrec_eval-terrier, of the extra `dev`, is not installed")
+    pytrec_eval = pytest.importorskip(
+        "pytrec_eval", reason="pytrec_eval-terrier, of the extra `dev`, is not installed"
+    )
     generator = np.random.default_rng(3)
-    qrels = {str(q): {f"d{n:02}": int(generator.random() < 0.2) for n in range(40)} for q in range(30)}
+    qrels = {
+        str(q): {f"d{n:02}": int(generator.random() < 0.2) for n in range(40)} for q in range(30)
+    }
     for own in qrels.values():
         own["far"] = 1
-    run = {str(q): {f"d{n:02}": float(generator.integers(0, 8)) for n in range(40)} for q in range(30)}
+    run = {
+        str(q): {f"d{n:02}": float(generator.integers(0, 8)) for n in range(40)} for q in range(30)
+    }
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
     scores = recall_curve(
-        rr.read_rankings(run), judgements=rr.read_judgements(qrels), naive_order="item_descending", policies="naive"
+        rr.read_rankings(run),
+        judgements=rr.read_judgements(qrels),
+        naive_order="item_descending",
+        policies="naive",
     )
     assert scores.height == 30 * 11
     for query, metric, value in scores.select("query", "metric", "value").iter_rows():
         level = float(metric.removeprefix("iprec(recall=").removesuffix(")"))
-        assert value == pytest.approx(theirs[query][f"iprec_at_recall_{level:.2f}"], rel=1e-12), (query, metric)
+        assert value == pytest.approx(theirs[query][f"iprec_at_recall_{level:.2f}"], rel=1e-12), (
+            query,
+            metric,
+        )
 
 
 def test_large_ties_have_the_mean_of_random_orders_and_the_largest_none() -> None:
     grades = np.zeros(60, np.int64)
     grades[:9] = 1
-    rows: dict[str, Any] = {"query": ["q"] * 60, "item": list(range(60)), "distance": [1] * 60, "relevance": grades}
+    rows: dict[str, Any] = {
+        "query": ["q"] * 60,
+        "item": list(range(60)),
+        "distance": [1] * 60,
+        "relevance": grades,
+    }
     exact = recall_curve(rows, levels=(0.3,), policies="expected").row(0, named=True)
     generator = np.random.default_rng(0)
-    drawn = [float(by_definition(generator.permutation(grades).tolist(), 9, 0.3)) for _ in range(3000)]
+    drawn = [
+        float(by_definition(generator.permutation(grades).tolist(), 9, 0.3)) for _ in range(3000)
+    ]
     assert exact["value"] == pytest.approx(np.mean(drawn), abs=4 * exact["std"] / 3000**0.5)
     assert exact["std"] == pytest.approx(np.std(drawn), rel=0.1)
     many = {name: np.tile(part, 50) for name, part in rows.items()} | {"item": np.arange(3000)}

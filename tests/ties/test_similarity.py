@@ -1,4 +1,6 @@
-"""Similarity of rankings: against every order of the ties in fractions, SciPy, and published numbers."""
+"""Similarity of rankings: against every order of the ties in fractions, SciPy, and published
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +31,27 @@ def orders(ties: Ties) -> Iterator[list[str]]:
 
 
 def rbo(a: Sequence[str], b: Sequence[str], p: Fraction = P) -> Fraction:
-    """Webber, Moffat and Zobel's extrapolated overlap of two lists without ties, as their equation 32 has it."""
+    """Webber, Moffat and Zobel's extrapolated overlap of two lists without ties, as their equation
+    32 has it.
+    """
     short, long = sorted((a, b), key=len)
     s, n = len(short), len(long)
     common = [len(set(short[:d]) & set(long[:d])) for d in range(1, n + 1)]
     total = sum((Fraction(common[d - 1], d) * p**d for d in range(1, n + 1)), Fraction(0))
-    total += sum((Fraction(common[s - 1] * (d - s), s * d) * p**d for d in range(s + 1, n + 1)), Fraction(0))
-    return (1 - p) / p * total + (Fraction(common[-1] - common[s - 1], n) + Fraction(common[s - 1], s)) * p**n
+    total += sum(
+        (Fraction(common[s - 1] * (d - s), s * d) * p**d for d in range(s + 1, n + 1)), Fraction(0)
+    )
+    return (1 - p) / p * total + (
+        Fraction(common[-1] - common[s - 1], n) + Fraction(common[s - 1], s)
+    ) * p**n
 
 
 def tau_ap(truth: Sequence[str], other: Sequence[str]) -> Fraction:
     measure = {item: number for number, item in enumerate(truth)}
     n = len(other)
-    right = [sum(measure[item] < measure[own] for item in other[:rank]) for rank, own in enumerate(other)]
+    right = [
+        sum(measure[item] < measure[own] for item in other[:rank]) for rank, own in enumerate(other)
+    ]
     return Fraction(2, n - 1) * sum((Fraction(right[i], i) for i in range(1, n)), Fraction(0)) - 1
 
 
@@ -78,7 +88,15 @@ def test_least_and_most_overlap_are_those_of_all_orders(a: Ties, b: Ties) -> Non
         assert found["rbo_a"] == pytest.approx(float(sum(every) / len(every)), rel=1e-12, abs=1e-15)
     same = any(left == right for left in orders(a) for right in orders(b))
     items = {item for tie in a for item in tie} == {item for tie in b for item in tie}
-    wanted = "none" if list(map(set, a)) == list(map(set, b)) else "ties" if same else "order" if items else "items"
+    wanted = (
+        "none"
+        if list(map(set, a)) == list(map(set, b))
+        else "ties"
+        if same
+        else "order"
+        if items
+        else "items"
+    )
     assert found["change"] == wanted
 
 
@@ -87,21 +105,28 @@ def test_least_and_most_overlap_are_those_of_all_orders(a: Ties, b: Ties) -> Non
 def test_taus_are_those_of_the_shared_items(a: Ties, b: Ties) -> None:
     found = one(a, b)
     shared = {item for tie in a for item in tie} & {item for tie in b for item in tie}
-    a, b = ([kept for tie in ties if (kept := [item for item in tie if item in shared])] for ties in (a, b))
+    a, b = (
+        [kept for tie in ties if (kept := [item for item in tie if item in shared])]
+        for ties in (a, b)
+    )
     assume(len(shared) > 1)
     every = [tau_ap(left, right) for left in orders(a) for right in orders(b)]
     assert found["tau_ap"] == pytest.approx(float(sum(every) / len(every)), rel=1e-12, abs=1e-14)
     assert found["tau_ap_low"] == pytest.approx(float(min(every)), rel=1e-12, abs=1e-14)
     assert found["tau_ap_high"] == pytest.approx(float(max(every)), rel=1e-12, abs=1e-14)
     ranks = [{item: index for index, tie in enumerate(ties) for item in tie} for ties in (a, b)]
-    theirs = stats.kendalltau(*([rank[item] for item in sorted(shared)] for rank in ranks)).statistic
+    theirs = stats.kendalltau(
+        *([rank[item] for item in sorted(shared)] for rank in ranks)
+    ).statistic
     assert (found["tau_b"] is None) == math.isnan(theirs)
     if not math.isnan(theirs):
         assert found["tau_b"] == pytest.approx(theirs, rel=1e-12, abs=1e-15)
 
 
 def test_the_variants_are_those_that_their_authors_publish() -> None:
-    """The example in the README of Corsi and Urbano's own program, github.com/julian-urbano/sigir2024-rbo."""
+    """The example in the README of Corsi and Urbano's own program,
+    github.com/julian-urbano/sigir2024-rbo.
+    """
     x = [["red"], ["blue", "green"], ["yellow"], ["pink"]]
     y = [["blue", "red"], ["white"], ["yellow", "black", "purple"], ["green"]]
     found = one(x, y, p=0.95)
@@ -116,7 +141,9 @@ def test_the_variants_are_those_that_their_authors_publish() -> None:
 @pytest.mark.slow
 def test_lists_longer_than_a_block_and_scores_instead_of_distances() -> None:
     generator = np.random.default_rng(1)
-    rows = pl.DataFrame({"query": "q", "item": np.arange(3000), "score": generator.integers(0, 40, 3000)})
+    rows = pl.DataFrame(
+        {"query": "q", "item": np.arange(3000), "score": generator.integers(0, 40, 3000)}
+    )
     other = rows.with_columns(score=pl.col("score") + pl.Series(generator.integers(0, 9, 3000)))
     [found] = rr.lists.ranking_similarity(rows, other).queries.rows(named=True)
     theirs = stats.kendalltau(rows["score"].to_numpy(), other["score"].to_numpy()).statistic
@@ -134,7 +161,12 @@ def test_queries_that_one_side_lacks_have_nothing_in_common_and_means_are_plain(
     b = pl.concat([frame([["b"], ["a"]]), frame([["a"], ["b"]]).with_columns(query=pl.lit("s"))])
     queries, mean = rr.lists.ranking_similarity(a, b)
     assert queries["change"].to_list() == ["ties", "items", "items"]
-    assert queries.filter(query="r").select("items_a", "items_b", "tau_b", "rbo_high").row(0) == (2, 0, None, 0.0)
+    assert queries.filter(query="r").select("items_a", "items_b", "tau_b", "rbo_high").row(0) == (
+        2,
+        0,
+        None,
+        0.0,
+    )
     row = mean.row(0, named=True)
     assert (row["queries"], row["ties"], row["items"], row["none"]) == (
         3,
@@ -160,12 +192,18 @@ def test_what_cannot_be_compared_is_refused() -> None:
 
 
 def test_an_index_that_only_breaks_ties_changes_ties_only() -> None:
-    """Hash codes of the sample digits against the same distances with ties broken by id, and against longer codes."""
+    """Hash codes of the sample digits against the same distances with ties broken by id, and
+    against longer codes.
+    """
     runs = pl.read_parquet(sample_folder() / "digits" / "rankings.parquet")
-    codes, longer = (runs.filter(model=name).drop("model", "relevance") for name in ("itq-16", "itq-32"))
+    codes, longer = (
+        runs.filter(model=name).drop("model", "relevance") for name in ("itq-16", "itq-32")
+    )
     some = codes["query"].unique(maintain_order=True).head(20)
     codes, longer = (part.filter(pl.col("query").is_in(some.implode())) for part in (codes, longer))
-    broken = codes.sort("query", "distance", "item").with_columns(distance=pl.int_range(pl.len()).over("query"))
+    broken = codes.sort("query", "distance", "item").with_columns(
+        distance=pl.int_range(pl.len()).over("query")
+    )
     queries, mean = rr.lists.ranking_similarity(codes, broken)
     assert set(queries["change"]) == {"ties"}
     assert mean["rbo_high"].item() == pytest.approx(1.0, rel=1e-12)

@@ -49,7 +49,16 @@ def test_ties_are_parted_by_the_key_and_rows_stay_in_place() -> None:
 
 
 def test_descending_puts_large_keys_first() -> None:
-    assert resolve_ties(RANKINGS, by="key", descending=True)["distance"].to_list() == [2, 1, 3, 1, 1, 1, 2, 1]
+    assert resolve_ties(RANKINGS, by="key", descending=True)["distance"].to_list() == [
+        2,
+        1,
+        3,
+        1,
+        1,
+        1,
+        2,
+        1,
+    ]
 
 
 def test_scores_become_distances_with_large_scores_near() -> None:
@@ -73,8 +82,13 @@ def test_the_order_is_lexicographic(by: str) -> None:
 
 def test_no_key_makes_no_difference() -> None:
     rankings = random_rankings(2).with_columns(same=pl.lit(0))
-    options: dict[str, Any] = {"metrics": ("ap", "ndcg"), "policies": ("expected", "naive", "best", "worst")}
-    assert evaluate(resolve_ties(rankings, by="same"), **options).equals(evaluate(rankings, **options))
+    options: dict[str, Any] = {
+        "metrics": ("ap", "ndcg"),
+        "policies": ("expected", "naive", "best", "worst"),
+    }
+    assert evaluate(resolve_ties(rankings, by="same"), **options).equals(
+        evaluate(rankings, **options)
+    )
 
 
 def test_a_total_key_leaves_no_ties() -> None:
@@ -115,19 +129,43 @@ def test_items_that_were_not_retrieved_stay_so() -> None:
 
 
 def test_rounding_comes_before_the_key() -> None:
-    rankings = RANKINGS.with_columns(distance=pl.Series([0.12, 0.11, 0.13, 0.2, 0.3, 0.1, 0.1, 0.1]))
-    assert resolve_ties(rankings, by="key", decimals=1)["distance"].to_list() == [2, 3, 1, 1, 2, 2, 1, 2]
+    rankings = RANKINGS.with_columns(
+        distance=pl.Series([0.12, 0.11, 0.13, 0.2, 0.3, 0.1, 0.1, 0.1])
+    )
+    assert resolve_ties(rankings, by="key", decimals=1)["distance"].to_list() == [
+        2,
+        3,
+        1,
+        1,
+        2,
+        2,
+        1,
+        2,
+    ]
 
 
 def test_columns_that_hold_no_key_are_refused() -> None:
-    with pytest.raises(ColumnError, match="rankings: no column 'rerank' to break ties by; found 'model', 'query'"):
+    with pytest.raises(
+        ColumnError, match="rankings: no column 'rerank' to break ties by; found 'model', 'query'"
+    ):
         resolve_ties(RANKINGS, by="rerank")
     with pytest.raises(ColumnError, match="column 'other' is List"):
         resolve_ties(RANKINGS.with_columns(other=pl.lit([1])), by="other")
-    with pytest.raises(DataError, match="column 'key': 1 null, first in query 'p', item 'c' of model 'm'"):
-        resolve_ties(RANKINGS.with_columns(pl.when(pl.int_range(pl.len()) != 2).then("key")), by="key")
-    with pytest.raises(DataError, match="column 'key': 1 NaN, first in query 'p', item 'b' of model 'n'"):
-        resolve_ties(RANKINGS.with_columns(pl.when(key=2.0).then(float("nan")).otherwise("key").alias("key")), by="key")
+    with pytest.raises(
+        DataError, match="column 'key': 1 null, first in query 'p', item 'c' of model 'm'"
+    ):
+        resolve_ties(
+            RANKINGS.with_columns(pl.when(pl.int_range(pl.len()) != 2).then("key")), by="key"
+        )
+    with pytest.raises(
+        DataError, match="column 'key': 1 NaN, first in query 'p', item 'b' of model 'n'"
+    ):
+        resolve_ties(
+            RANKINGS.with_columns(
+                pl.when(key=2.0).then(float("nan")).otherwise("key").alias("key")
+            ),
+            by="key",
+        )
     with pytest.raises(ParameterError, match="decimals"):
         resolve_ties(RANKINGS, by="key", decimals=-1)
 
@@ -136,7 +174,10 @@ def test_resolution_compares_before_and_after() -> None:
     rankings = random_rankings(4)
     found = tie_break_effect(rankings, by="coarse", metrics=("ap", "precision"), cutoffs=(5, None))
     assert found.select("model", "metric", "cutoff").rows() == [
-        (model, metric, cutoff) for model in "mn" for metric in ("ap", "precision") for cutoff in (5, None)
+        (model, metric, cutoff)
+        for model in "mn"
+        for metric in ("ap", "precision")
+        for cutoff in (5, None)
     ]
     moved = found.filter(pl.col("tie_std_before") > 0)
     assert moved.height == 6
@@ -160,7 +201,9 @@ def test_resolution_passes_the_options_on() -> None:
         rankings, by="key", metrics="precision", cutoffs=1, judgements=judgements, policies="naive"
     )
     assert found["value_before"].to_list() == [1.0, 0.5]
-    with pytest.raises(ParameterError, match="distance_threshold: broken ties have ranks instead of distances"):
+    with pytest.raises(
+        ParameterError, match="distance_threshold: broken ties have ranks instead of distances"
+    ):
         tie_break_effect(RANKINGS, by="key", distance_threshold=3)
 
 

@@ -34,7 +34,10 @@ def test_a_row_for_every_tie_that_the_cutoff_cuts() -> None:
 def test_they_are_as_many_as_the_profile_says(cutoff: int) -> None:
     found = ties_at_cutoff(RANKINGS, cutoff=cutoff)
     profile = tie_profile(RANKINGS, cutoffs=cutoff)
-    told = {row["model"]: round(row["cut_share"] * row["queries"]) for row in profile.iter_rows(named=True)}
+    told = {
+        row["model"]: round(row["cut_share"] * row["queries"])
+        for row in profile.iter_rows(named=True)
+    }
     assert {model: found.filter(model=model).height for model in told} == told
     mixed = {row["model"]: row["mixed_share"] for row in profile.iter_rows(named=True)}
     shares = {model: found.filter(model=model)["mixed"].mean() for model in told}
@@ -45,7 +48,10 @@ def test_counts_and_judgements_say_the_same() -> None:
     same = ties_at_cutoff(RANKINGS, cutoff=3)
     assert ties_at_cutoff(count_ties(RANKINGS), cutoff=3).rows() == same.rows()
     judgements = RANKINGS.filter(model="a").select("query", "item", "relevance")
-    assert ties_at_cutoff(RANKINGS.drop("relevance"), cutoff=3, judgements=judgements).rows() == same.rows()
+    assert (
+        ties_at_cutoff(RANKINGS.drop("relevance"), cutoff=3, judgements=judgements).rows()
+        == same.rows()
+    )
 
 
 def test_without_relevance_it_is_unknown_whether_the_cut_matters() -> None:
@@ -55,7 +61,9 @@ def test_without_relevance_it_is_unknown_whether_the_cut_matters() -> None:
 
 
 def test_rounding_makes_ties_to_cut() -> None:
-    near = RANKINGS.filter(model="a", query="p").with_columns(score=pl.Series([0.91, 0.9, 0.5, 0.4, 0.3]))
+    near = RANKINGS.filter(model="a", query="p").with_columns(
+        score=pl.Series([0.91, 0.9, 0.5, 0.4, 0.3])
+    )
     assert ties_at_cutoff(near, cutoff=1).is_empty()
     assert list(ties_at_cutoff(near, cutoff=1).columns) == list(CUT_TIES)
     assert ties_at_cutoff(near, cutoff=1, decimals=1).rows() == [("a", "p", 1, 2, 2, 1, 1, True)]

@@ -1,4 +1,6 @@
-"""Which lists were cut, and how deep would have been deep enough, on lists cut from complete ones."""
+"""Which lists were cut, and how deep would have been deep enough, on lists cut from complete
+ones.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,12 @@ import retrieval_report as rr
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
 
-ALONE = {"query": list("pppqqq"), "item": list("abcabd"), "distance": [1, 2, 3, 1, 2, 3], "relevance": [1, 0] * 3}
+ALONE = {
+    "query": list("pppqqq"),
+    "item": list("abcabd"),
+    "distance": [1, 2, 3, 1, 2, 3],
+    "relevance": [1, 0] * 3,
+}
 
 
 def hamming(bits: int, items: int = 3000, queries: int = 40) -> pl.DataFrame:
@@ -37,7 +44,11 @@ def test_columns_and_what_each_cutoff_meets() -> None:
     found = rr.truncated_lists(ALONE, cutoffs=(2, 3, None), truncated="within_tie")
     assert dict(found.schema) == TRUNCATED_LISTS
     numbers = ["cutoff", "lists", "shortest", "longest", "open_share", "sufficient_depth"]
-    assert found.select(numbers).rows() == [(2, 2, 3, 3, 0.0, None), (3, 2, 3, 3, 1.0, 7), (None, 2, 3, 3, 1.0, None)]
+    assert found.select(numbers).rows() == [
+        (2, 2, 3, 3, 0.0, None),
+        (3, 2, 3, 3, 1.0, 7),
+        (None, 2, 3, 3, 1.0, None),
+    ]
     between = rr.truncated_lists(ALONE, cutoffs=(3, 4), truncated="between_ties")
     assert between.select("truncated", "reason", "open_share", "sufficient_depth").rows() == [
         ("between_ties", "as given", 0.0, None),
@@ -67,7 +78,9 @@ def test_every_model_has_its_own_word() -> None:
 
 @pytest.mark.parametrize(("bits", "least"), [(64, 0.97), (32, 0.97), (16, 0.7)])
 @pytest.mark.parametrize(("depth", "cutoff"), [(10, 10), (50, 50)])
-def test_the_depth_is_enough_for_nearly_all_lists(bits: int, least: float, depth: int, cutoff: int) -> None:
+def test_the_depth_is_enough_for_nearly_all_lists(
+    bits: int, least: float, depth: int, cutoff: int
+) -> None:
     complete = hamming(bits)
     [enough] = rr.truncated_lists(cut(complete, depth), cutoffs=cutoff)["sufficient_depth"]
     deeper = rr.truncated_lists(cut(complete, enough), cutoffs=cutoff)

@@ -18,11 +18,18 @@ from polars.testing import assert_frame_equal
 
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.study.export import _protect, read_csv
-from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_bytes, write_files
+from retrieval_report.writing.files import (
+    check_writable_folder,
+    csv_bytes,
+    write_bytes,
+    write_files,
+)
 
 
 def fail_at_call(number: int, error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the given fsync fail, as a full disk or an interrupt does, after the data went to the file."""
+    """Make the given fsync fail, as a full disk or an interrupt does, after the data went to the
+    file.
+    """
     calls: list[int] = []
 
     def fsync(_descriptor: int) -> None:
@@ -111,7 +118,9 @@ def test_a_folder_made_for_results_that_fail_is_gone_again(
     assert names(tmp_path) == ([] if new else ["a"])
 
 
-def test_a_signal_while_trying_a_folder_leaves_no_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_while_trying_a_folder_leaves_no_probe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make = Path.mkdir
 
     def stopped(path: Path) -> None:
@@ -215,7 +224,12 @@ COMMANDS = [f"{before}{sign}1" for before in BEFORE for sign in SIGNS]
 
 @pytest.mark.parametrize("text", COMMANDS)
 def test_row_103_formulas_behind_blanks_breaks_and_semicolons_are_defused(text: str) -> None:
-    cell = csv_bytes(pl.DataFrame({"model": [text]}), raw=False).decode().removeprefix("model\n").strip('"\n')
+    cell = (
+        csv_bytes(pl.DataFrame({"model": [text]}), raw=False)
+        .decode()
+        .removeprefix("model\n")
+        .strip('"\n')
+    )
     for part in cell.split(";"):
         assert not re.match(rf"[\s\0]*[{re.escape(SIGNS)}]", part), cell
 
@@ -227,8 +241,13 @@ def test_what_is_defused_is_read_back_as_it_was(texts: list[str]) -> None:
 
 
 def test_csv_keeps_every_digit_and_leaves_null_empty() -> None:
-    frame = pl.DataFrame({"value": [0.1 + 0.2, None, 1e-300, 5e-324], "cutoff": [1, None, 3, 2**62]})
-    assert csv_bytes(frame) == b"value,cutoff\n0.30000000000000004,1\n,\n1e-300,3\n5e-324,4611686018427387904\n"
+    frame = pl.DataFrame(
+        {"value": [0.1 + 0.2, None, 1e-300, 5e-324], "cutoff": [1, None, 3, 2**62]}
+    )
+    assert (
+        csv_bytes(frame)
+        == b"value,cutoff\n0.30000000000000004,1\n,\n1e-300,3\n5e-324,4611686018427387904\n"
+    )
 
 
 def test_a_kill_in_the_middle_leaves_the_old_files(tmp_path: Path) -> None:

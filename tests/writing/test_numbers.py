@@ -23,7 +23,10 @@ def test_two_numbers_read_differently_where_they_differ(low: float, gap: float) 
     first, second = span(low, low + gap).split(" to ")
     assert first != second
     assert float(second) - float(first) == pytest.approx(gap, rel=1.01)
-    assert interval(low, low + gap).strip("[]").split(", ")[0] != interval(low, low + gap).strip("[]").split(", ")[1]
+    assert (
+        interval(low, low + gap).strip("[]").split(", ")[0]
+        != interval(low, low + gap).strip("[]").split(", ")[1]
+    )
 
 
 @given(st.lists(st.integers(0, 10**6).map(lambda part: part / 10**6), max_size=8))
