@@ -204,8 +204,8 @@ def count_relevant(
                 f"{what}: a {type(labels).__name__} is not a list or array of labels"
             )
     queries, items = (
-        np.zeros((len(labels), 1), np.bool_)
-        for labels in (query_labels, item_labels)  # type: ignore[arg-type]
+        np.zeros((len(labels), 1), np.bool_)  # type: ignore[arg-type]
+        for labels in (query_labels, item_labels)
     )
     counts = count_codes(
         queries,
