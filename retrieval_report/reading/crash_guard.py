@@ -17,7 +17,7 @@ from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.names import Choose
 from retrieval_report.reading.sources import Source
 
-PROGRAM = Path(__file__).with_name("scan.py")
+PROGRAM = Path(__file__).with_name("crash_guard_process.py")
 
 
 @contextmanager
