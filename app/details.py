@@ -1,4 +1,4 @@
-"""Numbers that no study holds, by the same rules: single lists, cut ties and rounded distances."""
+"""Numbers that no study holds, by the same rules: single lists and cut ties."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 import retrieval_report as rr
-from cached import remember, study_of
+from cached import remember
 from records import Choice, Data
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.orders import drawn_order, lists_of_query, ranking_ties
-from retrieval_report.ties.profile import tie_profile, ties_at_cutoff
-from retrieval_report.ties.rounding import rounding_effect
+from retrieval_report.ties.profile import ties_at_cutoff
 
 Id = str | int
 
@@ -80,34 +79,3 @@ def cuts(data: Data, choice: Choice) -> pl.DataFrame:
     """Return the result of `ties_at_cutoff`; the choice has a cutoff."""
     asked: dict[str, Any] = {"cutoff": choice.cutoff, "relevant_from": choice.rules.relevant_from}
     return ties_at_cutoff(**data.frames, **asked, **choice.rules.of_rows)
-
-
-@of_models
-def _rounded(data: Data, choice: Choice, decimals: int, average: str) -> pl.DataFrame:
-    asked: dict[str, Any] = {
-        "metrics": choice.metric,
-        "cutoffs": [choice.cutoff],
-        "policies": "expected",
-    }
-    scores = rr.evaluate(**data.frames, decimals=decimals, **asked, **choice.rules._asdict())
-    return rr.summarise(scores, queries=data.queries, average=average)
-
-
-def rounding(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
-    """Return the result of `rounding_effect` for the chosen models and measure."""
-    received = study_of(data, choice).at(choice.measure).under("expected").summary
-    return rounding_effect(received, _rounded(data, choice, decimals, choice.average))
-
-
-@of_models
-def rounded_ties(data: Data, choice: Choice, decimals: int) -> pl.DataFrame:
-    """Return the result of `tie_profile` for rounded distances and the chosen cutoff."""
-    return tie_profile(
-        **data.frames, cutoffs=[choice.cutoff], decimals=decimals, **choice.rules.of_rows
-    )
-
-
-def whole_distances(data: Data) -> bool:
-    """Return whether distances or scores have an integer type, which rounding does not change."""
-    order = "distance" if "distance" in data.rankings.columns else "score"
-    return data.rankings.schema[order].is_integer()

@@ -7,9 +7,8 @@ scores:
 - one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`drawn_order`,
   :func:`score_distribution`;
 - many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`,
-  :func:`recall_curve`, :func:`chance_level`;
-- what breaks or makes ties: :func:`resolve_ties`, :func:`tie_break_effect`,
-  :func:`rounding_effect`;
+  :func:`recall_curve`;
+- a second key that breaks ties: :func:`resolve_ties`;
 - judgements and weights: :func:`judgement_coverage`, :func:`neighbour_judgements`,
   :func:`query_weights`, :func:`weigh_gains`.
 
@@ -32,19 +31,16 @@ from retrieval_report.metrics.weights import WeighedGains, query_weights, weigh_
 from retrieval_report.scoring.ties import tie_groups
 from retrieval_report.ties.coverage import judgement_coverage
 from retrieval_report.ties.distributions import score_distribution
-from retrieval_report.ties.hints import chance_level
 from retrieval_report.ties.neighbours import neighbour_judgements
 from retrieval_report.ties.orders import drawn_order, ranking_ties
 from retrieval_report.ties.profile import ties_at_cutoff
 from retrieval_report.ties.recall_curve import recall_curve
-from retrieval_report.ties.rounding import rounding_effect
+from retrieval_report.ties.resolve_ties import resolve_ties
 from retrieval_report.ties.similarity import RankingSimilarity, ranking_similarity
-from retrieval_report.ties.tie_break_effect import resolve_ties, tie_break_effect
 
 __all__ = [
     "RankingSimilarity",
     "WeighedGains",
-    "chance_level",
     "drawn_order",
     "judgement_coverage",
     "neighbour_judgements",
@@ -54,9 +50,7 @@ __all__ = [
     "ranking_ties",
     "recall_curve",
     "resolve_ties",
-    "rounding_effect",
     "score_distribution",
-    "tie_break_effect",
     "tie_groups",
     "ties_at_cutoff",
     "weigh_gains",

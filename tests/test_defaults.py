@@ -42,7 +42,6 @@ FACES: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
     "evaluate": rr.evaluate,
     "stream": streamed,
     "shuffled_means": lambda rows: rr.shuffled_means(rows, shuffles=2),
-    "chance_level": rr.lists.chance_level,
     "audit": lambda rows: rr.audit(rows, systems="ranx"),
     "like": lambda rows: rr.systems.evaluate_like(rows, "ranx"),
     "Study": lambda rows: rr.Study(rows, shuffles=2).scores,

@@ -1,4 +1,4 @@
-"""The page on ties: how many there are, where the cutoff splits one, and what rounding would do."""
+"""The page on ties: how many there are, and where the cutoff splits one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import streamlit as st
 
 from cached import at_cutoff, of_metric, ranked_models, study_of
 from chart_display import chart_of, show_chart
-from details import cuts, rounded_ties, rounding, whole_distances
+from details import cuts
 from records import Choice, Data
 from retrieval_report import charts
 from tables import frame_table, heading
@@ -17,8 +17,6 @@ from text import plain
 
 LISTED = 500
 FEW = 2  # oddities of one kind that are shown at once
-RECEIVED = "as received"
-DECIMALS = (RECEIVED, *(str(number) for number in range(8, -1, -1)))
 PROFILE = (
     *(
         "model",
@@ -33,16 +31,6 @@ PROFILE = (
     *("items", "distances", "bits", "near_ties", "queries"),
 )
 CUTS = ("model", "query", "first", "last", "size", "inside", "relevant", "mixed")
-ROUNDED = (
-    "model",
-    "value",
-    "value_rounded",
-    "change",
-    "tie_std",
-    "tie_std_rounded",
-    "rank",
-    "rank_rounded",
-)
 
 
 def show(data: Data, choice: Choice) -> None:
@@ -67,7 +55,6 @@ def show(data: Data, choice: Choice) -> None:
     _profile_table(_best_first(here, data, choice), "Ties of every model at the cutoff.")
     if tied:
         _cuts(data, choice)
-    _rounding(data, choice)
     _judged(data, choice)
     with oddities:
         _hints(data, choice)
@@ -139,40 +126,6 @@ def _cuts(data: Data, choice: Choice) -> None:
     frame_table(
         found.head(LISTED), of="ties_at_cutoff", show=CUTS, alt="Lists whose cutoff splits a tie."
     )
-
-
-def _rounding(data: Data, choice: Choice) -> None:
-    """Show what fewer decimals would do."""
-    st.subheader("What rounding would do", anchor="rounding")
-    if whole_distances(data):
-        st.info("The distances have an integer type, so rounding does not change them.")
-        return
-    decimals = st.select_slider(
-        "Decimals kept",
-        DECIMALS,
-        value=RECEIVED if data.large else "1",
-        key="decimals",
-        bind="query-params",
-        help="Scores are computed again from rounded distances. Rounding creates ties, as "
-        "quantising vectors does.",
-    )
-    if decimals == RECEIVED:
-        st.info("Move the slider to see the scores of rounded distances.")
-        return
-    with st.spinner("Scoring rounded distances …"):
-        effect = rounding(data, choice, int(decimals))
-        rounded = _best_first(
-            rounded_ties(data, choice, int(decimals)).drop("cutoff"), data, choice
-        )
-    show_chart(chart_of(data, choice, charts.rounding, effect, **choice.at, key=(decimals,)))
-    frame_table(
-        effect,
-        of="rounding_effect",
-        show=ROUNDED,
-        alt="Scores as received and rounded, best model first.",
-    )
-    with st.expander("Ties of the rounded distances"):
-        _profile_table(rounded, "Ties of the rounded distances.")
 
 
 def _best_first(rows: pl.DataFrame, data: Data, choice: Choice) -> pl.DataFrame:

@@ -43,7 +43,7 @@ from retrieval_report.charts.ranks import rank_flips
 from retrieval_report.charts.responsive import responsive
 from retrieval_report.charts.shuffles import shuffled_distribution
 from retrieval_report.charts.theme import styled
-from retrieval_report.charts.ties import profile, rounding
+from retrieval_report.charts.ties import profile
 
 __all__ = [
     "comparison_matrix",
@@ -63,7 +63,6 @@ __all__ = [
     "ranked_list",
     "recall_curve",
     "responsive",
-    "rounding",
     "score_distribution",
     "scores_by_cutoff",
     "shuffled_distribution",

@@ -248,13 +248,6 @@ SCORED = {
         ),
         by="truncated_lists",
     ),
-    "chance": frame(
-        "model metric cutoff value",
-        number("chance", "By chance", "mean over all orders of the whole list"),
-        number("chance_std", "± by chance", "standard deviation of that mean"),
-        number("z", "z", "(value − chance) / chance_std; empty where chance_std is 0", "signed"),
-        by="lists.chance_level",
-    ),
     "ties_at_cutoff": frame(
         "model query",
         whole("first", "From rank", "first rank of the tie"),
@@ -295,34 +288,6 @@ SCORED = {
         "model metric cutoff",
         like("value", "a mean that random tie order can give"),
         number("probability", "Probability", "how probable it is, exactly", "chance"),
-    ),
-    "tie_break_effect": frame(
-        "model metric cutoff",
-        number("value_before", "Before", "expected mean with the ties"),
-        number("value_after", "After", "expected mean with ties broken by the second key"),
-        number(
-            "tie_std_before", "± before", "standard deviation of the first under random tie order"
-        ),
-        number(
-            "tie_std_after", "± after", "standard deviation of the second under random tie order"
-        ),
-        number("removed", "Removed", "1 − after / before of the standard deviations", "share"),
-        by="lists.tie_break_effect",
-    ),
-    "rounding_effect": frame(
-        "model metric cutoff",
-        like("value", "expected mean of the distances as received", title="As received"),
-        number("value_rounded", "Rounded", "expected mean of the rounded distances"),
-        number("change", "Change", "rounded − received", "signed"),
-        like("tie_std", "standard deviation of the mean as received under random tie order"),
-        number(
-            "tie_std_rounded",
-            "± rounded",
-            "standard deviation of the rounded one under random tie order",
-        ),
-        "rank",
-        whole("rank_rounded", "Rank rounded", "rank of the model by rounded distances"),
-        by="lists.rounding_effect",
     ),
     "query_weights": frame(
         "model query metric",

@@ -1,4 +1,4 @@
-"""Find oddities of lists (cut through a tie, reversed, rounded), and the score of random order."""
+"""Find oddities of lists (cut through a tie, reversed, rounded)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,16 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
-from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
 from retrieval_report.engines.means import tie_means
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
-from retrieval_report.scoring.judged import Judged, judge
-from retrieval_report.scoring.run import score_judged, score_lists
-from retrieval_report.scoring.scores import ListScores
+from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.run import score_judged
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.ties.profile import LIST, TieTable, profile_of
 
-CHANCE = schema("chance")
 HINTS = schema("hints")
 LEAST_VALUES = 20  # fewer distances do not show how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
@@ -50,83 +47,6 @@ MESSAGES = {
     "relevances: the order inside ties decides part of every score",
 }
 Hint = tuple[str | None, str, float, str]  # model, hint, value and message
-
-
-def chance_level(
-    rankings: object,
-    *,
-    judgements: object = None,
-    queries: object = None,
-    metrics: Metrics = None,
-    cutoffs: Cutoffs = None,
-    **options: Unpack[ScoringOptions],
-) -> pl.DataFrame:
-    """Score each model's own lists in random order, with all items of a list in one tie.
-
-    A list that was cut at some depth keeps its items, as if there were no others. The result shows
-    the contribution of the order inside the lists, not the score of retrieving random items.
-
-    Parameters
-    ----------
-    rankings, judgements, queries, metrics, cutoffs
-        As for :func:`evaluate`; a counts frame is accepted too.
-    **options
-        Options of :func:`evaluate` except ``policies`` and ``distance_threshold``; ``truncated``
-        has no effect.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``model``, ``metric``, ``cutoff``, ``value`` (exact, of the model's own order), ``chance``
-        (the mean over all orders of the whole list), ``chance_std`` (of that mean), ``z`` = (value
-        − chance) / chance_std, null if chance_std is 0.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> rankings = pl.DataFrame(
-    ...     {
-    ...         "query": ["q"] * 4,
-    ...         "item": list("abcd"),
-    ...         "distance": [9, 2, 2, 5],
-    ...         "relevance": [1, 0, 0, 0],
-    ...     }
-    ... )
-    >>> chance_level(rankings, metrics="rr", cutoffs=None).select(
-    ...     "value", pl.col("chance", "chance_std").round(4)
-    ... )
-    shape: (1, 3)
-    ┌───────┬────────┬────────────┐
-    │ value ┆ chance ┆ chance_std │
-    │ ---   ┆ ---    ┆ ---        │
-    │ f64   ┆ f64    ┆ f64        │
-    ╞═══════╪════════╪════════════╡
-    │ 0.25  ┆ 0.5208 ┆ 0.2909     │
-    └───────┴────────┴────────────┘
-    """
-    if options.get("distance_threshold") is not None:
-        raise ParameterError(
-            "chance_level: takes no distance_threshold, because random order has no distances"
-        )
-    checked, requests = (
-        options_with(options, policies="expected", truncated=NO),
-        parse_metrics(metrics, cutoffs),
-    )
-    judged = judge(rankings, judgements, queries, checked)
-    return _chance(judged, score_lists(judged, requests, checked), requests, checked)
-
-
-def _chance(
-    judged: Judged, scores: ListScores, requests: Requests, options: Options
-) -> pl.DataFrame:
-    """Put the scores of lists beside those of the same lists in random order."""
-    tied = judged.with_values(judged.retrieved.with_columns(pl.lit(0).alias(judged.order)))
-    own, chance = (
-        tie_means(part.frame()) for part in (scores, score_judged(tied, requests, options))
-    )
-    spread = pl.when(pl.col("chance_std") > 0).then("chance_std")
-    found = own.with_columns(chance=chance["value"], chance_std=chance["tie_std"])
-    return in_contract(found.with_columns(z=(pl.col("value") - pl.col("chance")) / spread), CHANCE)
 
 
 def _hint(model: str | None, hint: str, value: float, **facts: object) -> Hint:
@@ -190,13 +110,9 @@ def tie_hints(
     """
     checked = options_with(options, policies="expected")
     table = TieTable(rankings, judgements, queries, checked)
-    profile, chance = profile_of(table, (None,)), pl.DataFrame(schema=CHANCE)
-    if table.judged.whole.graded:
-        whole = replace(checked, truncated=NO, distance_threshold=None)
-        requests = parse_metrics("ap", None)
-        chance = _chance(table.judged, score_judged(table.judged, requests, whole), requests, whole)
-    found = [*_cut_lists(table), *_reversed(chance, table.order), *_half_precision(table, profile)]
-    found += [*_near_ties(profile), *_ties(profile)]
+    profile = profile_of(table, (None,))
+    found = [*_cut_lists(table), *_reversed(table.judged, checked)]
+    found += [*_half_precision(table, profile), *_near_ties(profile), *_ties(profile)]
     return pl.DataFrame(found, schema=HINTS, orient="row")
 
 
@@ -239,23 +155,38 @@ def _lost(table: TieTable) -> pl.DataFrame:
     )
 
 
-def _reversed(chance: pl.DataFrame, order: str) -> Iterator[Hint]:
+def _reversed(judged: Judged, options: Options) -> Iterator[Hint]:
     """Find models whose order is worse than random: all that differ from random order, or some of
     them.
     """
+    if not judged.whole.graded:
+        return
+    chance, order = _against_random_order(judged, options), judged.order
     below, above = chance.filter(pl.col("z") < -FAR), chance.filter(pl.col("z") > FAR)
     near, other = ("small", "score") if order == "distance" else ("large", "distance")
     if below.height and above.is_empty():
-        model, ap, level, z = (
-            below.sort("z", descending=True).select("model", "value", "chance", "z").row(0)
-        )
+        model, ap, level, z = below.sort("z", descending=True).row(0)
         facts = {"below": below.height, "models": chance.height, "closest": model, "near": near}
         yield _hint(None, "reversed", z, ap=ap, chance=level, order=order, other=other, **facts)
         return
-    for model, ap, level, z in (
-        below.sort("model").select("model", "value", "chance", "z").iter_rows()
-    ):
+    for model, ap, level, z in below.sort("model").iter_rows():
         yield _hint(model, "below_chance", z, ap=ap, chance=level, order=order, other=other)
+
+
+def _against_random_order(judged: Judged, options: Options) -> pl.DataFrame:
+    """``model``, its mean average precision, that of its lists in random order (all items of a list
+    in one tie), and how many standard deviations of the latter lie between them.
+    """
+    tied = judged.with_values(judged.retrieved.with_columns(pl.lit(0).alias(judged.order)))
+    whole = replace(options, truncated=NO, distance_threshold=None)
+    asked = parse_metrics("ap", None)
+    means, chance = (
+        tie_means(score_judged(lists, asked, whole).frame()) for lists in (judged, tied)
+    )
+    spread = pl.when(pl.col("tie_std") > 0).then("tie_std")
+    return chance.select(
+        "model", means["value"], chance="value", z=(means["value"] - pl.col("value")) / spread
+    )
 
 
 def _half_precision(table: TieTable, profile: pl.DataFrame) -> Iterator[Hint]:

@@ -1,4 +1,4 @@
-"""The page Ties shows the numbers of the tie profile, of cut ties and of rounding."""
+"""The page Ties shows the numbers of the tie profile and of cut ties."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, open_page, table, words
 from made_reports import made_rankings
 from retrieval_report.ties.profile import ties_at_cutoff
-from retrieval_report.ties.rounding import rounding_effect
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(
@@ -47,41 +46,6 @@ def test_the_lists_are_those_that_the_cutoff_cuts() -> None:
     assert (
         f"In {truth.height} lists, ranks 3 and 4 are in one tie; in {truth['mixed'].sum()} of them"
         in words(page)
-    )
-
-
-@pytest.mark.parametrize("decimals", [0, 1])
-def test_rounded_scores_stand_beside_the_exact_ones(decimals: int) -> None:
-    page = open_page("ties", DATA, decimals=str(decimals))
-    summaries = [
-        rr.summarise(rr.evaluate(RANKINGS, decimals=kept, **ASKED)) for kept in (None, decimals)
-    ]
-    effect = rounding_effect(*summaries)
-    shown = table(page, 2)
-    for name in ("model", "value", "value_rounded", "change", "rank_rounded"):
-        assert shown[name].to_list() == effect[name].to_list()
-    rounded = rr.tie_profile(RANKINGS, cutoffs=3, decimals=decimals)
-    assert (
-        table(page, 3)["tied_items"].to_list()
-        == (100 * best_first(rounded)["tied_items"]).to_list()
-    )
-
-
-def test_the_slider_scores_again() -> None:
-    page = open_page("ties", DATA)
-    assert page.select_slider(key="decimals").value == "1"
-    before = table(page, 2)["value_rounded"].to_list()
-    page.select_slider(key="decimals").set_value("0").run()
-    assert table(page, 2)["value_rounded"].to_list() != before
-    page.select_slider(key="decimals").set_value("as received").run()
-    assert page.info[-1].value == "Move the slider to see the scores of rounded distances."
-
-
-def test_whole_numbers_are_not_rounded() -> None:
-    page = open_page("ties", made_data(made_rankings(("coarse", "fine"))))
-    assert (
-        page.info[-1].value
-        == "The distances have an integer type, so rounding does not change them."
     )
 
 
@@ -123,12 +87,7 @@ def test_near_ties_and_other_oddities_are_told() -> None:
 
 def test_models_left_out_in_the_sidebar_are_left_out_here() -> None:
     page = open_page("ties", DATA, models="fine")
-    assert (
-        set(table(page, 0)["model"])
-        == set(table(page, 1)["model"])
-        == set(table(page, 2)["model"])
-        == {"fine"}
-    )
+    assert set(table(page, 0)["model"]) == set(table(page, 1)["model"]) == {"fine"}
 
 
 def test_counts_have_ties_too() -> None:
@@ -137,13 +96,6 @@ def test_counts_have_ties_too() -> None:
     truth = best_first(rr.tie_profile(RANKINGS, cutoffs=3))
     assert table(page, 0)["cut_share"].to_list() == (100 * truth["cut_share"]).to_list()
     assert table(page, 1).rows() == ties_at_cutoff(RANKINGS, cutoff=3).rows()
-
-
-def test_large_data_is_rounded_only_where_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("records.LARGE", 10)
-    page = open_page("ties", DATA)
-    assert page.select_slider(key="decimals").value == "as received"
-    assert len(page.dataframe) == 2
 
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")

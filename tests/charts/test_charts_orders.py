@@ -1,4 +1,4 @@
-"""The charts of one list, of rounding and of evaluators draw the numbers of their frames."""
+"""The charts of one list and of evaluators draw the numbers of their frames."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from retrieval_report import ParameterError, audit, charts, evaluate, shuffled_m
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.orders import drawn_order, ranking_ties
-from retrieval_report.ties.rounding import rounding_effect
 
 LIST = pl.DataFrame(
     {
@@ -160,28 +159,6 @@ def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> 
     assert len(layers(charts.list_orders({"received": apart}))) == 2
     with pytest.raises(ColumnError, match="orders: no column 'tie'"):
         charts.list_orders({"received": LIST})
-
-
-def test_rounding_shows_both_scores_and_the_new_winner() -> None:
-    asked: dict[str, Any] = {"metrics": "rr", "cutoffs": None, "truncated": "no"}
-    one, other = (summarise(evaluate(MODELS, **asked, decimals=decimals)) for decimals in (None, 0))
-    chart = charts.rounding(rounding_effect(one, other), **PLACE)
-    spans, dots, rounded_spans, rounded_dots = layers(chart)
-    assert [(row["model"], row["what"], row["at"]) for row in dots + rounded_dots] == [
-        ("near", "distances as received", 1.0),
-        ("far", "distances as received", 0.5),
-        ("near", "rounded distances", 0.75),
-        ("far", "rounded distances", 0.5),
-    ]
-    assert [(row["low"], row["high"]) for row in spans] == [(1.0, 1.0), (0.5, 0.5)]
-    assert (rounded_spans[0]["low"], rounded_spans[0]["high"]) == (0.25, 1.25)
-    assert title(chart) == "Rounding changes rr@all by up to 0.2500 (near, down)"
-    turned = summarise(
-        evaluate(MODELS.with_columns(relevance=1 - pl.col("relevance")), metrics="rr", cutoffs=None)
-    )
-    assert title(charts.rounding(rounding_effect(one, turned), **PLACE)) == (
-        "As received, near leads at rr@all; rounded, far leads"
-    )
 
 
 def test_every_evaluator_stands_at_what_it_prints() -> None:

@@ -73,7 +73,6 @@ def of_lists(
         "codes.count_relevant": rr.codes.count_relevant(labels, labels),
         "codes.evaluate_radius": rr.codes.evaluate_radius(counts, radii=(1,)),
         "codes.radius_scores": rr.codes.radius_scores(counts, radii=(1,)),
-        "lists.chance_level": rr.lists.chance_level(data, **WANTED),
         "lists.drawn_order": rr.lists.drawn_order(
             rr.lists.ranking_ties(data, **one), draw=0, seed=0
         ),
@@ -89,11 +88,7 @@ def of_lists(
         "lists.resolve_ties": rr.lists.resolve_ties(data.with_columns(key=1.0), by="key").drop(
             "key", strict=False
         ),
-        "lists.rounding_effect": rr.lists.rounding_effect(summary, summary),
         "lists.score_distribution": rr.lists.score_distribution(data, metric="rr", cutoff=2, **one),
-        "lists.tie_break_effect": rr.lists.tie_break_effect(
-            data.with_columns(key=1.0), by="key", **WANTED
-        ),
         "lists.tie_groups": rr.lists.tie_groups(data),
         "lists.ties_at_cutoff": rr.lists.ties_at_cutoff(data, cutoff=1),
     }

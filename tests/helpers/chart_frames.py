@@ -12,7 +12,6 @@ import retrieval_report as rr
 from retrieval_report import charts
 from retrieval_report.scoring.radius import evaluate_radius
 from retrieval_report.ties.distributions import score_distribution
-from retrieval_report.ties.rounding import rounding_effect
 
 Frames = dict[str, pl.DataFrame]
 
@@ -81,7 +80,6 @@ def frames(names: Names) -> Frames:
         "distribution": score_distribution(
             rankings, model=names[0], query="q0", metric="precision", cutoff=2
         ),
-        "rounding": rounding_effect(rr.summarise(scores), rr.summarise(scores)),
         "curve": rr.Study(rankings, "precision@1").recall_curve,
         "radius": evaluate_radius(rr.count_ties(rankings), radii=(0, 1, 2)),
     }
@@ -131,7 +129,6 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "score_distribution": lambda of: charts.score_distribution(
         of["distribution"], **PLACE, marks={"expected": 0.5, "<b>": 0.25, "left out": None}
     ),
-    "rounding": lambda of: charts.rounding(of["rounding"], **PLACE),
     "evaluators": lambda of: charts.evaluators(
         of["audit"], **PLACE, model=next(iter(of["audit"]["model"]), "")
     ),

@@ -1,8 +1,7 @@
-"""Chance levels against closed forms, and hints on lists made to deserve them."""
+"""Hints on lists made to deserve them."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,9 @@ import polars as pl
 import pytest
 
 import retrieval_report as rr
-from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import RetrievalReportWarning
 from retrieval_report.study.samples import sample_folder
-from retrieval_report.ties.hints import CHANCE, HINTS, chance_level, tie_hints
+from retrieval_report.ties.hints import HINTS, tie_hints
 
 
 def make_lists(
@@ -48,53 +47,6 @@ def cut_keeping_ties(rankings: pl.DataFrame, depth: int) -> pl.DataFrame:
 def named(hints: pl.DataFrame, *names: str) -> list[tuple[Any, ...]]:
     assert hints.schema == pl.Schema(HINTS)
     return hints.filter(pl.col("hint").is_in(names)).select("model", "hint", "value").rows()
-
-
-def test_random_order_scores_what_the_closed_forms_say() -> None:
-    rankings = pl.DataFrame(
-        {
-            "query": ["q"] * 6,
-            "item": list("abcdef"),
-            "distance": [3, 1, 4, 1, 5, 9],
-            "relevance": [1, 0, 0, 0, 0, 0],
-        }
-    )
-    chance = chance_level(rankings, metrics=("precision", "recall", "rr", "ap"), cutoffs=(2, None))
-    assert chance.schema == pl.Schema(CHANCE)
-    harmonic = sum(1 / measure for measure in range(1, 7)) / 6
-    squares = sum(1 / measure**2 for measure in range(1, 7)) / 6
-    values = {(metric, cutoff): row for _, metric, cutoff, *row in chance.iter_rows()}
-    assert values["precision", 2][1] == pytest.approx(1 / 6)
-    assert values["recall", 2][1] == pytest.approx(1 / 3)
-    assert values["rr", None][1:3] == pytest.approx([harmonic, math.sqrt(squares - harmonic**2)])
-    assert values["ap", None][1] == pytest.approx(harmonic)
-    assert values["rr", None][0] == pytest.approx(1 / 3)
-    assert values["rr", None][3] == pytest.approx((1 / 3 - harmonic) / values["rr", None][2])
-    assert values["recall", None][2:] == [0.0, None]
-
-
-def test_chance_is_the_same_for_every_order_and_for_counts() -> None:
-    rankings = make_lists()
-    chance = chance_level(rankings)
-    other = chance_level(rankings.with_columns(distance=pl.col("item") % 7))
-    for name in ("chance", "chance_std"):
-        assert other[name].to_list() == pytest.approx(chance[name].to_list(), rel=1e-12)
-    assert (other["value"] != chance["value"]).any()
-    assert chance_level(rr.count_ties(rankings)).equals(chance)
-
-
-def test_judgements_and_items_not_retrieved_count_in_chance() -> None:
-    rankings = pl.DataFrame({"query": ["q"] * 3, "item": list("abc"), "distance": [1.0, 2.0, None]})
-    judgements = pl.DataFrame({"query": ["q"] * 3, "item": list("acx"), "relevance": [1, 1, 1]})
-    options: dict[str, Any] = {"metrics": "recall", "cutoffs": 1, "null_distance": "not_retrieved"}
-    assert chance_level(rankings, judgements=judgements, **options)[
-        "chance"
-    ].item() == pytest.approx(1 / 6)
-
-
-def test_chance_takes_no_threshold() -> None:
-    with pytest.raises(ParameterError, match="distance_threshold"):
-        chance_level(make_lists(), distance_threshold=3.0)
 
 
 def test_lists_cut_at_one_depth_are_told_from_lists_that_keep_their_ties() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from retrieval_report import ColumnError, DataError, ParameterError, evaluate
 from retrieval_report.lists import tie_groups
-from retrieval_report.ties.tie_break_effect import resolve_ties, tie_break_effect
+from retrieval_report.ties.resolve_ties import resolve_ties
 
 RANKINGS = pl.DataFrame(
     {
@@ -168,47 +168,3 @@ def test_columns_that_hold_no_key_are_refused() -> None:
         )
     with pytest.raises(ParameterError, match="decimals"):
         resolve_ties(RANKINGS, by="key", decimals=-1)
-
-
-def test_resolution_compares_before_and_after() -> None:
-    rankings = random_rankings(4)
-    found = tie_break_effect(rankings, by="coarse", metrics=("ap", "precision"), cutoffs=(5, None))
-    assert found.select("model", "metric", "cutoff").rows() == [
-        (model, metric, cutoff)
-        for model in "mn"
-        for metric in ("ap", "precision")
-        for cutoff in (5, None)
-    ]
-    moved = found.filter(pl.col("tie_std_before") > 0)
-    assert moved.height == 6
-    assert moved["removed"].is_between(0, 1, closed="none").all()
-    shares = 1 - moved["tie_std_after"] / moved["tie_std_before"]
-    assert moved["removed"].to_list() == pytest.approx(shares.to_list())
-    whole = found.filter(pl.col("cutoff").is_null(), metric="precision")
-    assert whole["removed"].null_count() == whole.height
-
-
-def test_a_total_key_removes_all_of_it() -> None:
-    found = tie_break_effect(random_rankings(5), by="fine", metrics="ap")
-    assert found["tie_std_after"].to_list() == [0.0] * 2
-    assert found["removed"].to_list() == [1.0] * 2
-
-
-def test_resolution_passes_the_options_on() -> None:
-    judgements = RANKINGS.select("query", "item", pl.lit(1).alias("relevance")).unique()
-    rankings = RANKINGS.drop("relevance")
-    found = tie_break_effect(
-        rankings, by="key", metrics="precision", cutoffs=1, judgements=judgements, policies="naive"
-    )
-    assert found["value_before"].to_list() == [1.0, 0.5]
-    with pytest.raises(
-        ParameterError, match="distance_threshold: broken ties have ranks instead of distances"
-    ):
-        tie_break_effect(RANKINGS, by="key", distance_threshold=3)
-
-
-def test_decimals_round_before_and_after_alike() -> None:
-    rankings = RANKINGS.with_columns(pl.col("distance") + pl.int_range(pl.len()) / 100)
-    found = tie_break_effect(rankings, by="key", metrics="rr", cutoffs=None, decimals=0)
-    whole = tie_break_effect(RANKINGS, by="key", metrics="rr", cutoffs=None)
-    assert found.rows() == whole.rows()
