@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
 UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests/helpers && ../../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')
 
-.PHONY: help report dashboard test coverage spark docs lint format wheel benchmark clean
+.PHONY: help report dashboard test coverage fuzz spark docs lint format wheel benchmark clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1 – /p' $(firstword $(MAKEFILE_LIST))
@@ -31,6 +31,9 @@ coverage: .venv/installed-dev ## run all tests and say which lines no test reach
 	NUMBA_DISABLE_JIT=1 $(PYTEST) $(INTERPRETED) -m "not compiled" -W 'ignore:overflow encountered:RuntimeWarning' \
 		--cov --cov-report= --cov-fail-under=0
 	$(UNTESTED) $(PYTEST) --cov --cov-append
+
+fuzz: .venv/installed-dev ## read damaged files and odd texts of metrics for ten minutes, and name what breaks
+	$(BIN)/python benchmarks/fuzz.py --files 1000000 --metrics 1000000 --seconds 300
 
 spark: .venv/installed-spark ## run the tests on Spark alone (installs it: 450 MB; needs Java 17 or 21)
 	RETRIEVAL_REPORT_FORBID_SKIPS=1 $(PYTEST) -m spark tests/spark tests/cli/test_cli_spark.py

@@ -34,7 +34,6 @@ from records import (
 from retrieval_report.comparison import verdicts
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.reading.crash_guard import tried_first
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
@@ -87,7 +86,7 @@ def read_files(files: Files) -> Data:
 
 @remember(4)
 def _read(files: Files, digest: str) -> Data:
-    with noticed() as notes, tried_first():
+    with noticed() as notes:
         rankings = rr.read_rankings(
             list(files.rankings), columns=files.columns, name_by=files.name_by
         )

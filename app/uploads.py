@@ -14,9 +14,9 @@ from records import NAMED, Data, Upload
 from retrieval_report.codes.files import codes_from
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
-from retrieval_report.reading.crash_guard import tried_first
+from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.files import column_names, costs_from, frame_from
-from retrieval_report.reading.formats import detect_format
+from retrieval_report.reading.formats import BINARY, detect_format
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, match_columns
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
@@ -50,6 +50,8 @@ def opened(upload: Upload) -> Source:
     """
     source = source_of(upload.label, upload.content, MOST_BYTES)
     form, content = detect_format(source), source.read()
+    if form in BINARY:
+        try_first(source, form, MOST_ROWS, MOST_MEMORY)
     most = MOST_VALUES.get(form)
     marks = {"run": (b" ", b"\t"), "qrels": (b" ", b"\t"), "tsv": (b"\t",)}.get(form, (b",",))
     if most is not None and sum(map(content.count, (b"\n", *marks))) > most:
@@ -61,8 +63,7 @@ def opened(upload: Upload) -> Source:
 
 def columns_of(upload: Upload) -> list[str]:
     """Return the columns of an uploaded table."""
-    with tried_first():
-        return column_names(opened(upload))
+    return column_names(opened(upload))
 
 
 def read_costs(upload: Upload) -> pl.DataFrame:
@@ -73,8 +74,7 @@ def read_costs(upload: Upload) -> pl.DataFrame:
     RetrievalReportError
         It is not such a table.
     """
-    with tried_first(MOST_MEMORY):
-        return costs_from(opened(upload))
+    return costs_from(opened(upload))
 
 
 def read_tables(
@@ -97,10 +97,9 @@ def read_tables(
         *(upload for upload in (judgements, queries, items) if upload is not None),
     ]
     _refuse_repeated(rankings)
-    with noticed() as notes, tried_first(MOST_MEMORY):
-        ranked = frame_from(
-            (opened(upload) for upload in rankings), RANKINGS, columns=columns, max_rows=MOST_ROWS
-        )
+    with noticed() as notes:
+        sources = [opened(upload) for upload in rankings]
+        ranked = frame_from(sources, RANKINGS, columns=columns, max_rows=MOST_ROWS)
         judged = (
             None
             if judgements is None
@@ -110,7 +109,7 @@ def read_tables(
             None if queries is None else frame_from([opened(queries)], QUERIES, max_rows=MOST_ROWS)
         )
         texts = None if items is None else read_texts(items)
-        notes += [note for upload in rankings for note in _left_out(upload, columns)]
+        notes += [note for source in sources for note in _left_out(source, columns)]
     digest = _digest(
         [upload.content for upload in uploads],
         repr((columns, [upload.label for upload in uploads])),
@@ -203,14 +202,14 @@ def _refuse_repeated(uploads: Sequence[Upload]) -> None:
         )
 
 
-def _left_out(upload: Upload, columns: Mapping[str, str] | None) -> list[str]:
+def _left_out(source: Source, columns: Mapping[str, str] | None) -> list[str]:
     """Return a note on columns of a table that were not read."""
-    found = column_names(opened(upload))
-    used = match_columns(found, RANKINGS, columns, upload.label).values()
+    found = column_names(source)
+    used = match_columns(found, RANKINGS, columns, str(source.path)).values()
     unknown = [name for name in found if name not in used]
     if tuple(found) == RUN_FIELDS:  # every TREC run has an iteration and a rank, which nobody reads
         return []
-    return [f"{upload.label}: columns not read: {', '.join(unknown)}"] if unknown else []
+    return [f"{source.path}: columns not read: {', '.join(unknown)}"] if unknown else []
 
 
 def _digest(contents: Sequence[bytes], settings: str) -> str:

@@ -18,7 +18,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
 
 from fuzz import ALL, fuzz_file, fuzz_folder, fuzz_metric
-from retrieval_report.reading.crash_guard import tried_first
 
 STEP = 20_000
 
@@ -27,7 +26,7 @@ def child(first: int, last: int, what: str) -> None:
     """Try some inputs, and print the outcomes and the number of each fault."""
     names = ALL
     became: Counter[str] = Counter()
-    with fuzz_folder() as folder, tried_first():
+    with fuzz_folder() as folder:
         for number in range(first, last):
             print(number, file=sys.stderr)
             try:

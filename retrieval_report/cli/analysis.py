@@ -200,7 +200,7 @@ def curve(data: Data, output: Output, **settings: Any) -> None:
 @cli.command(short_help="Say whether two lists per query differ in more than ties.")
 @click.argument("first")
 @click.argument("second")
-@file_options("columns", "trust_files")
+@file_options("columns")
 @click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
 @output_options("similarity.csv, a row for every query")
 @explains("similarity_means", *ALIKE[1:])

@@ -38,7 +38,7 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 @click.option(
     "--judgements", metavar="FILE", help="Relevance per query and item, instead of labels."
 )
-@file_options("judgement_columns", "negative", "trust_files")
+@file_options("judgement_columns", "negative")
 @click.option(
     "--distance",
     type=click.Choice(["hamming", "l1", "dot"]),

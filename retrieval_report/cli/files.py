@@ -51,13 +51,6 @@ def _columns(text: str) -> dict[str, str]:
     return columns
 
 
-def _try_first(context: click.Context, _option: click.Parameter, trusted: bool) -> None:
-    from retrieval_report.reading.crash_guard import tried_first
-
-    if not trusted:
-        context.with_resource(tried_first())
-
-
 def _keep(context: click.Context, option: click.Parameter, value: object) -> None:
     """Store how judgements and queries are read for the functions that read them."""
     if value is not None:
@@ -89,10 +82,6 @@ FILES = {
     "negative": click.option("--negative", **_kept, type=click.Choice(["keep", "unjudged"]),
                  help="Judgements below 0: keep and so refuse them, or treat them as not judged; "
                       "default: keep."),
-    "trust_files": click.option("--trust-files", is_flag=True, expose_value=False, callback=_try_first,
-                 help="Read Parquet and Arrow directly; by default another process tries first, "
-                      "because a damaged file "
-                 "may crash the one that reads it."),
 }  # fmt: skip
 
 

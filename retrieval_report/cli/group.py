@@ -6,7 +6,6 @@ import io
 import os
 import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
@@ -41,40 +40,16 @@ def main() -> NoReturn:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # Raised as an exception, a request to end removes half-written files on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    sys.unraisablehook = _raise_again
     try:
         cli(prog_name="retrieval-report")
     except OSError as error:
-        if not _is_of_printing(error):
+        if error.filename is not None:  # an error of printing names no file
             raise
         _leave_standard_output()
         with suppress(OSError):
             click.echo(f"Error: cannot write to standard output: {error.strerror}", err=True)
         sys.exit(_BadInput.exit_code)
     raise AssertionError("click ends the process")  # pragma: no cover
-
-
-def _raise_again(lost: sys.UnraisableHookArgs) -> None:
-    """Ask to end once more after code that cannot pass on an exception, such as a compiler
-    callback, swallowed it.
-    """
-    if not isinstance(lost.exc_value, SystemExit | KeyboardInterrupt):
-        sys.__unraisablehook__(lost)
-        return
-    again = signal.SIGINT if isinstance(lost.exc_value, KeyboardInterrupt) else signal.SIGTERM
-    # From another thread, because this one is still in the callback and would lose the next
-    # exception too.
-    threading.Timer(0.1, os.kill, (os.getpid(), again)).start()
-
-
-def _is_of_printing(error: OSError) -> bool:
-    """Return whether an error occurred while printing, which neither the error nor the stream
-    itself says.
-    """
-    index = error.__traceback__
-    while index is not None and index.tb_next is not None:
-        index = index.tb_next
-    return index is not None and index.tb_frame.f_code is click.echo.__code__
 
 
 def _leave_standard_output() -> None:

@@ -18,9 +18,8 @@ from retrieval_report.contracts.errors import (
     one_line,
 )
 from retrieval_report.contracts.forks import refuse_fork
-from retrieval_report.reading.binary import MAX_ROWS, naming
+from retrieval_report.reading.binary import naming
 from retrieval_report.reading.combine import Part, combine
-from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
@@ -229,9 +228,6 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
             "read_rankings, "
             "or convert it"
         )
-    try_first(
-        source, form, lambda names: match_columns(names, RANKINGS, columns, str(path)), MAX_ROWS
-    )
     scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
     with naming(path):
         frame = scan(source.content, glob=False, hive_partitioning=False)

@@ -9,7 +9,6 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, first_line
-from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.crash_guard_process import scan_binary
 from retrieval_report.reading.names import Choose, under_our_names
 from retrieval_report.reading.sources import Source
@@ -23,8 +22,8 @@ def read_binary(
 ) -> pl.DataFrame:
     """Read columns of a Parquet or Arrow file under our names; types are kept.
 
-    Inside `tried_first`, another process reads them before. The number of rows is first read from
-    the metadata, because 200 kB of Parquet can hold 10⁸ equal rows.
+    The number of rows is first read from the metadata, because 200 kB of Parquet can hold 10⁸
+    equal rows.
 
     Raises
     ------
@@ -32,7 +31,6 @@ def read_binary(
         The file is damaged or truncated, or has more than `max_rows` rows (default `MAX_ROWS`).
     """
     limit = MAX_ROWS if max_rows is None else max_rows
-    try_first(source, form, choose, limit)
     with naming(source.path):
         frame = scan_binary(source.content, form, limit)
         chosen = choose(frame.collect_schema().names())

@@ -13,7 +13,7 @@ from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
 from retrieval_report.reading.csv_files import read_delimited
 from retrieval_report.reading.finding import find_files
-from retrieval_report.reading.formats import detect_format
+from retrieval_report.reading.formats import BINARY, detect_format
 from retrieval_report.reading.ids import as_text
 from retrieval_report.reading.mteb import prediction_format, read_predictions
 from retrieval_report.reading.names import (
@@ -163,7 +163,7 @@ def _form_of(source: Source) -> str:
 
 
 def _read_form(source: Source, form: str, choose: Choose, max_rows: int | None) -> pl.DataFrame:
-    if form in ("parquet", "arrow", "arrow stream"):
+    if form in BINARY:
         return as_text(read_binary(source, form, choose, max_rows), ID_COLUMNS)
     if form in ("json", "json lines"):
         return read_predictions(source, form, choose)

@@ -13,7 +13,7 @@ from pathlib import Path
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.reading.formats import detect_format
-from retrieval_report.reading.sources import ENDINGS, SIDE_FILE, Source, ending, is_model_folder
+from retrieval_report.reading.sources import ENDINGS, Source, ending, is_model_folder
 
 _HEAD_BYTES = 2**16
 
@@ -78,9 +78,7 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
     if mode is None and glob.has_magic(str(path)):
         # Path.glob would take no absolute pattern, and hidden files too.
         names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
-        files = [
-            Path(name) for name in names if not name.endswith(SIDE_FILE) and not Path(name).is_dir()
-        ]
+        files = [Path(name) for name in names if not Path(name).is_dir()]
         if not files:
             raise FileError(f"{path}: no file matches")
         return files

@@ -16,13 +16,26 @@ _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)$", re.IGNORECASE
 )
 _INTEGER = re.compile(r"[+-]?\d+$")
-_NO_TABLE = {
-    b"\x89PNG\r\n": "a picture (PNG)",
-    b"\xff\xd8\xff": "a picture (JPEG)",
-    b"GIF8": "a picture (GIF)",
-    b"%PDF-": "a PDF document",
+_READ = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
+BINARY = tuple(_READ.values())
+_NOT_READ = {
+    b"\x89PNG\r\n": "a picture (PNG), not a table",
+    b"\xff\xd8\xff": "a picture (JPEG), not a table",
+    b"GIF8": "a picture (GIF), not a table",
+    b"%PDF-": "a PDF document, not a table",
+    b"PK\x03\x04": "a zip archive; unpack it, or use gzip",
+    b"(\xb5/\xfd": "compressed by zstd; unpack it, or use gzip",
+    b"BZh": "compressed by bzip2; unpack it, or use gzip",
+    b"\xfd7zXZ": "compressed by xz; unpack it, or use gzip",
+    b"\x1f\x8b": "gzip inside gzip; unpack it once",
+    b"PARE": "encrypted Parquet, which is not read",
+    b"FEA1": "Feather 1, which is not read; write Feather 2 (Arrow)",
+    b"Obj\x01": "Avro, which is not read",
+    b"ORC": "ORC, which is not read",
+    b"\xff\xfe": "not UTF-8 but UTF-16 or UTF-32; save it as UTF-8",
+    b"\xfe\xff": "not UTF-8 but UTF-16; save it as UTF-8",
+    b"\x00\x00\xfe\xff": "not UTF-8 but UTF-32; save it as UTF-8",
 }
-_WIDE = ((b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"), (b"\x00\x00\xfe\xff", "UTF-32"))
 
 
 def detect_format(source: Source) -> Format:
@@ -38,8 +51,7 @@ def detect_format(source: Source) -> Format:
         The bytes are UTF-16, an unsupported container, or not what a binary ending promises.
     """
     head = source.head()
-    binary = _binary_format(source, head)
-    if binary:
+    if binary := _binary_format(source, head):
         return binary
     _refuse_other_encodings(source, head)
     promised = ENDINGS.get(ending(source.path), "")
@@ -54,21 +66,14 @@ def detect_format(source: Source) -> Format:
 
 
 def _binary_format(source: Source, head: bytes) -> Format | None:
-    for start, what in _NO_TABLE.items():
+    for start, form in _READ.items():
         if head.startswith(start):
-            raise FileError(f"{source.path}: is {what}, not a table")
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith(b"ARROW1"):
-        return "arrow"
-    if head.startswith(b"\xff\xff\xff\xff"):
-        return "arrow stream"
-    if head.startswith((b"PARE", b"FEA1", b"Obj\x01", b"ORC")):
-        raise FileError(
-            f"{source.path}: encrypted Parquet, Feather 1, Avro and ORC files are not read"
-        )
+            return form
+    for start, what in _NOT_READ.items():
+        if head.startswith(start):
+            raise FileError(f"{source.path}: is {what}")
     promised = ENDINGS.get(ending(source.path))
-    if promised in ("parquet", "arrow") and (b"\x00" in head or not _is_text(head)):
+    if promised in BINARY and (b"\x00" in head or not _is_text(head)):
         raise FileError(
             f"{source.path}: is not in {promised} format (it begins {head[:8]!r}); damaged or "
             "misnamed"
@@ -86,11 +91,6 @@ def _is_text(head: bytes) -> bool:
 
 
 def _refuse_other_encodings(source: Source, head: bytes) -> None:
-    for mark, name in _WIDE:
-        if head.startswith(mark):
-            raise FileError(
-                f"{source.path}: not UTF-8 but {name} (it begins {head[:4]!r}); save it as UTF-8"
-            )
     newline = head.find(b"\n")
     if b"\x00" in head[: newline if newline >= 0 else None]:
         raise FileError(

@@ -17,7 +17,7 @@ MOST_EXACT = 2.0**53
 """Above this, floats do not distinguish all whole numbers."""
 NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 """Texts that mean "no value" in a column of numbers; in a column of ids they are ids."""
-_LONG_INTEGER = re.compile(r"^[+-]?\d{16,}$")
+_LONG_INTEGER = r"^[+-]?\d{16,}$"
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*$")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 _NUMBERS = {
@@ -153,22 +153,12 @@ def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> D
 
 
 def _warn_of_lost_digits(text: pl.Series, floats: pl.Series, table: TextTable) -> None:
-    """Warn about integers too long for a float in a column of floats."""
+    """Warn about integers too long for a float in a column of floats: neighbours may merge."""
     if not (floats.abs() >= MOST_EXACT).any():
         return
-    lost = text.str.contains(_LONG_INTEGER.pattern) & (floats.abs() >= MOST_EXACT)
+    lost = text.str.contains(_LONG_INTEGER) & (floats.abs() >= MOST_EXACT)
     for row in lost.arg_true().head(1):
-        warn_of_lost_digits(f"{table.location}, line {table.line(row)}", text.name, text[row])
-
-
-def warn_of_lost_digits(location: str, column: str, number: str) -> bool:
-    """Warn if a number is an integer too long for a float, so that neighbours may merge; return
-    whether it is.
-    """
-    lost = _LONG_INTEGER.match(number) is not None and abs(int(number)) >= 2**53
-    if lost:
         warn(
-            f"{location}: column {column!r}: {number[:80]!r} does not fit "
-            "a float64 exactly, so neighbouring values may become ties"
+            f"{table.location}, line {table.line(row)}: column {text.name!r}: {text[row][:80]!r} "
+            "does not fit a float64 exactly, so neighbouring values may become ties"
         )
-    return lost

@@ -68,8 +68,7 @@ def read_rankings(
         ``Anserini`` and the like). A single file of several runs has the names of its tags. With
         ``"tag"``, files of one tag are pieces of one run.
     max_bytes : int | None
-        Largest unpacked size of a gzipped file. By default 64 GiB, and beyond 256 MiB at most 250
-        times its size.
+        Largest unpacked size of a gzipped file. By default 64 GiB.
     max_rows : int | None
         Largest number of rows of a Parquet or Arrow file, checked before it is read. By default 2³²
         - 1.
@@ -87,8 +86,7 @@ def read_rankings(
     Raises
     ------
     FileError
-        A file cannot be read, two files would be the same model, or a file differs from the
-        ``<file>.sha256`` next to it (made by ``sha256sum file > file.sha256``).
+        A file cannot be read, or two files would be the same model.
     ColumnError
         A column is missing, ambiguous, or differs in type between files.
     DataError

@@ -112,7 +112,7 @@ def test_row_093_names_of_files_that_are_not_utf_8(tmp_path: Path, name: bytes) 
     path = os.fsdecode(os.fsencode(tmp_path) + b"/" + name)
     Path(path).write_bytes(b"query,item,distance\nq,a,1\n")
     for read in (read_rankings, rr.evaluate):
-        with pytest.raises(FileError, match=r"\\udc.*the name of the file is not UTF-8; rename it"):
+        with pytest.raises(FileError, match=r"\\udc.*the name of the file is not UTF-8"):
             read(path)
     assert CliRunner().invoke(cli, ["evaluate", path]).exit_code == 2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -262,28 +261,6 @@ def test_row_087_a_line_cut_in_the_middle_of_json(tmp_path: Path) -> None:
     refused(path, "line 2: no JSON")
 
 
-def test_row_087_a_checksum_next_to_the_file_is_verified(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", HEADER + ROWS)
-    side = tmp_path / "a.csv.sha256"
-    good = hashlib.sha256(path.read_bytes()).hexdigest()
-    for line in (
-        f"{good}  a.csv\n",
-        f"{good} *runs/a.csv\n",
-        f"{good.upper()}\n",
-        f"{'0' * 64}  b\n{good}  a.csv\n",
-    ):
-        side.write_text(line)
-        assert read_rankings(path).height == 3
-    write(path, HEADER + ROWS[:9])
-    refused(
-        path, f"SHA-256 is .*, but a.csv.sha256 says {good}; the file is damaged or was replaced"
-    )
-    for line in ("", "nonsense  a.csv\n", f"{good}  b.csv\n"):
-        side.write_text(line)
-        with pytest.raises(FileError, match=r"a.csv.sha256: holds no SHA-256 sum for a.csv"):
-            read_rankings(path)
-
-
 def binary(folder: Path, name: str) -> bytes:
     path = folder / f"whole.{name}"
     writers: dict[str, Callable[[Path], None]] = {
@@ -317,13 +294,6 @@ def test_row_089_flipped_bits(tmp_path: Path) -> None:
     content = bytearray(binary(tmp_path, "parquet"))
     content[len(content) - 6] ^= 0x10  # the length of the metadata
     refused(write(tmp_path / "a.parquet", bytes(content)), "damaged or truncated file")
-
-
-def test_row_089_flipped_bits_that_only_a_checksum_shows(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", HEADER + ROWS)
-    write(tmp_path / "a.csv.sha256", hashlib.sha256(path.read_bytes()).hexdigest() + "  a.csv\n")
-    write(path, (HEADER + ROWS).replace("q1,a,1", "q1,a,3"))
-    refused(path, "SHA-256")
 
 
 def test_row_090_gzip(tmp_path: Path) -> None:
@@ -425,7 +395,7 @@ def test_row_093_missing_folder_or_odd_path(tmp_path: Path) -> None:
         read_rankings("x" * 5000)
     (tmp_path / "folder.csv").mkdir()
     refused(tmp_path / "folder.csv", "the folder has no file ending in .csv")
-    with pytest.raises(FileError, match="is a folder, not a file"):
+    with pytest.raises(FileError, match="is a folder; only regular files are read"):
         sources.open_source(tmp_path)
 
 
@@ -444,10 +414,10 @@ def test_row_093_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_row_093_fifo_and_device(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.csv")
-    refused(tmp_path / "pipe.csv", "is a FIFO; only regular files are read")
+    refused(tmp_path / "pipe.csv", "is a pipe.*; only regular files are read")
     with pytest.raises(FileError, match="the folder has no file"):
         read_rankings(tmp_path)
-    refused(Path("/dev/zero"), "is a device; only regular files are read")
+    refused(Path("/dev/zero"), "a device.*; only regular files are read")
 
 
 def test_row_094_gzip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -458,10 +428,8 @@ def test_row_094_gzip_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         FileError, match=rf"a.csv.gz: unpacks to more than {size - 1} bytes; .* raise max_bytes="
     ):
         read_rankings(path, max_bytes=size - 1)
-    monkeypatch.setattr(sources, "RATIO_FROM", 1000)
-    monkeypatch.setattr(sources, "MAX_RATIO", 2)
+    monkeypatch.setattr(sources, "MAX_BYTES", 1000)
     refused(path, "unpacks to more than")
-    assert read_rankings(path, max_bytes=size).height == 30_000
 
 
 @pytest.mark.parametrize("name", ["parquet", "arrow", "arrows"])

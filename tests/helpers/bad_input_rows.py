@@ -141,10 +141,10 @@ ROWS = (
     ("an open quote; NUL or a line break inside an id", "Error; accepted where quoted"),
     (
         "a text file that was cut off",
-        "A warning without a last newline; a side file with SHA-256 is verified",
+        "A warning without a last newline",
     ),
-    ("Parquet or Arrow damaged or cut off", "Error; another process reads first"),
-    ("flipped bits", "Error where the format or the side file shows it"),
+    ("Parquet or Arrow damaged or cut off", "Error; another process reads uploads first"),
+    ("flipped bits", "Error where the format shows it"),
     ("gzip, also damaged", "Accepted; damage is an error"),
     ("an empty file, or a header alone", "Error; no rows"),
     ("a content that does not fit the name", "The content decides"),

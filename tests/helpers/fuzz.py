@@ -21,6 +21,9 @@ import retrieval_report as rr
 from catalogue_texts import TEXTS
 from retrieval_report.codes.files import codes_from
 from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.reading.crash_guard import try_first
+from retrieval_report.reading.formats import BINARY, detect_format
+from retrieval_report.reading.sources import open_source
 
 Random = random.Random
 
@@ -175,6 +178,9 @@ def fuzz_file(name: str, number: int, folder: Path) -> str:
             if name.endswith(("npy", "npz")):
                 codes_from(name, data)
             else:
+                source = open_source(path, 2**24)
+                if (form := detect_format(source)) in BINARY:
+                    try_first(source, form, 10**6, 2**30)
                 read(path, max_bytes=2**24, max_rows=10**6)
         except rr.RetrievalReportError:
             return "refused"

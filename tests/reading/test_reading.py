@@ -64,7 +64,7 @@ def test_json_lines_turn_integer_ids_into_text_and_keep_numbers(tmp_path: Path) 
 
 
 def test_json_lines_refuse_fractions_as_ids(tmp_path: Path) -> None:
-    with pytest.raises(ColumnError, match=r"'qid': ids are texts or integers, not 7.5"):
+    with pytest.raises(ColumnError, match=r"'qid': ids are texts or integers, not Float64"):
         read_rankings(write(tmp_path / "a.jsonl", '{"qid": 7.5, "item": "a", "score": 1}\n'))
 
 

