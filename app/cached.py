@@ -23,16 +23,17 @@ from records import (
     CUTOFFS,
     MEASURES,
     METRICS,
+    SIDEBAR,
     Choice,
     Data,
     Files,
     Questions,
-    Rules,
     Upload,
     Winners,
 )
 from retrieval_report.comparison import verdicts
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
+from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
@@ -116,12 +117,12 @@ column_names = remember(64)(columns_of)  # of an uploaded file
 
 
 @remember(8)
-def _scored(data: Data, measures: tuple[str, ...], rules: Rules) -> Scored:
+def _scored(data: Data, measures: tuple[str, ...], rules: Options) -> Scored:
     # `evaluate` returns an empty frame for it, which is of no use to any page.
     if data.rankings.is_empty():
         raise DataError(f"{data.name}: no rows")
     with noticed() as notes:
-        study = rr.Study(data.rankings, measures, cutoffs=None, **data.others, **rules._asdict())
+        study = rr.Study(data.rankings, measures, cutoffs=None, **data.others, **rules.of(SIDEBAR))
         study.under("expected").scores  # noqa: B018  # computed now, so that its warnings are caught here
     return Scored(study, tuple(notes))
 
@@ -172,8 +173,11 @@ def check(data: Data) -> None:
         _scored(data, _measures(), data.rules)
     except RetrievalReportError:
         # The user can allow what these options allow.
-        lenient = data.rules._replace(
-            unjudged="non_relevant", unjudged_query="skip", null_distance="not_retrieved"
+        lenient = replace(
+            data.rules,
+            unjudged="non_relevant",
+            unjudged_query="skip",
+            null_distance="not_retrieved",
         )
         _scored(data, _measures(), lenient)
 

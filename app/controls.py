@@ -6,10 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from records import PARAMETERS, Choice, Data, Draws, Rules, curve, parsed, shown_at_first
+from records import PARAMETERS, SIDEBAR, Choice, Data, Draws, curve, parsed, shown_at_first
 from retrieval_report.comparison.corrections import MAX_T
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.contracts.parameters import PARAMETERS as OPTIONS
+from retrieval_report.contracts.options import PARAMETERS as OPTIONS
+from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.formulas import parameter_text
 from retrieval_report.metrics.parsing import CATALOGUE
 from text import plain
@@ -123,23 +124,25 @@ def _draws(own: Draws) -> Draws:
     )
 
 
-def _rules(data: Data) -> Rules:
+def _rules(data: Data) -> Options:
     chosen: dict[str, Any] = {}
-    for name, usual in Rules()._asdict().items():
+    for name in SIDEBAR:
         known, own = OPTIONS[name], getattr(data.rules, name)
-        asked: dict[str, Any] = {"name": _named(name, own, usual), "help": known.meaning}
+        asked: dict[str, Any] = {"name": _named(name, own, known.default), "help": known.meaning}
         if name == "distance_threshold" and "distance" not in data.rankings.columns:
             no_use(name, "this data has scores instead of distances")
         elif known.choices:
-            options = known.choices if usual else (USUAL, *known.choices)
+            options = known.choices if known.default else (USUAL, *known.choices)
             found = choose_one(known.title, options, default=own or USUAL, **asked)
             chosen[name] = None if found == USUAL else found
+        elif known.kind is bool:
+            chosen[name] = choose_one(known.title, (False, True), default=own, **asked)
         else:
             low = 0.0 if name == "relevant_from" else None
             chosen[name] = choose_number(
                 known.title, low=low, default=own, step=1.0, format="%g", **asked
             )
-    return Rules(**chosen)
+    return Options(**chosen)
 
 
 def remedy(message: RetrievalReportError | str) -> str:
@@ -147,7 +150,7 @@ def remedy(message: RetrievalReportError | str) -> str:
     the argument.
     """
     said = str(message)
-    labels = [OPTIONS[name].title for name in Rules._fields if f"{name}=" in said]
+    labels = [OPTIONS[name].title for name in SIDEBAR if f"{name}=" in said]
     if not labels:
         return plain(said)
     *parts, last = said.split("; ")

@@ -13,8 +13,9 @@ from typing import Any
 import streamlit as st
 
 from cached import read_files
-from records import NAMED, Data, Draws, Files, Rules
+from records import NAMED, Data, Draws, Files
 from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.contracts.options import Options
 from retrieval_report.study.samples import SAMPLES, sample_folder
 from retrieval_report.study.server import START
 from retrieval_report.writing.names import first_names
@@ -92,7 +93,7 @@ def _started_with() -> Files | None:
     if not given:
         return None
     known: dict[str, Any] = {name: value for name, value in json.loads(given).items() if value}
-    known |= {"rules": Rules(**known.get("rules", {})), "draws": Draws(**known.get("draws", {}))}
+    known |= {"rules": Options(**known.get("rules", {})), "draws": Draws(**known.get("draws", {}))}
     return Files(
         **{"name": first_names([Path(path).name for path in known["rankings"]], NAMED), **known}
     )
@@ -105,5 +106,5 @@ def _sample(name: str) -> Files:
     judgements, queries = (
         part and str(folder / part) for part in (sample.judgements, sample.queries)
     )
-    rankings, rules = [str(folder / sample.rankings)], Rules(truncated=sample.truncated)
+    rankings, rules = [str(folder / sample.rankings)], Options(truncated=sample.truncated)
     return Files(sample.title, rankings, judgements, queries, rules=rules)

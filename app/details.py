@@ -10,7 +10,7 @@ import polars as pl
 
 import retrieval_report as rr
 from cached import remember
-from records import Choice, Data
+from records import SIDEBAR, Choice, Data
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.orders import drawn_order, lists_of_query, ranking_ties
 from retrieval_report.ties.profile import ties_at_cutoff
@@ -30,7 +30,7 @@ class Drawn(NamedTuple):
 @remember(64)
 def ranked(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
     """Return one list as from `ranking_ties`, in the order received."""
-    return ranking_ties(**data.frames, model=model, query=query, **choice.rules._asdict())
+    return ranking_ties(**data.frames, model=model, query=query, **choice.rules.of(SIDEBAR))
 
 
 @remember(64)
@@ -50,14 +50,14 @@ def drawn(data: Data, choice: Choice, model: str, query: Id, draw: int) -> Drawn
         "cutoffs": [choice.cutoff],
         "policies": "naive",
     }
-    scores = rr.evaluate(listed, **given, **asked, **choice.rules._asdict()).filter(model=model)
+    scores = rr.evaluate(listed, **given, **asked, **choice.rules.of(SIDEBAR)).filter(model=model)
     return Drawn(rows, scores["value"][0])
 
 
 @remember(64)
 def distribution(data: Data, choice: Choice, model: str, query: Id) -> pl.DataFrame:
     """Return the result of `score_distribution` for one list and the chosen measure."""
-    asked: dict[str, Any] = {**choice.at, "seed": choice.draws.seed, **choice.rules._asdict()}
+    asked: dict[str, Any] = {**choice.at, "seed": choice.draws.seed, **choice.rules.of(SIDEBAR)}
     return score_distribution(**data.frames, model=model, query=query, **asked)
 
 
@@ -77,5 +77,5 @@ def of_models(function: Callable[..., pl.DataFrame]) -> Callable[..., pl.DataFra
 @of_models
 def cuts(data: Data, choice: Choice) -> pl.DataFrame:
     """Return the result of `ties_at_cutoff`; the choice has a cutoff."""
-    asked: dict[str, Any] = {"cutoff": choice.cutoff, "relevant_from": choice.rules.relevant_from}
-    return ties_at_cutoff(**data.frames, **asked, **choice.rules.of_rows)
+    asked: dict[str, Any] = {"cutoff": choice.cutoff, **choice.rules.of(SIDEBAR)}
+    return ties_at_cutoff(**data.frames, **asked)

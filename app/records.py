@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.comparison.corrections import MAX_T
-from retrieval_report.contracts.truncated import AUTO
+from retrieval_report.contracts.options import OPTIONS, RULES, Options
 from retrieval_report.metrics.formulas import parameter_text
 from retrieval_report.metrics.parsing import (
     DEFAULT_MEASURES,
@@ -18,7 +18,6 @@ from retrieval_report.metrics.parsing import (
     parse_measure,
     parse_metric,
 )
-from retrieval_report.study.answers import ROW_OPTIONS
 
 POLICIES = ("expected", "naive", "shuffled", "worst", "best")
 MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)
@@ -33,30 +32,10 @@ PARAMETERS: dict[str, tuple[str, ...]] = {  # parameters of metrics that the sid
     "dcg": ("gain",),
     "ndcg": ("ideal", "gain"),
 }
+SIDEBAR = tuple(name for name in RULES if OPTIONS[name].control)  # the rules it shows
 NAMED = 3  # files in the name of data
 LABEL = 120  # characters of an upload's name
 LARGE = 2_000_000  # with more rows, random orders are drawn only on request
-
-
-class Rules(NamedTuple):
-    """The settings that decide the scores of all policies, named as in `evaluate`, in the order of
-    the sidebar.
-    """
-
-    no_relevant: str = "zero"
-    missing_query: str = "zero"
-    unjudged: str | None = None
-    unjudged_query: str = "error"
-    null_distance: str = "error"
-    relevant_from: float | None = None
-    distance_threshold: float | None = None
-    truncated: str = AUTO
-    relevant_items: str = "pooled"
-
-    @property
-    def of_rows(self) -> dict[str, Any]:
-        """Return the settings that decide which rows count, and with which relevance."""
-        return {name: value for name, value in self._asdict().items() if name in ROW_OPTIONS}
 
 
 class Draws(NamedTuple):
@@ -96,7 +75,7 @@ class Data:
     notes: tuple[str, ...] = field(default=())
     metric: str = MEASURES[0][0]
     cutoff: int | None = MEASURES[0][1]
-    rules: Rules = field(default_factory=Rules)
+    rules: Options = field(default_factory=Options)
     draws: Draws = field(default_factory=Draws)
     average: str = "micro"
     items: pl.DataFrame | None = None
@@ -167,7 +146,7 @@ class Files(NamedTuple):
     columns: Mapping[str, str] | None = None
     name_by: str | None = None
     measure: Sequence[Any] = MEASURES[0]  # metric and cutoff
-    rules: Rules = Rules()
+    rules: Options = Options()
     draws: Draws = Draws()
     average: str = "micro"
     items: str | None = None
@@ -237,7 +216,7 @@ class Choice:
     models: tuple[str, ...]
     policies: tuple[str, ...]
     average: str = "micro"
-    rules: Rules = field(default_factory=Rules)
+    rules: Options = field(default_factory=Options)
     draws: Draws = field(default_factory=Draws)
     correction: str = MAX_T
 

@@ -11,15 +11,12 @@ import click
 
 from retrieval_report.cli.files import FILES, file_options, read_judgements, read_queries
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import options
+from retrieval_report.cli.settings import options, setting
 from retrieval_report.contracts.errors import OutputError
+from retrieval_report.contracts.options import RULES
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import refuse_inputs, write_files
 
-RULES = (
-    *("no_relevant", "unjudged", "unjudged_query", "null_distance", "relevant_from", "distance_threshold", "decimals"),
-    *("truncated", "relevant_items"),
-)  # fmt: skip
 EXITS = """\b
 Exit codes:
   0  passed: the candidate loses less than the margin
@@ -55,10 +52,9 @@ Exit codes:
 @click.option(
     "--alpha", type=float, default=0.05, help="Probability of a wrong verdict, in either direction."
 )
-@options(*RULES)
-@click.option(
-    "--missing-query",
-    type=click.Choice(["error", "zero", "skip"]),
+@options(*(name for name in RULES if name != "missing_query"))
+@setting(
+    "missing_query",
     default="error",
     help="What judged queries that neither run answers count as.",
 )

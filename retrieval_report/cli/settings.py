@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from retrieval_report.cli.files import Command, add_all, split
-from retrieval_report.contracts.options import Options
-from retrieval_report.contracts.parameters import PARAMETERS
+from retrieval_report.contracts.options import DRAWS, PARAMETERS, RULES, Options
 from retrieval_report.contracts.registry import column
 from retrieval_report.contracts.warning import warn
 from retrieval_report.metrics.parsing import (
@@ -40,14 +38,14 @@ def _cutoffs(text: str) -> list[int | str]:
     return cutoffs
 
 
-def _setting(name: str, **how: Any) -> Callable[[Command], Command]:
-    """Return an option of `evaluate` with its sentence, its choices and its default."""
-    known, defaults = PARAMETERS[name], {part.name: part.default for part in fields(Options)}
-    usual = {
-        "default": defaults.get(name),
-        "type": click.Choice(known.choices) if known.choices else str,
-    }
-    return click.option(f"--{name.replace('_', '-')}", **{"help": known.meaning, **usual, **how})
+def setting(name: str, **how: Any) -> Callable[[Command], Command]:
+    """Return an option of `evaluate` with its sentence, its type or choices, and its default."""
+    known = PARAMETERS[name]
+    kind = click.Choice(known.choices) if known.choices else known.kind
+    usual = {"help": known.meaning, "type": kind, "default": known.default}
+    if kind is bool:
+        usual["is_flag"] = True
+    return click.option(f"--{name.replace('_', '-')}", **{**usual, **how})
 
 
 def _listed(
@@ -60,22 +58,14 @@ def _listed(
     def taken_apart(_context: object, _option: object, text: str | None) -> list[Any] | None:
         return None if text is None else parts(text)
 
-    return _setting(name, type=str, default=",".join(usual) or None, callback=taken_apart, **how)
+    return setting(name, type=str, default=",".join(usual) or None, callback=taken_apart, **how)
 
 
 SETTINGS = {
     "metrics": _listed("metrics", split_metrics, show_default=",".join(DEFAULT_MEASURES)),
     "cutoffs": _listed("cutoffs", _cutoffs, show_default="all"),
     "policies": _listed("policies", split, POLICIES),
-    **{name: _setting(name, type=int) for name in ("shuffles", "seed")},
-    **{
-        name: _setting(name)
-        for name in ("no_relevant", "missing_query", "unjudged", "unjudged_query")
-    },
-    **{name: _setting(name) for name in ("null_distance", "truncated", "relevant_items")},
-    **{name: _setting(name, type=float) for name in ("relevant_from", "distance_threshold")},
-    "decimals": _setting("decimals", type=int),
-    "naive_order": _setting("naive_order"),
+    **{name: setting(name) for name in (*DRAWS, *RULES, "naive_order")},
 }
 
 
@@ -87,9 +77,8 @@ def options(*names: str) -> Callable[[Command], Command]:
 depths_option = _listed(
     "cutoffs", _cutoffs, ("1", "5", "10", "all"), help="Depths at which ties are counted."
 )
-average_option = _setting("average", default="micro")
-correction_option = _setting("correction", default="max-t")
-like_option = _setting("like", metavar="SYSTEM")
+average_option, correction_option = setting("average"), setting("correction")
+like_option = setting("like", metavar="SYSTEM")
 
 # Those of the commands that hold a study, which has all policies.
 study_options = add_all(

@@ -12,7 +12,7 @@ from retrieval_report.comparison.max_t import step_down
 from retrieval_report.comparison.significance import benjamini_hochberg, holm, sign_flips
 from retrieval_report.comparison.tukey import tukey
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.parameters import PARAMETERS
+from retrieval_report.contracts.options import PARAMETERS
 from retrieval_report.engines.score_grid import Floats, Pairs
 
 MAX_T = "max-t"  # the default

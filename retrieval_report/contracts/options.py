@@ -1,61 +1,348 @@
-"""The options that decide a score besides the data, checked once."""
+"""The options of scoring: one record for each, from which checks, commands, the sidebar, ``like=``
+and the report are made.
+
+A new option is a field of `Options` and a line in one of the TypedDicts, which type checkers read;
+`evaluate` names and explains it, and one module of `scoring` obeys it.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, TypedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, TypedDict
 
 from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed, shown
 from retrieval_report.contracts.checks import check_choice, did_you_mean
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.parameters import PARAMETERS
-from retrieval_report.contracts.truncated import AUTO, check_truncated
+from retrieval_report.contracts.truncated import AUTO, TRUNCATED
 
-POLICIES = PARAMETERS["policies"].choices
-# Options with a fixed set of words; truncated may also be a mapping of models to such words.
+POLICIES = ("expected", "naive", "shuffled", "best", "worst")
+RULE, DRAW, ORDER, RUN = "rule", "draw", "order", "run"
 ELSEWHERE = {  # arguments that another function has, or has under another name
     "metrics": "; of a Study it is called 'measures'",
     **dict.fromkeys(
         ("query_labels", "item_labels", "scores"), "; pass it to from_search, and its result here"
     ),
 }
-WORDS = (
-    "no_relevant",
-    "naive_order",
-    "missing_query",
-    "unjudged",
-    "unjudged_query",
-    "null_distance",
-    "relevant_items",
-)
 MOST_SHUFFLES = 10_000_000  # the mean of this many is known to 3 in 10 000 standard deviations
 MOST_DECIMALS = 300  # 10**decimals must stay a finite number
 WIDEST = 2**127  # whole numbers from here on fit no column, and Polars rejects them
 
 
-class RowOptions(TypedDict, total=False):
-    """The options that decide which rows count, and how."""
+class Option(NamedTuple):
+    """One option.
 
-    distance_threshold: float | None
-    decimals: int | None
+    Attributes
+    ----------
+    title, meaning
+        Its name in the sidebar, and a sentence that says what it decides.
+    choices
+        The words it takes, if it takes words.
+    default
+        Its value if none is given.
+    kind
+        The type of its values, None aside.
+    check
+        Checks a value, and returns it as Python's; by default words must be among the choices.
+    role
+        What it decides: "rule" (every score), "order" (the orders that are scored), "draw" (random
+        orders) or "run" (no number).
+    control
+        Whether the dashboard can follow it.
+    """
+
+    title: str
+    meaning: str
+    choices: tuple[str, ...] = ()
+    default: Any = None
+    kind: type = str
+    check: Callable[[str, Any], Any] | None = None
+    role: str = RULE
+    control: bool = True
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return a value as Python's after checking it; None stays if it is the default."""
+        if value is None and self.default is None:
+            return None
+        if self.check is not None:
+            return self.check(name, value)
+        if self.choices:
+            check_choice(name, value, self.choices)
+        return value
+
+
+def _policies(name: str, given: object) -> tuple[str, ...]:
+    policies = listed(given)
+    if not policies:
+        raise ParameterError(f"{name}: none given")
+    for policy in policies:
+        check_choice(name, policy, POLICIES)
+    return tuple(dict.fromkeys(map(str, policies)))
+
+
+def _whole(least: int, most: int | None = None) -> Callable[[str, Any], int]:
+    return lambda name, value: check_whole(name, value, least, most)
+
+
+def _finite(name: str, value: Any) -> int | float:
+    """Return a number as Python's; whole ones too large for any integer column become floats."""
+    if not is_number(value):
+        raise ParameterError(f"{name}: {shown(value)} is not a finite number")
+    return int(value) if is_whole(value) and abs(int(value)) < WIDEST else float(value)
+
+
+def _positive(name: str, value: Any) -> int | float:
+    if not is_number(value) or value <= 0:
+        raise ParameterError(f"{name}: {shown(value)} is not a number above 0")
+    return _finite(name, value)
+
+
+def _truncated(name: str, given: object) -> str | dict[str, str]:
+    """Return one of the words, or a mapping of models to them."""
+    if not isinstance(given, Mapping):
+        check_choice(name, given, TRUNCATED)
+        return str(given)
+    for model, word in given.items():
+        check_choice(f"{name} of model {model!r}", word, TRUNCATED)
+    return {str(model): str(word) for model, word in given.items()}
+
+
+def _option(
+    default: Any, title: str, meaning: str, choices: tuple[str, ...] = (), **how: Any
+) -> Any:
+    record = Option(title, meaning, choices, default, **how)
+    return field(default=default, metadata={"option": record})
+
+
+@dataclass(frozen=True)
+class Options:
+    """The keyword arguments of ``evaluate``, except the frames, metrics and cutoffs.
+
+    Policies may be one name or any iterable of names, and numbers may be NumPy's; they are stored
+    as Python's.
+
+    >>> Options(policies=["best", "worst", "best"]).policies
+    ('best', 'worst')
+    >>> Options(policies="mean")
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: policies: 'mean' is not one of 'expected', 'naive', 'shuffled',
+    'best', 'worst'
+    >>> Options(relevant_from=0)
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: relevant_from: 0 is not a number above 0
+    """
+
+    policies: Any = _option(  # noqa: RUF009  # any iterable of names; a tuple of them once checked
+        ("expected", "naive", "shuffled"),
+        "Scores shown",
+        "How the order inside ties is treated. expected: the exact mean over all orders; naive: "
+        "ties in the order received; shuffled: random orders; worst, best: the lowest and highest "
+        "score that any order can give.",
+        POLICIES,
+        check=_policies,
+        role=ORDER,
+    )
+    shuffles: int = _option(
+        100,
+        "Random orders drawn",
+        "How many random orders the policy shuffled draws.",
+        kind=int,
+        check=_whole(1, MOST_SHUFFLES),
+        role=DRAW,
+    )
+    seed: int = _option(
+        0, "Seed", "Seed of those random orders.", kind=int, check=_whole(0), role=DRAW
+    )
+    no_relevant: str = _option(
+        "zero",
+        "Queries without a relevant item",
+        "Queries without a relevant item score 0, are left out, score 1, or are refused.",
+        ("zero", "skip", "one", "error"),
+    )
+    relevant_from: float | None = _option(
+        None,
+        "Relevant from grade",
+        "The smallest relevance that counts as relevant; by default any above 0.",
+        kind=float,
+        check=_positive,
+    )
+    distance_threshold: float | None = _option(
+        None,
+        "Relevant up to distance",
+        "Items farther away keep their rank but count as not relevant; by default there is no "
+        "limit.",
+        kind=float,
+        check=_finite,
+    )
+    naive_order: str = _option(
+        "row",
+        "Naive order",
+        "The order of the policy naive inside ties: that of the rows, or of the item ids, "
+        "ascending or descending.",
+        ("row", "item", "item_descending"),
+        role=ORDER,
+        control=False,
+    )
+    decimals: int | None = _option(
+        None,
+        "Decimals kept",
+        "Distances are first rounded to this many decimals.",
+        kind=int,
+        check=_whole(0, MOST_DECIMALS),
+        control=False,
+    )
+    missing_query: str = _option(
+        "zero",
+        "Queries without a list",
+        "Queries that other models answer but this one does not score 0, are left out, or are "
+        "refused.",
+        ("zero", "skip", "error"),
+    )
+    unjudged: str | None = _option(
+        None,
+        "Items without relevance",
+        "Items without judgement count as not relevant, are dropped from the lists, or are "
+        "refused; by default they are not relevant if a judgements frame is given, else refused.",
+        ("non_relevant", "drop", "error"),
+    )
+    unjudged_query: str = _option(
+        "error",
+        "Queries without judgements",
+        "Queries that do not occur in the judgements are refused, or left out.",
+        ("error", "skip"),
+    )
+    null_distance: str = _option(
+        "error",
+        "Items without a distance",
+        "Items without a distance are refused, or count as known but not retrieved; relevant ones "
+        "then lower recall.",
+        ("error", "not_retrieved"),
+    )
+    truncated: Any = _option(  # noqa: RUF009  # one of the words, or a mapping of models to them
+        AUTO,
+        "Lists cut at their end",
+        "Whether lists were cut, as top-k lists are. no: they hold all items; between_ties: they "
+        "end after a whole tie; within_tie: their last tie may continue, which auto assumes unless "
+        "the data prove that lists are whole.",
+        TRUNCATED,
+        check=_truncated,
+    )
+    relevant_items: str = _option(
+        "pooled",
+        "Relevant items without judgements",
+        "Without judgements and n_relevant, what any model retrieved counts for all models "
+        "(pooled), only each model's own list counts (own), or the data are refused.",
+        ("pooled", "own", "error"),
+    )
+    threads: int | None = _option(
+        None,
+        "Threads",
+        "Threads to use; by default all processors. The result does not depend on it.",
+        kind=int,
+        check=_whole(1),
+        role=RUN,
+    )
+    progress: bool = _option(
+        False, "Progress", "Whether a progress bar is shown.", kind=bool, role=RUN
+    )
+
+    def __post_init__(self) -> None:
+        for name, option in OPTIONS.items():  # the record is frozen for all other code
+            object.__setattr__(self, name, option.checked(name, getattr(self, name)))
+
+    def of(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return the values of some options."""
+        return {name: getattr(self, name) for name in names}
+
+    def check_order(self, order: str) -> None:
+        """Refuse a threshold of distances for rankings that are ordered by score."""
+        if self.distance_threshold is not None and order == "score":
+            raise ParameterError(
+                "distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'"
+            )
+
+    def check_counted(self) -> None:
+        """Refuse options that need more than counts."""
+        if "naive" in self.policies:
+            raise ParameterError(
+                "policies: 'naive' needs the order of the items, and a counts frame has none; "
+                "evaluate the rankings, or leave 'naive' out"
+            )
+
+    @property
+    def workers(self) -> int:
+        """Return the number of threads to use."""
+        return self.threads or os.cpu_count() or 1
+
+
+OPTIONS: Mapping[str, Option] = {part.name: part.metadata["option"] for part in fields(Options)}
+RULES = tuple(name for name, option in OPTIONS.items() if option.role == RULE)
+DRAWS = tuple(name for name, option in OPTIONS.items() if option.role == DRAW)
+PARAMETERS: Mapping[str, Option] = {  # with those of functions other than `evaluate`
+    **OPTIONS,
+    "metrics": Option(
+        "Metrics",
+        "By name, optionally with parameters and a cutoff: ap(denominator=k)@10. The first is the "
+        "headline.",
+    ),
+    "cutoffs": Option(
+        "Cutoffs", "Depths for metrics given without a cutoff; all means the whole list."
+    ),
+    "like": Option(
+        "Like another system",
+        "Take the definitions and the tie order of another evaluator: trec_eval, ranx, sklearn, …; "
+        "naive is then what it prints.",
+    ),
+    "average": Option(
+        "Average",
+        "micro: the mean over queries; macro: over labels of queries; weighted: by the weight of "
+        "each query.",
+        ("micro", "macro", "weighted"),
+        "micro",
+    ),
+    "correction": Option(
+        "Correction",
+        "How p-values allow for the number of pairs. max-t: the largest studentised difference, "
+        "stepped down; holm: the p-values of single tests; tukey: one distance for all pairs; bh: "
+        "only the share of false findings.",
+        ("max-t", "holm", "tukey", "bh"),
+        "max-t",
+    ),
+}
+
+
+class JudgedOptions(TypedDict, total=False):
+    """The options that decide which rows count."""
+
     unjudged: str | None
     unjudged_query: str
     null_distance: str
     truncated: str | Mapping[str, str]
 
 
-class ListOptions(RowOptions, total=False):
+class RowOptions(JudgedOptions, total=False):
+    """The options that decide which rows count, and which of them tie."""
+
+    distance_threshold: float | None
+    decimals: int | None
+
+
+class LikeOptions(JudgedOptions, total=False):
+    """The options that another system's definitions leave open."""
+
+    relevant_from: float | None
+    shuffles: int
+    threads: int | None
+
+
+class ListOptions(RowOptions, LikeOptions, total=False):
     """The options of ``evaluate`` for functions that have policies and a seed of their own."""
 
-    shuffles: int
     no_relevant: str
-    relevant_from: float | None
     naive_order: str
     missing_query: str
     relevant_items: str
-    threads: int | None
     progress: bool
 
 
@@ -83,11 +370,10 @@ def options_with(given: Mapping[str, object], **fixed: object) -> Options:
     TypeError: unexpected keyword argument 'decimal'; did you mean 'decimals'?
     """
     options: dict[str, Any] = {**given, **fixed}
-    known = [option.name for option in fields(Options)]
     for name in options:
-        if name not in known:
+        if name not in OPTIONS:
             hint = ELSEWHERE.get(name) or did_you_mean(
-                name, (*known, "judgements", "queries", "metrics", "cutoffs")
+                name, (*OPTIONS, "judgements", "queries", "metrics", "cutoffs")
             )
             raise TypeError(f"unexpected keyword argument {name!r}{hint}")
     return Options(**options)
@@ -101,111 +387,3 @@ def is_relevant(grade: Any, least: float | None) -> Any:
     (True, False)
     """
     return grade > 0 if least is None else grade >= least
-
-
-@dataclass(frozen=True)
-class Options:
-    """The keyword arguments of ``evaluate``, except the frames, metrics and cutoffs.
-
-    Policies may be one name or any iterable of names, and numbers may be NumPy's; they are stored
-    as Python's.
-
-    >>> Options(policies=["best", "worst", "best"]).policies
-    ('best', 'worst')
-    >>> Options(policies="mean")
-    Traceback (most recent call last):
-    retrieval_report.ParameterError: policies: 'mean' is not one of 'expected', 'naive', 'shuffled',
-    'best', 'worst'
-    """
-
-    policies: Any = (
-        "expected",
-        "naive",
-        "shuffled",
-    )  # any iterable of names; a tuple of them once checked
-    shuffles: int = 100
-    seed: int = 0
-    no_relevant: str = "zero"
-    relevant_from: float | None = None
-    distance_threshold: float | None = None
-    naive_order: str = "row"
-    decimals: int | None = None
-    missing_query: str = "zero"
-    unjudged: str | None = None
-    unjudged_query: str = "error"
-    null_distance: str = "error"
-    truncated: Any = AUTO  # one of truncation.TRUNCATED, or a mapping of models to them
-    relevant_items: str = "pooled"
-    threads: int | None = None
-    progress: bool = False
-
-    def __post_init__(self) -> None:
-        policies = listed(self.policies)
-        if not policies:
-            raise ParameterError("policies: none given")
-        for policy in policies:
-            check_choice("policies", policy, POLICIES)
-        self._keep("policies", tuple(dict.fromkeys(str(policy) for policy in policies)))
-        for name in WORDS:
-            if getattr(self, name) is not None or name != "unjudged":
-                check_choice(name, getattr(self, name), PARAMETERS[name].choices)
-        self._keep("truncated", check_truncated(self.truncated))
-        self._keep_numbers()
-
-    def _keep_numbers(self) -> None:
-        """Check the numbers, and store them as Python's own."""
-        self._keep("shuffles", check_whole("shuffles", self.shuffles, 1, MOST_SHUFFLES))
-        self._keep("seed", check_whole("seed", self.seed, 0))
-        if self.decimals is not None:
-            self._keep("decimals", check_whole("decimals", self.decimals, 0, MOST_DECIMALS))
-        if self.threads is not None:
-            self._keep("threads", check_whole("threads", self.threads, 1))
-        if self.relevant_from is not None:
-            self._keep("relevant_from", check_relevant_from(self.relevant_from))
-        if self.distance_threshold is not None:
-            if not is_number(self.distance_threshold):
-                raise ParameterError(
-                    f"distance_threshold: {shown(self.distance_threshold)} is not a finite number"
-                )
-            self._keep("distance_threshold", _plain(self.distance_threshold))
-
-    def check_order(self, order: str) -> None:
-        """Refuse a threshold of distances for rankings that are ordered by score."""
-        if self.distance_threshold is not None and order == "score":
-            raise ParameterError(
-                "distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'"
-            )
-
-    def check_counted(self) -> None:
-        """Refuse options that need more than counts."""
-        if "naive" in self.policies:
-            raise ParameterError(
-                "policies: 'naive' needs the order of the items, and a counts frame has none; "
-                "evaluate the rankings, "
-                "or leave 'naive' out"
-            )
-
-    def _keep(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)  # the record is frozen for all other code
-
-    @property
-    def workers(self) -> int:
-        """Return the number of threads to use."""
-        return self.threads or os.cpu_count() or 1
-
-
-def check_relevant_from(grade: object) -> int | float:
-    """Return the smallest relevant grade as a Python number.
-
-    >>> check_relevant_from(0)
-    Traceback (most recent call last):
-    retrieval_report.ParameterError: relevant_from: 0 is not a number above 0
-    """
-    if not is_number(grade) or grade <= 0:  # type: ignore[operator]
-        raise ParameterError(f"relevant_from: {shown(grade)} is not a number above 0")
-    return _plain(grade)
-
-
-def _plain(number: Any) -> int | float:
-    """Return a number as Python's; whole numbers too large for any integer column become floats."""
-    return int(number) if is_whole(number) and abs(int(number)) < WIDEST else float(number)

@@ -18,7 +18,7 @@ from retrieval_report.contracts.frames import (
     order_column,
     with_model,
 )
-from retrieval_report.contracts.options import check_relevant_from, is_relevant
+from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
@@ -155,8 +155,7 @@ def _inside(
     radius.
     """
     wanted = _check_radii(radii)
-    if relevant_from is not None:
-        relevant_from = check_relevant_from(relevant_from)
+    relevant_from = Options(relevant_from=relevant_from).relevant_from
     frame = with_model(check_counts(to_polars(counts, "counts")))
     if order_column(frame) == "score":
         raise ColumnError("counts: has a 'score'; a radius needs a 'distance'")

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.frames import check_counts, order_column, with_model
-from retrieval_report.contracts.options import Options, check_relevant_from
+from retrieval_report.contracts.options import Options
 from retrieval_report.kernels import counting
 from retrieval_report.kernels.grouping import Listed
 from retrieval_report.kernels.lists import Codes, Integers, Lists, Places, Rows, frozen
@@ -73,7 +73,7 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     │ d    ┆ 5        ┆ 3   ┆ 4         ┆ 1        ┆ 1            │
     └──────┴──────────┴─────┴───────────┴──────────┴──────────────┘
     """
-    least = None if relevant_from is None else check_relevant_from(relevant_from)
+    least = Options(relevant_from=relevant_from).relevant_from
     return with_ties(
         _judged(to_polars(rankings, "rankings").drop("count", strict=False)).scored_rows, least
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, TypeVar, Unpack
 
 import polars as pl
@@ -20,7 +20,7 @@ from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.comparison.segments import segment_winners
 from retrieval_report.contracts.frames import with_model
-from retrieval_report.contracts.options import Options, RowOptions, options_with
+from retrieval_report.contracts.options import OPTIONS, RowOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import summarise
@@ -375,7 +375,7 @@ class Answers(Selection):
             ]
         parts = [pl.DataFrame(schema=MEAN_DISTRIBUTION)]
         for judged, options in sources:
-            rules = {part.name: getattr(options, part.name) for part in fields(Options)}
+            rules = options.of(OPTIONS)
             parts.append(
                 mean_distribution(judged, self.summary, metric=metric, cutoff=cutoff, **rules)
             )

@@ -14,7 +14,7 @@ import polars as pl
 from retrieval_report.comparison.corrections import MAX_T
 from retrieval_report.comparison.queries import query_table
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import Options, ScoringOptions
+from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions, ScoringOptions
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, measure_text, parse_metrics
 from retrieval_report.study.answers import Answers
 from retrieval_report.study.caveats import any_cut, naive_ties, notices, uneven_lengths
@@ -22,7 +22,6 @@ from retrieval_report.study.fingerprint import fingerprint
 from retrieval_report.study.study_data import Measure
 from retrieval_report.study.verdict import verdict
 from retrieval_report.systems.audit import is_printed
-from retrieval_report.systems.evaluate_like import LikeOptions
 
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
 ANSWERS = {  # answers that the files call otherwise
@@ -335,18 +334,15 @@ def _headline(answers: Answers, headline: str | None) -> Measure:
 
 def _parameters(answers: Answers) -> dict[str, Any]:
     """Return all parameters that decide a number, with defaults, but not threads or progress."""
-    left_out = ["policies", "threads", "progress"]
-    if answers.like is not None:  # the system decides the others
-        left_out += [
-            part.name
-            for part in fields(Options)
-            if part.name not in (*LikeOptions.__annotations__, "seed")
-        ]
     values = {
-        part.name: getattr(answers.options, part.name)
-        for part in fields(Options)
-        if part.name not in left_out
+        name: getattr(answers.options, name)
+        for name, option in OPTIONS.items()
+        if option.role != RUN and name != "policies"
     }
+    if answers.like is not None:  # the system decides the others
+        values = {
+            name: values[name] for name in values if name in (*LikeOptions.__annotations__, "seed")
+        }
     also = {
         name: value for name, value in answers.also.items() if name != "costs" and value is not None
     }
@@ -384,10 +380,8 @@ def _python_call(
     "retrieval_report.Study(rankings,
     measures=['ap@5']).models('a').where(label=3).report('report')"
     """
-    usual: dict[str, Any] = {part.name: part.default for part in fields(Options)} | {
-        "average": "micro"
-    }
-    usual |= {"correction": MAX_T, "letters": False}
+    usual: dict[str, Any] = {name: option.default for name, option in PARAMETERS.items()}
+    usual["letters"] = False
     words = ["rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
     given = {
         name: value

@@ -16,14 +16,13 @@ import weakref
 import webbrowser
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, OutputError, ParameterError
-from retrieval_report.contracts.options import Options
+from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES
 from retrieval_report.metrics.parsing import CATALOGUE
 from retrieval_report.study.answers import Answers
 
@@ -38,21 +37,6 @@ BROWSER = "RETRIEVAL_REPORT_BROWSER"
 PACKAGE = Path(__file__).resolve().parent.parent
 PATIENCE = 120  # seconds within which a server must answer; on a busy machine it loads slowly
 
-
-# Options of a study for which the sidebar has controls, and options without effect there.
-RULES = (
-    *(
-        "no_relevant",
-        "relevant_from",
-        "missing_query",
-        "unjudged",
-        "unjudged_query",
-        "null_distance",
-    ),
-    *("distance_threshold", "truncated", "relevant_items"),
-)
-DRAWS = ("shuffles", "seed")
-ANYWAY = ("policies", "threads", "progress")
 Process = subprocess.Popen[bytes]
 
 
@@ -114,21 +98,20 @@ def asked_of_dashboard(answers: Answers) -> dict[str, Any]:
     Traceback (most recent call last):
     retrieval_report.ParameterError: dashboard: there is no control for decimals=1
     """
-    usual, options = Options(), answers.options
+    options = answers.options
     metric, cutoff = answers.measures[0]
     odd = [f"like={answers.like!r}"] if answers.like is not None else []
     odd += [metric] if metric not in CATALOGUE else []
-    for part in fields(Options):
-        value = getattr(options, part.name)
-        known = part.name in (*RULES, *DRAWS, *ANYWAY) and not isinstance(value, dict)
-        odd += [] if known or value == getattr(usual, part.name) else [f"{part.name}={value!r}"]
+    for name, option in OPTIONS.items():
+        value = getattr(options, name)
+        if value != option.default and (not option.control or isinstance(value, dict)):
+            odd.append(f"{name}={value!r}")
     if odd:
         raise ParameterError(f"dashboard: there is no control for {odd[0]}")
-    rules, draws = ({name: getattr(options, name) for name in names} for names in (RULES, DRAWS))
     return {
         "measure": (metric, cutoff),
-        "rules": rules,
-        "draws": draws,
+        "rules": options.of(name for name in RULES if OPTIONS[name].control),
+        "draws": options.of(DRAWS),
         "correction": answers.also["correction"],
     }
 

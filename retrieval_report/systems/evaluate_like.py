@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
-from retrieval_report.contracts.options import Options, options_with
+from retrieval_report.contracts.options import LikeOptions, Options, options_with
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.metrics.parsing import (
     Cutoffs,
@@ -69,18 +69,6 @@ def _records(system: str, version: str | None) -> list[Convention]:
     """Return the conventions of one version of a system, by default of the last in the table."""
     own = [record for record in CONVENTIONS if record.system == system]
     return [record for record in own if record.version == (version or own[-1].version)]
-
-
-class LikeOptions(TypedDict, total=False):
-    """The options of ``evaluate`` that another system's definitions leave open."""
-
-    relevant_from: float | None
-    unjudged: str | None
-    unjudged_query: str
-    null_distance: str
-    truncated: str | Mapping[str, str]
-    shuffles: int
-    threads: int | None
 
 
 def evaluate_like(

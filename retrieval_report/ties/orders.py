@@ -19,8 +19,6 @@ from retrieval_report.scoring.layout import rounded
 from retrieval_report.scoring.random_orders import list_keys
 from retrieval_report.scoring.ties import with_ties
 
-ROW_OPTIONS = ("decimals", "distance_threshold", "unjudged", "unjudged_query", "null_distance")
-
 
 def ranking_ties(
     rankings: object,
@@ -57,7 +55,7 @@ def ranking_ties(
     [('a', 0, 1, 2, 1), ('b', 1, 1, 2, 1)]
     """
     frame, given = lists_of_query(rankings, query, judgements, queries)
-    kept = {name: value for name, value in options.items() if name in ROW_OPTIONS}
+    kept = {name: value for name, value in options.items() if name in RowOptions.__annotations__}
     checked = options_with(kept, relevant_from=relevant_from, policies="expected")
     judged = judge(frame.filter(pl.col("model") == model), **given, options=checked)
     rows = rounded(judged.scored_rows, checked)

@@ -17,9 +17,9 @@ import retrieval_report as rr
 from cached import report
 from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
-from records import MEASURES, Choice, Data, Draws, Rules
+from records import MEASURES, Choice, Data, Draws
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.contracts.parameters import PARAMETERS
+from retrieval_report.contracts.options import PARAMETERS, Options
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.profile import ties_at_cutoff
 from text import plain
@@ -200,7 +200,7 @@ def test_the_report_follows_the_rules_and_names_them(
     rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
 ) -> None:
     data = made_data(rankings, **others)
-    rules, draws = Rules(**{rule: value}), Draws(shuffles=5)
+    rules, draws = Options(**{rule: value}), Draws(shuffles=5)
     choice = Choice(
         **PLACE, cutoffs=(3, None), models=data.models, policies=(), rules=rules, draws=draws
     )
@@ -314,7 +314,7 @@ def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> N
 
 
 def test_what_is_known_of_a_sample_is_not_taken_for_other_data() -> None:
-    sample = replace(top(), rules=Rules(truncated="between_ties"))
+    sample = replace(top(), rules=Options(truncated="between_ties"))
     page = open_page("overview", sample)
     assert page.selectbox(key="given_truncated").value == "between_ties"
     page.session_state["made data"] = top()

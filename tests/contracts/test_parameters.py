@@ -11,8 +11,7 @@ import pytest
 
 import retrieval_report as rr
 from retrieval_report.cli.settings import SETTINGS
-from retrieval_report.contracts.options import Options, options_with
-from retrieval_report.contracts.parameters import PARAMETERS
+from retrieval_report.contracts.options import PARAMETERS, Options, options_with
 from retrieval_report.metrics.formulas import DISCOUNTS, FORMULAS, GAINS, parameter_text
 from retrieval_report.metrics.parsing import ALIASES, CATALOGUE, parse_metric
 
