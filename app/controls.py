@@ -11,8 +11,7 @@ from retrieval_report.comparison.corrections import MAX_T
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS as OPTIONS
 from retrieval_report.contracts.options import Options
-from retrieval_report.metrics.formulas import parameter_text
-from retrieval_report.metrics.parsing import CATALOGUE
+from retrieval_report.metrics.parsing import CATALOGUE, parameter_text
 from text import plain
 from url_controls import choose_many, choose_number, choose_one, no_use, refuse
 

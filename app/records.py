@@ -11,10 +11,10 @@ import polars as pl
 
 from retrieval_report.comparison.corrections import MAX_T
 from retrieval_report.contracts.options import OPTIONS, RULES, Options
-from retrieval_report.metrics.formulas import parameter_text
 from retrieval_report.metrics.parsing import (
     DEFAULT_MEASURES,
     measure_text,
+    parameter_text,
     parse_measure,
     parse_metric,
 )

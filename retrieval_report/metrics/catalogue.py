@@ -19,9 +19,17 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
-from retrieval_report.metrics.formulas import DISCOUNTS, divisors
-from retrieval_report.metrics.record import Facts, Largest, Metric
+from retrieval_report.metrics.record import Facts, Formula, Largest, Metric
 
+R = "R, the relevant items of the query"
+HITS = "number of relevant items"
+GAINED = "Σ gain(grade of item i) · discount(i)"
+DENOMINATORS = {
+    "total": R,
+    "min": "min(k, R)",
+    "retrieved": "the relevant items among the top k",
+    "k": "k",
+}
 Gains = str | Mapping[Any, float] | Callable[[Floats], Any]
 Discounts = str | Callable[[Floats], Any]
 
@@ -32,7 +40,8 @@ class NumRelRet(Metric):
     prints the sum.
     """
 
-    name: ClassVar[str] = "num_rel_ret"
+    name = "num_rel_ret"
+    formula = Formula(HITS)
     term = terms.Sum(terms.Relevant(), terms.Unit())
 
 
@@ -46,12 +55,15 @@ class Precision(NumRelRet):
     'precision(denominator=retrieved)'
     """
 
-    name: ClassVar[str] = "precision"
-    largest: ClassVar[Largest] = 1.0
+    name = "precision"
+    formula = Formula(
+        HITS, {"k": "k", "retrieved": "min(k, n), the items retrieved"}, "denominator"
+    )
+    largest = 1.0
     denominator: str = "k"
 
     def __post_init__(self) -> None:
-        check_choice("precision denominator", self.denominator, divisors(self.name))
+        check_choice("precision denominator", self.denominator, self.formula.choices)
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.cutoff if self.denominator == "k" else np.minimum(facts.cutoff, facts.length)
@@ -61,7 +73,7 @@ class Precision(NumRelRet):
 class _PerRelevant(Metric):
     """Base of the metrics that divide by R and are undefined if nothing is relevant."""
 
-    needs_relevant: ClassVar[bool] = True
+    needs_relevant = True
 
     def divisor(self, facts: Facts) -> Floats:
         return facts.relevant
@@ -71,8 +83,9 @@ class _PerRelevant(Metric):
 class Recall(_PerRelevant):
     """Share of the relevant items found among the top k: hits / R."""
 
-    name: ClassVar[str] = "recall"
-    largest: ClassVar[Largest] = 1.0
+    name = "recall"
+    formula = Formula(HITS, R)
+    largest = 1.0
     term = terms.Sum(terms.Relevant(), terms.Unit())
 
 
@@ -80,8 +93,9 @@ class Recall(_PerRelevant):
 class F1(NumRelRet):
     """Harmonic mean of precision and recall at k: 2 · hits / (k + R)."""
 
-    name: ClassVar[str] = "f1"
-    largest: ClassVar[Largest] = 1.0
+    name = "f1"
+    formula = Formula("2 · number of relevant items", "k + R")
+    largest = 1.0
 
     def divisor(self, facts: Facts) -> Floats:
         return (facts.cutoff + facts.relevant) / 2.0
@@ -91,9 +105,10 @@ class F1(NumRelRet):
 class HitRate(Metric):
     """Chance that the top k hold a relevant item (success@k; TF Similarity's RecallAtK)."""
 
-    name: ClassVar[str] = "hit_rate"
-    largest: ClassVar[Largest] = 1.0
-    needs_relevant: ClassVar[bool] = True
+    name = "hit_rate"
+    formula = Formula("1 if any item is relevant")
+    largest = 1.0
+    needs_relevant = True
     term = terms.FirstRelevant(reciprocal=False)
 
 
@@ -101,9 +116,10 @@ class HitRate(Metric):
 class RPrecision(Recall):
     """Precision among the first R positions: hits@R / R. Cutoffs do not apply."""
 
-    name: ClassVar[str] = "r_precision"
-    largest: ClassVar[Largest] = 1.0
-    own_depth: ClassVar[bool] = True
+    name = "r_precision"
+    formula = Formula("number of relevant items among the first R", "R")
+    largest = 1.0
+    own_depth = True
 
 
 @dataclass(frozen=True)
@@ -120,13 +136,14 @@ class AP(_PerRelevant):
     'retrieved', 'k'; did you mean 'retrieved'?
     """
 
-    name: ClassVar[str] = "ap"
+    name = "ap"
+    formula = Formula("Σ precision@i · [item i is relevant]", DENOMINATORS, "denominator")
     largest: ClassVar[Largest] = 1.0
-    graded: ClassVar[bool] = False
+    graded = False
     denominator: str = "total"
 
     def __post_init__(self) -> None:
-        check_choice(f"{self.name} denominator", self.denominator, divisors(self.name))
+        check_choice(f"{self.name} denominator", self.denominator, self.formula.choices)
 
     @property
     def term(self) -> terms.Term:
@@ -156,9 +173,12 @@ class WAP(AP):
     of AP.
     """
 
-    name: ClassVar[str] = "wap"
-    largest: ClassVar[Largest] = "grade"
-    graded: ClassVar[bool] = True
+    name = "wap"
+    formula = Formula(
+        "Σ (sum of relevant grades up to i)/i · [item i is relevant]", DENOMINATORS, "denominator"
+    )
+    largest = "grade"
+    graded = True
 
 
 @dataclass(frozen=True)
@@ -167,9 +187,10 @@ class APAtR(_PerRelevant):
     apply.
     """
 
-    name: ClassVar[str] = "ap_at_r"
-    largest: ClassVar[Largest] = 1.0
-    own_depth: ClassVar[bool] = True
+    name = "ap_at_r"
+    formula = Formula("Σ precision@i · [item i is relevant] over the first R", "R")
+    largest = 1.0
+    own_depth = True
     term = terms.Pairs(graded=False, retrieved=False)
 
 
@@ -184,9 +205,14 @@ class Bpref(_PerRelevant):
     them out for all. Cutoffs do not apply.
     """
 
-    name: ClassVar[str] = "bpref"
-    largest: ClassVar[Largest] = 1.0
-    own_depth: ClassVar[bool] = True
+    name = "bpref"
+    formula = Formula(
+        "Σ over relevant items of 1 − (judged others before it, at most M)/M, "
+        "M = min(R, judged others)",
+        "R",
+    )
+    largest = 1.0
+    own_depth = True
     term = terms.Preferences()
 
 
@@ -194,9 +220,10 @@ class Bpref(_PerRelevant):
 class RR(Metric):
     """Reciprocal rank: 1 / (rank of the first relevant item), 0 if that rank is beyond k."""
 
-    name: ClassVar[str] = "rr"
-    largest: ClassVar[Largest] = 1.0
-    needs_relevant: ClassVar[bool] = True
+    name = "rr"
+    formula = Formula("1/i for the first relevant item")
+    largest = 1.0
+    needs_relevant = True
     term = terms.FirstRelevant(reciprocal=True)
 
 
@@ -204,8 +231,9 @@ class RR(Metric):
 class ACG(Metric):
     """Average cumulative gain: Σ_{i≤e} rel(i) / k (Zhao et al. 2015)."""
 
-    name: ClassVar[str] = "acg"
-    largest: ClassVar[Largest] = "grade"
+    name = "acg"
+    formula = Formula("Σ grade of item i", "k")
+    largest = "grade"
     term = terms.Sum(terms.Gain("linear"), terms.Unit())
 
     def divisor(self, facts: Facts) -> Floats:
@@ -226,14 +254,15 @@ class DCG(Metric):
     'dcg(gain=0:0;1:1;2:5)'
     """
 
-    name: ClassVar[str] = "dcg"
+    name = "dcg"
+    formula = Formula(GAINED)
     gain: Gains = "linear"
     discount: Discounts = "log2"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gain", terms.gain_rule(self.gain))
         if not callable(self.discount):
-            check_choice(f"{self.name} discount", self.discount, list(DISCOUNTS))
+            check_choice(f"{self.name} discount", self.discount, list(terms.DISCOUNTS))
 
     @property
     def term(self) -> terms.Term:
@@ -258,13 +287,22 @@ class NDCG(DCG):
     trec_eval.
     """
 
-    name: ClassVar[str] = "ndcg"
-    largest: ClassVar[Largest] = 1.0
+    name = "ndcg"
+    formula = Formula(
+        GAINED,
+        {
+            "judged": "the same sum for the best order of all judged items",
+            "list": "the same sum for the best order of the list",
+            "cutoff": "the same sum for the best order of the top k",
+        },
+        "ideal",
+    )
+    largest = 1.0
     ideal: str = "judged"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice("ndcg ideal", self.ideal, divisors(self.name))
+        check_choice("ndcg ideal", self.ideal, self.formula.choices)
 
     @property
     def term(self) -> terms.Term:
@@ -302,8 +340,11 @@ class RBP(Metric):
     With ``max_grade``, an item counts rel / max_grade instead of 1.
     """
 
-    name: ClassVar[str] = "rbp"
-    largest: ClassVar[Largest] = 1.0
+    name = "rbp"
+    formula = Formula(
+        "(1 − p) Σ p^(i−1) · [item i is relevant], or · grade/max_grade if that is given"
+    )
+    largest = 1.0
     p: float = 0.8
     max_grade: float | None = None
 
@@ -334,8 +375,11 @@ class ERR(Metric):
     default, as in gdeval, so that a score does not depend on which other queries are in the data.
     """
 
-    name: ClassVar[str] = "err"
-    largest: ClassVar[Largest] = 1.0
+    name = "err"
+    formula = Formula(
+        "Σ 1/i · stop(i) · Π over j < i of (1 − stop(j)), stop = (2^grade − 1)/2^max_grade"
+    )
+    largest = 1.0
     max_grade: float = 4.0
 
     def __post_init__(self) -> None:

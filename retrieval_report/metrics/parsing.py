@@ -7,14 +7,14 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from retrieval_report.contracts.arguments import is_missing, is_whole, listed, shown
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.metrics import catalogue
+from retrieval_report.metrics import catalogue, terms
 from retrieval_report.metrics.record import Metric
 
 DEFAULT_MEASURES = ("ndcg@10", "precision@10", "recall@10", "ap")  # the first is the headline
@@ -315,3 +315,20 @@ def divided_by_relevant(text: str) -> bool:
         or metric.own_depth
         or any(ideal.over == "judged" for ideal in metric.reads.ideals)
     )
+
+
+def parameter_text(metric: str, parameter: str) -> tuple[tuple[str, ...], str]:
+    """Return the choices of a parameter, the default first, and a sentence that explains each of
+    them.
+
+    >>> parameter_text("precision", "denominator")
+    (('k', 'retrieved'), 'What the sum is divided by. k: k; retrieved: min(k, n), the items
+    retrieved.')
+    """
+    what, choices = {
+        "gain": ("What an item of grade g counts", terms.GAINS),
+        "discount": ("What rank i counts", terms.DISCOUNTS),
+    }.get(parameter, ("What the sum is divided by", CATALOGUE[metric].formula.divisor))
+    assert isinstance(choices, Mapping)
+    each = "; ".join(f"{name}: {text}" for name, text in choices.items())
+    return tuple(choices), f"{what}. {each}."

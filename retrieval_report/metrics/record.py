@@ -7,6 +7,7 @@ and charts read nothing else of a metric, so a user's own record gets them in th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import ClassVar, Literal, NamedTuple, Protocol
@@ -16,6 +17,26 @@ import numpy as np
 from retrieval_report.contracts.arguments import is_number, number_text
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
+
+
+class Formula(NamedTuple):
+    """A sum over the first min(k, n) positions i, in words, and its divisor, which may depend on
+    the value of ``parameter``.
+    """
+
+    total: str
+    divisor: str | Mapping[str, str] = "1"
+    parameter: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values of the parameter that chooses the divisor, the default first."""
+        return tuple(self.divisor)
+
+    def divided_by(self, choice: object = None) -> str:
+        """Return the divisor for a value of the parameter that chooses it."""
+        return self.divisor if isinstance(self.divisor, str) else self.divisor[str(choice)]
+
 
 Largest = float | Literal["grade"] | None
 
@@ -65,6 +86,8 @@ class Metric:
     """The largest score a list can reach: a number, the largest grade ("grade"), or None if there
     is no limit.
     """
+
+    formula: ClassVar[Formula] = Formula("", "as its parameters say")
 
     @property
     def term(self) -> terms.Term:

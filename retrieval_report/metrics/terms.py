@@ -19,6 +19,8 @@ from retrieval_report.kernels import tables
 from retrieval_report.kernels.lists import Bools, Floats
 
 GainTable = tuple[tuple[float, float], ...]
+GAINS = {"linear": "g", "exp2": "2^g − 1"}
+DISCOUNTS = {"log2": "1/log2(1 + i)", "reciprocal": "1/i"}
 STEEP_GRADE = 20  # 2**20: one item of this grade outweighs a million of grade 1
 
 
@@ -310,7 +312,7 @@ def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
     """
     if isinstance(gain, Mapping | tuple):
         return _gain_table(gain)
-    if isinstance(gain, str) and gain in ("exp2", "linear"):
+    if isinstance(gain, str) and gain in GAINS:
         return gain
     if callable(gain) and isinstance(gain, Hashable):
         return gain

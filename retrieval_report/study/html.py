@@ -18,8 +18,8 @@ import polars as pl
 
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.engines.check_scores import at_measure
-from retrieval_report.metrics.formulas import FORMULAS
-from retrieval_report.metrics.parsing import parse_metric
+from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
+from retrieval_report.metrics.record import Metric
 from retrieval_report.study.caveats import naive_ties, named_tests, winner_sentences
 from retrieval_report.study.contents import Report
 from retrieval_report.study.pictures import Picture
@@ -173,10 +173,9 @@ def _describe(text: str) -> Method:
     except ParameterError:
         # A gain or discount that is a function has no text form that could be parsed.
         name = text.partition("(")[0]
-        return Method(
-            text, FORMULAS[name].total if name in FORMULAS else "", "as its parameters say", ""
-        )
-    formula = FORMULAS[metric.name]
+        formula = CATALOGUE.get(name, Metric).formula
+        return Method(text, formula.total, "as its parameters say", "")
+    formula = metric.formula
     values = {part.name: getattr(metric, part.name) for part in fields(metric)}
     shown = ", ".join(f"{name} = {value}" for name, value in values.items())
     return Method(

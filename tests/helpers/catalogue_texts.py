@@ -11,7 +11,6 @@ import numpy as np
 from retrieval_report import Metric
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics import terms
-from retrieval_report.metrics.formulas import FORMULAS
 from retrieval_report.metrics.parsing import CATALOGUE
 from retrieval_report.metrics.record import Facts, Largest
 
@@ -29,7 +28,7 @@ OTHER_PARAMETERS = [
 def _choices(name: str) -> Iterator[str]:
     """The metric by itself, and with every other divisor it offers."""
     yield name
-    formula = FORMULAS[name]
+    formula = CATALOGUE[name].formula
     if not isinstance(formula.divisor, str):
         yield from (f"{name}({formula.parameter}={choice})" for choice in list(formula.divisor)[1:])
 
