@@ -16,9 +16,10 @@ from retrieval_report.contracts.options import (
 )
 from retrieval_report.engines.disk import collect_counts, collect_scores
 from retrieval_report.engines.disk_tables import is_streamed
+from retrieval_report.engines.score_parts import score_part
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.scoring.judged import judge
-from retrieval_report.scoring.run import draw_means, score_lists, score_with_means, start
+from retrieval_report.scoring.run import draw_means, score_with_means, start
 from retrieval_report.scoring.ties import count_rows
 
 
@@ -203,7 +204,7 @@ def evaluate(
     requests = parse_metrics(metrics, cutoffs)
     if is_streamed(rankings):
         return collect_scores(rankings, judgements, queries, requests, options).frame()
-    return score_lists(judge(rankings, judgements, queries, options), requests, options).frame()
+    return score_part(rankings, judgements, queries, requests, options).frame()
 
 
 def shuffled_means(

@@ -15,17 +15,18 @@ from retrieval_report.contracts.frames import check_counts, check_rankings
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.contracts.warning import warn
-from retrieval_report.engines.disk_evidence import decide_table
 from retrieval_report.engines.disk_parts import Parts, find_parts
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.engines.disk_whole import find_known
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
-from retrieval_report.scoring.judged import KnownOfWhole, frames_beside, judge
-from retrieval_report.scoring.run import run_of, score_lists, score_run, start
+from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, frames_beside, judge
+from retrieval_report.scoring.layout import evidence_of
+from retrieval_report.scoring.run import run_of, score_run, start
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
+from retrieval_report.scoring.truncation import Evidence, as_counted, decide, gather
 from retrieval_report.scoring.unknown_relevant import (
     unpooled_queries,
     unseen_lists,
@@ -38,6 +39,50 @@ Frames = Mapping[str, pl.DataFrame | None]  # judgements and queries
 Result = TypeVar("Result")
 Work = Callable[[int], ListScores]  # scores one part, given by its number
 Keep = Callable[[Work, Sequence[int]], Work]  # given the rows of all parts too
+
+
+def score_part(
+    rows: object,
+    judgements: object,
+    queries: object,
+    requests: Requests,
+    options: Options,
+    whole: KnownOfWhole = KNOWS_ALL,
+) -> ListScores:
+    """Return the scores of one part: all rows, of all models, of some queries.
+
+    Every engine scores by this function. A score depends on the part alone and on ``whole``, which
+    holds what the part cannot show: the models, the grades, and whether anything is relevant. So
+    however the queries are divided into parts, the scores are equal to the last bit. Of a part
+    (``whole.part``), judgements and queries frames are those of its queries, already checked, with
+    ids of the rows' types; ``options.truncated`` holds the words decided for the whole (see
+    `evidence_of_part`).
+
+    The result's ``lists`` have the columns ``unseen`` and ``unpooled``, from which
+    `warn_of_lists` warns once for all parts.
+    """
+    judged = judge(rows, judgements, queries, options, whole)
+    run = start(judged, requests, options)
+    scores = score_run(run)
+    unseen, unpooled = unseen_lists(run.prepared, judged, requests), judged.unpooled(options)
+    return replace(scores, lists=scores.lists.with_columns(unseen=unseen, unpooled=unpooled))
+
+
+def evidence_of_part(
+    rows: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole
+) -> pl.DataFrame:
+    """Return, for every list of a part, what tells whether it was truncated.
+
+    The arguments are those of `score_part`; the frames of all parts together are for
+    `retrieval_report.scoring.truncation.gather`, whose result is for `decide`.
+    """
+    return evidence_of(judge(rows, judgements, queries, options, whole), options)
+
+
+def warn_of_lists(lists: pl.DataFrame, requests: Requests) -> None:
+    """Warn about the lists of all parts, as scored by `score_part`."""
+    warn_unpooled(unpooled_queries(lists.filter("unpooled")), requests)
+    warn_unseen(lists.filter("unseen").select("model", "query").sort("model", "query"))
 
 
 def afresh(work: Work, _: Sequence[int]) -> Work:
@@ -62,53 +107,62 @@ def scored_parts(
     if table.rows <= rows_per_part:
 
         def whole_table(_: int) -> ListScores:
-            return score_lists(
-                judge(table.read(0, table.rows), judgements, queries, options), requests, options
-            )
+            return score_part(table.read(0, table.rows), judgements, queries, requests, options)
 
-        yield from _run(keep(whole_table, (table.rows,)), (table.rows,), "", False)
+        yield from _run(keep(whole_table, (table.rows,)), (table.rows,))
         return
     own = replace(options, progress=False)
     given = _checked(table, judgements, queries)
     whole = find_known(table, given["judgements"], given["queries"], options)
-    decisions = decide_table(table, given, options, whole.models)
-    if decisions:
-        own = replace(
-            own, truncated={model: decision.truncated for model, decision in decisions.items()}
-        )
     nothing = {name: None if frame is None else frame.clear() for name, frame in given.items()}
     _check_request(table, nothing, requests, own, whole)
-    numbered = "naive" in options.policies and "count" not in table.empty.columns
-    results = (
-        sum(len(cutoffs) for _, cutoffs in requests)
-        * len(options.policies)
-        * max(len(whole.models), 1)
-    )
+    results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
     parts = find_parts(
-        table, scratch, rows_per_part, results=results, numbered=numbered, progress=options.progress
+        table,
+        scratch,
+        rows_per_part,
+        results=results * max(len(whole.models), 1),
+        numbered="naive" in options.policies and "count" not in table.empty.columns,
+        progress=options.progress,
     )
     beside = {
         name: {} if frame is None else _by_part(frame, parts) for name, frame in given.items()
     }
 
-    def work(number: int) -> ListScores:
-        own_judgements, own_queries = (
-            beside[name].get(number, none) for name, none in nothing.items()
-        )
-        judged = judge(parts.read(number), own_judgements, own_queries, own, whole)
-        run = start(judged, requests, own)
-        scores = score_run(run)
-        # Columns, so that they are kept with the scores when the parts are.
-        unseen, unpooled = unseen_lists(run.prepared, judged, requests), judged.unpooled(own)
-        return replace(scores, lists=scores.lists.with_columns(unseen=unseen, unpooled=unpooled))
+    def frames_of(number: int) -> tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]:
+        judged, named = (beside[name].get(number, none) for name, none in nothing.items())
+        return parts.read(number), judged, named
 
-    without_pool, guessed = [], []
-    for scores in _run(keep(work, parts.rows), parts.rows, "scoring", options.progress):
-        without_pool.append(unpooled_queries(scores.lists.filter("unpooled")))
-        guessed.append(scores.lists.filter("unseen").select("model", "query"))
+    def look() -> dict[str, Evidence]:
+        return gather(
+            pl.concat(
+                _run(
+                    lambda number: evidence_of_part(*frames_of(number), own, whole),
+                    parts.rows,
+                    "looking at the lists" if options.progress else "",
+                )
+            )
+        )
+
+    decisions = decide(options.truncated, whole.models, _words_of_counts(table), look)
+    words = {model: decision.truncated for model, decision in decisions.items()}
+    own = replace(own, truncated=words or own.truncated)
+
+    def work(number: int) -> ListScores:
+        return score_part(*frames_of(number), requests, own, whole)
+
+    lists = []
+    for scores in _run(keep(work, parts.rows), parts.rows, "scoring" if options.progress else ""):
+        lists.append(scores.lists)
         yield scores
-    warn_unpooled(pl.concat(without_pool).sort("query"), requests)
-    warn_unseen(pl.concat(guessed).sort("model", "query"))
+    warn_of_lists(pl.concat(lists), requests)
+
+
+def _words_of_counts(table: Table) -> dict[str, str]:
+    """Return the word for every model whose counts say how their lists end."""
+    if "truncated" not in table.empty.columns:
+        return {}
+    return as_counted(table.collect(lambda rows: rows.select("model", "truncated").unique()))
 
 
 def counted_parts(
@@ -117,13 +171,12 @@ def counted_parts(
     """Yield the counts of every part."""
     _check_columns(table, relevance=True)
     if table.rows <= rows_per_part:
-        yield from _run(lambda _: count_rows(table.read(0, table.rows)), (table.rows,), "", False)
+        yield from _run(lambda _: count_rows(table.read(0, table.rows)), (table.rows,))
         return
     parts = find_parts(table, scratch, rows_per_part, results=1, numbered=False, progress=progress)
     models = table.collect(lambda rows: rows.select("model").unique())["model"].n_unique()
-    yield from _run(
-        lambda number: count_rows(parts.read(number), models), parts.rows, "counting", progress
-    )
+    title = "counting" if progress else ""
+    yield from _run(lambda number: count_rows(parts.read(number), models), parts.rows, title)
 
 
 def _check_columns(table: Table, *, relevance: bool) -> None:
@@ -182,13 +235,13 @@ def _by_part(frame: pl.DataFrame, parts: Parts) -> dict[int, pl.DataFrame]:
 
 
 def _run(
-    work: Callable[[int], Result], parts: tuple[int, ...], title: str, progress: bool
+    work: Callable[[int], Result], parts: tuple[int, ...], title: str = ""
 ) -> Iterator[Result]:
-    """Yield the results of all parts; a warning that several parts raise is shown once."""
+    """Yield the results of all parts, with a progress bar if it has a title; a warning that several
+    parts raise is shown once.
+    """
     given: set[str] = set()
-    with tqdm(
-        total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not progress
-    ) as bar:
+    with tqdm(total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not title) as bar:
         for number, rows in enumerate(parts):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
-from retrieval_report.kernels import completions, hash_join
+from retrieval_report.kernels import completions
 from retrieval_report.kernels.lists import (
     Bools,
     Cells,
@@ -25,13 +24,12 @@ from retrieval_report.kernels.lists import (
     Lists,
     Places,
     Rows,
-    frozen,
 )
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.cut_lists import Beyond, difference
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.known_items import KEYS
-from retrieval_report.scoring.truncation import Decision, Evidence, as_counted, decide, gather
+from retrieval_report.scoring.truncation import Decision, as_counted, decide, gather
 
 
 @dataclass(frozen=True)
@@ -116,6 +114,31 @@ def items_of(judged: Judged, options: Options) -> Items:
 
 def lay_out(judged: Judged, options: Options) -> Prepared:
     """Lay out the retrieved items as lists, and decide which of them were truncated."""
+    prepared, known = _whole_lists(judged, options)
+    if judged.part_of is None:
+        decisions = decide(
+            options.truncated,
+            judged.whole.models,
+            as_counted(judged.retrieved),
+            lambda: gather(_evidence(judged, prepared, known, options)),
+        )
+    else:
+        decisions = lay_out(judged.part_of, options).decisions
+    words = {model: decision.truncated for model, decision in decisions.items()}
+    beyond = _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
+    return replace(prepared, beyond=beyond, decisions=decisions)
+
+
+def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
+    """Return, list by list, what tells whether it was truncated, as `gather` takes it."""
+    options = replace(options, policies=("expected",))
+    return _evidence(judged, *_whole_lists(judged, options), options)
+
+
+def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]:
+    """Return the lists as if none was truncated, and the relevant items of each list's query, null
+    where neither judgements nor a number nor unretrieved rows tell them.
+    """
     if "naive" in options.policies:
         judged = _in_naive_order(judged, options)
     frame, key, grade, far = items_of(judged, options)
@@ -141,7 +164,9 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
     )  # fmt: skip
     # A list that shows fewer because some are beyond the threshold lacks nothing.
     sure = said | (np.diff(cells.start) > 0 if not is_pool else False)
-    return _decided(prepared, judged, np.where(sure & ~far, relevant, -1), options)
+    return prepared, pl.select(
+        pl.when(pl.Series(sure & ~far)).then(pl.Series(relevant))
+    ).to_series()
 
 
 def _in_naive_order(judged: Judged, options: Options) -> Judged:
@@ -167,52 +192,39 @@ def _rise(items: pl.Series, list_of: Places) -> bool:
     return bool((first | (items[1:] > items[:-1]).to_numpy()).all())
 
 
-def _decided(prepared: Prepared, judged: Judged, said: Integers, options: Options) -> Prepared:
-    """Decide which lists were truncated; ``said`` holds the relevant items of each list's query, or
-    −1 if unknown.
-    """
-
-    def look() -> dict[str, Evidence]:
-        items_key, key_with_query = _list_keys(judged, options.workers)
-        facts = prepared.names.with_columns(
-            items=pl.Series(prepared.length),
-            found=pl.Series(prepared.retrieved.total(prepared.relevant_grade)),
-            known=pl.Series(said),
-            items_key=items_key,
-            key_with_query=key_with_query,
-        )
-        return gather(facts.with_columns(known=pl.when(pl.col("known") >= 0).then("known")))
-
-    if judged.part_of is None:
-        stray = partial(_stray, judged, workers=options.workers)
-        decisions = decide(
-            options.truncated, judged.whole.models, as_counted(judged.retrieved), look, stray
-        )
-    else:
-        decisions = lay_out(judged.part_of, options).decisions
-    words = {model: decision.truncated for model, decision in decisions.items()}
-    beyond = _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
-    return replace(prepared, beyond=beyond, decisions=decisions)
-
-
-def _list_keys(judged: Judged, workers: int) -> tuple[pl.Series, pl.Series]:
-    """Return two numbers for each list, equal for the same items: of its items, and of these and
-    its query.
-
-    The first is null for counts, the second also where queries are no items.
-    """
-    queries, number = judged.lists["query"], judged.lists.height
-    none = pl.repeat(None, number, dtype=pl.UInt64, eager=True)
-    if judged.keys is None:
-        return none, none
-    of_items = _added(judged.rows, judged.keys, workers)
-    if not _one_kind(queries.dtype, judged.retrieved.schema["item"]):
-        return pl.Series(of_items), none
-    alone = np.arange(number)
-    of_query = _added(
-        Rows(alone, alone + 1, np.empty(0, np.uint32)), arrays.id_keys(queries), workers
+def _evidence(
+    judged: Judged, prepared: Prepared, known: pl.Series, options: Options
+) -> pl.DataFrame:
+    """Return what tells whether the lists were truncated."""
+    lists = prepared.names.with_columns(
+        items=pl.Series(prepared.length),
+        found=pl.Series(prepared.retrieved.total(prepared.relevant_grade)),
+        known=known,
+        items_key=pl.lit(None, pl.UInt64),
+        key_with_query=pl.lit(None, pl.UInt64),
+        pooled=pl.lit(None, pl.UInt32),
     )
-    return pl.Series(of_items), pl.Series(of_items + of_query)
+    queries, keys = judged.lists["query"], judged.keys
+    if keys is None:
+        return lists
+    of_items = _added(judged.rows, keys, options.workers)
+    lists = lists.with_columns(items_key=pl.Series(of_items))
+    if len(judged.whole.models) > 1:
+        lists = lists.with_columns(pooled=_pooled_items(judged, keys))
+    if not _one_kind(queries.dtype, judged.retrieved.schema["item"]):
+        return lists
+    alone = np.arange(lists.height)
+    of_query = _added(
+        Rows(alone, alone + 1, np.empty(0, np.uint32)), arrays.id_keys(queries), options.workers
+    )
+    return lists.with_columns(key_with_query=pl.Series(of_items + of_query))
+
+
+def _pooled_items(judged: Judged, keys: Keys) -> pl.Series:
+    """Return for each list how many items any model retrieved for its query."""
+    items = judged.retrieved.select("query", item=pl.Series(keys))
+    pool = items.group_by("query").agg(pl.col("item").n_unique().alias("pooled"))
+    return judged.lists.join(pool, on="query", how="left", maintain_order="left")["pooled"]
 
 
 def _added(rows: Rows, keys: Keys, workers: int) -> Keys:
@@ -230,32 +242,6 @@ def _one_kind(one: pl.DataType, other: pl.DataType) -> bool:
     """Return whether ids of these types have equal keys where they are equal."""
     wide = {pl.Int128, pl.UInt128} & {one, other}
     return (one == other == pl.String) or (one.is_integer() and other.is_integer() and not wide)
-
-
-def _stray(judged: Judged, model: str, workers: int) -> object:
-    """Return the first query for which another model retrieved an item that this one did not, or
-    None.
-    """
-    assert judged.keys is not None
-    held = pl.Series(judged.rows.end > judged.rows.begin)
-    lists = judged.lists.select(KEYS).with_row_index("list")
-    own = lists.filter(held, model=model).select("query", own=pl.col("list").cast(pl.Int64))
-    of_query = (
-        lists.join(own, on="query", how="left", maintain_order="left")["own"]
-        .fill_null(-1)
-        .to_numpy()
-    )
-    rows, found = (
-        hash_join.ItemRows(judged.rows, judged.keys),
-        np.empty(judged.keys.size, np.uint32),
-    )
-
-    def task(first: int, last: int) -> bool:
-        return hash_join.find_judgements(first, last, rows, frozen(of_query), rows, found)
-
-    arrays.over_ranges(task, judged.rows.work, workers)
-    lacks = judged.rows.any(found == 0) & (of_query >= 0)
-    return lists.filter(pl.Series(lacks))["query"].min()
 
 
 def _open_lists(

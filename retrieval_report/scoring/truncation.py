@@ -36,8 +36,7 @@ class Evidence(NamedTuple):
     lacking: (
         dict[str, Any] | None
     )  # first query of which relevant items are missing: query, found, known
-    outdone: object  # first query of which another model retrieved as many items or more, and not the same
-    others: bool  # whether another model has a shorter list for one of the queries
+    outdone: object  # first query of which another model retrieved an item that this one did not
 
 
 def _check_models(truncated: str | Mapping[str, str], models: Sequence[str]) -> None:
@@ -80,13 +79,11 @@ def decide(
     models: Sequence[str],
     counted: Mapping[str, str],
     look: Callable[[], Mapping[str, Evidence]],
-    stray: Callable[[str], object],
 ) -> dict[str, Decision]:
     """Decide for every model whether its lists were truncated.
 
     ``counted`` holds what counts say. ``look()`` finds the evidence of every model that has items,
-    and is called only if it decides about one of them; so is ``stray(model)``, which returns the
-    first query for which another model retrieved an item that the model did not, or None.
+    and is called only if it decides about one of them.
 
     >>> facts = pl.DataFrame(
     ...     {
@@ -97,9 +94,10 @@ def decide(
     ...         "known": [9, None],
     ...         "items_key": [1, 2],
     ...         "key_with_query": [None, None],
+    ...         "pooled": [10, 10],
     ...     }
     ... )
-    >>> decide("auto", ["m"], {}, lambda: gather(facts), lambda model: None)["m"].reason
+    >>> decide("auto", ["m"], {}, lambda: gather(facts))["m"].reason
     "not every known relevant item is in its lists (query 'p': 3 of 9)"
     """
     _check_models(truncated, models)
@@ -113,54 +111,43 @@ def decide(
         elif model in counted:
             result[model] = Decision(counted[model], AS_COUNTED)
         else:
-            result[model] = _by_proof(model, evidence.get(model), stray)
+            result[model] = _by_proof(evidence.get(model))
     return result
 
 
-def _by_proof(model: str, evidence: Evidence | None, stray: Callable[[str], object]) -> Decision:
+def _by_proof(evidence: Evidence | None) -> Decision:
     """Return what the lists prove."""
     if evidence is None:
         return Decision(WITHIN_TIE, NOT_KNOWN)
     if evidence.lacking is not None:
         where = "query {query!r}: {found} of {known}".format(**evidence.lacking)
         return Decision(WITHIN_TIE, f"not every known relevant item is in its lists ({where})")
-    query = evidence.outdone
-    if query is None and evidence.same and evidence.others:
-        query = stray(model)
-    if query is not None:
+    if evidence.outdone is not None:
         return Decision(
-            WITHIN_TIE, f"another model retrieved items for query {query!r} that it lacks"
+            WITHIN_TIE,
+            f"another model retrieved items for query {evidence.outdone!r} that it lacks",
         )
     return Decision(NO, SAME_ITEMS) if evidence.same else Decision(WITHIN_TIE, NOT_KNOWN)
 
 
-def gather(facts: pl.DataFrame) -> dict[str, Evidence]:
+def gather(lists: pl.DataFrame) -> dict[str, Evidence]:
     """Return the evidence of every model, from one row per list.
 
     The columns are ``model``, ``query``, ``items`` (of the list), ``found`` (relevant items of the
     list), ``known`` (relevant items of the query as judgements or ``n_relevant`` say; null where
     they do not), ``items_key`` (equal where two lists of one length hold the same items; null for
-    counts) and ``key_with_query`` (the same with the query as one more item; null where queries are
-    no items).
+    counts), ``key_with_query`` (the same with the query as one more item; null where queries are
+    no items) and ``pooled`` (items that any model retrieved for the query; null for counts).
     """
-    facts = facts.filter(pl.col("items") > 0).sort("model", "query")
-    outdone = others = pl.lit(None)
-    if facts["model"].n_unique() > 1:
-        facts = facts.with_columns(longest=pl.col("items").max().over("query"))
-        longest = pl.col("items_key").filter(pl.col("items") == pl.col("longest"))
-        facts = facts.with_columns(
-            outdone=(pl.col("items") < pl.col("longest"))
-            | (longest.drop_nulls().n_unique() > 1).over("query"),
-            others=pl.col("items").min().over("query") < pl.col("longest"),
-        )
-        outdone, others = pl.col("query").filter("outdone").first(), pl.col("others").any()
+    # Of counts, only the number of items tells.
+    most = pl.coalesce("pooled", pl.col("items").max().over("query"))
+    lists = lists.filter(pl.col("items") > 0).sort("model", "query").with_columns(most=most)
     lacking = pl.struct("query", "found", "known").filter(pl.col("found") < pl.col("known"))
-    found = facts.group_by("model").agg(
+    found = lists.group_by("model").agg(
         same=(_all_like(key="items_key", more=0) | _all_like(key="key_with_query", more=1))
         & (pl.len() > 1),
         lacking=lacking.first(),
-        outdone=outdone,
-        others=others,
+        outdone=pl.col("query").filter(pl.col("items") < pl.col("most")).first(),
     )
     return {row.pop("model"): Evidence(**row) for row in found.iter_rows(named=True)}
 

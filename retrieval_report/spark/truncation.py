@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -28,7 +26,7 @@ def decide_on_cluster(
 
     def look() -> dict[str, Evidence]:
         lists = _with_known(_lists(source, options), beside, options, len(models))
-        return _gather(lists, shared=len(models) > 1)
+        return _gather(lists, source, shared=len(models) > 1)
 
     counted = {}
     if "truncated" in source.rows.columns:
@@ -38,7 +36,7 @@ def decide_on_cluster(
                 words, schema=dict.fromkeys(("model", "truncated"), pl.String), orient="row"
             )
         )
-    return decide(options.truncated, models, counted, look, partial(_stray, source))
+    return decide(options.truncated, models, counted, look)
 
 
 def pooled_items(source: Source, options: Options) -> DataFrame | None:
@@ -126,7 +124,7 @@ def _with_known(lists: DataFrame, beside: Beside, options: Options, models: int)
     return lists.withColumn("known", F.when(~F.col("far"), known))
 
 
-def _gather(lists: DataFrame, *, shared: bool) -> dict[str, Evidence]:
+def _gather(lists: DataFrame, source: Source, *, shared: bool) -> dict[str, Evidence]:
     """Return the evidence from the lists of every model, as `gather` does on one machine."""
     first = F.min(F.struct("query", "items", "items_key", "key_with_query")).alias("first")
     lists = lists.join(F.broadcast(lists.groupBy("model").agg(first)), on="model")
@@ -152,6 +150,9 @@ def _gather(lists: DataFrame, *, shared: bool) -> dict[str, Evidence]:
         others.alias("others"),
     )
     rows = [row.asDict(recursive=True) for row in found.collect()]
+    for row in rows:
+        if row.pop("others") and row["same"] and row["outdone"] is None:
+            row["outdone"] = _stray(source, row["model"])
     return {row.pop("model"): Evidence(**row) for row in rows}
 
 

@@ -19,10 +19,11 @@ from retrieval_report import (
 )
 from retrieval_report.contracts.options import Options
 from retrieval_report.engines import disk_whole
-from retrieval_report.engines.disk_evidence import decide_table
 from retrieval_report.engines.disk_tables import open_table
 from retrieval_report.engines.disk_whole import find_known
-from retrieval_report.scoring.judged import frames_beside
+from retrieval_report.engines.score_parts import evidence_of_part
+from retrieval_report.scoring.judged import KnownOfWhole, frames_beside
+from retrieval_report.scoring.truncation import decide, gather
 from stored_cuts import METRICS, behind_ties, complete, top
 
 POLICIES = ("naive", "expected", "worst", "best", "shuffled")
@@ -65,13 +66,19 @@ def both(
     return frames[0], said[0], said[1]
 
 
-def assert_decided_alike(tmp_path: Path, rankings: pl.DataFrame, **options: Any) -> list[str]:
-    """Word and reason are those of memory."""
+def assert_decided_alike(rankings: pl.DataFrame, **options: Any) -> list[str]:
+    """Word and reason from the evidence of parts are those of memory."""
     beside = frames_beside(options.pop("judgements", None), options.pop("queries", None))
     given: dict[str, Any] = {name: frame for name, frame in beside.items() if frame is not None}
-    rankings.write_parquet(tmp_path / "rankings.parquet")
-    table = open_table(tmp_path / "rankings.parquet", lambda: tmp_path, 10)
-    found = decide_table(table, beside, Options(**options), sorted(rankings["model"].unique()))
+    whole = KnownOfWhole(part=True, models=tuple(sorted(rankings["model"].unique())))
+    evidence = []
+    for part in rankings.partition_by("query"):
+        own = {
+            name: None if frame is None else frame.filter(pl.col("query") == part["query"][0])
+            for name, frame in beside.items()
+        }
+        evidence.append(evidence_of_part(part, **own, options=Options(**options), whole=whole))
+    found = decide("auto", whole.models, {}, lambda: gather(pl.concat(evidence)))
     known = truncated_lists(rankings, cutoffs=10, **given, **options)
     assert [(model, *decision) for model, decision in found.items()] == known.select(
         "model", "truncated", "reason"
@@ -86,19 +93,19 @@ def renamed(rankings: pl.DataFrame) -> pl.DataFrame:
     return rankings.with_columns(ids).filter(pl.col("query") != pl.col("item"))
 
 
-def test_what_proves_that_lists_are_whole_or_not(tmp_path: Path) -> None:
+def test_what_proves_that_lists_are_whole_or_not() -> None:
     whole, same = complete(3, 2), "every list holds the same items"
     for rankings in (whole, renamed(whole)):
-        assert assert_decided_alike(tmp_path, rankings) == [same] * 2
+        assert assert_decided_alike(rankings) == [same] * 2
         first = pl.col("model") == "m0"
         beside = pl.concat([rankings.filter(first), top(rankings.filter(~first), 10)])
-        reasons = assert_decided_alike(tmp_path, beside)
+        reasons = assert_decided_alike(beside)
         assert reasons[0] == same
         assert reasons[1].startswith("another model retrieved items for query ")
         stranger = beside.with_columns(item=pl.when(~first & (pl.col("item") == beside["item"][-1])).then(
             pl.lit("x") if rankings is whole else 999).otherwise("item").cast(beside.schema["item"]))  # fmt: skip
-        assert same not in assert_decided_alike(tmp_path, stranger)
-        assert assert_decided_alike(tmp_path, beside.filter(~first)) == ["not known"]
+        assert same not in assert_decided_alike(stranger)
+        assert assert_decided_alike(beside.filter(~first)) == ["not known"]
 
 
 @pytest.mark.parametrize("cut", [top, behind_ties])
@@ -135,7 +142,7 @@ def test_parts_give_the_bits_of_the_whole(
     scores, in_memory, by_parts = both(tmp_path, rankings, **options)
     assert in_memory == by_parts
     if word == "auto":
-        assert_decided_alike(tmp_path, rankings, **options)
+        assert_decided_alike(rankings, **options)
     assert scores["truncated"].any() == (word != "no")
     assert scores["pooled"].any() == (word != "no" and beside in ("nothing", "own"))
     assert scores.filter("truncated")["std"].null_count() == scores["truncated"].sum()

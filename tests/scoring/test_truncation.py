@@ -49,8 +49,14 @@ def facts(
         "known": [None] * lists,
         "items_key": list(range(lists)) if keys is None else keys,
         "key_with_query": [None] * lists,
+        "pooled": [None] * lists,
     }
-    types = {"known": pl.Int64, "items_key": pl.UInt64, "key_with_query": pl.UInt64}
+    types = {
+        "known": pl.Int64,
+        "items_key": pl.UInt64,
+        "key_with_query": pl.UInt64,
+        "pooled": pl.UInt32,
+    }
     return pl.DataFrame(row | columns, schema_overrides=types)
 
 
@@ -59,9 +65,8 @@ def decided(
     truncated: str | Mapping[str, str] = "auto",
     *,
     model: str = "m",
-    stray: object = None,
 ) -> Decision:
-    return decide(truncated, ["m", "n"], {}, lambda: gather(frame), lambda _: stray)[model]
+    return decide(truncated, ["m", "n"], {}, lambda: gather(frame))[model]
 
 
 SAME: dict[str, Any] = {"items": [10] * 3, "keys": [5] * 3}
@@ -111,10 +116,13 @@ def test_lists_of_the_same_items_are_whole(frame: pl.DataFrame) -> None:
         (facts(items=[0, 0], keys=[0, 0]), "not known"),
         (facts(**SAME, known=[None, 3, 4]), LACKING.format("'q01'", 2, 3)),
         (
-            pl.concat([facts(**SAME), facts("n", items=[10] * 3, keys=[5, 5, 6])]),
+            pl.concat([facts(**SAME, pooled=[10, 10, 11]), facts("n", items=[10] * 3)]),
             OUTDONE.format("q02"),
         ),
-        (pl.concat([facts(**SAME), facts("n", items=[10, 11, 12])]), OUTDONE.format("q00")),
+        (
+            pl.concat([facts(**SAME, pooled=[11] * 3), facts("n", items=[10, 11, 12])]),
+            OUTDONE.format("q00"),
+        ),
         (
             pl.concat([facts(items=[7, 7]), facts("n", items=[8, 8], keys=[None, None])]),
             OUTDONE.format("q00"),
@@ -145,11 +153,8 @@ def test_all_other_lists_may_be_cut(frame: pl.DataFrame, reason: str) -> None:
 
 
 def test_an_item_that_only_a_shorter_list_holds_refutes_that_lists_are_whole() -> None:
-    frame = pl.concat([facts(**SAME), SHORT])
-    assert decided(frame, stray="q02") == ("within_tie", OUTDONE.format("q02"))
-    assert (
-        decided(facts(**SAME), stray="q02").truncated == "no"
-    )  # not asked, for there is no other model
+    frame = pl.concat([facts(**SAME, pooled=[10, 10, 11]), SHORT])
+    assert decided(frame) == ("within_tie", OUTDONE.format("q02"))
 
 
 def test_what_is_given_is_not_asked_of_the_lists() -> None:
