@@ -30,7 +30,8 @@ from retrieval_report.scoring.layout import rounded
 from retrieval_report.study.selection import Selection
 from retrieval_report.study.study_data import MOST_KEPT, Data, Measure, drawn_means, scores_under
 from retrieval_report.systems.audit import audit
-from retrieval_report.systems.evaluate_like import Emulated, measures_like
+from retrieval_report.systems.emulation import Emulation
+from retrieval_report.systems.evaluate_like import emulated, measures_like
 from retrieval_report.ties.coverage import judgement_coverage
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.ties.hints import tie_hints
@@ -354,14 +355,14 @@ class Answers(Selection):
         return self._of_models(means.select(list(schema("coverage"))))
 
     @property
-    def _emulated(self) -> Emulated:
+    def _emulated(self) -> Emulation:
         """The rankings of the selected queries as the system of ``like`` receives them."""
         assert self._data.like is not None
         measures = measures_like(self._data.like, **self._data.asked)
         queries = self._view.queries
         return self._data.found.find(
             ("emulated", queries),
-            lambda: Emulated.of(self.judged, None, None, measures, self._data.options),
+            lambda: emulated(self.judged, None, None, measures, self._data.options),
         )
 
     def _distribution(self, metric: str, cutoff: int | None) -> pl.DataFrame:

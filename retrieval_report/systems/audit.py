@@ -16,7 +16,7 @@ unstably prints one of many numbers: it has no ``prints`` and no ``off``, but ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -29,12 +29,16 @@ from retrieval_report.engines.means import tie_means
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, measure_text, parse_metrics
 from retrieval_report.scoring.run import score_judged, score_lists
 from retrieval_report.systems.conventions import Convention, choose
-from retrieval_report.systems.emulation import Data, Quantity, Way, judge_items
+from retrieval_report.systems.emulation import Emulation, Rules, Way, judge_items
 
 AUDIT = schema("audit")
 SAME = (
     1e-12  # scores this close are equal, because sums of a few hundred terms depend on their order
 )
+KNOWN_LIMITS = {  # of what is printed: columns of what tie order can give
+    Way("exact", 0, False): ("expected", "expected"),
+    Way("random", 0, False): ("lowest", "highest"),
+}
 
 # How far what is printed may be from the exact value of the system's own definition, by tie order.
 furthest_off = pl.max_horizontal(
@@ -147,14 +151,11 @@ def audit(
         no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules
     )
     judged = judge_items(rankings, judgements, queries, checked, "audit")
-    scores = (score_judged if judged is rankings else score_lists)(
-        judged, requests, checked
-    ).frame()
-    frame = _printed(Data.of(judged, rules), entries)
-    exact = tie_means(scores).select(*MEAN, exact="value")
+    score = score_judged if judged is rankings else score_lists
+    exact = tie_means(score(judged, requests, checked).frame()).select(*MEAN, exact="value")
+    frame = _printed(Emulation.of(judged, rules), entries)
     frame = frame.join(exact, on=MEAN, how="left", nulls_equal=True)
-    frame = _with_winners(_with_reasons(frame)).sort("measure", "model")
-    return in_contract(frame, AUDIT)
+    return in_contract(_with_winners(_with_reasons(frame)).sort("measure", "model"), AUDIT)
 
 
 class _Entry(NamedTuple):
@@ -192,79 +193,74 @@ def is_printed(measures: Iterable[tuple[str, int | None]]) -> bool:
     >>> is_printed([("rbp(p=0.8)", 10), ("ap", 10)]), is_printed([("rbp(p=0.8)", 10)])
     (True, False)
     """
-    asked = [(metric.partition("(")[0], cutoff) for metric, cutoff in measures]
     return any(
-        record.metric == name and record.prints(cutoff)
+        record.metric == metric.partition("(")[0] and record.prints(cutoff)
         for record in choose(None)
-        for name, cutoff in asked
+        for metric, cutoff in measures
     )
 
 
 def _entries(requests: Requests, chosen: Iterable[Convention]) -> list[_Entry]:
-    found = [
+    entries = [
         (record, str(metric), cutoff)
         for record in chosen
         for metric, cutoffs in requests
         for cutoff in cutoffs
         if record.metric == metric.name and record.prints(cutoff)
     ]
-    if not found:
+    if not entries:
         names = ", ".join(str(metric) for metric, _ in requests)
         raise ParameterError(
             f"audit: none of the systems prints {names} at these cutoffs; see conventions()"
         )
-    return [_Entry(index, *entry) for index, entry in enumerate(found)]
+    return [_Entry(index, *entry) for index, entry in enumerate(entries)]
 
 
-def _printed(data: Data, entries: Iterable[_Entry]) -> pl.DataFrame:
+def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
     """Return every entry and model with its printed, expected and possible values."""
-    names = ["model", "definition", "cutoff"]
-    parts = []
-    for quantity, group in _grouped(entries, lambda entry: data.simple(Quantity.of(entry.record))):
-        texts = dict.fromkeys(entry.text for entry in group)
-        possible = data.possible(quantity, texts).rename({"metric": "definition"})
-        for way, same in _grouped(group, lambda entry: data.way(entry.record)):
-            limits = possible.select(*names, prints_low="expected", prints_high="expected")
-            if way == Way("random", 0, False):  # the worst and the best order are known already
-                limits = possible.select(*names, prints_low="lowest", prints_high="highest")
-            elif way != Way("exact", 0, False):
-                means = data.prints(quantity, dict.fromkeys(entry.text for entry in same), way)
+    alike: dict[Rules, dict[Way, list[_Entry]]] = {}
+    for entry in entries:
+        ways = alike.setdefault(data.rules(entry.record), {})
+        ways.setdefault(data.way(entry.record), []).append(entry)
+    keys, parts = ["model", "definition", "cutoff"], []
+    for rules, ways in alike.items():
+        texts = dict.fromkeys(entry.text for same in ways.values() for entry in same)
+        possible = data.possible(rules, texts).rename({"metric": "definition"})
+        for way, same in ways.items():
+            if way in KNOWN_LIMITS:
+                low, high = KNOWN_LIMITS[way]
+                limits = possible.select(*keys, prints_low=low, prints_high=high)
+            else:
+                means = data.limits(rules, dict.fromkeys(entry.text for entry in same), way)
                 limits = means.rename({"metric": "definition"})
-            shown = _described(same).join(limits, on=names[1:], how="left", nulls_equal=True)
-            parts.append(shown.join(possible, on=names, how="left", nulls_equal=True))
+            shown = _described(same).join(limits, on=keys[1:], how="left", nulls_equal=True)
+            parts.append(shown.join(possible, on=keys, how="left", nulls_equal=True))
     return _with_prints(pl.concat(parts))
 
 
 def _with_prints(frame: pl.DataFrame) -> pl.DataFrame:
     """Add the printed number if there is only one; null if lists are too short for the system."""
     short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
-    frame = frame.with_columns(
-        pl.when(~short).then(name).alias(name) for name in ("prints_low", "prints_high")
-    )
+    frame = frame.with_columns(pl.when(~short).then(pl.col("prints_low", "prints_high")))
     known = pl.col("prints_high") - pl.col("prints_low") <= SAME
     return frame.with_columns(prints=pl.when(known).then("prints_low"))
 
 
-def _grouped(
-    entries: Iterable[_Entry], key: Callable[[_Entry], Any]
-) -> Iterator[tuple[Any, list[_Entry]]]:
-    groups: dict[Any, list[_Entry]] = {}
-    for entry in entries:
-        groups.setdefault(key(entry), []).append(entry)
-    yield from groups.items()
-
-
 def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
     """Return the columns of every entry that do not depend on the data."""
-    named = schema(
-        "audit", "system", "version", "call", "metric", "cutoff", "definition", "order", "note"
-    )
-    columns = {"measure": pl.Int64, **named, "short_lists": pl.Boolean}
-    rows = []
-    for measure, record, metric, cutoff in entries:
-        own = (record.definition, record.words, record.differs, record.short_lists)
-        rows.append((measure, record.system, record.version, record.call, metric, cutoff, *own))
-    return pl.DataFrame(rows, schema=columns, orient="row")
+    rows = [
+        {
+            "measure": measure,
+            **{name: getattr(record, name) for name in ("system", "version", "call", "definition")},
+            "metric": metric,
+            "cutoff": cutoff,
+            "order": record.words,
+            "note": record.differs,
+            "short_lists": record.short_lists,
+        }
+        for measure, record, metric, cutoff in entries
+    ]
+    return pl.DataFrame(rows, schema_overrides={"cutoff": pl.Int64}, infer_schema_length=None)
 
 
 def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
@@ -283,31 +279,21 @@ def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
     """Add the winners as printed and as expected, by the system's definition; several if its order
     is open.
     """
-    is_open = (
-        (pl.col("prints").is_null() & pl.col("prints_low").is_not_null()).any().over("measure")
-    )
-    frame = _with_best(
-        _with_best(frame, "exact", "expected", "expected"), "printed", "prints_low", "prints_high"
-    )
+    known = (pl.col("prints").is_not_null() | pl.col("prints_low").is_null()).all().over("measure")
+    frame = _with_best(frame, "exact_best", "expected", "expected")
+    frame = _with_best(frame, "printed_best", "prints_low", "prints_high")
+    best = pl.col("printed_best").list
     frame = frame.with_columns(
         exact_winner=pl.col("exact_best").list.join(" = "),
-        winner=pl.col("printed_best").list.join(
-            pl.when(is_open).then(pl.lit(" or ")).otherwise(pl.lit(" = "))
-        ),
+        winner=pl.when(known).then(best.join(" = ")).otherwise(best.join(" or ")),
     )
-    decided = ~is_open | (pl.col("printed_best").list.len() == 1)
-    return frame.with_columns(
-        same_winner=pl.when(decided).then(pl.col("winner") == pl.col("exact_winner"))
-    )
+    same = pl.col("winner") == pl.col("exact_winner")
+    return frame.with_columns(same_winner=pl.when(known | (best.len() == 1)).then(same))
 
 
 def _with_best(frame: pl.DataFrame, name: str, low: str, high: str) -> pl.DataFrame:
-    """Add models whose upper bound is not below another's lower bound, as a list in the column
-    ``…_best``.
-    """
+    """Add the models whose upper bound is not below another's lower bound, as a list."""
     best = pl.col(low).max().over("measure")
-    reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0)).sort(
-        "model"
-    )
-    winners = reached.group_by("measure").agg(pl.col("model").alias(f"{name}_best"))
+    reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0))
+    winners = reached.sort("model").group_by("measure").agg(pl.col("model").alias(name))
     return frame.join(winners, on="measure", how="left")

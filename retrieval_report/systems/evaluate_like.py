@@ -4,15 +4,14 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 import polars as pl
 
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
-from retrieval_report.contracts.options import LikeOptions, Options, options_with
+from retrieval_report.contracts.options import LikeOptions, options_with
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.metrics.parsing import (
     Cutoffs,
@@ -22,12 +21,10 @@ from retrieval_report.metrics.parsing import (
     parse_metrics,
 )
 from retrieval_report.metrics.terms import check_judged_only
-from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.run import start
 from retrieval_report.systems.conventions import CONVENTIONS, Convention, system_of
-from retrieval_report.systems.emulation import Data, Quantity, judge_items
+from retrieval_report.systems.emulation import Emulation, Measure, judge_items
 
-Measure = tuple[str, int | None]
 Asked = dict[Measure, tuple[Convention, int | None]]
 
 
@@ -44,31 +41,29 @@ def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> A
     retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
     """
     records = [like] if isinstance(like, Convention) else _records(*system_of(like))
-    name = records[0].system
-    found: Asked = {}
-    for metric, own in parse_metrics(metrics, cutoffs):
-        for cutoff in own:
-            text = measure_text(metric, cutoff)
-            fitting = [
-                record
-                for record in records
-                if record.metric == metric.name and record.prints(cutoff)
-            ]
-            fitting = (
-                fitting
-                if metric == type(metric)()
-                else [one for one in fitting if one.definition == str(metric)]
-            )
-            if not fitting:
-                raise ParameterError(f"like: {name} prints no {text}; see conventions()")
-            found[str(metric), cutoff] = fitting[0], cutoff
-    return found
+    measures: Asked = {}
+    for metric, cutoffs_of_metric in parse_metrics(metrics, cutoffs):
+        name, plain = str(metric), metric == type(metric)()
+        of_metric = [
+            record
+            for record in records
+            if record.metric == metric.name and (plain or record.definition == name)
+        ]
+        for cutoff in cutoffs_of_metric:
+            record = next((record for record in of_metric if record.prints(cutoff)), None)
+            if record is None:
+                raise ParameterError(
+                    f"like: {records[0].system} prints no {measure_text(metric, cutoff)}; see "
+                    "conventions()"
+                )
+            measures[name, cutoff] = record, cutoff
+    return measures
 
 
 def _records(system: str, version: str | None) -> list[Convention]:
     """Return the conventions of one version of a system, by default of the last in the table."""
-    own = [record for record in CONVENTIONS if record.system == system]
-    return [record for record in own if record.version == (version or own[-1].version)]
+    records = [record for record in CONVENTIONS if record.system == system]
+    return [record for record in records if record.version == (version or records[-1].version)]
 
 
 def evaluate_like(
@@ -131,13 +126,8 @@ def evaluate_like(
     [('ndcg', 'expected', 0.75), ('ndcg', 'naive', 0.5), ('precision', 'expected', 1.0),
     ('precision', 'naive', 1.0)]
     """
-    given: dict[str, Any] = {
-        "judgements": judgements,
-        "queries": queries,
-        "metrics": metrics,
-        "cutoffs": cutoffs,
-    }
-    return score_like(rankings, like, **given, policies=policies, seed=seed, **options)[0]
+    asked = {"metrics": metrics, "cutoffs": cutoffs, "policies": policies, "seed": seed, **options}
+    return score_like(rankings, like, judgements=judgements, queries=queries, **asked)[0]
 
 
 def score_like(
@@ -148,88 +138,50 @@ def score_like(
     """
     measures = measures_like(like, asked.pop("metrics"), asked.pop("cutoffs"))
     check_like(asked)
-    wanted = options_with(asked)
-    emulated = Emulated.of(rankings, judgements, queries, measures, asked)
-    parts = [
-        emulated.score(number, measure, wanted) for number, measure in enumerate(emulated.records)
-    ]
-    found = pl.concat(scores for scores, _ in parts).sort(
-        "model", "query", "measure", maintain_order=True
-    )
-    drawn = pl.concat(means for _, means in parts)
-    scores = in_contract(found, SCORES)
-    return scores, drawn.sort("model", maintain_order=True) if drawn.width else drawn
-
-
-@dataclass(frozen=True)
-class Emulated:
-    """Judged rankings, and the convention by which a system computes each measure of the scores."""
-
-    data: Data
-    records: Mapping[Measure, Convention]  # by definition and cutoff
-
-    @classmethod
-    def of(
-        cls,
-        rankings: object,
-        judgements: object,
-        queries: object,
-        measures: Asked,
-        options: Mapping[str, Any],
-    ) -> Emulated:
-        """Join the frames, and decide which lists are cut once for all measures; this warns as
-        `evaluate` does.
-        """
-        rules = {
-            name: options[name] for name in options if name not in ("policies", "seed", "shuffles")
-        }
-        checked = options_with(rules, policies="expected")
-        judged = judge_items(rankings, judgements, queries, checked, "like")
-        records = {(record.definition, cutoff): record for record, cutoff in measures.values()}
-        if not judged.whole.judged:
-            asked = [parse_metric(name)[0] for name, _ in records]
-            check_judged_only(asked, by_judgements=False, unjudged=checked.unjudged)
-        requests = parse_metrics(
-            "rr", [cutoff for _, cutoff in records]
-        )  # warns of what no metric changes
-        decisions = start(judged, requests, checked).prepared.decisions
-        words = {model: decision.truncated for model, decision in decisions.items()}
-        return cls(Data.of(judged, {"relevant_from": None, **rules, "truncated": words}), records)
-
-    def sources(self, **asked: Any) -> Iterator[tuple[Judged, Options, list[Measure]]]:
-        """Yield the rankings as the system receives them and its rules, with the measures that it
-        computes so.
-        """
-        groups: dict[Quantity, list[Measure]] = {}
-        for measure, record in self.records.items():
-            groups.setdefault(self.data.simple(Quantity.of(record)), []).append(measure)
-        for quantity, measures in groups.items():
-            for judged, options in self.data.seen(quantity, **asked):
-                yield judged, options, measures
-
-    def score(
-        self, number: int, measure: Measure, wanted: Options
-    ) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The scores of one measure under every policy asked for, in the order asked; and its
-        random orders.
-        """
-        data, record = self.data, self.records[measure]
-        quantity, text = data.simple(Quantity.of(record)), measure_text(*measure)
-        rows, means = [], pl.DataFrame()
-        for column, policy in enumerate(wanted.policies):
+    wanted, means = options_with(asked), [pl.DataFrame()]
+    emulation, parts = emulated(rankings, judgements, queries, measures, asked), []
+    for measure, record in emulation.records.items():
+        text, rules = measure_text(*measure), emulation.rules(record)
+        for policy in wanted.policies:
             if policy == "naive":
-                scores = data.printed(quantity, text, data.way(record), wanted.seed)
-                scores = scores.with_columns(policy=pl.lit("naive"), std=pl.lit(None, pl.Float64))
+                scores = emulation.printed(rules, text, emulation.way(record), wanted.seed)
+                scores = scores.with_columns(policy=pl.lit("naive"), std=None)
             elif policy == "shuffled":
-                scores, means = data.drawn(
-                    quantity, text, shuffles=wanted.shuffles, seed=wanted.seed
-                )
+                draws = {"shuffles": wanted.shuffles, "seed": wanted.seed}
+                scores, drawn = emulation.drawn(rules, text, **draws)
+                means.append(drawn)
             else:
-                scores = data.scores(quantity, text, policies=policy)
-            rows.append(
-                scores.select(list(SCORES)).with_columns(measure=pl.lit(number * 10 + column))
-            )
-        return pl.concat(rows), means
+                scores = emulation.scores(rules, text, policies=policy)
+            parts.append(in_contract(scores, SCORES))
+    whole = pl.concat(parts).sort("model", "query", maintain_order=True)
+    drawn = pl.concat(means[1:] or means)
+    return whole, drawn.sort("model", maintain_order=True) if drawn.width else drawn
+
+
+def emulated(
+    rankings: object,
+    judgements: object,
+    queries: object,
+    measures: Asked,
+    options: Mapping[str, Any],
+) -> Emulation:
+    """Join the frames, and decide which lists are cut once for all measures; this warns as
+    `evaluate` does.
+    """
+    rules = {
+        name: options[name] for name in options if name not in ("policies", "seed", "shuffles")
+    }
+    checked = options_with(rules, policies="expected")
+    judged = judge_items(rankings, judgements, queries, checked, "like")
+    records = {(record.definition, cutoff): record for record, cutoff in measures.values()}
+    if not judged.whole.judged:
+        metrics = [parse_metric(name)[0] for name, _ in records]
+        check_judged_only(metrics, by_judgements=False, unjudged=checked.unjudged)
+    # warns of what no metric changes
+    requests = parse_metrics("rr", [cutoff for _, cutoff in records])
+    decisions = start(judged, requests, checked).prepared.decisions
+    words = {model: decision.truncated for model, decision in decisions.items()}
+    return Emulation.of(judged, {"relevant_from": None, **rules, "truncated": words}, records)
 
 
 def check_like(options: Iterable[str]) -> None:
