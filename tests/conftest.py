@@ -14,9 +14,13 @@ import spark_sessions
 from visits import browser, server  # noqa: F401  # fixtures
 
 # Deadlines and slow-generation checks would fail on a busy machine, not on a wrong program.
-settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", settings.get_profile("here"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+EASY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("here", EASY, max_examples=30)
+settings.register_profile("ci", EASY, max_examples=30, derandomize=True)
+settings.register_profile("fuzz", EASY, max_examples=2_000)  # make fuzz
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "here")
+)
 
 PEERS = "of the extra `peers`"  # they are large or need a compiler; who has them runs their tests
 SITE = "tests/test_docs.py"

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from codes_by_hand import classes, random_bits
@@ -323,7 +323,6 @@ def test_declared_sizes_are_refused_before_anything_is_allocated(
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
 def test_damaged_archives_raise_our_error_or_are_read(data: st.DataObject) -> None:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, codes=QUERIES, labels=OWN)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -161,7 +161,6 @@ def test_counting_by_value_without_labels() -> None:
     assert rows(counts) == by_hand(pairs(queries, items, hamming), np.zeros((50, 3000), int))
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_any_codes_any_shards(data: st.DataObject) -> None:
     bits = data.draw(st.sampled_from([3, 8, 11, 64, 70]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval_report.comparison.tie_bounds import Ranges, tail_bounds
@@ -45,7 +45,6 @@ def ranges_of(models: list[list[Spread]]) -> Ranges:
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     queries=st.integers(1, 6),
     seed=st.integers(0, 100_000),

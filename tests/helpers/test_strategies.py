@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 
 from strategies import FrameCase, ListCase, frame_cases, list_cases
 
 
-@settings(max_examples=100)
 @given(list_cases(fractional=True))
 def test_lists_are_small_and_ties_not_empty(case: ListCase) -> None:
     items = sum(map(len, case.ties))
@@ -18,7 +17,6 @@ def test_lists_are_small_and_ties_not_empty(case: ListCase) -> None:
     assert len(case.judged) == items + len(case.unretrieved)
 
 
-@settings(max_examples=100)
 @given(frame_cases())
 def test_frames_hold_the_lists_they_came_from(case: FrameCase) -> None:
     assert case.rankings.select("model", "query", "item").is_unique().all()
@@ -36,7 +34,6 @@ def test_frames_hold_the_lists_they_came_from(case: FrameCase) -> None:
         assert found == [sorted(tie) for tie in ties]
 
 
-@settings(max_examples=50)
 @given(frame_cases(fractional=True))
 def test_judgements_hold_every_item_of_a_query(case: FrameCase) -> None:
     for query, grades in case.judged.items():

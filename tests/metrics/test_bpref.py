@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
@@ -59,7 +59,6 @@ def frames(ties: Sequence[Sequence[int | None]], unretrieved: list[int]) -> dict
 
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
-@settings(max_examples=80)
 @given(
     ties=ties_of_a_list,
     unretrieved=st.lists(st.integers(0, 2), max_size=3),
@@ -248,7 +247,6 @@ def extremes(
     return [min(found), max(found)]
 
 
-@settings(max_examples=60)
 @given(
     ties=st.lists(
         st.lists(st.sampled_from([0, 0, 1, 2]), min_size=1, max_size=3), min_size=1, max_size=2

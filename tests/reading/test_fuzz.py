@@ -6,14 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fuzz import ALL, fuzz_file, fuzz_metric
 from retrieval_report import RetrievalReportError
 from retrieval_report.metrics.parsing import parse_metrics
-
-FEW = settings(max_examples=100, deadline=None, derandomize=True)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -28,7 +26,6 @@ def test_row_062_damaged_texts_of_metrics_are_read_or_refused() -> None:
         assert fuzz_metric(number) in ("read", "refused")
 
 
-@FEW
 @given(st.text(max_size=30))
 def test_row_062_any_text_is_a_metric_or_refused(text: str) -> None:
     with suppress(RetrievalReportError):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from retrieval_report.contracts.errors import RetrievalReportError
@@ -101,7 +101,6 @@ def result(
 @example(b"q  a 1 0.5 t\n")
 @example(b"q Q0 a 1 0.5 t\r\n")
 @example(b"q Q0 a 1 9007199254740993.0 t\nq Q0 b 1 9007199254740993 t\n")
-@settings(max_examples=300)
 def test_runs_are_read_alike(content: bytes) -> None:
     assert result(content, RUN_FIELDS, None, plain=True) == result(
         content, RUN_FIELDS, None, plain=False
@@ -109,7 +108,6 @@ def test_runs_are_read_alike(content: bytes) -> None:
 
 
 @given(files(6))
-@settings(max_examples=50)
 def test_runs_of_other_columns_are_read_alike(content: bytes) -> None:
     columns = {"model": "iteration", "score": "rank"}
     assert result(content, RUN_FIELDS, columns, plain=True) == result(
@@ -119,7 +117,6 @@ def test_runs_of_other_columns_are_read_alike(content: bytes) -> None:
 
 @given(files(4))
 @example(b"q 0 a 1 t\nq 0 a\n")
-@settings(max_examples=150)
 def test_judgements_are_read_alike(content: bytes) -> None:
     assert result(content, QRELS_FIELDS, None, plain=True) == result(
         content, QRELS_FIELDS, None, plain=False

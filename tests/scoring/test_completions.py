@@ -53,7 +53,6 @@ def check(found: dict[Any, Any], ties: list[list[int]], exactly: bool, **oracle:
             assert best == pytest.approx(float(high), abs=1e-12), about
 
 
-@settings(max_examples=40)
 @given(cut_lists(), st.lists(st.sampled_from(GRADES), max_size=2))
 def test_with_judgements_bounds_are_the_extremes_over_all_completions(
     case: tuple[list[list[int]], bool, list[int]], unseen: list[int]

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval_report.engines.score_grid import Floats
@@ -112,7 +112,6 @@ def test_series_have_the_truth_between_their_bounds(
         assert low <= value <= high
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 5), min_size=1, max_size=5),
     seed=st.integers(0, 10_000),

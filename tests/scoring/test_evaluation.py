@@ -81,7 +81,6 @@ def test_every_catalogue_entry_is_in_the_list() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")
-@settings(max_examples=60)
 @given(
     ties=ties_of_a_list,
     texts=st.lists(st.sampled_from(TEXTS), min_size=6, max_size=6, unique=True),

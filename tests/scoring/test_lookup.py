@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval_report import evaluate
@@ -66,7 +66,6 @@ def test_rows_get_what_a_dictionary_says(
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
 @given(rows=rows_of, judged=judged_of, kinds=st.integers(1, 3))
-@settings(max_examples=40)
 def test_texts_of_one_hash_are_told_apart(
     rows: list[Any], judged: dict[Any, int], kinds: int
 ) -> None:
@@ -122,7 +121,6 @@ def test_ids_of_128_bits_are_joined_without_keys() -> None:
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")
 @given(rows_of.filter(bool), st.sampled_from(["item", "item_descending"]), st.integers(0, 3))
-@settings(max_examples=60)
 def test_the_order_of_items_is_the_same_from_rows_in_any_order(
     rows: list[Any], order: str, seed: int
 ) -> None:

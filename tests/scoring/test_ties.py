@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from polars.testing import assert_frame_equal
 
 from retrieval_report import DataError, ParameterError, count_ties, evaluate
@@ -46,7 +46,6 @@ def defined(rankings: pl.DataFrame) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")
-@settings(max_examples=60)
 @given(case=frame_cases())
 def test_the_layout_inside_evaluate_is_that_of_the_window_expressions(case: FrameCase) -> None:
     assert layout(case.rankings) == defined(case.rankings)

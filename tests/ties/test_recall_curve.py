@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import retrieval_report as rr
@@ -33,7 +33,6 @@ def by_definition(order: list[int], relevant: int, level: float) -> Fraction:
     return max(precisions, default=Fraction(0))
 
 
-@settings(max_examples=80)
 @given(
     ties=st.lists(
         st.lists(st.integers(0, 1), min_size=1, max_size=4), min_size=1, max_size=4

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -77,7 +77,6 @@ def tied(draw: st.DrawFn, items: str = "abcdefg", most: int = 5) -> Ties:
     return ties
 
 
-@settings(max_examples=80)
 @given(a=tied(), b=tied())
 def test_least_and_most_overlap_are_those_of_all_orders(a: Ties, b: Ties) -> None:
     found = one(a, b, p=0.8)
@@ -100,7 +99,6 @@ def test_least_and_most_overlap_are_those_of_all_orders(a: Ties, b: Ties) -> Non
     assert found["change"] == wanted
 
 
-@settings(max_examples=60)
 @given(a=tied("abcde"), b=tied("abcde"))
 def test_taus_are_those_of_the_shared_items(a: Ties, b: Ties) -> None:
     found = one(a, b)
