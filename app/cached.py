@@ -1,9 +1,9 @@
 """Cached data and studies for the pages; only their results are kept from one run of the page to
 the next.
 
-Everything is cached by the digest of the data and by the settings that decide it, never by
-Streamlit's hash of a frame, which considers only a few rows. Cached values are shared by all
-sessions, bounded in number, and never changed.
+Data and uploads are identified by their digest, never by Streamlit's hash of a frame, which
+considers only a few rows. Cached values are shared by all sessions, bounded in number, and never
+changed; a study remembers its own answers.
 """
 
 from __future__ import annotations
@@ -11,29 +11,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from records import (
-    CUTOFFS,
-    MEASURES,
-    METRICS,
-    SIDEBAR,
-    Choice,
-    Data,
-    Files,
-    Questions,
-    Upload,
-    Winners,
-)
+from records import CUTOFFS, MEASURES, METRICS, SCORING, SETTINGS, Choice, Data, Files, Upload
 from retrieval_report.comparison import verdicts
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
-from retrieval_report.contracts.options import Options
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
@@ -41,167 +28,116 @@ from retrieval_report.study.pictures import pictures
 from uploads import columns_of, read_texts
 from warning_log import noticed
 
-ASKED = "questions asked"  # in the session state
-
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {
     Data: lambda data: data.digest,
     Upload: lambda upload: (upload.name, hashlib.sha256(upload.content).hexdigest()),
 }
+LENIENT = {
+    "unjudged": "non_relevant",
+    "unjudged_query": "skip",
+    "null_distance": "not_retrieved",
+}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class Scored(NamedTuple):
-    """A study whose exact scores are computed, and the warnings raised meanwhile."""
-
-    study: rr.Study
-    notes: tuple[str, ...]
+Part = TypeVar("Part")
 
 
 def remember(entries: int) -> Callable[[Function], Function]:
-    """Cache the last results of a function by its arguments, with data and uploads identified by
-    their digests.
-
-    Many functions raise the same warnings; `remarks` has those that a page shows.
-    """
-
-    def remembered(function: Function) -> Function:
-        @wraps(function)
-        def quiet(*given: Any, **named: Any) -> Any:
-            with noticed():
-                return function(*given, **named)
-
-        keep = st.cache_resource(max_entries=entries, show_spinner=False, hash_funcs=DIGESTS)
-        return keep(quiet)  # type: ignore[return-value]
-
-    return remembered
-
-
-def read_files(files: Files) -> Data:
-    """Read files, or return the cached data if none has changed."""
-    kinds = (files.rankings, files.judgements, files.queries, files.items)
-    found = [path for given in kinds if given is not None for path in find_files(given)]
-    states = [(str(path.resolve()), path.stat().st_mtime_ns, path.stat().st_size) for path in found]
-    return _read(files, hashlib.sha256(repr((files, states)).encode()).hexdigest())
-
-
-@remember(4)
-def _read(files: Files, digest: str) -> Data:
-    with noticed() as notes:
-        rankings = rr.read_rankings(
-            list(files.rankings), columns=files.columns, name_by=files.name_by
-        )
-        judgements = None if files.judgements is None else rr.read_judgements(files.judgements)
-        queries = None if files.queries is None else rr.read_queries(files.queries)
-        items = (
-            None
-            if files.items is None
-            else read_texts(Upload(files.items, Path(files.items).read_bytes()))
-        )
-    metric, cutoff = files.measure
-    start = (metric, cutoff, files.rules, files.draws, files.average)
-    return Data(
-        files.name,
-        digest,
-        rankings,
-        judgements,
-        queries,
-        tuple(notes),
-        *start,
-        items,
-        files.correction,
+    """Cache the last results of a function by its arguments."""
+    return st.cache_resource(  # type: ignore[return-value]
+        max_entries=entries, show_spinner=False, hash_funcs=DIGESTS
     )
 
 
 column_names = remember(64)(columns_of)  # of an uploaded file
 
 
+def read_files(files: Files) -> Data:
+    """Read files, or return the cached data if none has changed."""
+    kinds = (files.rankings, files.judgements, files.queries, files.items)
+    paths = [path for given in kinds if given is not None for path in find_files(given)]
+    states = [(str(path.resolve()), path.stat().st_mtime_ns, path.stat().st_size) for path in paths]
+    return _read(files, hashlib.sha256(repr((files, states)).encode()).hexdigest())
+
+
+@remember(4)
+def _read(files: Files, digest: str) -> Data:
+    with noticed() as notes:
+        data = Data(
+            files.name,
+            digest,
+            rr.read_rankings(list(files.rankings), columns=files.columns, name_by=files.name_by),
+            _if_given(rr.read_judgements, files.judgements),
+            _if_given(rr.read_queries, files.queries),
+            _if_given(_read_items, files.items),
+            start=files.start,
+        )
+    return replace(data, notes=tuple(notes))
+
+
+def _if_given(read: Callable[[str], Part], path: str | None) -> Part | None:
+    return None if path is None else read(path)
+
+
+def _read_items(path: str) -> pl.DataFrame:
+    return read_texts(Upload(path, Path(path).read_bytes()))
+
+
+def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
+    """Return the study of all models whose exact scores are computed, and the warnings raised
+    meanwhile.
+    """
+    # The usual measures too, so that switching between them costs nothing.
+    metrics = dict.fromkeys((*METRICS, choice.metric))
+    cutoffs = CUTOFFS if set(choice.cutoffs) <= set(CUTOFFS) else choice.cutoffs
+    measures = [measure_text(metric, cutoff) for metric in metrics for cutoff in cutoffs]
+    return _scored(data, tuple(dict.fromkeys(measures)), choice.only(SCORING))
+
+
 @remember(8)
-def _scored(data: Data, measures: tuple[str, ...], rules: Options) -> Scored:
+def _scored(
+    data: Data, measures: tuple[str, ...], rules: dict[str, Any]
+) -> tuple[rr.Study, tuple[str, ...]]:
     # `evaluate` returns an empty frame for it, which is of no use to any page.
     if data.rankings.is_empty():
         raise DataError(f"{data.name}: no rows")
     with noticed() as notes:
-        study = rr.Study(data.rankings, measures, cutoffs=None, **data.others, **rules.of(SIDEBAR))
+        study = rr.Study(measures=measures, **data.frames, **rules)
         study.under("expected").scores  # noqa: B018  # computed now, so that its warnings are caught here
-    return Scored(study, tuple(notes))
-
-
-def _measures(choice: Choice | None = None) -> tuple[str, ...]:
-    """Return the usual measures, so that switching between them costs nothing, and the chosen
-    metric.
-    """
-    metrics = METRICS if choice is None else dict.fromkeys((*METRICS, choice.metric))
-    cutoffs = CUTOFFS if choice is None or set(choice.cutoffs) <= set(CUTOFFS) else choice.cutoffs
-    return tuple(
-        dict.fromkeys(measure_text(metric, cutoff) for metric in metrics for cutoff in cutoffs)
-    )
-
-
-def _scored_for(data: Data, choice: Choice) -> Scored:
-    return _scored(data, _measures(choice), choice.rules)
+    return study, tuple(notes)
 
 
 def study_of(data: Data, choice: Choice) -> rr.Study:
     """Return the study of the data with the chosen measure as headline, and random orders if
     chosen.
     """
-    asked = {"average": choice.average, "correction": choice.correction, **choice.draws._asdict()}
-    whole = _scored_for(data, choice).study.using(**asked)
-    study = whole if choice.models == data.models else whole.models(*choice.models)
-    study = study.at(
-        *dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in whole.measures)))
-    )
+    study, _ = scored(data, choice)
+    study = study.using(**choice.only(SETTINGS))
+    if choice.models != data.models:
+        study = study.models(*choice.models)
+    others = (measure_text(*measure) for measure in study.measures)
+    study = study.at(*dict.fromkeys((choice.measure, *others)))
     if "shuffled" in choice.policies:
         return study
     return study.under(*(policy for policy in study.policies if policy != "shuffled"))
 
 
-def remarks(data: Data, choice: Choice) -> tuple[str, ...]:
-    """Return the warnings raised while this data, which must have rows, was scored."""
-    return _scored_for(data, choice).notes
-
-
-def draw_orders(data: Data, choice: Choice) -> None:
-    """Draw the random orders of the chosen metric, which takes long, before a page needs them."""
-    study_of(data, choice).at(choice.measure).scores  # noqa: B018
-
-
 def check(data: Data) -> None:
     """Raise the library's error for data that cannot be scored under any rule of the sidebar."""
     try:
-        _scored(data, _measures(), data.rules)
+        scored(data, data.start)
     except RetrievalReportError:
-        # The user can allow what these options allow.
-        lenient = replace(
-            data.rules,
-            unjudged="non_relevant",
-            unjudged_query="skip",
-            null_distance="not_retrieved",
-        )
-        _scored(data, _measures(), lenient)
+        lenient = {**data.start.options, **LENIENT}  # what the user can allow
+        scored(data, replace(data.start, options=lenient))
 
 
-def of_metric(study: rr.Study, choice: Choice) -> rr.Study:
-    """Return the study narrowed to the chosen metric, at the cutoffs of its curve."""
-    return study.at(*(measure_text(choice.metric, cutoff) for cutoff in choice.cutoffs))
-
-
-def at_cutoff(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
-    """Return the rows at the chosen cutoff."""
-    return frame.filter(pl.col("cutoff").eq_missing(pl.lit(choice.cutoff, dtype=pl.Int64)))
-
-
-def shown(frame: pl.DataFrame, choice: Choice) -> pl.DataFrame:
-    """Return the rows of the chosen policies; a study has all, because verdicts need them."""
-    return frame.filter(pl.col("policy").is_in(choice.policies))
-
-
-def winners(study: rr.Study) -> Winners:
-    """Return the models that come first by the headline measure, and those that only seem to."""
-    here = study.at(study.measure).summary
-    best, printed = verdicts.winners(here, "expected"), verdicts.winners(here, "naive")
-    return Winners(best, verdicts.accidental_winners(printed, best))
+def winners(study: rr.Study) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the models that come first by the headline measure (several if they are equal), and
+    those that only seem to, in the order received.
+    """
+    summary = study.at(study.measure).summary
+    best, printed = (verdicts.winners(summary, policy) for policy in ("expected", "naive"))
+    return best, verdicts.accidental_winners(printed, best)
 
 
 def ranked_models(study: rr.Study) -> list[str]:
@@ -213,39 +149,29 @@ def ranked_models(study: rr.Study) -> list[str]:
 
 
 def ask(data: Data, **questions: Any) -> None:
-    """Store in this session what a page was asked about the data."""
-    st.session_state[ASKED] = asked(data)._replace(digest=data.digest, **questions)
+    """Keep what a page was asked about the data beside the sidebar, for the report."""
+    st.session_state[f"asked of {data.digest}"] = {**asked(data), **questions}
 
 
-def asked(data: Data) -> Questions:
-    """Return what pages were asked about the data in this session."""
-    known: Questions = st.session_state.get(ASKED, Questions())
-    return known if known.digest == data.digest else Questions()
+def asked(data: Data) -> dict[str, Any]:
+    """Return the costs, and the baseline and margin, that were entered in this session."""
+    known: dict[str, Any] = st.session_state.get(f"asked of {data.digest}", {})
+    return known
 
 
-def report(data: Data, choice: Choice) -> bytes:
+def report(data: Data, choice: Choice, known: dict[str, Any]) -> bytes:
     """Return the HTML report on the chosen models, with the chosen measure as headline, and the
     usual ones.
 
-    It includes the costs, and the baseline and margin, that were entered on other pages.
+    ``known`` is the result of `asked`.
     """
-    return _report(data, replace(choice, policies=()), asked(data))
-
-
-def _questions(choice: Choice, known: Questions) -> dict[str, Any]:
-    """Return the settings of a study for these questions, restricted to the chosen models."""
-    found: dict[str, Any] = {}
-    if known.baseline in choice.models and known.margin is not None:
-        found |= {"baseline": known.baseline, "margin": known.margin}
-    if known.costs is not None:
-        costs = pl.read_json(known.costs.encode()).filter(pl.col("model").is_in(choice.models))
-        found |= {} if costs.is_empty() else {"costs": costs}
-    return found
-
-
-@remember(4)
-def _report(data: Data, choice: Choice, known: Questions) -> bytes:
+    costs = known.get("costs")
+    if costs is not None:
+        costs = costs.filter(pl.col("model").is_in(choice.models))
+        known = {**known, "costs": None if costs.is_empty() else costs}
+    if known.get("baseline") not in choice.models:
+        known = {"costs": known.get("costs")}
     measures = dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in MEASURES)))
-    study = study_of(data, choice).at(*measures).alone().using(**_questions(choice, known))
+    study = study_of(data, replace(choice, policies=())).at(*measures).alone().using(**known)
     contents = study.contents(headline=choice.measure)
     return render_html(contents, pictures(contents)).encode()

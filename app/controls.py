@@ -2,146 +2,122 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-from records import PARAMETERS, SIDEBAR, Choice, Data, Draws, curve, parsed, shown_at_first
-from retrieval_report.comparison.corrections import MAX_T
+from records import SCORING, USUAL, Choice, Data, curve, own_depth
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS as OPTIONS
-from retrieval_report.contracts.options import Options
-from retrieval_report.metrics.parsing import CATALOGUE, parameter_text
+from retrieval_report.metrics.parsing import CATALOGUE, parameter_text, parse_metric
 from text import plain
 from url_controls import choose_many, choose_number, choose_one, no_use, refuse
 
-USUAL = "usual"  # the default of `evaluate`, which depends on the data
+UNSET = "usual"  # the default of `evaluate`, which depends on the data
 RESET = "reset the cutoff"  # a value can be set only before its widget is made, that is, in the next run
 MOST_CUTOFF = 2**63 - 1
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
+PARAMETERS: Mapping[str, tuple[str, ...]] = {  # of metrics; the first option of each is the default
+    "precision": ("denominator",),
+    "ap": ("denominator",),
+    "wap": ("denominator",),
+    "dcg": ("gain",),
+    "ndcg": ("ideal", "gain"),
+}
+LIMITS: Mapping[str, dict[str, Any]] = {  # of options that are numbers
+    "relevant_from": {"low": 0.0},
+    "shuffles": {"low": 1, "high": 10_000},
+    "seed": {"low": 0, "high": MOST_SEED},
+}
+STEPS: Mapping[type, dict[str, Any]] = {int: {"step": 1}, float: {"step": 1.0, "format": "%g"}}
 
 
 def sidebar(data: Data) -> Choice:
     """Draw the controls and return what they say."""
+    first, shown = data.first_choice, OPTIONS["policies"]
     with st.sidebar:
-        metric, own_depth = _metric(data)
-        cutoff = None if own_depth else _cutoff(data)
+        metric = _metric(first.metric)
+        cutoff = None if own_depth(metric) else _cutoff(first.cutoff)
         models = choose_many("Models", data.models, name="models", placeholder="all")
         policies = choose_many(
-            OPTIONS["policies"].title,
+            shown.title,
             data.policies,
             name="policies",
-            default=shown_at_first(data),
+            default=first.policies,
             placeholder="all",
-            help=OPTIONS["policies"].meaning,
+            help=shown.meaning,
         )
         with st.expander("Rules"):
-            known, name = OPTIONS["average"], _named("average", data.average, "micro")
-            average = choose_one(
-                known.title, data.averages, name=name, default=data.average, help=known.meaning
-            )
-            known, name = OPTIONS["correction"], _named("correction", data.correction, MAX_T)
-            correction = choose_one(
-                known.title, known.choices, name=name, default=data.correction, help=known.meaning
-            )
-            rules = _rules(data)
-            draws = _draws(data.draws)
-    return Choice(
-        metric=metric,
-        cutoff=cutoff,
-        cutoffs=curve(cutoff, own_depth=own_depth),
-        models=models or data.models,
-        policies=policies or data.policies,
-        average=average,
-        rules=rules,
-        draws=draws,
-        correction=correction,
-    )
+            options = {name: _option(name, data) for name in USUAL}
+    return Choice(metric, cutoff, models or data.models, policies or data.policies, options)
 
 
-def _metric(data: Data) -> tuple[str, bool]:
-    """Return the text form of the chosen metric, and whether it has a depth of its own."""
-    name = choose_one("Metric", sorted(CATALOGUE), name="metric", default=data.metric)
-    parameters = {}
+def _metric(first: str) -> str:
+    """Return the text form of the chosen metric."""
+    name = choose_one("Metric", sorted(CATALOGUE), name="metric", default=first)
+    parameters = []
     for parameter in PARAMETERS.get(name, ()):
-        options, text = parameter_text(name, parameter)
+        options, help = parameter_text(name, parameter)
         # Each metric gets a separate name, because their default denominators differ.
-        key = f"{name}_{parameter}"
-        label = f"{parameter.capitalize()} of {name}"
-        parameters[parameter] = choose_one(label, options, name=key, help=text)
-    return parsed(name, parameters)
+        label, key = f"{parameter.capitalize()} of {name}", f"{name}_{parameter}"
+        parameters.append(f"{parameter}={choose_one(label, options, name=key, help=help)}")
+    return str(parse_metric(f"{name}({','.join(parameters)})" if parameters else name)[0])
 
 
-def _cutoff(data: Data) -> int | None:
+def _cutoff(first: int | None) -> int | None:
     """Return a cutoff chosen from the menu or typed."""
-    usual = [
-        "all" if number is None else str(number) for number in curve(data.cutoff, own_depth=False)
-    ]
-    default = "all" if data.cutoff is None else str(data.cutoff)
+    usual = [str(number or "all") for number in curve(first)]
+    default = str(first or "all")
     if st.session_state.pop(RESET, False):
         st.session_state["cutoff"] = default
-    chosen = st.selectbox(
-        "Cutoff k",
-        usual,
-        index=usual.index(default),
-        key="cutoff",
-        accept_new_options=True,
-        bind="query-params",
-        help="Choose one, or type any whole number. *all* means the whole list.",
+    chosen = str(
+        st.selectbox(
+            "Cutoff k",
+            usual,
+            index=usual.index(default),
+            key="cutoff",
+            accept_new_options=True,
+            bind="query-params",
+            help="Choose one, or type any whole number. *all* means the whole list.",
+        )
     )
-    if not _is_cutoff(str(chosen)):
-        refuse("cutoff", str(chosen), "a whole number from 1 on or all is needed")
+    if chosen == "all":
+        return None
+    if not (
+        chosen.isascii()
+        and chosen.isdigit()
+        and len(chosen) < 20
+        and 0 < int(chosen) <= MOST_CUTOFF
+    ):
+        refuse("cutoff", chosen, "a whole number from 1 on or all is needed")
         st.session_state[RESET] = True
         st.rerun()
-    return None if chosen == "all" else int(str(chosen))
+    return int(chosen)
 
 
-def _is_cutoff(text: str) -> bool:
-    return text == "all" or (
-        text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) <= MOST_CUTOFF
-    )
-
-
-def _named(name: str, own: Any, usual: Any) -> str:
-    """Return the name of a control; settings given with data get a name that other data do not
+def _option(name: str, data: Data) -> Any:
+    """Return the value of an option; one that was given with data has a name that other data do not
     share.
     """
-    return name if own == usual else f"given_{name}"
-
-
-def _draws(own: Draws) -> Draws:
-    usual = Draws()
-    names = [_named(name, *values) for name, *values in zip(Draws._fields, own, usual, strict=True)]
-    shuffles = choose_number(
-        OPTIONS["shuffles"].title, name=names[0], low=1, high=10_000, default=own.shuffles
-    )
-    return Draws(
-        shuffles,
-        choose_number(
-            OPTIONS["seed"].title, name=names[1], low=0, high=MOST_SEED, default=own.seed
-        ),
-    )
-
-
-def _rules(data: Data) -> Options:
-    chosen: dict[str, Any] = {}
-    for name in SIDEBAR:
-        known, own = OPTIONS[name], getattr(data.rules, name)
-        asked: dict[str, Any] = {"name": _named(name, own, known.default), "help": known.meaning}
-        if name == "distance_threshold" and "distance" not in data.rankings.columns:
-            no_use(name, "this data has scores instead of distances")
-        elif known.choices:
-            options = known.choices if known.default else (USUAL, *known.choices)
-            found = choose_one(known.title, options, default=own or USUAL, **asked)
-            chosen[name] = None if found == USUAL else found
-        elif known.kind is bool:
-            chosen[name] = choose_one(known.title, (False, True), default=own, **asked)
-        else:
-            low = 0.0 if name == "relevant_from" else None
-            chosen[name] = choose_number(
-                known.title, low=low, default=own, step=1.0, format="%g", **asked
-            )
-    return Options(**chosen)
+    known, first, usual = OPTIONS[name], data.start.options[name], USUAL[name]
+    asked: dict[str, Any] = {
+        "name": name if first == usual else f"given_{name}",
+        "help": known.meaning,
+    }
+    if name == "distance_threshold" and "distance" not in data.rankings.columns:
+        no_use(name, "this data has scores instead of distances")
+        return None
+    if known.kind in STEPS:
+        how = {**STEPS[known.kind], **LIMITS.get(name, {})}
+        return choose_number(known.title, default=first, **how, **asked)
+    choices: tuple[Any, ...] = data.averages if name == "average" else known.choices
+    if known.kind is bool:
+        choices = (False, True)
+    if usual is None:
+        choices = (UNSET, *choices)
+    chosen = choose_one(known.title, choices, default=UNSET if first is None else first, **asked)
+    return None if chosen == UNSET else chosen
 
 
 def remedy(message: RetrievalReportError | str) -> str:
@@ -149,7 +125,7 @@ def remedy(message: RetrievalReportError | str) -> str:
     the argument.
     """
     said = str(message)
-    labels = [OPTIONS[name].title for name in SIDEBAR if f"{name}=" in said]
+    labels = [OPTIONS[name].title for name in SCORING if f"{name}=" in said]
     if not labels:
         return plain(said)
     *parts, last = said.split("; ")

@@ -5,17 +5,17 @@ page.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module, util
+from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
 
-from cached import draw_orders, remarks
+from cached import scored
 from chart_display import STYLE, theme
 from controls import remedy, sidebar
 from data_source import choose_data
+from page import Page
 from prefetch import drawing, prefetch
-from records import Choice, Data
 from retrieval_report.contracts.errors import RetrievalReportError
 from url_controls import refusals
 from warning_log import noticed
@@ -34,19 +34,19 @@ PAGES = {
 }
 
 
-def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
+def view(name: str, page: Page) -> Callable[[], None]:
     """Return the function that draws a page, or errors in the data instead."""
 
     def draw() -> None:
         with noticed():  # `_score` shows the library's warnings once
             try:
-                _score(data, choice, folded=name not in ("overview", "data"))
+                _score(page, folded=name not in ("overview", "data"))
             except RetrievalReportError as error:
                 st.error(remedy(error))
                 if name != "data":  # where other data can be opened
                     return
             try:
-                import_module(f"views.{name}").show(data, choice)
+                import_module(f"views.{name}").show(page)
             except RetrievalReportError as error:
                 st.error(remedy(error))
 
@@ -54,17 +54,17 @@ def page(name: str, data: Data, choice: Choice) -> Callable[[], None]:
     return draw
 
 
-def _score(data: Data, choice: Choice, *, folded: bool) -> None:
+def _score(page: Page, *, folded: bool) -> None:
     """Compute what takes long, in steps that are announced, and show warnings; cached results
     appear immediately.
     """
-    with st.spinner(f"Scoring {data.rankings.height} rows …", show_time=True):
-        notes = remarks(data, choice)
+    choice = page.choice
+    with st.spinner(f"Scoring {page.data.rankings.height} rows …", show_time=True):
+        _, notes = scored(page.data, choice)
     if "shuffled" in choice.policies:
-        with st.spinner(
-            f"Drawing {choice.draws.shuffles} random orders of the ties …", show_time=True
-        ):
-            draw_orders(data, choice)
+        orders = f"{choice.options['shuffles']} random orders"
+        with st.spinner(f"Drawing {orders} of the ties …", show_time=True):
+            page.study.scores  # noqa: B018
     # In full where they are looked for; a line elsewhere, since they are the same on every page.
     count = "1 warning" if len(notes) == 1 else f"{len(notes)} warnings"
     with st.expander(f"{count} about the data", icon="⚠️") if folded and notes else st.container():
@@ -78,22 +78,26 @@ def main() -> None:
     st.html(STYLE)
     with drawing():
         data = choose_data()
-        choice = sidebar(data)
-        there = [name for name in PAGES if util.find_spec(f"views.{name}")]
+        page = Page(data, sidebar(data))
+        views = {name: view(name, page) for name in PAGES}
         pages = [
-            st.Page(page(name, data, choice), title=PAGES[name], url_path=name) for name in there
+            # The page at the root has no path of its own, but links may name the overview.
+            st.Page(views["overview"], title=PAGES["overview"], url_path="root", default=True),
+            *(
+                st.Page(
+                    views[name],
+                    title=title,
+                    url_path=name,
+                    visibility="hidden" if name == "overview" else "visible",
+                )
+                for name, title in PAGES.items()
+            ),
         ]
-        # The page at the root has no path of its own, but links may name the overview.
-        overview = page("overview", data, choice)
-        root = st.Page(overview, title=PAGES["overview"], url_path="root", default=True)
-        pages[0] = st.Page(
-            overview, title=PAGES["overview"], url_path="overview", visibility="hidden"
-        )
-        chosen = st.navigation([root, *pages])
+        chosen = st.navigation(pages)
         for sentence in refusals():
             st.warning(sentence)
         chosen.run()
-    prefetch(data, choice, theme())
+    prefetch(page, theme())
 
 
 main()

@@ -6,105 +6,77 @@ from __future__ import annotations
 
 import json
 import os
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from cached import read_files
-from records import NAMED, Data, Draws, Files
+from records import NAMED, USUAL, Choice, Data, Files
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.contracts.options import Options
-from retrieval_report.study.samples import SAMPLES, sample_folder
+from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.study.server import START
 from retrieval_report.writing.names import first_names
 from text import plain, short
 from url_controls import choose_one, given, refuse
 
 UPLOADED = "uploaded data"
-NEXT = "data to open next"
-OWN = (
-    "files",
-    "upload",
-)  # the user's data, called by their names; samples have a short name and a title
+NEXT = "data to open next"  # a value can be set only before its widget is made
 
 
 def choose_data() -> Data:
     """Offer the available data, and return the chosen one."""
-    choices = {sample.name: sample.title for sample in SAMPLES[::-1]}
-    started = _started_with()
+    sources: dict[str, Data | Files] = {sample.name: _sample(sample) for sample in SAMPLES[::-1]}
+    texts = {name: name for name in sources}  # the user's data are called by their names
+    started, uploaded = _started_with(), st.session_state.get(UPLOADED)
     if started is not None:
-        choices = {"files": started.name, **choices}
-    first = next(iter(choices))
-    uploaded: Data | None = st.session_state.get(UPLOADED)
+        sources, texts = {"files": started, **sources}, {"files": short(started.name), **texts}
     if uploaded is not None:
-        choices["upload"] = uploaded.name
-    shown = {key: short(choices[key] if key in OWN else key) for key in choices}
+        sources["upload"], texts["upload"] = uploaded, short(uploaded.name)
     for value in given("open"):
-        if value not in shown.values():
-            refuse(
-                "open",
-                value,
-                "there is no such data here; uploads are only available in their own session",
-            )
+        if value not in texts.values():
+            why = "there is no such data here; uploads are only available in their own session"
+            refuse("open", value, why)
     if NEXT in st.session_state:
         st.session_state["open"] = st.session_state.pop(NEXT)
     with st.sidebar:
-        chosen = choose_one(
-            "Data", list(choices), name="open", default=first, show=shown.__getitem__
-        )
-        st.caption(plain(choices[chosen]))
-    if chosen == "upload" and uploaded is not None:
-        return uploaded
+        chosen = sources[choose_one("Data", list(sources), name="open", show=texts.__getitem__)]
+        st.caption(plain(chosen.name))
+    if isinstance(chosen, Data):
+        return chosen
     with st.spinner("Reading …", show_time=True):
-        return (
-            _read(started)
-            if chosen == "files" and started is not None
-            else read_files(_sample(chosen))
-        )
+        try:
+            return read_files(chosen)
+        except RetrievalReportError as error:
+            st.error(f"{plain(error)}\n\nA sample is shown instead.")
+            return read_files(_sample(SAMPLES[-1]))
 
 
 def first_files() -> Files:
     """Return the data that a visitor sees first if the address names none."""
-    return _started_with() or _sample(SAMPLES[-1].name)
-
-
-def _read(files: Files) -> Data:
-    """Read the files given at the start, or show an error above the sample if they cannot be
-    read.
-    """
-    try:
-        return read_files(files)
-    except RetrievalReportError as error:
-        st.error(f"{plain(error)}\n\nA sample is shown instead.")
-        return read_files(_sample(SAMPLES[-1].name))
+    return _started_with() or _sample(SAMPLES[-1])
 
 
 def adopt(data: Data) -> None:
     """Switch this session to uploaded data, from the next run of the page on."""
-    st.session_state[UPLOADED] = data
-    st.session_state[NEXT] = "upload"
+    st.session_state[UPLOADED], st.session_state[NEXT] = data, "upload"
 
 
 def _started_with() -> Files | None:
-    """Return the files named on the command line."""
-    given = os.environ.get(START)
-    if not given:
+    """Return the files named on the command line, or those of a study with its settings."""
+    known: dict[str, Any] = json.loads(os.environ.get(START) or "{}")
+    if not known:
         return None
-    known: dict[str, Any] = {name: value for name, value in json.loads(given).items() if value}
-    known |= {"rules": Options(**known.get("rules", {})), "draws": Draws(**known.get("draws", {}))}
-    return Files(
-        **{"name": first_names([Path(path).name for path in known["rankings"]], NAMED), **known}
-    )
+    metric, cutoff = known.pop("measure", (Choice.metric, Choice.cutoff))
+    options = {**USUAL, **known.pop("options", {})}
+    name = first_names([Path(path).name for path in known["rankings"]], NAMED)
+    return Files(**{"name": name, **known, "start": Choice(metric, cutoff, options=options)})
 
 
-@cache
-def _sample(name: str) -> Files:
-    sample = next(sample for sample in SAMPLES if sample.name == name)
+def _sample(sample: Sample) -> Files:
     folder = sample_folder()
     judgements, queries = (
         part and str(folder / part) for part in (sample.judgements, sample.queries)
     )
-    rankings, rules = [str(folder / sample.rankings)], Options(truncated=sample.truncated)
-    return Files(sample.title, rankings, judgements, queries, rules=rules)
+    start = Choice(options={**USUAL, "truncated": sample.truncated})
+    return Files(sample.title, [str(folder / sample.rankings)], judgements, queries, start=start)

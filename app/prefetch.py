@@ -17,10 +17,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from cached import read_files, study_of
+from cached import read_files
 from chart_display import draw_ahead
 from data_source import first_files
-from records import CUTOFFS, METRICS, Choice, Data, first_choice
+from page import Page
+from records import METRICS
 from retrieval_report.cli.dashboard import open_browser
 from retrieval_report.study.server import BROWSER
 from views import overview
@@ -39,7 +40,6 @@ REST = 1.0  # seconds during which a browser has the cores to itself, to draw th
 
 _changed = threading.Condition()
 _drawn = 0  # pages that are being drawn now
-_turn = threading.Lock()  # one prefetch at a time
 _asked: set[object] = set()
 
 
@@ -55,13 +55,13 @@ def start() -> None:
 def prepare() -> None:
     """Compute what the first page shows; errors in reading or scoring are shown there."""
     data = read_files(first_files())
-    _compute(data, first_choice(data), "light")
+    _compute(Page(data, data.first_choice), "light")
 
 
-def _compute(data: Data, choice: Choice, theme: str) -> None:
+def _compute(page: Page, theme: str) -> None:
     """Everything that the overview shows."""
-    study_of(data, choice).verdict  # noqa: B018
-    for drawing in overview.drawings(data, choice):
+    page.all_measures.verdict  # noqa: B018
+    for drawing in overview.drawings(page):
         draw_ahead(drawing, theme)
 
 
@@ -70,40 +70,39 @@ def drawing() -> Iterator[None]:
     """Suspend computing in advance while a page is drawn, because both would compete for the same
     cores.
     """
-    global _drawn
-    with _changed:
-        _drawn += 1
+    _count(1)
     try:
         yield
     finally:
-        with _changed:
-            _drawn -= 1
-            _changed.notify_all()
+        _count(-1)
 
 
-def prefetch(data: Data, choice: Choice, theme: str) -> None:
+def _count(pages: int) -> None:
+    global _drawn
+    with _changed:
+        _drawn += pages
+        _changed.notify_all()
+
+
+def prefetch(page: Page, theme: str) -> None:
     """Compute in the background, once a page is drawn, what another metric or cutoff will need."""
-    if data.large or ("shuffled" in choice.policies and choice.draws.shuffles > FEW_SHUFFLES):
-        return
-    key = (data.digest, choice, theme)
-    if key not in _asked:
+    choice, key = page.choice, (page.data.digest, page.choice, theme)
+    many = "shuffled" in choice.policies and choice.options["shuffles"] > FEW_SHUFFLES
+    if not (page.data.large or many or key in _asked):
         _asked.add(key)
-        _background(lambda: _follow(data, choice, theme))
+        _background(lambda: _follow(page, theme))
 
 
-def _follow(data: Data, choice: Choice, theme: str) -> None:
-    others = [replace(choice, metric=metric) for metric in METRICS if metric != choice.metric]
-    others += [
-        replace(choice, cutoff=number)
-        for number in CUTOFFS
-        if number != choice.cutoff and number in choice.cutoffs
-    ]
+def _follow(page: Page, theme: str) -> None:
+    choice = page.choice
+    others = [replace(choice, metric=metric) for metric in METRICS]
+    others += [replace(choice, cutoff=cutoff) for cutoff in choice.cutoffs]
     time.sleep(REST)
     for other in others:
-        with _turn, suppress(Exception):  # errors in the data are shown on the page
+        with suppress(Exception):  # errors in the data are shown on the page
             with _changed:
                 _changed.wait_for(lambda: not _drawn)
-            _compute(data, other, theme)
+            _compute(Page(page.data, other), theme)
 
 
 def _background(work: Callable[[], None]) -> None:

@@ -4,8 +4,9 @@ opened.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from uuid import uuid4
 
 import polars as pl
 
@@ -17,7 +18,7 @@ from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.files import column_names, costs_from, frame_from
 from retrieval_report.reading.formats import BINARY, detect_format
-from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, match_columns
+from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.writing.names import first_names
@@ -34,6 +35,7 @@ MOST_VALUES = {
 }
 """Most lines plus separators of one text file, by format: while it is read, a value takes some 40
 bytes, in NDJSON up to 150, so that no upload takes more than about 1 GB."""
+SEPARATORS = {"run": (b" ", b"\t"), "qrels": (b" ", b"\t"), "tsv": (b"\t",)}  # others: commas
 MOST_MEMORY = 2**30
 """Largest size of the columns of one Parquet or Arrow file, in bytes."""
 MOST_ROWS = 50_000_000
@@ -52,11 +54,11 @@ def opened(upload: Upload) -> Source:
     form, content = detect_format(source), source.read()
     if form in BINARY:
         try_first(source, form, MOST_ROWS, MOST_MEMORY)
-    most = MOST_VALUES.get(form)
-    marks = {"run": (b" ", b"\t"), "qrels": (b" ", b"\t"), "tsv": (b"\t",)}.get(form, (b",",))
-    if most is not None and sum(map(content.count, (b"\n", *marks))) > most:
+    marks = (b"\n", *SEPARATORS.get(form, (b",",)))
+    if form in MOST_VALUES and sum(map(content.count, marks)) > MOST_VALUES[form]:
         raise FileError(
-            f"{upload.label}: more than {most} values; Parquet may hold up to {MOST_ROWS} rows"
+            f"{upload.label}: more than {MOST_VALUES[form]} values; Parquet may hold up to "
+            f"{MOST_ROWS} rows"
         )
     return source
 
@@ -92,29 +94,32 @@ def read_tables(
     RetrievalReportError
         The errors of those functions; the message holds the upload's name.
     """
-    uploads = [
-        *rankings,
-        *(upload for upload in (judgements, queries, items) if upload is not None),
-    ]
-    _refuse_repeated(rankings)
+    for label in sorted(repeated([upload.label for upload in rankings])):
+        raise FileError(
+            f"{label}: uploaded more than once; two files of one name would be the same model"
+        )
+    sources = [opened(upload) for upload in rankings]
     with noticed() as notes:
-        sources = [opened(upload) for upload in rankings]
-        ranked = frame_from(sources, RANKINGS, columns=columns, max_rows=MOST_ROWS)
-        judged = (
-            None
-            if judgements is None
-            else frame_from([opened(judgements)], JUDGEMENTS, max_rows=MOST_ROWS)
+        data = Data(
+            _title(rankings),
+            uuid4().hex,
+            _read(sources, RANKINGS, columns),
+            None if judgements is None else _read([opened(judgements)], JUDGEMENTS),
+            None if queries is None else _read([opened(queries)], QUERIES),
+            None if items is None else read_texts(items),
         )
-        asked = (
-            None if queries is None else frame_from([opened(queries)], QUERIES, max_rows=MOST_ROWS)
-        )
-        texts = None if items is None else read_texts(items)
         notes += [note for source in sources for note in _left_out(source, columns)]
-    digest = _digest(
-        [upload.content for upload in uploads],
-        repr((columns, [upload.label for upload in uploads])),
-    )
-    return Data(_title(rankings), digest, ranked, judged, asked, tuple(notes), items=texts)
+    return replace(data, notes=tuple(notes))
+
+
+def _read(
+    sources: Sequence[Source], kind: Kind, columns: Mapping[str, str] | None = None
+) -> pl.DataFrame:
+    return frame_from(sources, kind, columns=columns, max_rows=MOST_ROWS)
+
+
+def _title(uploads: Sequence[Upload]) -> str:
+    return first_names([upload.label for upload in uploads], NAMED)
 
 
 def read_texts(upload: Upload) -> pl.DataFrame:
@@ -127,11 +132,11 @@ def read_texts(upload: Upload) -> pl.DataFrame:
         Neither is there, or a picture is no ``data:`` address: others would be fetched from the
         network.
     """
-    found = frame_from([opened(upload)], QUERIES, columns={"query": "item"}, max_rows=MOST_ROWS)
-    shown = [name for name in ("text", "image") if name in found.columns]
+    items = _read([opened(upload)], QUERIES, {"query": "item"})
+    shown = [name for name in ("text", "image") if name in items.columns]
     if not shown:
         raise FileError(f"{upload.label}: no column 'text' or 'image' beside 'item'")
-    texts = found.select(pl.col("query").alias("item"), *shown).cast(pl.String)
+    texts = items.select(pl.col("query").alias("item"), *shown).cast(pl.String)
     if "image" in shown and not texts["image"].drop_nulls().str.starts_with("data:image/").all():
         raise FileError(
             f"{upload.label}: column 'image': pictures are addresses that begin with data:image/"
@@ -170,9 +175,7 @@ def read_codes(
         raise FileError(
             f"codes: two files would be the same model; the names are {', '.join(names)}"
         )
-    contents = [upload.content for upload in (*queries, *items)]
-    settings = repr((distance, relevance, names, len(queries)))
-    return Data(_title(queries), _digest(contents, settings), pl.concat(counts), notes=tuple(notes))
+    return Data(_title(queries), uuid4().hex, pl.concat(counts), notes=tuple(notes))
 
 
 def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: str) -> pl.DataFrame:
@@ -180,44 +183,24 @@ def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: s
     shards = [codes_from(item.label, item.content, MOST_BYTES) for item in items]
     if asked.labels is None or any(shard.labels is None for shard in shards):
         raise FileError(f"{query.label}: codes need labels on both sides to know what is relevant")
-    model = query.label.removesuffix(".npz").removesuffix(".npy") or query.label
     return rr.codes.count_codes(
         asked.codes,
         ((shard.codes, shard.labels, shard.ids) for shard in shards),
         query_labels=asked.labels,
         query_ids=asked.ids,
         bits=asked.bits,
-        model=model,
+        model=query.label.removesuffix(".npz").removesuffix(".npy") or query.label,
         distance=distance,
         relevance=relevance,
     )
 
 
-def _refuse_repeated(uploads: Sequence[Upload]) -> None:
-    labels = [upload.label for upload in uploads]
-    twice = sorted(repeated(labels))
-    if twice:
-        raise FileError(
-            f"{twice[0]}: uploaded more than once; two files of one name would be the same model"
-        )
-
-
 def _left_out(source: Source, columns: Mapping[str, str] | None) -> list[str]:
     """Return a note on columns of a table that were not read."""
-    found = column_names(source)
-    used = match_columns(found, RANKINGS, columns, str(source.path)).values()
-    unknown = [name for name in found if name not in used]
-    if tuple(found) == RUN_FIELDS:  # every TREC run has an iteration and a rank, which nobody reads
+    names = column_names(source)
+    used = match_columns(names, RANKINGS, columns, str(source.path)).values()
+    unknown = [name for name in names if name not in used]
+    # Every TREC run has an iteration and a rank, which nobody reads.
+    if not unknown or tuple(names) == RUN_FIELDS:
         return []
-    return [f"{source.path}: columns not read: {', '.join(unknown)}"] if unknown else []
-
-
-def _digest(contents: Sequence[bytes], settings: str) -> str:
-    digest = hashlib.sha256(settings.encode())
-    for content in contents:
-        digest.update(hashlib.sha256(content).digest())
-    return digest.hexdigest()
-
-
-def _title(uploads: Sequence[Upload]) -> str:
-    return first_names([upload.label for upload in uploads], NAMED)
+    return [f"{source.path}: columns not read: {', '.join(unknown)}"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -27,8 +28,7 @@ def refuse(name: str, value: str, reason: str) -> None:
     """Remember that a value in the address was not used, for `refusals`; the first reason for a
     name counts.
     """
-    found = st.session_state.setdefault(REFUSED, {})
-    found.setdefault(
+    st.session_state.setdefault(REFUSED, {}).setdefault(
         name, f"{plain(name)}: “{plain(value, SHOWN)}” in the address is not used: {plain(reason)}"
     )
 
@@ -77,10 +77,9 @@ def choose_one(
     help
         Markdown text of the tool tip.
     """
-    texts = numbered(options, show)
+    texts = _texts(name, options, show)
     if name in st.session_state and st.session_state[name] not in texts:
         del st.session_state[name]  # other data, other options
-    _check(name, list(texts.values()))
     index = options.index(default) if default in texts else 0
     chosen = st.selectbox(
         label,
@@ -98,15 +97,14 @@ def choose_pair(models: Sequence[str], first: str, second: str) -> tuple[str, st
     """Offer two menus of models side by side, and return the chosen ones; a note says if they are
     the same.
     """
-    menus = []
-    for column, label, name, default in zip(
-        st.columns(2), ("Model A", "Model B"), "ab", (first, second), strict=True
-    ):
-        with column:
-            menus.append(choose_one(label, models, name=name, default=default))
-    if menus[0] == menus[1]:
+    left, right = st.columns(2)
+    with left:
+        model = choose_one("Model A", models, name="a", default=first)
+    with right:
+        other = choose_one("Model B", models, name="b", default=second)
+    if model == other:
         st.info("These are the same model twice. Choose another one to compare it with.")
-    return menus[0], menus[1]
+    return model, other
 
 
 def choose_many(
@@ -121,16 +119,15 @@ def choose_many(
     """Offer several options, and return the chosen ones in order. The arguments are those of
     `choose_one`.
     """
-    texts = numbered(options, short)
+    texts = _texts(name, options)
     if name in st.session_state:
         kept = [option for option in st.session_state[name] if option in texts]
         if len(kept) < len(st.session_state[name]):
             st.session_state[name] = kept
-    _check(name, list(texts.values()))
     chosen = st.multiselect(
         label,
         options,
-        default=[option for option in default if option in texts],
+        default=default,
         format_func=texts.__getitem__,
         key=name,
         placeholder=placeholder,
@@ -138,6 +135,20 @@ def choose_many(
         bind="query-params",
     )
     return tuple(option for option in options if option in chosen)
+
+
+def _texts(name: str, options: Sequence[T], show: Callable[[T], str] = short) -> dict[T, str]:
+    """Return the texts of options; refuse, with a message, values that the widget would ignore
+    silently.
+    """
+    texts = numbered(options, show)
+    known = list(texts.values())
+    listed = f"known are {', '.join(known)}"
+    reason = listed if len(known) <= MOST_LISTED else "there is no such choice here"
+    for value in given(name):
+        if value not in known:
+            refuse(name, value, reason)
+    return texts
 
 
 def choose_number(
@@ -154,57 +165,28 @@ def choose_number(
     """Offer a number between bounds, whole if ``step`` is; None if ``default`` is None and nothing
     is entered.
     """
+    least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
     for value in given(name):
-        if not _is_number(value, low, high, whole=isinstance(step, int)):
-            kind = "whole number" if isinstance(step, int) else "number"
-            most = (
-                ""
-                if low is None
-                else f" from {low} on"
-                if high is None
-                else f" from {low} to {high}"
-            )
-            refuse(name, value, f"it takes a {kind}{most}")
-            if _is_endless(value):
-                st.query_params.pop(name, None)
-                st.session_state.setdefault(UNBOUND, set()).add(name)
-    bounds: dict[str, Any] = {
-        "min_value": low,
-        "max_value": high,
-        "value": default,
-        "step": step,
-        "format": format,
-    }
-    # Streamlit converts the initial value in the address to an integer, and infinity would end the
-    # session.
-    bind: Any = None if name in st.session_state.get(UNBOUND, ()) else "query-params"
-    return st.number_input(label, **bounds, key=name, help=help, bind=bind, placeholder="none")
-
-
-def _check(name: str, known: Sequence[str]) -> None:
-    """Refuse, with a message, values that the widget would ignore silently."""
-    reason = (
-        f"known are {', '.join(known)}"
-        if len(known) <= MOST_LISTED
-        else "there is no such choice here"
+        number = math.nan
+        with suppress(ValueError):
+            number = type(step)(value)
+        if least <= number <= most and abs(number) != math.inf:
+            continue
+        kind = "whole number" if isinstance(step, int) else "number"
+        limits = "" if low is None else f" from {low} " + ("on" if high is None else f"to {high}")
+        refuse(name, value, f"it takes a {kind}{limits}")
+        # Streamlit converts the initial value in the address to an integer, and infinity would end
+        # the session; so this control leaves the address alone from now on.
+        st.query_params.pop(name, None)
+        st.session_state.setdefault(UNBOUND, set()).add(name)
+    unbound = name in st.session_state.get(UNBOUND, ())
+    bounds: dict[str, Any] = {"min_value": low, "max_value": high, "value": default, "step": step}
+    return st.number_input(
+        label,
+        **bounds,
+        format=format,
+        key=name,
+        help=help,
+        bind=None if unbound else "query-params",
+        placeholder="none",
     )
-    for value in given(name):
-        if value not in known:
-            refuse(name, value, reason)
-
-
-def _is_endless(text: str) -> bool:
-    """Return whether a number is infinite or has too many digits."""
-    try:
-        return math.isinf(float(text))
-    except ValueError:
-        return False
-
-
-def _is_number(text: str, low: float | None, high: float | None, *, whole: bool) -> bool:
-    try:
-        number = int(text) if whole else float(text)
-    except ValueError:
-        return False
-    finite = isinstance(number, int) or math.isfinite(number)
-    return finite and (low is None or low <= number) and (high is None or number <= high)

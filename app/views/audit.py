@@ -5,39 +5,40 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import study_of, winners
-from chart_display import chart_of, show_chart
-from records import Choice, Data
+from cached import winners
+from page import Page
 from retrieval_report import charts
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.caveats import same_winner, winner_sentences
 from retrieval_report.systems.audit import furthest_off
-from tables import frame_table, heading
+from tables import frame_table
 from text import plain
 from url_controls import choose_one
 
 PRINTED = (
-    *(
-        "system",
-        "version",
-        "call",
-        "prints",
-        "prints_low",
-        "prints_high",
-        "exact",
-        "definition_shift",
-        "off",
-        "z",
-    ),
-    *("order", "lowest", "highest", "definition", "note"),
+    "system",
+    "version",
+    "call",
+    "prints",
+    "prints_low",
+    "prints_high",
+    "exact",
+    "definition_shift",
+    "off",
+    "z",
+    "order",
+    "lowest",
+    "highest",
+    "definition",
+    "note",
 )
 WINNERS = ("system", "version", "call", "winner", "exact_winner", "same_winner", "order")
 
 
-def show(data: Data, choice: Choice) -> None:
+def show(page: Page) -> None:
     """Draw the page."""
-    heading(f"Audit: {plain(choice.measure)}", data)
-    if data.counted:
+    page.heading(f"Audit: {page.measure}")
+    if page.data.counted:
         st.info(
             "This data consists of counts. What others print depends on the order of items, which "
             "counts do not have."
@@ -52,58 +53,56 @@ def show(data: Data, choice: Choice) -> None:
         "unstably, the possible "
         "range is shown."
     )
-    if choice.rules.distance_threshold is not None:
+    if page.choice.options["distance_threshold"] is not None:
         st.caption(
             "The rule “Relevant up to distance” is not applied here, because these evaluators have "
             "no such rule."
         )
-    if data.large and not st.toggle(
+    if page.data.large and not st.toggle(
         "Compute it (takes minutes for this much data)", key="audit", bind="query-params"
     ):
         return
     try:
         with st.spinner("Computing what others would print …"):
-            found = study_of(data, choice).at(choice.measure).audit
+            printed = page.study.audit
     except ParameterError as error:  # no known evaluator has this metric at this cutoff
         st.info(plain(error))
         return
-    if found["prints_low"].null_count() == found.height:
-        st.info(f"None of the evaluators prints {plain(choice.measure)} for these models.")
+    if printed["prints_low"].null_count() == printed.height:
+        st.info(f"None of the evaluators prints {page.measure} for these models.")
         return
-    _winners(found)
-    _model(data, choice, found)
+    _winners(printed)
+    _model(page, printed)
 
 
-def _winners(found: pl.DataFrame) -> None:
+def _winners(printed: pl.DataFrame) -> None:
     """Show which evaluators name another best model because of tie order."""
     st.header("Who would win?", anchor="winners")
-    sentences = winner_sentences(found)
+    sentences = winner_sentences(printed)
     if not sentences:
         st.info("There is only one model, so no evaluator can name the wrong winner.")
         return
-    known = found.select(WINNERS).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
+    known = printed.select(WINNERS).unique(maintain_order=True).drop_nulls("winner")
     wrong, undecided = (~known["same_winner"]).any(), known["same_winner"].null_count() > 0
-    box = st.error if wrong else st.warning if undecided else st.success
-    box("\n\n".join(plain(sentence) for sentence in sentences))
-    order = pl.col("same_winner").replace_strict(
-        [False, True], [0, 2], default=1, return_dtype=pl.Int8
-    )
-    rows = known.sort(order, maintain_order=True).with_columns(same_winner=same_winner())
+    box = st.success
+    if wrong or undecided:
+        box = st.error if wrong else st.warning
+    box("\n\n".join(map(plain, sentences)))
+    wrong_first = pl.col("same_winner").cast(pl.Float64).fill_null(0.5)
+    rows = known.sort(wrong_first, maintain_order=True).with_columns(same_winner=same_winner())
     with st.expander("What each of them names as best", expanded=bool(wrong or undecided)):
         frame_table(rows, of="audit", show=WINNERS, alt="The model that each evaluator names best.")
 
 
-def _model(data: Data, choice: Choice, found: pl.DataFrame) -> None:
+def _model(page: Page, printed: pl.DataFrame) -> None:
     """Show what is printed for one model."""
     st.header("What is printed for one model?", anchor="model")
-    said = winners(study_of(data, choice))
-    default = (said.printed or said.best or choice.models)[0]
-    model = choose_one("Model", choice.models, name="model", default=default)
-    show_chart(
-        chart_of(data, choice, charts.evaluators, found, **choice.at, model=model, key=(model,))
+    best, accidental = winners(page.study)
+    first = (*accidental, *best, *page.choice.models)[0]
+    model = choose_one("Model", page.choice.models, name="model", default=first)
+    page.show(charts.evaluators, printed, **page.choice.at, model=model, key=(model,))
+    rows = printed.filter(model=model).sort(
+        furthest_off, descending=True, nulls_last=True, maintain_order=True
     )
-    rows = found.filter(pl.col("model") == model)
-    rows = rows.sort(furthest_off, descending=True, nulls_last=True, maintain_order=True)
-    frame_table(
-        rows, of="audit", show=PRINTED, alt="What each evaluator prints, the furthest off first."
-    )
+    alt = "What each evaluator prints, the furthest off first."
+    frame_table(rows, of="audit", show=PRINTED, alt=alt)

@@ -8,27 +8,25 @@ from typing import Any
 
 import streamlit as st
 
-from cached import of_metric, shown, study_of
-from chart_display import chart_of, show_chart
-from records import Choice, Data
+from page import Page
 from retrieval_report import charts
-from tables import heading
 from text import plain
 from url_controls import choose_many, choose_one
 
 MOST_BANDS = 3  # more would hide each other
 
 
-def show(data: Data, choice: Choice) -> None:
+def show(page: Page) -> None:
     """Draw the page."""
-    heading(f"Cutoffs: {plain(choice.metric)}", data)
+    choice, name = page.choice, plain(page.choice.metric)
+    page.heading(f"Cutoffs: {name}")
     if len(choice.cutoffs) < 2:
         st.info(
-            f"{plain(choice.metric)} is computed as deep as there are relevant items, so there is "
-            "no cutoff to choose."
+            f"{name} is computed as deep as there are relevant items, so there is no cutoff to "
+            "choose."
         )
         return
-    found = shown(of_metric(study_of(data, choice), choice).summary, choice)
+    means = page.shown(page.curve.summary)
     left, right = st.columns([3, 1])
     with left:
         bands = choose_many(
@@ -46,16 +44,16 @@ def show(data: Data, choice: Choice) -> None:
     if len(bands) > MOST_BANDS:
         st.caption(f"Bands of the first {MOST_BANDS} models are drawn; more would hide each other.")
     how: dict[str, Any] = {"metric": choice.metric, "log": scale == "log", "key": (banded, scale)}
-    show_chart(chart_of(data, choice, charts.scores_by_cutoff, found, bands=banded, **how))
-    if not data.counted:
+    page.show(charts.scores_by_cutoff, means, bands=banded, **how)
+    if not page.data.counted:
         st.header("Along recall", anchor="recall")
-        curve = study_of(data, choice).quick_curve
+        curve = page.all_measures.quick_curve
         if curve.width:
-            show_chart(chart_of(data, choice, charts.recall_curve, curve))
+            page.show(charts.recall_curve, curve)
         else:
             st.caption(
                 "With ties this large, exact values take minutes; `retrieval-report curve` "
                 "computes them."
             )
     st.header("Under each policy", anchor="policies")
-    show_chart(chart_of(data, choice, charts.policy_panels, found, first=banded, **how))
+    page.show(charts.policy_panels, means, first=banded, **how)

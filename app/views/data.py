@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
+import polars as pl
 import streamlit as st
 
-from cached import asked, check, column_names, of_metric, remarks, report, shown, study_of
+from cached import asked, check, column_names, report, scored
 from data_source import adopt
-from records import Choice, Data, Upload
+from page import Page
+from records import Data, Upload
 from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
-from tables import facts_table, frame_table
+from tables import frame_table
 from text import plain, short
 from uploads import MOST_BYTES, read_codes, read_tables
 
 FIRST_ROWS = 100
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
+PARTS = {"model": "models", "query": "queries", "item": "items"}
+FACTS = ("frame", "rows", "models", "queries", "items", "columns")
 
 
-def show(data: Data, choice: Choice) -> None:
+def show(page: Page) -> None:
     """Draw the page."""
     st.title("Data & export")
-    _what_is_there(data)
+    _what_is_there(page.data)
     st.subheader("Open your data")
     st.caption(
         "Files stay in the memory of this computer for this session; nothing is stored. Formats: "
@@ -32,102 +35,108 @@ def show(data: Data, choice: Choice) -> None:
         f"TREC runs and qrels (also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**20} MiB "
         "per file, unpacked."
     )
-    tables, codes = st.tabs(["Rankings", "Codes"])
-    with tables:
-        _upload_tables()
-    with codes:
-        _upload_codes()
+    tabs = st.tabs(["Rankings", "Codes"])
+    for tab, upload in zip(tabs, (_upload_tables, _upload_codes), strict=True):
+        with tab:
+            try:
+                upload()
+            except RetrievalReportError as error:
+                st.error(f"{plain(error)}\n\nNothing was opened; the data above is unchanged.")
     st.subheader("Export")
-    _downloads(data, choice)
+    _downloads(page)
 
 
 def _what_is_there(data: Data) -> None:
     st.markdown(f"**{plain(data.name)}**")
-    facts_table(data)
+    frames = {name: frame for name, frame in data.frames.items() if frame is not None}
+    facts: list[dict[str, Any]] = [
+        {
+            "frame": "counts" if name == "rankings" and data.counted else name,
+            "rows": frame.height,
+            **{PARTS[part]: frame[part].n_unique() for part in PARTS if part in frame.columns},
+            "columns": ", ".join(frame.columns),
+        }
+        for name, frame in frames.items()
+    ]
+    table = pl.DataFrame(facts, infer_schema_length=None)
+    frame_table(table, of="facts", show=FACTS, alt="The data.")
     for note in data.notes:
         st.info(plain(note))
     with st.expander(f"The first {FIRST_ROWS} rows"):
-        for name, frame in data.frames.items():
-            if frame is not None:
-                st.caption(name)
-                frame_table(frame.head(FIRST_ROWS), key=f"first {name}")
+        for name, frame in frames.items():
+            st.caption(name)
+            frame_table(frame.head(FIRST_ROWS), key=f"first {name}")
 
 
-def _uploads(files: Sequence[Any] | None) -> list[Upload]:
-    return [Upload(file.name, file.getvalue()) for file in files or ()]
+def _uploads(place: Any, label: str, key: str) -> list[Upload]:
+    """Offer to upload any number of files."""
+    files = place.file_uploader(label, accept_multiple_files=True, key=key)
+    return [Upload(file.name, file.getvalue()) for file in files]
+
+
+def _upload(place: Any, label: str, key: str) -> Upload | None:
+    """Offer to upload one file."""
+    file = place.file_uploader(label, key=key)
+    return None if file is None else Upload(file.name, file.getvalue())
 
 
 def _upload_tables() -> None:
-    rankings = st.file_uploader(
-        "Rankings or counts: one file, or one for each model",
-        accept_multiple_files=True,
-        key="rankings upload",
+    rankings = _uploads(
+        st, "Rankings or counts: one file, or one for each model", "rankings upload"
     )
     left, right = st.columns(2)
-    judgements = left.file_uploader(
-        "Judgements (qrels), if relevance is not in the rankings", key="judgements upload"
-    )
-    queries = right.file_uploader(
-        "Queries with label, weight or n_relevant, if there are any", key="queries upload"
-    )
-    items = left.file_uploader(
-        "Items with a column text or image, to see what a list holds", key="items upload"
-    )
+    others = {
+        "judgements": _upload(
+            left, "Judgements (qrels), if relevance is not in the rankings", "judgements upload"
+        ),
+        "queries": _upload(
+            right, "Queries with label, weight or n_relevant, if there are any", "queries upload"
+        ),
+        "items": _upload(
+            left, "Items with a column text or image, to see what a list holds", "items upload"
+        ),
+    }
     if not rankings:
         return
-    try:
-        columns = _mapping(rankings[0])
-        if st.button("Open these files", type="primary", disabled=not _says_enough(columns)):
-            with st.spinner("Reading and scoring …", show_time=True):
-                single = (judgements, queries, items)
-                one, other, texts = (
-                    [*_uploads([file] if file else None), None][0] for file in single
-                )
-                _open(read_tables(_uploads(rankings), one, other, columns, texts))
-    except RetrievalReportError as error:
-        _refused(error)
+    columns = _mapping(rankings[0])
+    # Lists need these columns; None means the columns found by name.
+    short_of = columns is not None and (
+        "query" not in columns or columns.keys().isdisjoint(("distance", "score"))
+    )
+    if st.button("Open these files", type="primary", disabled=short_of):
+        with st.spinner("Reading and scoring …", show_time=True):
+            _open(read_tables(rankings, columns=columns, **others))
 
 
-def _mapping(file: Any) -> dict[str, str] | None:
+def _mapping(upload: Upload) -> dict[str, str] | None:
     """Let the user say which column is which, immediately if the names do not show it."""
-    found = column_names(Upload(file.name, file.getvalue()))
+    names = column_names(upload)
     try:
-        matched = match_columns(found, RANKINGS, None, Upload(file.name, b"").label)
+        matched = match_columns(names, RANKINGS, None, upload.label)
     except ColumnError as error:
         st.warning(f"{plain(error)}\n\nOr choose them here:")
         matched = {}
     if matched and not st.toggle("Say which column is which", key="columns by hand"):
         return None
-    chosen = {}
-    for measure, ours in zip(st.columns(3) * 2, MAPPED, strict=True):
-        theirs = measure.selectbox(
+    options = [None, *names]
+    chosen = {
+        ours: place.selectbox(
             f"Column of *{ours}*",
-            [None, *found],
-            index=[None, *found].index(matched.get(ours)),
+            options,
+            index=options.index(matched.get(ours)),
             format_func=lambda name: "–" if name is None else short(name),
             key=f"column {ours}",
         )
-        if theirs is not None:
-            chosen[ours] = theirs
-    return chosen
-
-
-def _says_enough(columns: Mapping[str, str] | None) -> bool:
-    """Return whether these columns suffice for lists; None means the columns found by name."""
-    return columns is None or (
-        "query" in columns and not columns.keys().isdisjoint(("distance", "score"))
-    )
+        for place, ours in zip(st.columns(3) * 2, MAPPED, strict=True)
+    }
+    return {ours: theirs for ours, theirs in chosen.items() if theirs is not None}
 
 
 def _upload_codes() -> None:
     st.caption("An .npz file holds *codes* and *labels*, and optionally *ids* and *bits*.")
     left, right = st.columns(2)
-    queries = left.file_uploader(
-        "Queries: .npz, one for each model", accept_multiple_files=True, key="query codes"
-    )
-    items = right.file_uploader(
-        "Items: .npz, in the same order", accept_multiple_files=True, key="item codes"
-    )
+    queries = _uploads(left, "Queries: .npz, one for each model", "query codes")
+    items = _uploads(right, "Items: .npz, in the same order", "item codes")
     distance = left.selectbox("Distance", ("hamming", "l1", "dot"), key="code distance")
     relevance = right.selectbox(
         "Relevant are items that share",
@@ -136,15 +145,8 @@ def _upload_codes() -> None:
         help="*any* class; or as relevant as the number of *shared* classes.",
     )
     if queries and items and st.button("Open these codes", type="primary"):
-        try:
-            with st.spinner("Counting and scoring …", show_time=True):
-                _open(
-                    read_codes(
-                        _uploads(queries), _uploads(items), distance=distance, relevance=relevance
-                    )
-                )
-        except RetrievalReportError as error:
-            _refused(error)
+        with st.spinner("Counting and scoring …", show_time=True):
+            _open(read_codes(queries, items, distance=distance, relevance=relevance))
 
 
 def _open(data: Data) -> None:
@@ -153,48 +155,44 @@ def _open(data: Data) -> None:
     st.rerun()
 
 
-def _refused(error: RetrievalReportError) -> None:
-    st.error(f"{plain(error)}\n\nNothing was opened; the data above is unchanged.")
-
-
-def _downloads(data: Data, choice: Choice) -> None:
+def _downloads(page: Page) -> None:
+    data, choice = page.data, page.choice
     try:
-        remarks(data, choice)
+        scored(data, choice)
     except RetrievalReportError:
         st.info("Nothing can be exported until these data are scored; the error is shown above.")
         return
     st.caption(
-        f"For {plain(choice.measure)} and the models, scores and rules of the sidebar, at all "
-        "cutoffs."
+        f"For {page.measure} and the models, scores and rules of the sidebar, at all cutoffs."
     )
-    study = of_metric(study_of(data, choice), choice)
-    known = asked(data)
+    study = page.curve
     left, middle, right = st.columns(3)
     left.download_button(
-        "Scores, CSV", lambda: csv_bytes(shown(study.scores, choice)), "scores.csv", "text/csv"
+        "Scores, CSV", lambda: csv_bytes(page.shown(study.scores)), "scores.csv", "text/csv"
     )
     left.caption("One row per query.")
     middle.download_button(
-        "Summary, CSV", lambda: csv_bytes(shown(study.summary, choice)), "summary.csv", "text/csv"
+        "Summary, CSV", lambda: csv_bytes(page.shown(study.summary)), "summary.csv", "text/csv"
     )
     middle.caption("One row per mean.")
     right.download_button(
-        "Scores, Parquet", lambda: parquet_bytes(shown(study.scores, choice)), "scores.parquet"
+        "Scores, Parquet", lambda: parquet_bytes(page.shown(study.scores)), "scores.parquet"
     )
     right.caption("With every digit and type.")
+    known = asked(data)
     also = {
-        "the costs that you entered": known.costs,
-        f"the baseline {known.baseline} and its margin": known.margin,
+        "the costs that you entered": known.get("costs"),
+        f"the baseline {known.get('baseline')} and its margin": known.get("margin"),
     }
-    there = [name for name, value in also.items() if value is not None]
-    if there:
-        st.caption(f"The report also holds {plain(' and '.join(there))}.")
+    names = [name for name, value in also.items() if value is not None]
+    if names:
+        st.caption(f"The report also holds {plain(' and '.join(names))}.")
     if st.button("Prepare the HTML report"):
         with st.spinner("Computing the report …", show_time=True):
-            page = report(data, choice)
+            content = report(data, choice, known)
         st.download_button(
             "Download the report",
-            page,
+            content,
             "report.html",
             "text/html",
             type="primary",

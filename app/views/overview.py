@@ -5,14 +5,13 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-import retrieval_report as rr
-from cached import shown, study_of, winners
-from chart_display import BOXES, Drawing, chart_of, show_chart
-from records import Choice, Data, Winners
+from cached import winners
+from chart_display import BOXES, Drawing, show_chart
+from page import Page
 from retrieval_report import charts
 from retrieval_report.study.caveats import naive_ties
 from retrieval_report.study.tables import MANY
-from tables import flips_table, heading, summary_table
+from tables import flips_table, summary_table
 from text import plain
 
 MEANINGS = (
@@ -24,76 +23,60 @@ MEANINGS = (
 )
 
 
-def show(data: Data, choice: Choice) -> None:
+def show(page: Page) -> None:
     """Draw the page."""
-    heading(f"Overview: {plain(choice.measure)}", data)
-    study = study_of(data, choice)
-    here = study.at(choice.measure)
-    _headline(study, choice)
-    for sentence in study.notices:
-        st.markdown(f"- {plain(sentence)}")
-    *scores, ranks = drawings(data, choice)
+    page.heading(f"Overview: {page.measure}")
+    study = page.study
+    _headline(page)
+    *scores, ranks = drawings(page)
     st.subheader("Leaderboard")
-    summary_table(shown(here.summary, choice), here.board if len(choice.models) > 1 else None)
+    summary_table(page.shown(study.summary), study.board if len(page.choice.models) > 1 else None)
     st.caption(MEANINGS)
     for drawing in scores:
         show_chart(drawing)
     st.subheader("Does the order of the models depend on ties?")
-    pairs = here.flips
+    pairs = study.flips
     if pairs.is_empty():
         st.info("This question needs two models.")
         return
-    if pairs.filter(pl.col("disagree") != "").is_empty():
-        with st.expander("Every kind of score ranks the models in the same order"):
-            show_chart(ranks)
-    else:
+    same = pairs.filter(pl.col("disagree") != "").is_empty()
+    folded = st.expander("Every kind of score ranks the models in the same order")
+    with folded if same else st.container():
         show_chart(ranks)
     flips_table(pairs)
 
 
-def many(choice: Choice) -> bool:
-    """Return whether ranks say more than pairs."""
-    return len(choice.models) >= MANY
-
-
-def drawings(data: Data, choice: Choice) -> list[Drawing]:
+def drawings(page: Page) -> list[Drawing]:
     """Return the charts of the page: the leaderboard of many models, scores by policy, and
     ranks.
     """
-    study = study_of(data, choice).at(choice.measure)
-    found = shown(study.summary, choice)
-    board = [chart_of(data, choice, study.plot.leaderboard)] if many(choice) else []
+    many = len(page.choice.models) >= MANY  # ranks then say more than pairs
+    means = page.shown(page.study.summary)
     return [
-        *board,
-        *(
-            chart_of(data, choice, chart, found, **choice.at)
-            for chart in (charts.policies, charts.rank_flips)
-        ),
+        *([page.drawing(page.study.plot.leaderboard)] if many else ()),
+        page.drawing(charts.policies, means, **page.choice.at),
+        page.drawing(charts.rank_flips, means, **page.choice.at),
     ]
 
 
-def _headline(study: rr.Study, choice: Choice) -> None:
+def _headline(page: Page) -> None:
     """Show the verdict in a coloured box, and further sentences below."""
+    study = page.all_measures
+    best, printed = winners(study)
     lines = [plain(sentence) for sentence in study.sentences]
-    box = BOXES.get(study.status, st.info)
-    first = lines[:2]
-    first_models = winners(study)
-    if first_models.printed:
-        box = st.error
-        first.insert(0, _accident(first_models, study, choice))
+    box, first = BOXES.get(study.status, st.info), lines[:2]
+    if printed:
+        box, first = st.error, [_accident(page, printed, best), *first]
     box("\n\n".join(first))
-    for line in lines[2:]:
+    for line in (*lines[2:], *map(plain, study.notices)):
         st.markdown(f"- {line}")
 
 
-def _accident(said: Winners, study: rr.Study, choice: Choice) -> str:
-    printed, best = (
-        " and ".join(plain(model, 60) for model in models) for models in (said.printed, said.best)
-    )
-    ties = plain(naive_ties(study.like, study.options.naive_order))
-    comes = "comes" if len(said.printed) == 1 else "come"
+def _accident(page: Page, *winners: tuple[str, ...]) -> str:
+    printed, best = (" and ".join(plain(model, 60) for model in models) for models in winners)
+    ties = plain(naive_ties(page.study.like, page.study.options.naive_order))
+    comes = "comes" if len(winners[0]) == 1 else "come"
     return (
         f"**The printed winner is an accident of tie order.** With ties {ties}, {printed} {comes} "
-        "first by "
-        f"{plain(choice.measure)}; over all orders of tied items it is {best}."
+        f"first by {page.measure}; over all orders of tied items it is {best}."
     )

@@ -9,12 +9,15 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import ranked_models, study_of
-from chart_display import chart_of, show_chart
-from details import distribution, drawn, ranked
-from records import Choice, Data
+import retrieval_report as rr
+from cached import ranked_models, remember
+from chart_display import show_chart
+from page import Page
+from records import SCORING, Choice, Data
 from retrieval_report import charts
-from tables import frame_table, heading
+from retrieval_report.ties.distributions import score_distribution
+from retrieval_report.ties.orders import drawn_order, lists_of_query, ranking_ties
+from tables import frame_table
 from text import plain, short
 from url_controls import choose_number, choose_one, choose_pair
 
@@ -24,19 +27,18 @@ MOST_DRAW = 1_000_000
 DRAWN = 20  # queries that decide
 BRUSHED = "rectangle"
 RECEIVED = "order received"
+NARROW = {"query": 170}  # pixels; long names would push the scores out of sight
 SHOWN = (
-    *(
-        "query",
-        "model",
-        "naive",
-        "expected",
-        "spread",
-        "lowest",
-        "highest",
-        "std",
-        "naive_error",
-        "truncated",
-    ),
+    "query",
+    "model",
+    "naive",
+    "expected",
+    "spread",
+    "lowest",
+    "highest",
+    "std",
+    "naive_error",
+    "truncated",
 )
 DECIDING = (
     "query",
@@ -61,29 +63,36 @@ ITEMS_SHOWN = (
     "tie_size",
     "tie_relevant",
 )
+NUMBERS = {
+    "Order received": "naive",
+    "Expected": "expected",
+    "± tie std": "std",
+    "Lowest": "lowest",
+    "Highest": "highest",
+    "This draw": "drawn",
+}
 
 
-def show(data: Data, choice: Choice) -> None:
+def show(page: Page) -> None:
     """Draw the page."""
-    heading(f"Queries: {plain(choice.measure)}", data)
+    page.heading(f"Queries: {page.measure}")
     with st.spinner("Laying out the queries …"):
-        table = study_of(data, choice).at(choice.measure).query_table
-    known = table.filter(pl.col("expected").is_not_null())
+        known = page.study.query_table.drop_nulls("expected")
     if known.is_empty():
         st.info(
-            f"No query has a score for {plain(choice.measure)}: the rules in the sidebar leave all "
-            "of them out."
+            f"No query has a score for {page.measure}: the rules in the sidebar leave all of them "
+            "out."
         )
         return
     if known["spread"].max() == 0:
-        st.success(f"No query’s {plain(choice.measure)} is affected by tie order.")
+        st.success(f"No query’s {page.measure} is affected by tie order.")
     left, right = st.columns([5, 7])
     with left:
-        rows = _brushed(data, choice, known)
+        rows = _brushed(page, known)
     with right:
         _table(rows, known.height)
-    if len(choice.models) > 1:
-        _deciding(data, choice)
+    if len(page.choice.models) > 1:
+        _deciding(page)
     st.header("One ranked list", anchor="list")
     st.caption(
         "Tied items are at the same distance from the query, and nothing in the data says which of "
@@ -91,22 +100,18 @@ def show(data: Data, choice: Choice) -> None:
         "The order received is one possibility, every random order another; the expected score is "
         "the mean over all."
     )
-    chosen = _choose(known, choice)
-    if chosen is not None:
-        _list(data, choice, chosen)
+    scores = _choose(known, page.choice.models)
+    if scores is not None:
+        _list(page, scores)
 
 
-def _brushed(data: Data, choice: Choice, known: pl.DataFrame) -> pl.DataFrame:
+def _brushed(page: Page, known: pl.DataFrame) -> pl.DataFrame:
     """Draw the scatter, and return the rows inside the rectangle drawn on it, or all."""
-    if data.counted:
+    if page.data.counted:
         st.caption("Counts have no order, so there is no naive score to compare with.")
         return known
-    event = show_chart(
-        chart_of(data, choice, charts.query_scatter, known, **choice.at, listed=False),
-        key="scatter",
-        on_select="rerun",
-        selection_mode="brush",
-    )
+    scatter = page.drawing(charts.query_scatter, known, **page.choice.at, listed=False)
+    event = show_chart(scatter, key="scatter", on_select="rerun", selection_mode="brush")
     box = event["selection"].get("brush") or {}
     inside = [
         pl.col(name).is_between(*sorted(box[name])) for name in ("naive", "expected") if name in box
@@ -138,123 +143,145 @@ def _table(rows: pl.DataFrame, total: int) -> None:
         rows.head(LISTED),
         of="queries",
         show=SHOWN,
-        widths={"query": 170},  # long names would push the scores out of sight
+        widths=NARROW,
         alt="Scores of every query.",
         key="query table",
         on_select=_take,
     )
 
 
-def _deciding(data: Data, choice: Choice) -> None:
+def _deciding(page: Page) -> None:
     """Show which queries decide between two models."""
     st.header("Which queries decide between two models?", anchor="deciding")
-    study = study_of(data, choice).at(choice.measure)
-    ranked = ranked_models(study)
+    ranked = ranked_models(page.study)
     pair = choose_pair(ranked, *ranked[:2])
     if pair[0] == pair[1]:
         return
-    found = study.pair(*pair).queries.filter(policy="expected")
-    if found.is_empty():
+    queries = page.study.pair(*pair).queries.filter(policy="expected")
+    if queries.is_empty():
         st.info("They have no query in common on which both have a score.")
         return
-    show_chart(
-        chart_of(data, choice, charts.deciding_queries, found, **choice.at, most=DRAWN, key=pair)
-    )
+    page.show(charts.deciding_queries, queries, **page.choice.at, most=DRAWN, key=pair)
     st.caption(
         "The largest differences come first, whichever model they favour. A wins where they are "
         "above 0."
     )
-    frame_table(
-        found.head(LISTED),
-        of="deciding",
-        show=DECIDING,
-        widths={"query": 170},
-        alt="Differences of two models, query by query.",
-    )
+    alt = "Differences of two models, query by query."
+    frame_table(queries.head(LISTED), of="deciding", show=DECIDING, widths=NARROW, alt=alt)
 
 
-def _choose(known: pl.DataFrame, choice: Choice) -> dict[str, Any] | None:
+def _choose(known: pl.DataFrame, models: tuple[str, ...]) -> dict[str, Any] | None:
     """Choose a list by two menus and return its row; any query can be typed.
 
     The initial options must not depend on the rectangle, which the address does not contain.
     """
-    columns = st.columns(2)
-    with columns[0]:
-        model = choose_one("Model", choice.models, name="model", default=known["model"][0])
-    mine = known.filter(pl.col("model") == model)
-    options = [short(query) for query in mine["query"].head(LISTED)]
-    text = columns[1].selectbox(
+    left, right = st.columns(2)
+    with left:
+        model = choose_one("Model", models, name="model", default=known["model"][0])
+    rows = known.filter(model=model)
+    text = right.selectbox(
         "Query",
-        options,
+        [short(query) for query in rows["query"].head(LISTED)],
         key="query",
         accept_new_options=True,
         bind="query-params",
         help="Queries most affected by tie order come first; any other can be typed.",
     )
-    found = mine.filter(pl.col("query").cast(pl.String) == text)
-    if found.is_empty() and "#" in str(text):  # shortened, or not shown literally
-        found = mine.filter(
-            pl.Series([short(query) == text for query in mine["query"]], dtype=pl.Boolean)
-        )
-    if found.is_empty():
+    named = rows.filter(pl.col("query").cast(pl.String) == text)
+    if named.is_empty() and "#" in str(text):  # shortened, or not shown literally
+        same = [short(query) == text for query in rows["query"]]
+        named = rows.filter(pl.Series(same, dtype=pl.Boolean))
+    if named.is_empty():
         st.info(f"{plain(model, 60)} has no score for a query “{plain(text, 60)}”.")
         return None
-    return found.row(0, named=True)
+    return named.row(0, named=True)
 
 
-def _list(data: Data, choice: Choice, chosen: dict[str, Any]) -> None:
+def _list(page: Page, scores: dict[str, Any]) -> None:
     """Show one list: its numbers, its orders with their scores, and its distances."""
-    name = f"query {plain(chosen['query'], 60)} of {plain(chosen['model'], 60)}"
+    data, at = page.data, page.choice.at
+    model, query = key = (scores["model"], scores["query"])
     if data.queries is not None and "text" in data.queries.columns:
-        text = (
-            data.queries.filter(pl.col("query") == pl.lit(chosen["query"]))["text"]
-            .cast(pl.String)
-            .drop_nulls()
+        texts = data.queries.filter(pl.col("query") == pl.lit(query))["text"]
+        known = texts.cast(pl.String).drop_nulls()
+        st.markdown(
+            f"The query: {plain(known[0], 500)}" if len(known) else "The query has no text."
         )
-        st.markdown(f"The query: {plain(text[0], 500)}" if len(text) else "The query has no text.")
     if data.counted:
-        _numbers(chosen, None)
+        _numbers(scores)
         st.info("Counts have no items, so there is no ranked list to show.")
         return
-    key = (chosen["model"], chosen["query"])
-    rows = ranked(data, choice.of_list, *key)
+    list_key = (data, page.choice.of_list, *key)
+    rows = _ranked(*list_key)
     if rows.is_empty():
+        name = f"query {plain(query, 60)} of {plain(model, 60)}"
         st.info(f"The list of {name} is empty: the model has no rows for it.")
         return
-    draw_number = _draw_number()
-    redrawn = drawn(data, choice.of_list, *key, draw_number)
-    _numbers(chosen, redrawn.score)
-    drawing = f"draw {draw_number}"
-    orders = {RECEIVED: rows, drawing: redrawn.rows}
-    drawn_key = (*key, draw_number)
-    show_chart(
-        chart_of(data, choice, charts.list_orders, orders, cutoff=choice.cutoff, key=drawn_key)
-    )
+    number = _draw_number()
+    order, score = _drawn(*list_key, number)
+    _numbers({**scores, "drawn": score})
+    drawing = f"draw {number}"
+    orders = {RECEIVED: rows, drawing: order}
+    page.show(charts.list_orders, orders, cutoff=at["cutoff"], key=(*key, number))
     st.subheader("All possible scores", anchor="scores")
-    found = distribution(data, choice.of_list, *key)
-    marks = {"expected": chosen["expected"], RECEIVED: chosen["naive"], drawing: redrawn.score}
-    show_chart(
-        chart_of(
-            data, choice, charts.score_distribution, found, **choice.at, marks=marks, key=drawn_key
-        )
-    )
+    marks = {"expected": scores["expected"], RECEIVED: scores["naive"], drawing: score}
+    possible = _distribution(*list_key)
+    page.show(charts.score_distribution, possible, **at, marks=marks, key=(*key, number))
     st.subheader("Distances", anchor="distances")
-    show_chart(chart_of(data, choice, charts.ranked_list, rows, key=key))
+    page.show(charts.ranked_list, rows, key=key)
     with st.expander("The items"):
-        items = rows.head(ITEMS).with_row_index("rank", 1)
-        if rows.height > ITEMS:
-            st.caption(f"The first {ITEMS} of {rows.height}.")
-        if data.items is not None:
-            texts = data.items.unique("item", keep="first", maintain_order=True)
-            named = items.with_columns(pl.col("item").cast(pl.String))
-            items = named.join(texts, on="item", how="left", maintain_order="left")
-        frame_table(
-            items,
-            of="tie_groups",
-            show=ITEMS_SHOWN,
-            widths={"text": 360},
-            alt="The items in the order received.",
-        )
+        _items(rows, data.items)
+
+
+@remember(64)
+def _ranked(data: Data, choice: Choice, model: str, query: str | int) -> pl.DataFrame:
+    """Return one list as from `ranking_ties`, in the order received."""
+    return ranking_ties(**data.frames, model=model, query=query, **choice.only(SCORING))
+
+
+@remember(64)
+def _drawn(
+    data: Data, choice: Choice, model: str, query: str | int, draw: int
+) -> tuple[pl.DataFrame, float | None]:
+    """Return one list in the order of draw number ``draw`` of the chosen seed, and the score that
+    an evaluator would print for this order.
+    """
+    rows = _ranked(data, choice, model, query)
+    order = drawn_order(rows, draw=draw, seed=choice.options["seed"])
+    # Scored as received except for the order: rows that a rule leaves out of the list still count
+    # in R. The lists of other models may determine what is relevant.
+    received, given = lists_of_query(**data.frames, query=query)
+    ranks = order.select("item", "row", model=pl.lit(model))
+    listed = received.drop("row", strict=False).join(ranks, on=["model", "item"], how="left")
+    scores = rr.evaluate(
+        listed.with_columns(pl.col("row").fill_null(order.height)),
+        **given,
+        metrics=choice.metric,
+        cutoffs=[choice.cutoff],
+        policies="naive",
+        **choice.only(SCORING),
+    )
+    return order, scores.filter(model=model)["value"][0]
+
+
+@remember(64)
+def _distribution(data: Data, choice: Choice, model: str, query: str | int) -> pl.DataFrame:
+    """Return the result of `score_distribution` for one list and the chosen measure."""
+    options = choice.only((*SCORING, "seed"))
+    return score_distribution(**data.frames, model=model, query=query, **choice.at, **options)
+
+
+def _items(rows: pl.DataFrame, texts: pl.DataFrame | None) -> None:
+    """Show the items of a list, with their texts and pictures if there are any."""
+    items = rows.head(ITEMS).with_row_index("rank", 1)
+    if rows.height > ITEMS:
+        st.caption(f"The first {ITEMS} of {rows.height}.")
+    if texts is not None:
+        texts = texts.unique("item", keep="first", maintain_order=True)
+        items = items.with_columns(pl.col("item").cast(pl.String))
+        items = items.join(texts, on="item", how="left", maintain_order="left")
+    alt = "The items in the order received."
+    frame_table(items, of="tie_groups", show=ITEMS_SHOWN, widths={"text": 360}, alt=alt)
 
 
 def _draw_number() -> int:
@@ -263,8 +290,8 @@ def _draw_number() -> int:
     def again() -> None:
         st.session_state["draw"] = (st.session_state["draw"] + 1) % (MOST_DRAW + 1)
 
-    columns = st.columns([1, 1, 2], vertical_alignment="bottom")
-    with columns[0]:
+    left, middle, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
+    with left:
         number = choose_number(
             "Random order number",
             name="draw",
@@ -274,21 +301,13 @@ def _draw_number() -> int:
             help="The order of this list in this draw, with the seed in the sidebar; it never "
             "changes.",
         )
-    columns[1].button("Draw again", on_click=again)
+    middle.button("Draw again", on_click=again)
     return int(number)
 
 
-def _numbers(chosen: dict[str, Any], score: float | None) -> None:
+def _numbers(scores: dict[str, Any]) -> None:
     """Show the scores of one list side by side."""
-    asked = {
-        "Order received": chosen["naive"],
-        "Expected": chosen["expected"],
-        "± tie std": chosen["std"],
-        "Lowest": chosen["lowest"],
-        "Highest": chosen["highest"],
-        "This draw": score,
-    }
-    there = {name: value for name, value in asked.items() if value is not None}
     with st.container(horizontal=True, gap="medium"):
-        for name, value in there.items():
-            st.metric(name, f"{value:.4f}", width="content")
+        for title, name in NUMBERS.items():
+            if scores.get(name) is not None:
+                st.metric(title, f"{scores[name]:.4f}", width="content")

@@ -5,38 +5,36 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-import retrieval_report as rr
-from cached import shown, study_of
 from chart_display import BOXES
-from records import Choice, Data
+from page import Page
 from retrieval_report.comparison.segments import NO_VALUE
 from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
-from tables import flips_table, frame_table, heading, summary_table
+from tables import flips_table, frame_table, summary_table
 from text import plain
 from url_controls import choose_one
 
 MOST = 200  # segments; a column with more values identifies queries rather than groups of them
-OWN = ("query", "weight", "n_relevant")  # columns of the queries that are not segments
+NO_SEGMENTS = ("query", "weight", "n_relevant")
 SHOWN = (
-    *(
-        "segment",
-        "verdict",
-        "winner",
-        "value",
-        "overall_winner",
-        "overall_value",
-        "difference",
-        "tie_std",
-    ),
-    *("segments_p", "queries"),
+    "segment",
+    "verdict",
+    "winner",
+    "value",
+    "overall_winner",
+    "overall_value",
+    "difference",
+    "tie_std",
+    "segments_p",
+    "queries",
 )
 
 
-def show(data: Data, choice: Choice) -> None:
+def show(page: Page) -> None:
     """Draw the page."""
-    heading(f"Segments: {plain(choice.measure)}", data)
-    columns = segment_columns(data)
-    if not columns:
+    page.heading(f"Segments: {page.measure}")
+    queries = page.data.queries
+    columns = [] if queries is None else segment_columns(queries)
+    if queries is None or not columns:
         st.info(
             "No column divides these queries into segments. Open a file of queries with a column "
             "such as *language* "
@@ -46,70 +44,65 @@ def show(data: Data, choice: Choice) -> None:
     by = choose_one(
         "Column of the queries", columns, name="by", help="Its values are the segments."
     )
-    study = study_of(data, choice).at(choice.measure)
-    found = study.using(by=by).segments
-    if found["winner"].null_count() == found.height:
-        st.info(f"No query has a score for {plain(choice.measure)}.")
+    segments = page.study.using(by=by).segments
+    if segments["winner"].null_count() == segments.height:
+        st.info(f"No query has a score for {page.measure}.")
         return
-    if len(choice.models) > 1:
-        _headline(found, by)
-    rows = found.sort(
-        pl.col("verdict").replace_strict({OTHER_WINNER: 0, SAME_WINNER: 2}, default=1),
-        maintain_order=True,
-    )
+    if len(page.choice.models) > 1:
+        _headline(segments, by)
+    unlike_first = pl.col("verdict").replace_strict({OTHER_WINNER: 0, SAME_WINNER: 2}, default=1)
+    rows = segments.sort(unlike_first, maintain_order=True)
     frame_table(rows, of="segments", show=SHOWN, alt="The winner of every segment.")
-    _one(data, choice, study, by)
+    _one(page, queries[by])
 
 
-def segment_columns(data: Data) -> list[str]:
+def segment_columns(queries: pl.DataFrame) -> list[str]:
     """Return columns of the queries with few enough values to be segments; floats must be binned
     first.
     """
-    if data.queries is None:
-        return []
     return [
-        name
-        for name, dtype in data.queries.schema.items()
-        if name not in OWN and not dtype.is_float() and not dtype.is_decimal() and not dtype.is_nested()
-        and data.queries[name].n_unique() <= MOST
-    ]  # fmt: skip
+        values.name
+        for values in queries
+        if values.name not in NO_SEGMENTS
+        and not (values.dtype.is_float() or values.dtype.is_decimal() or values.dtype.is_nested())
+        and values.n_unique() <= MOST
+    ]
 
 
-def _headline(found: pl.DataFrame, by: str) -> None:
+def _headline(segments: pl.DataFrame, by: str) -> None:
     """Show whether the winner depends on the segment."""
-    others, unsure = (found.filter(verdict=verdict) for verdict in (OTHER_WINNER, NOT_SIGNIFICANT))
-    column, best = plain(by, 60), plain(found["overall_winner"][0], 60)
-    names = ", ".join(plain(name, 60) for name in others["segment"])
-    if others.height:
-        st.error(f"Another model than {best} wins if {column} is {names}; this is significant.")
-    elif unsure.height:
+    best = plain(segments["overall_winner"][0], 60)
+    others = segments.filter(verdict=OTHER_WINNER)["segment"]
+    unsure = segments.filter(verdict=NOT_SIGNIFICANT).height
+    if len(others):
+        names = ", ".join(plain(name, 60) for name in others)
+        st.error(
+            f"Another model than {best} wins if {plain(by, 60)} is {names}; this is significant."
+        )
+    elif unsure:
         st.warning(
-            f"{best} leads overall. In {unsure.height} of {found.height} segments another model "
+            f"{best} leads overall. In {unsure} of {segments.height} segments another model "
             "has the higher score, "
             "but the difference is not significant after correction for the number of segments."
         )
     else:
-        st.success(f"{best} wins in every one of the {found.height} segments.")
+        st.success(f"{best} wins in every one of the {segments.height} segments.")
 
 
-def _one(data: Data, choice: Choice, study: rr.Study, by: str) -> None:
+def _one(page: Page, values: pl.Series) -> None:
     """Show the tables of the overview for one segment."""
     st.header("One segment", anchor="segment")
-    queries = data.queries
-    assert queries is not None  # a column of it was chosen
-    values = {
-        str(value): value for value in queries[by].drop_nulls().cast(pl.String).unique().sort()
-    }
-    originals = dict(zip(queries[by].cast(pl.String), queries[by], strict=True))
-    if not values:
+    texts = values.cast(pl.String)
+    names = texts.drop_nulls().unique().sort().to_list()
+    if not names:
         st.info(f"Every query of this column has {NO_VALUE}.")
         return
-    value = choose_one("Segment", list(values), name="segment")
-    here = study.where(**{by: originals[value]})
-    if here.summary.is_empty():
+    name = choose_one("Segment", names, name="segment")
+    study = page.study.where(**{values.name: values.filter(texts == name)[0]})
+    if study.summary.is_empty():
         st.info("No list belongs to a query of this segment.")
         return
-    BOXES.get(here.status, st.info)("\n\n".join(plain(sentence) for sentence in here.sentences[:2]))
-    summary_table(shown(here.summary, choice))
-    if here.flips.height:
-        flips_table(here.flips)
+    BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.sentences[:2])))
+    summary_table(page.shown(study.summary))
+    if study.flips.height:
+        flips_table(study.flips)

@@ -37,6 +37,8 @@ BROWSER = "RETRIEVAL_REPORT_BROWSER"
 PACKAGE = Path(__file__).resolve().parent.parent
 PATIENCE = 120  # seconds within which a server must answer; on a busy machine it loads slowly
 
+CONTROLLED = tuple(name for name in (*RULES, *DRAWS) if OPTIONS[name].control)
+"""Options of scoring for which the sidebar has a control."""
 Process = subprocess.Popen[bytes]
 
 
@@ -98,22 +100,17 @@ def asked_of_dashboard(answers: Answers) -> dict[str, Any]:
     Traceback (most recent call last):
     retrieval_report.ParameterError: dashboard: there is no control for decimals=1
     """
-    options = answers.options
-    metric, cutoff = answers.measures[0]
+    options, measure = answers.options, answers.measures[0]
     odd = [f"like={answers.like!r}"] if answers.like is not None else []
-    odd += [metric] if metric not in CATALOGUE else []
+    odd += [measure[0]] if measure[0] not in CATALOGUE else []
     for name, option in OPTIONS.items():
         value = getattr(options, name)
         if value != option.default and (not option.control or isinstance(value, dict)):
             odd.append(f"{name}={value!r}")
     if odd:
         raise ParameterError(f"dashboard: there is no control for {odd[0]}")
-    return {
-        "measure": (metric, cutoff),
-        "rules": options.of(name for name in RULES if OPTIONS[name].control),
-        "draws": options.of(DRAWS),
-        "correction": answers.also["correction"],
-    }
+    settings = {"average": answers.average, "correction": answers.also["correction"]}
+    return {"measure": measure, "options": {**settings, **options.of(CONTROLLED)}}
 
 
 def serve(
@@ -130,7 +127,7 @@ def serve(
     frames
         ``rankings``, and ``judgements`` and ``queries`` if there are any.
     about
-        ``name``, ``measure``, ``rules`` and other entries that app/data_source.py reads.
+        ``name``, ``measure``, ``options`` and other entries that app/data_source.py reads.
     port
         Port of the server; by default a free one.
     browser

@@ -204,7 +204,7 @@ class Study(Answers):
             The dashboard has no control for a setting, the port is in use, or Streamlit is not
             installed.
         """
-        about = {"name": name, "average": self.average, **asked_of_dashboard(self)}
+        about = {"name": name, **asked_of_dashboard(self)}
         return serve(self.alone().frames, about, port=port, browser=browser)
 
     def to_markdown(self) -> str:

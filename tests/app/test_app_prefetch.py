@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from records import CUTOFFS, METRICS, first_choice
+from records import CUTOFFS, METRICS
 from retrieval_report.study import answers, study_data
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
@@ -27,6 +27,7 @@ import prefetch
 import retrieval_report as rr
 from data_source import first_files
 from made_pages import APP, TIMEOUT, drawn, made_data
+from page import Page
 from retrieval_report.engines.evaluate import evaluate_with_draws
 from retrieval_report.study.server import BROWSER
 
@@ -93,10 +94,10 @@ def test_other_metrics_and_cutoffs_are_ready_once_a_page_is_drawn(
     asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = made_data(RANKINGS)
-    choice = first_choice(data)
+    choice = data.first_choice
     choice = replace(choice, policies=(*choice.policies, "shuffled"))
-    prefetch.prefetch(data, choice, "light")
-    prefetch.prefetch(data, choice, "light")
+    prefetch.prefetch(Page(data, choice), "light")
+    prefetch.prefetch(Page(data, choice), "light")
     wait_for_threads()
     assert asked.count(ALL) == 1
     assert sorted(metric for metric in asked if metric != ALL) == sorted(METRICS)
@@ -110,7 +111,7 @@ def test_other_metrics_and_cutoffs_are_ready_once_a_page_is_drawn(
 def test_it_waits_while_a_page_is_drawn(asked: list[Any]) -> None:
     data = made_data(RANKINGS, cutoff=2)
     with prefetch.drawing():
-        prefetch.prefetch(data, first_choice(data), "light")
+        prefetch.prefetch(Page(data, data.first_choice), "light")
         time.sleep(0.3)
         assert asked == []
     wait_for_threads()
@@ -119,7 +120,7 @@ def test_it_waits_while_a_page_is_drawn(asked: list[Any]) -> None:
 
 def test_bad_data_end_it_in_silence(asked: list[Any], capfd: pytest.CaptureFixture[str]) -> None:
     data = made_data(RANKINGS.with_columns(relevance=pl.lit(None, dtype=pl.Int64)))
-    prefetch.prefetch(data, first_choice(data), "light")
+    prefetch.prefetch(Page(data, data.first_choice), "light")
     wait_for_threads()
     assert capfd.readouterr().err == ""
 
@@ -144,8 +145,10 @@ def test_what_is_prepared_is_what_the_sidebar_says_at_first(
 ) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(
-        prefetch, "prefetch", lambda data, choice, theme: seen.append((data.digest, choice, theme))
+        prefetch,
+        "prefetch",
+        lambda page, theme: seen.append((page.data.digest, page.choice, theme)),
     )
     drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
     data = cached.read_files(first_files())
-    assert seen == [(data.digest, first_choice(data), "light")]
+    assert seen == [(data.digest, data.first_choice, "light")]

@@ -4,7 +4,6 @@ everything follows them.
 
 from __future__ import annotations
 
-import io
 import re
 from dataclasses import replace
 from typing import Any
@@ -15,18 +14,16 @@ from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
 from cached import report
-from made_pages import APP, TIMEOUT, charts, drawn, made_data, numbers, open_page, table, words
+from made_pages import charts, drawn, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
-from records import MEASURES, Choice, Data, Draws
+from records import MEASURES, USUAL, Choice, Data
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.contracts.options import PARAMETERS, Options
+from retrieval_report.contracts.options import PARAMETERS
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.profile import ties_at_cutoff
 from text import plain
 
-RANKINGS = made_rankings(("coarse", "fine", "middle")).with_columns(
-    pl.col("distance") / 2
-)  # not whole, to be rounded
+RANKINGS = made_rankings(("coarse", "fine", "middle"))
 FOURTH = pl.int_range(pl.len()).over("model", "query") == 3
 # The same items of all models, so that their judgements agree.
 NO_RELEVANCE = RANKINGS.with_columns(relevance=pl.when(pl.col("item") != 3).then("relevance"))
@@ -36,69 +33,55 @@ JUDGEMENTS = RANKINGS.select("query", "item", "relevance").unique(maintain_order
 JUDGED = {"judgements": JUDGEMENTS.filter(pl.col("query") != "query 1")}
 CURED: list[Any] = [
     pytest.param(NO_RELEVANCE, {}, "unjudged", "non_relevant", id="relevance is null"),
-    pytest.param(NO_RELEVANCE, {}, "unjudged", "drop", id="relevance is null, rows dropped"),
     pytest.param(NO_DISTANCE, {}, "null_distance", "not_retrieved", id="distance is null"),
     pytest.param(RANKINGS.drop("relevance"), JUDGED, "unjudged_query", "skip", id="no judgements"),
 ]
+# Data that several rules change at once, and these rules.
 CHANGING: list[Any] = [
-    *CURED,
-    pytest.param(NO_LIST, {}, "missing_query", "skip", id="no list"),
-    pytest.param(RANKINGS, {}, "distance_threshold", 2.0, id="threshold"),
     pytest.param(
-        RANKINGS.drop("relevance"),
-        {"judgements": JUDGEMENTS},
-        "distance_threshold",
-        2.0,
-        id="judged",
+        NO_LIST.with_columns(
+            relevance=pl.when(pl.col("item") != 3).then("relevance"),
+            distance=pl.when(pl.col("item") != 5).then("distance"),
+        ),
+        {},
+        {
+            "unjudged": "drop",
+            "null_distance": "not_retrieved",
+            "missing_query": "skip",
+            "distance_threshold": 4.0,
+        },
+        id="rows",
     ),
     pytest.param(
         RANKINGS.drop("relevance"),
-        {"judgements": JUDGEMENTS.filter(pl.col("item") != 3)},
-        "unjudged",
-        "drop",
-        id="items without judgement",
+        {"judgements": JUDGEMENTS.filter((pl.col("query") != "query 1") & (pl.col("item") != 3))},
+        {"unjudged": "drop", "unjudged_query": "skip", "no_relevant": "skip", "relevant_from": 2.0},
+        id="judgements",
     ),
 ]
 PLACE: dict[str, Any] = {"metric": "ndcg", "cutoff": 3}
 MEASURE: dict[str, Any] = {"metrics": "ndcg", "cutoffs": 3}
 POLICIES = ("expected", "naive", "worst", "best")
-QUICK = (
-    "no list",
-    "judged",
-)  # rules that a quick run tries in reports; the slow tests try all of them
-REPORTED_RULES = [
-    rule if rule.id in QUICK else pytest.param(*rule.values, id=rule.id, marks=pytest.mark.slow)
-    for rule in CHANGING
-]
-PAGES = ("overview", "cutoffs", "compare", "ties", "queries", "audit")
+OF_ROWS = ("distance_threshold", "unjudged", "unjudged_query", "null_distance")
 
 
 def changed(page: AppTest, rule: str, value: Any) -> AppTest:
     """The page after its reader has set a rule."""
-    kind = page.number_input if rule == "distance_threshold" else page.selectbox
-    return drawn(kind(key=rule).set_value(value).run())
+    return drawn(page.selectbox(key=rule).set_value(value).run())
 
 
 def answers(data: Data, **options: Any) -> pl.DataFrame:
     return rr.summarise(rr.evaluate(**data.frames, **MEASURE, policies=POLICIES, **options))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "overview",
-        "queries",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in PAGES[1:4] + PAGES[5:]),
-    ],
-)
 @pytest.mark.parametrize(("rankings", "others", "rule", "value"), CURED)
 def test_what_a_rule_allows_is_told_and_cured_by_choosing_it(
-    name: str, rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
+    rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
 ) -> None:
     data = made_data(rankings, **others)
     with pytest.raises(RetrievalReportError) as said:
         answers(data)
-    page = open_page(name, data)
+    page = open_page("cutoffs", data)
     told, (facts, _, argument) = page.error[0].value, str(said.value).rpartition("; ")
     assert told.startswith(plain(facts[:1].upper() + facts[1:]))
     assert rule in argument  # of Python, for which the page has a control
@@ -109,12 +92,11 @@ def test_what_a_rule_allows_is_told_and_cured_by_choosing_it(
     assert charts(page)
 
 
-@pytest.mark.parametrize(("rankings", "others", "rule", "value"), CHANGING)
-def test_a_link_with_a_rule_gives_the_numbers_of_the_library(
-    rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
+@pytest.mark.parametrize(("rankings", "others", "rules"), CHANGING)
+def test_a_link_with_rules_gives_the_numbers_of_the_library(
+    rankings: pl.DataFrame, others: dict[str, Any], rules: dict[str, Any]
 ) -> None:
-    data, rules = made_data(rankings, **others), {rule: value}
-    address = {rule: str(value)}
+    data, address = made_data(rankings, **others), {name: str(rules[name]) for name in rules}
     truth = answers(data, **rules)
     exact = truth.filter(policy="expected").sort("value", descending=True)
     shown = table(open_page("overview", data, **address), 0)
@@ -127,7 +109,7 @@ def test_a_link_with_a_rule_gives_the_numbers_of_the_library(
     ):
         values = dict(truth.filter(policy=policy).select("model", "value").iter_rows())
         assert shown[column].to_list() == [values[model] for model in shown["model"]]
-    of_rows = {} if rule == "missing_query" else rules
+    of_rows = {name: value for name, value in rules.items() if name in OF_ROWS}
     ties = open_page("ties", data, **address)
     profile = rr.tie_profile(**data.frames, cutoffs=3, **of_rows)
     profile = exact.select("model").join(
@@ -136,22 +118,23 @@ def test_a_link_with_a_rule_gives_the_numbers_of_the_library(
     for column in ("tied_items", "mixed_items", "items", "queries"):
         percent = 100 if column in ("tied_items", "mixed_items") else 1
         assert table(ties, 0)[column].to_list() == (percent * profile[column]).to_list()
-    cuts = ties_at_cutoff(**data.frames, cutoff=3, **of_rows)
+    graded: dict[str, Any] = {"relevant_from": rules.get("relevant_from")}
+    cuts = ties_at_cutoff(**data.frames, cutoff=3, **graded, **of_rows)
     assert table(ties, 1)["size"].to_list() == cuts["size"].to_list()
-    if rule != "distance_threshold":
-        audit = rr.audit(**data.frames, **MEASURE, **rules).filter(model="fine")
-        printed = table(open_page("audit", data, model="fine", **address), 1)["prints"]
-        assert sorted(printed.fill_nan(None).drop_nulls()) == sorted(audit["prints"].drop_nulls())
+    audited = {name: value for name, value in rules.items() if name != "distance_threshold"}
+    page = open_page("audit", data, model="fine", **address)
+    assert ("these evaluators have no such rule" in words(page)) == (audited != rules)
+    audit = rr.audit(**data.frames, **MEASURE, **audited).filter(model="fine")
+    printed = table(page, 1)["prints"]
+    assert sorted(printed.fill_nan(None).drop_nulls()) == sorted(audit["prints"].drop_nulls())
 
 
-@pytest.mark.parametrize(("rankings", "others", "rule", "value"), CHANGING)
-def test_one_list_follows_the_rules(
-    rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
+@pytest.mark.parametrize(("rankings", "others", "rules"), CHANGING)
+def test_one_list_and_the_report_follow_the_rules(
+    rankings: pl.DataFrame, others: dict[str, Any], rules: dict[str, Any]
 ) -> None:
-    data, rules = made_data(rankings, **others), {rule: value}
-    page = open_page(
-        "queries", data, model="middle", query="query 4", draw="2", **{rule: str(value)}
-    )
+    data, address = made_data(rankings, **others), {name: str(rules[name]) for name in rules}
+    page = open_page("queries", data, model="middle", query="query 4", draw="2", **address)
     scores = rr.lists.query_table(rr.evaluate(**data.frames, **MEASURE, policies=POLICIES, **rules))
     row = scores.filter(model="middle", query="query 4").row(0, named=True)
     frames: dict[str, Any] = {
@@ -167,98 +150,47 @@ def test_one_list_follows_the_rules(
         spec = next(spec for title, spec in charts(page).items() if "can be anything from" in title)
         bars = next(rows for rows in spec["datasets"].values() if "probability" in rows[0])
         assert [bar["value"] for bar in bars] == found["value"].to_list()
+    options = {**USUAL, **rules, "shuffles": 5}
+    content = report(data, Choice(**PLACE, models=data.models, options=options), {}).decode()
+    for number in answers(data, **rules).filter(policy="expected")["value"]:
+        assert f"{number:.4f}" in content
+    for rule, value in rules.items():
+        assert re.search(rf"{rule}\W.{{0,60}}{value:g}" if isinstance(value, float) else
+                         rf"{rule}\W.{{0,60}}{value}", content, re.DOTALL)  # fmt: skip
+    assert 3 not in [cutoff for _, cutoff in MEASURES]  # so the cutoff above is the choice's own
 
 
-def test_refusing_queries_without_a_list_is_a_choice() -> None:
+def test_queries_without_a_list_are_counted_or_refused_and_reported() -> None:
     data = made_data(NO_LIST)
-    assert table(open_page("overview", data), 0).filter(model="fine")["missing"].to_list() == [1]
-    page = changed(open_page("overview", data), "missing_query", "error")
+    page = open_page("overview", data)
+    assert table(page, 0).filter(model="fine")["missing"].to_list() == [1]
+    page = changed(page, "missing_query", "error")
     with pytest.raises(RetrievalReportError) as said:
         answers(data, missing_query="error")
     assert page.error[0].value.startswith(plain(str(said.value).partition(";")[0]))
+    # A report on one model misses the queries that only the other has.
+    choice = Choice(**PLACE, models=("fine",), options={**USUAL, "shuffles": 5})
+    summary = answers(data).filter(model="fine", policy="expected")
+    assert summary["missing"].to_list() == [1]
+    assert f"{summary['value'][0]:.4f}" in report(data, choice, {}).decode()
 
 
 def test_scores_have_no_distance_to_be_cut_at() -> None:
     scored = RANKINGS.with_columns(score=-pl.col("distance")).drop("distance")
-    page = open_page("overview", made_data(scored), distance_threshold="2")
+    page = open_page("cutoffs", made_data(scored), distance_threshold="2")
     assert [box.key for box in page.number_input] == ["relevant_from", "shuffles", "seed"]
     assert "distance_threshold" not in page.query_params
     assert not page.exception
     assert charts(page)
 
 
-def test_the_audit_says_that_it_knows_no_threshold() -> None:
-    page = open_page("audit", made_data(RANKINGS), distance_threshold="2")
-    assert "these evaluators have no such rule" in words(page)
-    audit = rr.audit(RANKINGS, **MEASURE).filter(model="fine")
-    page = open_page("audit", made_data(RANKINGS), distance_threshold="2", model="fine")
-    assert sorted(table(page, 1)["exact"]) == pytest.approx(sorted(audit["exact"]))
-
-
-@pytest.mark.parametrize(("rankings", "others", "rule", "value"), REPORTED_RULES)
-def test_the_report_follows_the_rules_and_names_them(
-    rankings: pl.DataFrame, others: dict[str, Any], rule: str, value: Any
-) -> None:
-    data = made_data(rankings, **others)
-    rules, draws = Options(**{rule: value}), Draws(shuffles=5)
-    choice = Choice(
-        **PLACE, cutoffs=(3, None), models=data.models, policies=(), rules=rules, draws=draws
-    )
-    page = report(data, choice).decode()
-    truth = answers(data, **{rule: value}).filter(policy="expected")
-    for number in truth["value"]:
-        assert f"{number:.4f}" in page
-    assert re.search(rf"{rule}\W.{{0,60}}{value}", page, re.DOTALL)
-    assert 3 not in [cutoff for _, cutoff in MEASURES]  # so the cutoff above is the choice's own
-
-
-def test_the_report_on_one_model_misses_the_queries_that_only_the_other_has() -> None:
-    data = made_data(NO_LIST)
-    choice = Choice(
-        **PLACE, cutoffs=(3, None), models=("fine",), policies=(), draws=Draws(shuffles=5)
-    )
-    summary = answers(data).filter(model="fine", policy="expected")
-    assert summary["missing"].to_list() == [1]
-    assert f"{summary['value'][0]:.4f}" in report(data, choice).decode()
-
-
-@pytest.mark.parametrize(
-    ("rankings", "rule", "value"),
-    [(NO_RELEVANCE, "unjudged", "drop"), (NO_DISTANCE, "null_distance", "not_retrieved")],
-    ids=["relevance", "distance"],
-)
-def test_an_upload_that_a_rule_allows_is_opened(
-    rankings: pl.DataFrame, rule: str, value: str
-) -> None:
-    test = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
-    drawn(test.run())
-    test._page_hash = next(
-        key for key, page in test._registered_pages.items() if page["url_pathname"] == "data"
-    )
-    drawn(test.run())
-    buffer = io.BytesIO()
-    rankings.write_parquet(buffer)
-    uploader: Any = test.file_uploader(key="rankings upload")
-    drawn(
-        uploader.set_value([("lists.parquet", buffer.getvalue(), "application/octet-stream")]).run()
-    )
-    drawn(
-        next(button for button in test.button if button.label == "Open these files").click().run()
-    )
-    assert test.selectbox(key="open").value == "upload"
-    assert f"*{PARAMETERS[rule].title}*, under *Rules*" in test.error[0].value
-    test = changed(test, rule, value)
-    assert not test.error
-
-
-@pytest.mark.parametrize(
-    "value", ["inf", "-inf", "nan", "1" + "0" * 310, "1" + "0" * 5000, "1e400"]
-)
-@pytest.mark.parametrize("name", ["seed", "shuffles"])
-def test_numbers_that_no_control_takes_are_refused_in_words(name: str, value: str) -> None:
-    page = open_page("overview", made_data(made_rankings(("fine",), queries=2)), **{name: value})
-    assert page.number_input(key=name).value == {"seed": 0, "shuffles": 100}[name]
-    assert name not in page.query_params
+def test_numbers_that_no_control_takes_are_refused() -> None:
+    pairs = [("inf", "-inf"), ("nan", "1" + "0" * 310), ("1" + "0" * 5000, "1e400")]
+    for seed, shuffles in pairs:
+        page = open_page("data", made_data(RANKINGS), seed=seed, shuffles=shuffles)
+        for name, usual in (("seed", 0), ("shuffles", 100)):
+            assert page.number_input(key=name).value == usual
+            assert name not in page.query_params
 
 
 def top(models: int = 2) -> Data:
@@ -289,10 +221,6 @@ def test_the_overview_of_cut_lists_says_so_after_the_verdict() -> None:
     page = changed(page, "truncated", "no")
     assert "are cut" not in words(page)
     assert "truncated_share" not in table(page, 0).columns
-
-
-def test_what_ends_in_a_cut_tie_stands_beside_the_ties_that_k_cuts() -> None:
-    data = top()
     shown = table(open_page("ties", data), 0).sort("model")
     profile = rr.tie_profile(data.rankings, cutoffs=3).sort("model")
     assert shown["ends_in_cut_tie"].to_list() == (100 * profile["ends_in_cut_tie"]).to_list()
@@ -301,21 +229,22 @@ def test_what_ends_in_a_cut_tie_stands_beside_the_ties_that_k_cuts() -> None:
 
 def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> None:
     data = top()
-    for rule in ("pooled", "own"):
+    page = open_page("queries", data, model="fine", query="query 4", truncated="no")
+    for rule in ("own", "pooled"):
         options: dict[str, Any] = {"relevant_items": rule, "truncated": "no"}
         truth = rr.lists.query_table(
             rr.evaluate(data.rankings, **MEASURE, policies=POLICIES, **options)
         )
         row = truth.filter(model="fine", query="query 4").row(0, named=True)
-        page = open_page("queries", data, model="fine", query="query 4", **options)
+        page = changed(page, "relevant_items", rule)
         assert numbers(page)["Expected"] == f"{row['expected']:.4f}"
-    page = open_page("overview", data, relevant_items="error")
+    page = changed(page, "relevant_items", "error")
     assert f"*{PARAMETERS['relevant_items'].title}*, under *Rules*" in page.error[0].value
 
 
 def test_what_is_known_of_a_sample_is_not_taken_for_other_data() -> None:
-    sample = replace(top(), rules=Options(truncated="between_ties"))
-    page = open_page("overview", sample)
+    start = Choice("ndcg", 3, options={**USUAL, "truncated": "between_ties"})
+    page = open_page("data", replace(top(), start=start))
     assert page.selectbox(key="given_truncated").value == "between_ties"
     page.session_state["made data"] = top()
     page = drawn(page.run())

@@ -41,7 +41,7 @@ def test_the_page_shows_the_numbers_of_the_study(
     for name, frame in made.frames.items():
         paths[name] = str(tmp_path / f"{name}.parquet")
         frame.write_parquet(paths[name])
-    about = {"name": "my study", "average": "macro", **asked_of_dashboard(made)}
+    about = {"name": "my study", **asked_of_dashboard(made)}
     monkeypatch.setenv(
         START, json.dumps({**paths, "rankings": [paths["rankings"]], "judgements": None, **about})
     )

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 import uploads
@@ -152,18 +151,6 @@ def test_codes_pair_by_their_order_or_share_one_file_of_queries() -> None:
     assert shards.rankings["count"].sum() == 2 * several.rankings["count"].sum() // 2
     with pytest.raises(ParameterError, match="3 files of queries and 2 of items"):
         read_codes([codes] * 3, [codes] * 2)
-
-
-def test_the_digest_tells_contents_apart_that_a_hash_of_a_few_rows_would_not() -> None:
-    middle = RANKINGS.with_columns(
-        relevance=pl.when(pl.int_range(pl.len()) == 8).then(9).otherwise("relevance")
-    )
-    first, second = (
-        read_tables([Upload("lists.csv", frame.drop("model").write_csv().encode())])
-        for frame in (RANKINGS, middle)
-    )
-    assert first.digest != second.digest
-    assert first.digest == read_tables([Upload("lists.csv", CSV)]).digest
 
 
 def test_columns_that_are_not_read_are_told() -> None:

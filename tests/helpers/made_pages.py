@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from streamlit.testing.v1 import AppTest
 
-from records import Data
+from records import Choice, Data
 
 APP = str(Path(__file__).resolve().parents[2] / "app")
 TIMEOUT = 180  # AppTest's own 3 s are too few where kernels are compiled first
@@ -30,13 +30,15 @@ from importlib import import_module
 import streamlit as st
 
 from controls import remedy, sidebar
+from page import Page
 from retrieval_report.contracts.errors import RetrievalReportError
 from warning_log import noticed
 
 data = st.session_state["made data"]
 try:
     with noticed():
-        import_module("views." + st.session_state["made page"]).show(data, sidebar(data))
+        name = st.session_state["made page"]
+        import_module("views." + name).show(Page(data, sidebar(data)))
 except RetrievalReportError as error:
     st.error(remedy(error))
 """
@@ -51,8 +53,7 @@ def made_data(
         "made",
         sha256(content.encode()).hexdigest(),
         rankings,
-        metric=metric,
-        cutoff=cutoff,
+        start=Choice(metric, cutoff),
         **others,
     )
 

@@ -1,0 +1,68 @@
+"""What a page draws from: the data, the choices and their study."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+import retrieval_report as rr
+from cached import study_of
+from chart_display import Drawing, chart_of, show_chart
+from records import Choice, Data
+from retrieval_report.metrics.parsing import measure_text
+from text import plain
+
+
+@dataclass(frozen=True)
+class Page:
+    """The data and the choices of a visitor, and the study that answers by them."""
+
+    data: Data
+    choice: Choice
+
+    @cached_property
+    def all_measures(self) -> rr.Study:
+        """Return the study of all measures; the chosen one is its headline."""
+        return study_of(self.data, self.choice)
+
+    @cached_property
+    def study(self) -> rr.Study:
+        """Return the study of the chosen measure."""
+        return self.all_measures.at(self.choice.measure)
+
+    @property
+    def curve(self) -> rr.Study:
+        """Return the study of the chosen metric, at the cutoffs of its curve."""
+        choice = self.choice
+        return self.all_measures.at(
+            *(measure_text(choice.metric, cutoff) for cutoff in choice.cutoffs)
+        )
+
+    @property
+    def measure(self) -> str:
+        """Return the chosen measure as Markdown."""
+        return plain(self.choice.measure)
+
+    def heading(self, title: str) -> None:
+        """Show the title of a page, and the name and size of the data below it."""
+        st.title(title)
+        st.caption(f"{plain(self.data.name)} · {self.data.size}")
+
+    def shown(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of the chosen policies; a study has all, because verdicts need them."""
+        return frame.filter(pl.col("policy").is_in(self.choice.policies))
+
+    def drawing(
+        self, chart: Any, *frames: object, key: tuple[Hashable, ...] = (), **how: Any
+    ) -> Drawing:
+        """Return the drawing of a chart; ``key`` holds what decides it beside the choices."""
+        return chart_of(self.data, self.choice, chart, *frames, key=key, **how)
+
+    def show(self, chart: Any, *frames: object, key: tuple[Hashable, ...] = (), **how: Any) -> None:
+        """Show a chart, with its sentence above it and its files below."""
+        show_chart(self.drawing(chart, *frames, key=key, **how))
