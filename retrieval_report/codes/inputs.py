@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import DataError, FileError, ParameterError
+from retrieval_report.contracts.errors import DataError, ParameterError
 
 DISTANCES = ("hamming", "l1", "dot")
 CHUNK = (
@@ -24,47 +21,6 @@ WORD = 64
 Matrix = NDArray[Any]
 
 
-class FileRows:
-    """The rows of an array in an ``.npy`` file, read on demand.
-
-    The file is not mapped into memory: truncating a mapped file would kill the process that reads
-    it.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with path.open("rb") as file:
-            mapped = np.load(file.name, mmap_mode="r", allow_pickle=False)  # reads the header only
-        self.shape, self.dtype, self.ndim = mapped.shape, mapped.dtype, mapped.ndim
-        if not self.dtype.itemsize:
-            raise FileError(
-                f"'{path}': an array of empty values, of which a short file can declare any number"
-            )
-        self.by_rows = bool(mapped.flags.c_contiguous)
-        self.offset = int(mapped.offset)
-
-    def __len__(self) -> int:
-        return int(self.shape[0])
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        return np.asarray(self[:], dtype)
-
-    def __getitem__(self, rows: slice) -> NDArray[Any]:
-        first, last, _ = rows.indices(len(self))
-        if not self.by_rows:  # stored by columns: a row is spread over the file
-            return np.ascontiguousarray(self._read(0, self.shape, "F")[first:last])
-        return self._read(first, (max(last - first, 0), *self.shape[1:]), "C")
-
-    def _read(self, first: int, shape: tuple[int, ...], order: Literal["C", "F"]) -> NDArray[Any]:
-        row = math.prod(self.shape[1:]) * self.dtype.itemsize
-        values = np.fromfile(
-            self.path, self.dtype, math.prod(shape), offset=self.offset + first * row
-        )
-        if values.size < math.prod(shape):
-            raise FileError(f"'{self.path}': became shorter while it was read")
-        return values.reshape(shape, order=order)
-
-
 def as_matrix(values: object, what: str) -> Matrix:
     """Return a two-dimensional array of numbers, without a copy if it already is one.
 
@@ -73,8 +29,7 @@ def as_matrix(values: object, what: str) -> Matrix:
     retrieval_report.DataError: query_codes: shape (2,); codes have one row each, (n, bits)
     """
     try:
-        # Rows of a file are not loaded here; slices of them are arrays.
-        matrix = cast(Matrix, values) if isinstance(values, FileRows) else np.asarray(values)
+        matrix = np.asarray(values)
     except ValueError as error:  # rows of unequal length
         raise DataError(f"{what}: not an array of codes: {error}") from None
     if matrix.ndim != 2:
@@ -125,6 +80,11 @@ class CodeSpace:
         return self.width * (8 * self.packed.itemsize if self.packed else 1)
 
     @property
+    def repeats(self) -> NDArray[np.int64] | int:
+        """Return how many bits stand for one, which is what it weighs."""
+        return 1 if self.weights is None else self.weights
+
+    @property
     def columns(self) -> int:
         """Return the number of columns of the arrays that ``encode`` makes."""
         if self.distance != "hamming":
@@ -168,16 +128,21 @@ class CodeSpace:
                 f"{what}: {codes.dtype} values where query_codes are packed in {self.packed}"
             )
         words = np.empty((self.columns, codes.shape[0]), np.uint64)
-        reader = _Bits(what, offset)
-        for start, rows in _chunks(codes):
+        step, others = max(1, CHUNK // codes.shape[1]), set()
+        for start in range(0, codes.shape[0], step):
+            rows = codes[start : start + step]
             if self.packed:
                 _check_padding(rows, self.bits, what)
-                words[:, start : start + len(rows)] = as_words(rows).T
             else:
-                ones = reader.read(rows, start)
-                if self.weights is not None:
-                    ones = np.repeat(ones, self.weights, axis=1)
-                words[:, start : start + len(rows)] = as_words(np.packbits(ones, axis=1)).T
+                ones, found = _read_bits(rows, what, offset + start)
+                others |= found
+                rows = np.packbits(np.repeat(ones, self.repeats, axis=1), axis=1)
+            words[:, start : start + step] = as_words(rows).T
+        if len(others) > 1:
+            raise DataError(
+                f"{what}: holds both -1 and 0; bits are -1 and 1, or 0 and 1 (np.sign gives 0 for "
+                "0: use np.where(x >= 0, 1, -1))"
+            )
         return words
 
 
@@ -209,12 +174,6 @@ def _weights(weights: object, width: int, packed: object) -> NDArray[np.int64] |
     return values.astype(np.int64)
 
 
-def _chunks(codes: Matrix) -> Iterator[tuple[int, Matrix]]:
-    rows = max(1, CHUNK // codes.shape[1])
-    for start in range(0, codes.shape[0], rows):
-        yield start, np.asarray(codes[start : start + rows])
-
-
 def as_words(rows: Matrix) -> NDArray[np.uint64]:
     """Return rows of bytes or words as rows of 64-bit words, padded with zeros."""
     if rows.dtype == np.uint64:
@@ -237,46 +196,24 @@ def _check_padding(rows: Matrix, bits: int, what: str) -> None:
         )
 
 
-@dataclass
-class _Bits:
-    """Reader of unpacked codes; it remembers whether an array holds 0 or -1, because no valid array
-    holds both.
+def _read_bits(rows: Matrix, what: str, first: int) -> tuple[NDArray[np.bool_], set[int]]:
+    """Return which bits of some rows are 1, and which of 0 and −1 the others are; ``first`` is the
+    number of the first row.
     """
-
-    what: str
-    offset: int
-    zero: bool = False
-    minus: bool = False
-
-    def read(self, rows: Matrix, start: int) -> NDArray[np.bool_]:
-        """Return which bits are 1."""
-        if rows.dtype == np.bool_:
-            return rows
-        ones: NDArray[np.bool_] = rows == 1
-        zeros = int(np.count_nonzero(rows == 0))
-        rest = rows.size - int(np.count_nonzero(ones)) - zeros
-        if rest and np.count_nonzero(rows == -1) < rest:
-            self._refuse(rows, ones | (rows == 0) | (rows == -1), start)
-        self.zero |= zeros > 0
-        self.minus |= rest > 0
-        if self.zero and self.minus:
-            raise DataError(
-                f"{self.what}: holds both -1 and 0; bits are -1 and 1, or 0 and 1 (np.sign gives 0 "
-                "for 0: "
-                "use np.where(x >= 0, 1, -1))"
-            )
-        return ones
-
-    def _refuse(self, rows: Matrix, known: NDArray[np.bool_], start: int) -> None:
-        row, column = (int(location) for location in np.argwhere(~known)[0])
-        value = rows[row, column]
-        bad = int(np.count_nonzero(~known))
-        location = f"in row {self.offset + start + row}, column {column}"
-        if np.isnan(value):
-            raise DataError(
-                f"{self.what}: {bad} NaN or other values that are not bits, first NaN {location}"
-            )
-        hint = "; packed codes need bits=" if rows.dtype in (np.uint8, np.uint64) else ""
+    if rows.dtype == np.bool_:
+        return rows, set()
+    ones, others = rows == 1, {value: rows == value for value in (0, -1)}
+    unknown = ~(ones | others[0] | others[-1])
+    if not unknown.any():
+        return ones, {value for value, bits in others.items() if bits.any()}
+    row, column = (int(index) for index in np.argwhere(unknown)[0])
+    value, bad = rows[row, column], int(unknown.sum())
+    location = f"in row {first + row}, column {column}"
+    if np.isnan(value):
         raise DataError(
-            f"{self.what}: {bad} values are neither -1/1 nor 0/1, first {value} {location}{hint}"
+            f"{what}: {bad} NaN or other values that are not bits, first NaN {location}"
         )
+    hint = "; packed codes need bits=" if rows.dtype in (np.uint8, np.uint64) else ""
+    raise DataError(
+        f"{what}: {bad} values are neither -1/1 nor 0/1, first {value} {location}{hint}"
+    )

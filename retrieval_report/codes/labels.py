@@ -162,14 +162,14 @@ def _pack(values: NDArray[Any], what: str, offset: int) -> Words:
 
 def check_ids(ids: Any, count: int, what: str) -> pl.Series:
     """Return ids as a series of distinct text or whole numbers, one per code."""
+    if hasattr(ids, "__len__") and len(ids) != count:
+        raise DataError(f"{what}: {len(ids)} ids for {count} codes")
     try:
         series = pl.Series(ids)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         raise DataError(f"{what}: not all text and not all whole numbers") from None
     if isinstance(series.dtype, pl.Categorical | pl.Enum):
         series = series.cast(pl.String)
-    if len(series) != count:
-        raise DataError(f"{what}: {len(series)} ids for {count} codes")
     if series.dtype != pl.String and not series.dtype.is_integer():
         raise DataError(f"{what}: {series.dtype} values; ids are text or whole numbers")
     if series.null_count():

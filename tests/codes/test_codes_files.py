@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import zipfile
 from contextlib import suppress
@@ -24,7 +23,6 @@ from retrieval_report.cli.code_scores import codes_command
 from retrieval_report.cli.codes import WRITTEN
 from retrieval_report.codes import count_codes
 from retrieval_report.codes.files import codes_from, load_codes
-from retrieval_report.codes.inputs import FileRows
 from retrieval_report.contracts.errors import (
     DataError,
     FileError,
@@ -153,18 +151,9 @@ def test_rows_of_arrays_are_read_when_they_are_needed(folder: Path, order: Any) 
     assert np.array_equal(np.asarray(rows), values)
 
 
-def test_a_file_that_becomes_shorter_while_it_is_read_is_an_error(folder: Path) -> None:
-    np.save(folder / "b.npy", np.ones((1000, 20), np.int8))
-    rows = load_codes(folder / "b.npy").codes
-    os.truncate(folder / "b.npy", 5000)  # mapped, this ended the process by SIGBUS
-    assert rows[:10].shape == (10, 20)
-    with pytest.raises(FileError, match=r"b\.npy': became shorter while it was read"):
-        count_codes(np.ones((3, 20), np.int8), rows, query_labels=[0] * 3, item_labels=[0] * 1000)
-
-
 def test_arrays_are_not_read_before_they_are_needed(folder: Path) -> None:
     loaded = load_codes(folder / "b.npy")
-    assert isinstance(loaded.codes, FileRows)
+    assert isinstance(loaded.codes, np.memmap)
     assert loaded.ids.tolist() == list(range(20))
     assert load_codes(folder / "a.npz").ids is None
 
@@ -266,7 +255,6 @@ FOREIGN = {
     "zip version": changed(changed(WHOLE, DIRECTORY + 6, b"\xff\x00"), 4, b"\xff\x00"),
     "encryption": changed(changed(WHOLE, DIRECTORY + 8, b"\x01"), 6, b"\x01"),
     "method": changed(changed(WHOLE, DIRECTORY + 10, b"\x63"), 8, b"\x63"),
-    "bzip2": member(array("(0, 8)"), method=zipfile.ZIP_BZIP2),
     "deflate": changed(PACKED, PACKED.index(b"codes.npy") + 9, b"\xff\xff\xff"),
     "open bracket in the header": member(array("(1, ")),
     "open bracket in an array": array("(1, "),
@@ -290,36 +278,6 @@ def test_foreign_bytes_are_refused_and_never_a_traceback(tmp_path: Path, damage:
         load_codes(path)
     with pytest.raises(FileError, match=r"'codes\.npz': "):
         codes_from("codes.npz", FOREIGN[damage])
-
-
-@pytest.mark.parametrize("dtype", ["<U0", "|S0", "|V0"])
-def test_a_trillion_empty_ids_are_refused(tmp_path: Path, dtype: str) -> None:
-    ids = array(
-        "(1000000000000,)", dtype
-    )  # of no bytes, so that the file holds all that it declares
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("codes.npy", array("(2, 4)", "|b1") + bytes(8))
-        archive.writestr("ids.npy", ids)
-    with pytest.raises(FileError, match="declares an array of 1000000000000 bytes, but holds"):
-        codes_from("a.npz", buffer.getvalue())
-    np.save(tmp_path / "a.npy", np.eye(2, dtype=np.int8))
-    (tmp_path / "a.ids.npy").write_bytes(ids)
-    with pytest.raises(FileError, match="empty values"):
-        load_codes(tmp_path / "a.npy")
-
-
-def test_declared_sizes_are_refused_before_anything_is_allocated(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(np, "load", None)
-    for name in ("10^12 numbers in 192 bytes", "10^12 numbers"):
-        with pytest.raises(FileError, match="declares an array of 8000000000000 bytes, but holds"):
-            codes_from("codes.npz", FOREIGN[name])
-    bomb = member(b"x", method=zipfile.ZIP_DEFLATED)
-    directory = bomb.index(b"PK\x01\x02")
-    with pytest.raises(FileError, match=r"3 bytes cannot be the 4294967040 of codes\.npy"):
-        codes_from("codes.npz", changed(bomb, directory + 24, b"\x00\xff\xff\xff"))
 
 
 @given(st.data())
@@ -346,3 +304,22 @@ def test_row_097_members_of_archives_are_never_unpacked(tmp_path: Path, name: st
     with pytest.raises(FileError, match="expected codes, and optionally labels, ids, bits"):
         load_codes(path)
     assert sorted(found.name for found in tmp_path.rglob("*")) == ["codes.npz", "inside"]
+
+
+def test_an_upload_is_refused_by_its_size_before_it_is_unpacked() -> None:
+    bomb = member(bytes(10**6), method=zipfile.ZIP_DEFLATED)
+    with pytest.raises(FileError, match="unpacks to 1000000 bytes, more than max_bytes=1000"):
+        codes_from("codes.npz", bomb, 1000)
+
+
+@pytest.mark.parametrize("dtype", ["<U0", "|S0", "|V0"])
+def test_a_trillion_empty_ids_are_refused(dtype: str) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("codes.npy", array("(2, 4)", "|b1") + bytes(8))
+        archive.writestr("ids.npy", array("(1000000000000,)", dtype))
+    shard = codes_from("a.npz", buffer.getvalue())
+    with pytest.raises(DataError, match="1000000000000 ids for 2 codes"):
+        count_codes(
+            shard.codes, shard.codes, query_labels=[0, 1], item_labels=[0, 1], item_ids=shard.ids
+        )

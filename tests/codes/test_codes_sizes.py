@@ -124,7 +124,7 @@ def test_sorting_by_class_changes_nothing(labelled: bool, monkeypatch: pytest.Mo
             "judgements": pl.DataFrame({"query": range(70), "item": range(70), "relevance": 1})
         }
     quick = count_codes(queries, items, **labels)
-    monkeypatch.setattr(counting, "SORTED_ITEMS", 1 << 30)
+    monkeypatch.setattr(counting, "_counter", counting._pair_counter)
     assert_frame_equal(quick, count_codes(queries, items, **labels))
 
 
