@@ -27,7 +27,7 @@ from warning_log import noticed
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
 MOST_VALUES = {
-    "ndjson": 6_000_000,
+    **dict.fromkeys(("json", "json lines", "ndjson"), 6_000_000),
     "run": 20_000_000,
     "qrels": 20_000_000,
     "csv": 20_000_000,
@@ -52,7 +52,7 @@ def opened(upload: Upload) -> Source:
     """
     source = source_of(upload.label, upload.content, MOST_BYTES)
     form, content = detect_format(source), source.read()
-    if form in BINARY:
+    if form in BINARY.values():
         try_first(source, form, MOST_ROWS, MOST_MEMORY)
     marks = (b"\n", *SEPARATORS.get(form, (b",",)))
     if form in MOST_VALUES and sum(map(content.count, marks)) > MOST_VALUES[form]:

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, first_line
 from retrieval_report.reading.names import Choose
-from retrieval_report.reading.numbers import TextTable
+from retrieval_report.reading.numbers import TextTable, parse_values
 from retrieval_report.reading.sources import Source
 
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "';'", "|": "'|'"}
 
 
-def read_delimited(source: Source, separator: str, choose: Choose) -> TextTable:
-    """Read a table with a header; every value stays text.
+def read_delimited(source: Source, choose: Choose, *, separator: str) -> pl.DataFrame:
+    """Read a table with a header.
 
     Parameters
     ----------
     source : Source
         The file.
-    separator : str
-        ``,`` or a tab.
     choose : Callable
         The names in the header → our name per name of the file (see `match_columns`).
+    separator : str
+        ``,`` or a tab.
 
     Returns
     -------
-    TextTable
-        The chosen columns under our names. An empty field is null, an empty quoted field is an
-        empty text; blank lines are skipped.
+    pl.DataFrame
+        The chosen columns under our names; ids are text. An empty field is null, an empty quoted
+        field is an empty text; blank lines are skipped.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def read_delimited(source: Source, separator: str, choose: Choose) -> TextTable:
     _refuse_second_header(frame, header, source, line)
     at = {name: index for index, name in enumerate(header)}
     columns = [pl.nth(at[theirs]).alias(ours) for ours, theirs in chosen.items()]
-    return TextTable(str(source.path), frame.select(columns), line)
+    return parse_values(TextTable(str(source.path), frame.select(columns), line))
 
 
 def _read_header(source: Source, separator: str) -> list[str]:
@@ -107,16 +107,8 @@ def _explain(source: Source, separator: str, width: int, error: Exception) -> st
     broken = undecodable(source)
     if broken:
         return broken
-    try:
-        for number, fields in _records(source, separator):
-            if len(fields) > width:
-                hint = "; a decimal comma?" if separator == "," else ""
-                return (
-                    f"{source.path}, line {number}: {len(fields)} fields, but the header has "
-                    f"{width}{hint}"
-                )
-    except csv.Error:
-        pass  # an unclosed quote, which is reported below
+    with suppress(csv.Error):  # an unclosed quote, which is reported below
+        _blank_rows(source, separator, width, least=0)
     if b'"' in source.read():
         return f'{source.path}: a quote (") is not closed, or is inside a field that is not quoted'
     return f"{source.path}: {first_line(error)}"
@@ -139,7 +131,11 @@ def _without_blank_lines(frame: pl.DataFrame, source: Source, separator: str) ->
         frame.height + 1
     ):
         return frame
-    blank = pl.Series(_blank_rows(frame.width, source, separator), dtype=pl.Boolean)
+    try:
+        rows = _blank_rows(source, separator, frame.width, least=frame.width)
+    except csv.Error as error:
+        raise FileError(f"{source.path}: a row cannot be read: {error}") from error
+    blank = pl.Series(rows, dtype=pl.Boolean)
     all_null = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if len(blank) != frame.height or not all_null.filter(blank).all():
         raise FileError(
@@ -149,18 +145,16 @@ def _without_blank_lines(frame: pl.DataFrame, source: Source, separator: str) ->
     return frame.filter(~blank)
 
 
-def _blank_rows(width: int, source: Source, separator: str) -> list[bool]:
-    """Say of each row after the header whether it is a blank line; refuse short rows."""
+def _blank_rows(source: Source, separator: str, width: int, least: int) -> list[bool]:
+    """Say of each row after the header whether it is a blank line; refuse other widths."""
     blank = []
-    try:
-        for number, fields in itertools.islice(_records(source, separator), 1, None):
-            if 0 < len(fields) < width:
-                raise FileError(
-                    f"{source.path}, line {number}: {len(fields)} fields, the header has {width}"
-                )
-            blank.append(not fields)
-    except csv.Error as error:
-        raise FileError(f"{source.path}: row {len(blank) + 1} cannot be read: {error}") from error
+    for number, fields in itertools.islice(_records(source, separator), 1, None):
+        if fields and not least <= len(fields) <= width:
+            hint = "; a decimal comma?" if separator == "," and len(fields) > width else ""
+            raise FileError(
+                f"{source.path}, line {number}: {len(fields)} fields, the header has {width}{hint}"
+            )
+        blank.append(not fields)
     return blank
 
 
@@ -197,27 +191,20 @@ def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _line_of_row(source: Source, separator: str, row: int) -> int:
-    records = (number for number, fields in _records(source, separator) if fields)
+    lines = (number for number, fields in _records(source, separator) if fields)
     try:
-        return next(number for index, number in enumerate(records) if index == row + 1)
+        return next(itertools.islice(lines, row + 1, None))
     except (StopIteration, csv.Error, FileError, UnicodeDecodeError):
         return row + 2
 
 
 def undecodable(source: Source) -> str | None:
     """Describe the first byte that is not UTF-8, or return None when all of them are."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    done = 0
-    for chunk in itertools.chain(source.chunks(), [b""]):
-        pending = len(decoder.getstate()[0])
-        try:
-            decoder.decode(chunk, final=not chunk)
-        except UnicodeDecodeError as error:
-            offset = done - pending + error.start
-            value = error.object[error.start]
-            return (
-                f"{source.path}: byte {offset} (0x{value:02x}) is not UTF-8; "
-                "is it Latin-1 or Windows-1252? save the file as UTF-8"
-            )
-        done += len(chunk)
+    try:
+        source.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        return (
+            f"{source.path}: byte {error.start} (0x{error.object[error.start]:02x}) is not UTF-8; "
+            "is it Latin-1 or Windows-1252? save the file as UTF-8"
+        )
     return None

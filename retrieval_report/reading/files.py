@@ -8,27 +8,20 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.contracts.errors import DataError, FileError
-from retrieval_report.contracts.warning import warn
-from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
-from retrieval_report.reading.csv_files import read_delimited
 from retrieval_report.reading.finding import find_files
-from retrieval_report.reading.formats import BINARY, detect_format
+from retrieval_report.reading.formats import detect_format, read_form
 from retrieval_report.reading.ids import as_text
-from retrieval_report.reading.mteb import prediction_format, read_predictions
 from retrieval_report.reading.names import (
     COSTS,
     ID_COLUMNS,
     RANKINGS,
-    Choose,
     Kind,
     in_order,
     match_columns,
 )
-from retrieval_report.reading.ndjson import read_ndjson
-from retrieval_report.reading.numbers import NULL_TEXTS, TextTable, parse_values
+from retrieval_report.reading.numbers import NULL_TEXTS
 from retrieval_report.reading.sources import Source, folder_model, open_source
-from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 
 
 def frame_from(
@@ -134,7 +127,7 @@ def column_names(source: Source) -> list[str]:
         raise _Named(*names)
 
     try:
-        _read_form(source, _form_of(source), choose, None)
+        read_form(source, detect_format(source), choose)
     except _Named as found:
         return list(found.args)
     return []  # pragma: no cover - every reader asks which columns to take
@@ -149,43 +142,11 @@ def _read_source(
         return match_columns(found, kind, columns, str(source.path))
 
     try:
-        form = _form_of(source)
+        form = detect_format(source)
         _refuse_other_kind(source, form, kind)
-        return form, _read_form(source, form, choose, max_rows)
+        return form, as_text(read_form(source, form, choose, max_rows), ID_COLUMNS)
     except OSError as error:  # deleted, or truncated to nothing, after it was opened
         raise FileError(f"{source.path}: {error.strerror or error}") from error
-
-
-def _form_of(source: Source) -> str:
-    """Return the format of a file; NDJSON may be predictions of other tools."""
-    form = detect_format(source)
-    return (prediction_format(source.head()) or form) if form == "ndjson" else form
-
-
-def _read_form(source: Source, form: str, choose: Choose, max_rows: int | None) -> pl.DataFrame:
-    if form in BINARY:
-        return as_text(read_binary(source, form, choose, max_rows), ID_COLUMNS)
-    if form in ("json", "json lines"):
-        return read_predictions(source, form, choose)
-    frame = (
-        read_ndjson(source, choose)
-        if form == "ndjson"
-        else parse_values(_read_text(source, form, choose))
-    )
-    if source.last_byte() != b"\n":
-        warn(
-            f"{source.path}: no newline at the end; the file may have been truncated while it was "
-            "written"
-        )
-    return frame
-
-
-def _read_text(source: Source, form: str, choose: Choose) -> TextTable:
-    if form == "run":
-        return read_trec(source, RUN_FIELDS, choose)
-    if form == "qrels":
-        return read_trec(source, QRELS_FIELDS, choose)
-    return read_delimited(source, "," if form == "csv" else "\t", choose)
 
 
 def _refuse_other_kind(source: Source, form: str, kind: Kind) -> None:

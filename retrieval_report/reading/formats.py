@@ -1,23 +1,50 @@
-"""Detect the format of a file by its content; its ending only helps if the content is ambiguous."""
+"""The formats of files: how each is recognised by its content, and what reads it.
+
+The ending of a name only helps if the content is ambiguous.
+"""
 
 from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
+from functools import partial
+
+import polars as pl
 
 from retrieval_report.contracts.errors import FileError
-from retrieval_report.reading.sources import ENDINGS, Source, ending
+from retrieval_report.contracts.warning import warn
+from retrieval_report.reading.binary import read_binary
+from retrieval_report.reading.csv_files import read_delimited
+from retrieval_report.reading.mteb import read_json, read_json_lines
+from retrieval_report.reading.names import Choose
+from retrieval_report.reading.ndjson import read_ndjson
+from retrieval_report.reading.sources import BOM, ENDINGS, Source, ending
+from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS, read_trec
 
-Format = str
-"""One of 'parquet', 'arrow', 'arrow stream', 'ndjson', 'run', 'qrels', 'csv', 'tsv'."""
-
-BOM = b"\xef\xbb\xbf"
-_NUMBER = re.compile(
-    r"[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf|infinity)$", re.IGNORECASE
-)
-_INTEGER = re.compile(r"[+-]?\d+$")
-_READ = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
-BINARY = tuple(_READ.values())
+BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow stream"}
+"""How files begin that are not text."""
+READERS: dict[str, Callable[[Source, Choose], pl.DataFrame]] = {
+    "json": read_json,
+    "json lines": read_json_lines,
+    "ndjson": read_ndjson,
+    "run": partial(read_trec, fields=RUN_FIELDS),
+    "qrels": partial(read_trec, fields=QRELS_FIELDS),
+    "csv": partial(read_delimited, separator=","),
+    "tsv": partial(read_delimited, separator="\t"),
+}
+"""What reads a text under our names."""
+_NUMBER = r"[+-]?(?i:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
+_BEGIN = {
+    "json": re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{'),
+    "json lines": re.compile(
+        r'\{(?=.*"query_id").*"results"\s*:\s*\[\s*(?:\]|\{[^{}]*"corpus_id")'
+    ),
+    "ndjson": re.compile(r"\{"),
+    "run": re.compile(rf"(?:\S+[^\S\n]+){{4}}{_NUMBER}[^\S\n]+\S"),
+    "qrels": re.compile(r"(?:\S+[^\S\n]+){3}[+-]?\d+[^\S\n]*(?:\n|$)"),
+}
+"""How texts begin, apart from blank lines and comments; the first that fits is the format."""
 _NOT_READ = {
     b"\x89PNG\r\n": "a picture (PNG), not a table",
     b"\xff\xd8\xff": "a picture (JPEG), not a table",
@@ -38,47 +65,89 @@ _NOT_READ = {
 }
 
 
-def detect_format(source: Source) -> Format:
-    """Return the format in which a file is to be parsed.
+def read_form(
+    source: Source, form: str, choose: Choose, max_rows: int | None = None
+) -> pl.DataFrame:
+    """Read columns of a file of a known format under our names."""
+    if form in BINARY.values():
+        return read_binary(source, form, choose, max_rows)
+    frame = READERS[form](source, choose)
+    if not form.startswith("json") and source.last_byte() != b"\n":
+        warn(
+            f"{source.path}: no newline at the end; the file may have been truncated while it was "
+            "written"
+        )
+    return frame
 
-    Parquet and Arrow are recognised by their magic bytes, NDJSON by its opening brace, TREC files
-    by a first line of 4 (qrels) or at least 6 (run) fields with numbers in the right columns. The
-    rest is delimited text, for which the ending, or else the header, decides between comma and tab.
+
+def detect_format(source: Source) -> str:
+    r"""Return the format in which a file is to be parsed, a key of `READERS` or a value of `BINARY`.
+
+    Parquet and Arrow are recognised by their magic bytes, JSON by how it begins, TREC files by a
+    first line of 4 (qrels) or at least 6 (run) fields with numbers in the right columns. The rest
+    is delimited text, for which the ending, or else the header, decides between comma and tab.
 
     Raises
     ------
     FileError
         The bytes are UTF-16, an unsupported container, or not what a binary ending promises.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> detect_format(Source(Path("a"), b'{"q1": {"d1": 0.5}}'))
+    'json'
+    >>> detect_format(Source(Path("a"), b'{"query": "q1", "item": "d1", "score": 1}'))
+    'ndjson'
     """
-    head = source.head()
-    if binary := _binary_format(source, head):
-        return binary
-    _refuse_other_encodings(source, head)
-    promised = ENDINGS.get(ending(source.path), "")
-    line = _first_line(head)
-    if line.startswith("{"):
-        return "ndjson"
-    if promised == "ndjson" or line.startswith("[{"):
-        raise FileError(
-            f"{source.path}: is not NDJSON (one JSON object per line); it begins {line[:40]!r}"
-        )
-    return _trec_format(line, promised) or _delimited_format(source, line, promised)
-
-
-def _binary_format(source: Source, head: bytes) -> Format | None:
-    for start, form in _READ.items():
+    head, path = source.head(), source.path
+    promised = ENDINGS.get(ending(path), "")
+    for start, form in BINARY.items():
         if head.startswith(start):
             return form
+    _refuse_other_contents(source, head, promised)
+    text = _begin(head)
+    found = next((form for form, begin in _BEGIN.items() if begin.match(text)), None)
+    if found is not None:
+        return found
+    line = text.split("\n", 1)[0].strip()
+    if promised == "ndjson" or line.startswith("[{"):
+        raise FileError(
+            f"{path}: is not NDJSON (one JSON object per line); it begins {line[:40]!r}"
+        )
+    fields = len(line.split())
+    if promised == "trec":
+        promised = "run" if fields >= 5 else "qrels"
+    if promised in ("csv", "tsv") or (promised in READERS and "," not in line):
+        return promised
+    if fields > 1 and not {",", "\t", ";", "|"} & {*line}:
+        raise FileError(
+            f"{path}: neither a table with a header nor a TREC file; the first line is "
+            f"{line[:80]!r}. A run has 'query Q0 item rank score tag' per line, qrels have "
+            "'query 0 item relevance'"
+        )
+    return "tsv" if "\t" in line and "," not in line else "csv"
+
+
+def _refuse_other_contents(source: Source, head: bytes, promised: str) -> None:
+    """Refuse what is no text that is read here."""
     for start, what in _NOT_READ.items():
         if head.startswith(start):
             raise FileError(f"{source.path}: is {what}")
-    promised = ENDINGS.get(ending(source.path))
-    if promised in BINARY and (b"\x00" in head or not _is_text(head)):
+    if promised in BINARY.values() and (b"\x00" in head or not _is_text(head)):
         raise FileError(
             f"{source.path}: is not in {promised} format (it begins {head[:8]!r}); damaged or "
             "misnamed"
         )
-    return None
+    first, newline, _ = head.partition(b"\n")
+    if b"\x00" in first:
+        raise FileError(
+            f"{source.path}: NUL bytes in the first line; UTF-16 without a mark, or not text at all"
+        )
+    if b"\r" in first and not newline:
+        raise FileError(
+            f"{source.path}: lines end in CR only (old Macintosh); end them in LF or CRLF"
+        )
 
 
 def _is_text(head: bytes) -> bool:
@@ -90,48 +159,7 @@ def _is_text(head: bytes) -> bool:
     return True
 
 
-def _refuse_other_encodings(source: Source, head: bytes) -> None:
-    newline = head.find(b"\n")
-    if b"\x00" in head[: newline if newline >= 0 else None]:
-        raise FileError(
-            f"{source.path}: NUL bytes in the first line; UTF-16 without a mark, or not text at all"
-        )
-    if newline < 0 and b"\r" in head:
-        raise FileError(
-            f"{source.path}: lines end in CR only (old Macintosh); end them in LF or CRLF"
-        )
-
-
-def _first_line(head: bytes) -> str:
-    """Return the first line that is neither blank nor a comment, or ''."""
-    for line in head.removeprefix(BOM).decode("utf-8", "replace").split("\n"):
-        if line.strip() and not line.lstrip().startswith("#"):
-            return line.strip()
-    return ""
-
-
-def _trec_format(line: str, promised: str) -> Format | None:
-    fields = line.split()
-    if len(fields) >= 6 and _NUMBER.match(fields[4]):
-        return "run"
-    if len(fields) == 4 and _INTEGER.match(fields[3]):
-        return "qrels"
-    if promised not in ("run", "qrels", "trec") or "," in line:
-        return None
-    return ("run" if len(fields) >= 5 else "qrels") if promised == "trec" else promised
-
-
-def _delimited_format(source: Source, line: str, promised: str) -> Format:
-    if promised in ("csv", "tsv"):
-        return promised
-    if "," in line:
-        return "csv"
-    if "\t" in line:
-        return "tsv"
-    if len(line.split()) > 1 and ";" not in line and "|" not in line:
-        raise FileError(
-            f"{source.path}: neither a table with a header nor a TREC file; the first line is "
-            f"{line[:80]!r}. "
-            "A run has 'query Q0 item rank score tag' per line, qrels have 'query 0 item relevance'"
-        )
-    return "csv"
+def _begin(head: bytes) -> str:
+    """Return the text from the first line on that is neither blank nor a comment."""
+    text = head.removeprefix(BOM).decode("utf-8", "replace")
+    return re.sub(r"\A(?:\s*#[^\n]*(?:\n|\Z))*\s*", "", text)

@@ -10,9 +10,8 @@ import polars as pl
 
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError, first_line
 from retrieval_report.reading.csv_files import undecodable
-from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.names import ID_COLUMNS, Choose, under_our_names
-from retrieval_report.reading.sources import Source
+from retrieval_report.reading.sources import BOM, Source
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _ANYTHING = re.compile(rb"\S")

@@ -5,7 +5,7 @@ chosen.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -20,28 +20,27 @@ NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 _LONG_INTEGER = r"^[+-]?\d{16,}$"
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*$")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
-_NUMBERS = {
-    "distance": pl.Float64,
-    "score": pl.Float64,
-    "weight": pl.Float64,
-    "relevance": pl.Int64,
-}
 _SAMPLE = 1000
-_INTEGERS = ("count", "row", "n_relevant")
+_NUMBER = ("a number", (pl.Int64, pl.UInt64, pl.Float64))
+_WHOLE = ("a whole number of 64 bits", (pl.Int64,))
+_WANTED: dict[str, tuple[str, tuple[type[pl.DataType], ...]]] = {
+    **dict.fromkeys(("distance", "score", "weight", "relevance"), _NUMBER),
+    **dict.fromkeys(("count", "row", "n_relevant"), _WHOLE),
+    "mask": ("true, false, 1 or 0", (pl.Boolean,)),
+}
+"""What a column holds, in words, and the types that it may get; the first that fits is taken."""
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A text file with sound structure: our column names, and values still as text, or floats that
-    a reader parsed.
+    """A text file with sound structure: our column names, and values still as text.
 
     Attributes
     ----------
     location : str
         The file, for messages.
     frame : pl.DataFrame
-        One column per contract column the file has: String, or Float64 without nulls and below
-        `MOST_EXACT`.
+        One column of String per contract column the file has.
     line : Callable[[int], int]
         Row index → line number in the file; slow, for messages only.
     """
@@ -71,73 +70,44 @@ def parse_values(table: TextTable) -> pl.DataFrame:
     >>> parse_values(TextTable("run.csv", frame, lambda row: row + 2)).rows()
     [('007', 3, 0.5), ('7', 12, None)]
     """
-    parsed = []
-    for series in table.frame:
-        if series.dtype != pl.String:
-            pass  # the reader knew what it is
-        elif series.name in _NUMBERS:
-            series = _parse_number(series, table)
-        elif series.name in _INTEGERS:
-            series = _checked(series, "a whole number of 64 bits", _integers, table)
-        elif series.name == "mask":
-            series = _checked(series, "true, false, 1 or 0", _truths, table)
-        parsed.append(series)
+    parsed = [
+        _parsed(series, *_WANTED[series.name], table) if series.name in _WANTED else series
+        for series in table.frame
+    ]
     return pl.DataFrame(parsed, height=table.frame.height)
 
 
-def _parse_number(text: pl.Series, table: TextTable) -> pl.Series:
-    if text.null_count() == len(text):
-        return text.cast(_NUMBERS[text.name])
-    for dtype in (pl.Int64, pl.UInt64):
-        if not fits_integers(text.head(_SAMPLE), dtype):
-            continue  # one that does not fit is enough
-        integers = text.cast(dtype, strict=False)
-        if integers.null_count() == text.null_count():
-            return integers
-    floats = text.cast(pl.Float64, strict=False)
-    if floats.null_count() == text.null_count():
-        _warn_of_lost_digits(text, floats, table)
-        return floats
-    cleaned = _clean(text)
-    if not cleaned.equals(text, null_equal=True):
-        return _parse_number(cleaned, table)
-    raise _not("a number", text, floats, table)
-
-
-def fits_integers(text: pl.Series, dtype: type[pl.DataType] | None = None) -> bool:
-    """Return whether all texts are whole numbers of a type, by default of one that numbers of a
-    file may become.
-
-    >>> fits_integers(pl.Series(["3", "-4"])), fits_integers(pl.Series(["3", "4.0"]))
-    (True, False)
-    """
-    types = (pl.Int64, pl.UInt64) if dtype is None else (dtype,)
-    return any(text.cast(kind, strict=False).null_count() == text.null_count() for kind in types)
-
-
-def _checked(
-    text: pl.Series, wanted: str, parse: Callable[[pl.Series], pl.Series], table: TextTable
+def _parsed(
+    given: pl.Series, wanted: str, types: Sequence[type[pl.DataType]], table: TextTable
 ) -> pl.Series:
-    """Return what the texts mean, or raise an error if one of them is not what is wanted."""
-    cleaned = _clean(text)
-    parsed = parse(cleaned)
-    if parsed.null_count() > cleaned.null_count():
-        raise _not(wanted, cleaned, parsed, table)
-    return parsed
+    """Return what the texts mean, as they are or without blanks and texts for "no value"."""
+    for clean in (False, True):
+        text = _clean(given) if clean else given
+        if text.null_count() == len(text):
+            return text.cast(pl.Int64 if text.name == "relevance" else types[-1])
+        for dtype in types:
+            if _cast(text.head(_SAMPLE), dtype).null_count() > text.head(_SAMPLE).null_count():
+                continue  # one that does not fit is enough
+            parsed = _cast(text, dtype)
+            if parsed.null_count() == text.null_count():
+                if dtype == pl.Float64:
+                    _warn_of_lost_digits(text, parsed, table)
+                return parsed
+    raise _not(wanted, text, _cast(text, types[-1]), table)
 
 
-def _integers(text: pl.Series) -> pl.Series:
-    return text.cast(pl.Int64, strict=False)
-
-
-def _truths(text: pl.Series) -> pl.Series:
-    return text.str.to_lowercase().replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
+def _cast(text: pl.Series, dtype: type[pl.DataType]) -> pl.Series:
+    """Convert texts; null where that is not possible."""
+    if dtype == pl.Boolean:
+        lower = text.str.to_lowercase()
+        return lower.replace_strict(_TRUTH, default=None, return_dtype=pl.Boolean)
+    return text.cast(dtype, strict=False)
 
 
 def _clean(text: pl.Series) -> pl.Series:
     """Strip blanks and turn the texts that mean "no value" into null."""
     stripped = text.str.strip_chars()
-    return stripped.replace(list(NULL_TEXTS), [None] * len(NULL_TEXTS))
+    return stripped.set(stripped.is_in(NULL_TEXTS), None)
 
 
 def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> DataError:
@@ -147,8 +117,7 @@ def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> D
     hint = "; a decimal comma? write a point" if _DECIMAL_COMMA.match(value) else ""
     return DataError(
         f"{table.location}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} "
-        f"is not {wanted}"
-        f" ({len(bad)} such values){hint}"
+        f"is not {wanted} ({len(bad)} such values){hint}"
     )
 
 

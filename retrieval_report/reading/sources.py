@@ -42,6 +42,7 @@ _NAMED_ONLY = (
     ".txt",
     ".json",
 )  # too common to be taken from a folder, but no part of a model's name
+BOM = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
 _MODEL_FOLDER = "model="
 

@@ -6,18 +6,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, first_line
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.csv_files import undecodable
-from retrieval_report.reading.formats import BOM
 from retrieval_report.reading.names import Choose, under_our_names
-from retrieval_report.reading.numbers import MOST_EXACT, TextTable, fits_integers
-from retrieval_report.reading.sources import Source
+from retrieval_report.reading.numbers import TextTable, parse_values
+from retrieval_report.reading.sources import BOM, Source
 
 RUN_FIELDS = ("query", "iteration", "item", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "item", "relevance")
@@ -27,13 +24,11 @@ QRELS_FIELDS = ("query", "iteration", "item", "relevance")
 _BLANK = r"[ \t\r\x0b\x0c]"
 _FIELD = r"[^ \t\r\x0b\x0c]"
 _BLANKS = (b" ", b"\t", b"\r", b"\x0b", b"\x0c")
-_BLANK_BYTE = 32  # and all bytes below: those of blanks, and of what no id should hold
-SAMPLE_LINES = 100
 _EMPTY_OR_COMMENT = re.compile(rf"^{_BLANK}*(#|$)")
 
 
-def read_trec(source: Source, fields: Sequence[str], choose: Choose) -> TextTable:
-    """Read a run (`RUN_FIELDS`) or qrels (`QRELS_FIELDS`); every value stays text.
+def read_trec(source: Source, choose: Choose, *, fields: Sequence[str]) -> pl.DataFrame:
+    """Read a run (`RUN_FIELDS`) or qrels (`QRELS_FIELDS`).
 
     As in trec_eval, blank lines and lines that begin with ``#`` are skipped, a ``#`` inside an id
     belongs to the id, and text after the tag of a run is ignored, with a warning since it may come
@@ -46,7 +41,7 @@ def read_trec(source: Source, fields: Sequence[str], choose: Choose) -> TextTabl
         all.
     """
     chosen = choose(fields)
-    return _read_plain(source, fields, chosen) or _read_any(source, fields, chosen)
+    return parse_values(_read_plain(source, fields, chosen) or _read_any(source, fields, chosen))
 
 
 def _read_any(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) -> TextTable:
@@ -74,70 +69,28 @@ def _read_plain(
 
     The parser of CSV takes a fifth of the time that a regular expression takes.
     """
-    separator, separators = _one_separator(source)
-    if separator is None:
+    mark = re.search(rb"[ \t]", source.head())
+    if mark is None or source.head(len(BOM)) == BOM:
         return None
-    wanted = list(dict.fromkeys([*chosen.values(), fields[0], fields[-1]]))
-    types: dict[str, Any] = dict.fromkeys(fields, pl.String)
-    if chosen.get("score") == "score" and _has_fraction(source, fields.index("score")):
-        types["score"] = pl.Float64
+    others = [blank for blank in _BLANKS if blank != mark[0]]
+    if any(blank in chunk for chunk in source.chunks() for blank in others):
+        return None
     try:
-        table = (
-            pl.scan_csv(
-                source.content,
-                separator=separator,
-                has_header=False,
-                quote_char=None,
-                schema=types,
-                glob=False,
-            )
-            .select(wanted)
-            .collect()
+        table = pl.read_csv(
+            source.content,
+            separator=mark[0].decode(),
+            has_header=False,
+            quote_char=None,
+            schema=dict.fromkeys(fields, pl.String),
+            glob=False,
         )
     except (pl.exceptions.PolarsError, OSError):
+        return None  # a line that is too long, or bytes that are not UTF-8
+    # Two marks, or a line that is too short, leave a field empty.
+    empty = any(column.null_count() for column in table)
+    if empty or table.is_empty() or table[fields[0]].str.starts_with("#").any():
         return None
-    short = any(
-        table[name].null_count() for name in wanted
-    )  # a line that is too short lacks its last field
-    longer = separators != table.height * (len(fields) - 1)
-    if short or longer or table.is_empty() or table[fields[0]].str.starts_with("#").any():
-        return None
-    if types.get("score") == pl.Float64 and (table["score"].abs() >= MOST_EXACT).any():
-        return None  # of text it can be said which numbers lost digits
     return TextTable(str(source.path), table.select(under_our_names(chosen)), lambda row: row + 1)
-
-
-def _has_fraction(source: Source, field: int) -> bool:
-    """Whether one of the first lines has a number there that is not whole: then the parser may read
-    floats at once.
-    """
-    rows = [line.split() for line in source.head().split(b"\n")[:-1][:SAMPLE_LINES]]
-    texts = [fields[field].decode("utf-8", "replace") for fields in rows if len(fields) > field]
-    return not fits_integers(pl.Series(texts, dtype=pl.String))
-
-
-def _one_separator(source: Source) -> tuple[str | None, int]:
-    """The blank or tab that alone stands between fields, with no other blank around, and how many
-    there are.
-    """
-    mark = re.search(rb"[ \t]", source.head())
-    if mark is None:
-        return None, 0
-    others = [other for other in _BLANKS if other != mark[0]]
-    before, ascii_only, count = b"\n", True, 0
-    for chunk in source.chunks():
-        if any(other in chunk for other in others):
-            return None, 0
-        given = np.frombuffer(before + chunk, np.uint8)
-        low = given <= _BLANK_BYTE
-        if (low[1:] & low[:-1]).any():  # two marks, a blank line, or a mark around a line
-            return None, 0
-        count += int(np.count_nonzero(given[1:] == mark[0][0]))
-        ascii_only = ascii_only and chunk.isascii()
-        before = chunk[-1:]
-    if not ascii_only and (source.head(len(BOM)) == BOM or undecodable(source)):
-        return None, 0
-    return mark[0].decode(), count
 
 
 def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:

@@ -164,7 +164,7 @@ def test_row_081_empty_fields_and_blank_lines_are_no_short_rows(tmp_path: Path) 
 def test_row_082_long_rows(tmp_path: Path) -> None:
     refused(
         write(tmp_path / "a.csv", HEADER + ROWS + "q3,a,1,1,1\n"),
-        "line 5: 5 fields, but the header has 4",
+        "line 5: 5 fields, the header has 4",
     )
     text = (HEADER + ROWS + "q3,a,1,1,1\n").replace(",", "\t")
     refused(write(tmp_path / "a.tsv", text), "line 5: 5 fields")

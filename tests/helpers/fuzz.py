@@ -179,7 +179,7 @@ def fuzz_file(name: str, number: int, folder: Path) -> str:
                 codes_from(name, data)
             else:
                 source = open_source(path, 2**24)
-                if (form := detect_format(source)) in BINARY:
+                if (form := detect_format(source)) in BINARY.values():
                     try_first(source, form, 10**6, 2**30)
                 read(path, max_bytes=2**24, max_rows=10**6)
         except rr.RetrievalReportError:

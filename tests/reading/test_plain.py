@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.reading import trec
 from retrieval_report.reading.names import JUDGEMENTS, RANKINGS, match_columns
-from retrieval_report.reading.numbers import parse_values
 from retrieval_report.reading.sources import SMALL_CHUNK, Source
 from retrieval_report.reading.trec import QRELS_FIELDS, RUN_FIELDS
 
@@ -80,15 +79,12 @@ def result(
             patch.setattr(trec, "_read_plain", lambda *given: None)
         try:
             source = Source(Path("made.txt"), content)
-            table = trec.read_trec(
-                source, fields, lambda found: match_columns(found, kind, columns, "made.txt")
+            frame = trec.read_trec(
+                source,
+                lambda found: match_columns(found, kind, columns, "made.txt"),
+                fields=fields,
             )
-            frame = parse_values(table)
-            outcome: Any = (
-                frame.schema,
-                frame.rows(),
-                [table.line(row) for row in range(frame.height)],
-            )
+            outcome: Any = (frame.schema, frame.rows())
         except RetrievalReportError as error:
             outcome = (type(error), str(error))
     return repr(outcome), [str(warning.message) for warning in caught]
@@ -147,6 +143,6 @@ def test_plain_files_take_the_faster_way() -> None:
     ):
         source = Source(Path("a"), content)
         assert trec._read_plain(source, RUN_FIELDS, choose(RUN_FIELDS)) is not None
-        assert parse_values(trec.read_trec(source, RUN_FIELDS, choose)).height == content.count(
+        assert trec.read_trec(source, choose, fields=RUN_FIELDS).height == content.count(
             b"Q0"
         )
