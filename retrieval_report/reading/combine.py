@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 
 import polars as pl
@@ -18,7 +19,7 @@ from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import base_name
 
 PLACEHOLDERS = {
-    *(
+    *[
         "unknown",
         "default",
         "none",
@@ -30,8 +31,8 @@ PLACEHOLDERS = {
         "tag",
         "test",
         "r0",
-    ),
-    *("anserini", "beir", "capreolus", "galago", "indri", "pyserini", "pyterrier"),
+    ],
+    *["anserini", "beir", "capreolus", "galago", "indri", "pyserini", "pyterrier"],
 }
 """Tags in lower case that name no run: what tools and scripts write unless they are told."""
 
@@ -87,43 +88,33 @@ def _one_order(parts: Sequence[Part]) -> Sequence[Part]:
     """Give all parts a distance if some have one and others a score; 0 − score keeps every order
     and every tie.
     """
-    orders = [{"distance", "score"} & set(part.frame.columns) for part in parts]
-    if {"distance"} not in orders or {"score"} not in orders:
+    if not any("distance" in part.frame.columns for part in parts):
         return parts
-    return [
-        _as_distance(part) if order == {"score"} else part
-        for part, order in zip(parts, orders, strict=True)
-    ]
+    return [_as_distance(part) if "score" in part.frame.columns else part for part in parts]
 
 
 def _as_distance(part: Part) -> Part:
-    score = part.frame["score"]
-    if score.dtype.is_unsigned_integer():
-        score = score.cast(pl.Int64, strict=False)
-    least = pl.select(score.dtype.min()).item() if score.dtype.is_integer() else None  # type: ignore[attr-defined]
-    if least is not None and (
-        score.null_count() > part.frame["score"].null_count() or (score == least).any()
-    ):
+    distance = 0 - pl.col("score")
+    if part.frame.schema["score"].is_integer():
+        distance = (0 - pl.col("score").cast(pl.Int128)).cast(pl.Int64, strict=False)
+    frame = part.frame.with_columns(score=distance).rename({"score": "distance"})
+    if frame["distance"].null_count() > part.frame["score"].null_count():
         raise ColumnError(
             f"{part.path}: a 'score' where other models have a 'distance', and it is too large to "
             "be turned into one"
         )
-    frame = part.frame.with_columns((0 - score).alias("distance"))
-    names = ["distance" if name == "score" else name for name in part.frame.columns]
-    return replace(part, frame=frame.select(names))
+    return replace(part, frame=frame)
 
 
 def _refuse_shared_names(parts: Sequence[Part]) -> None:
     seen: dict[str, Path | str] = {}
     for part in parts:
-        if part.name is None:
-            continue
-        if part.name in seen:
+        if part.name is not None and part.name in seen:
             raise FileError(
                 f"{seen[part.name]} and {part.path} would both be model {part.name!r}; "
                 "rename one, give each a model column, or pass model= if they are one model"
             )
-        seen[part.name] = part.path
+        seen[part.name or ""] = part.path
 
 
 def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
@@ -143,43 +134,37 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
         return [by_file(part) if part.tagged else part for part in parts]
     if name_by is None and _named_by_tags(parts, tagged):
         return list(parts)
-    for tag, alone, query, files in _shared_tags(tagged).iter_rows():
+    shared = _shared_tags(tagged).rows() if len(tagged) > 1 else []
+    for tag, query, files in shared:
         both = f"{tagged[files[0]].path} and {tagged[files[1]].path}"
-        if name_by == "tag" and not alone:
+        if name_by is not None and query is not None:
             raise FileError(
                 f"{both} both carry the tag {tag!r} and rank query {query!r}; give the runs "
-                "different tags, or name "
-                "them by file: name_by='file'"
+                "different tags, or name them by file: name_by='file'"
             )
-        if name_by is None and alone:
+        if name_by is None and query is None:
             warn(
                 f"{both} carry the tag {tag!r} and share no query: each is a model of its own, "
-                "named after its file; "
-                "name_by='tag' makes them one"
+                "named after its file; name_by='tag' makes them one"
             )
-    return (
-        list(parts)
-        if name_by == "tag"
-        else [_by_file_and_tag(part) if part.tagged else part for part in parts]
-    )
+    if name_by == "tag":
+        return list(parts)
+    return [_by_file_and_tag(part) if part.tagged else part for part in parts]
 
 
 def by_file(part: Part) -> Part:
     """Name the model of a file after it."""
     name = base_name(Path(part.path))
-    return Part(part.path, part.frame.with_columns(pl.lit(name).alias("model")), name=name)
+    return Part(part.path, part.frame.with_columns(model=pl.lit(name)), name=name)
 
 
 def _by_file_and_tag(part: Part) -> Part:
     """Name the runs of a file after it; the tags tell several of them apart."""
-    if part.frame["model"].n_unique() == 1:
-        return by_file(part)
-    name = base_name(Path(part.path))
-    return replace(
-        part,
-        frame=part.frame.with_columns(model=pl.format("{}:{}", pl.lit(name), "model")),
-        name=name,
-    )
+    tags, named = part.frame["model"], by_file(part)
+    if tags.n_unique() == 1:
+        return named
+    model = pl.format("{}:{}", "model", tags)
+    return replace(named, frame=named.frame.with_columns(model=model))
 
 
 def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
@@ -192,29 +177,21 @@ def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
 
 
 def _shared_tags(parts: Sequence[Part]) -> pl.DataFrame:
-    """Return tags of several files: whether they share no query, a query (shared if any is), its
-    files first.
+    """Return tags of several files: the tag, a query that two of them rank, if there is one, and
+    the files.
     """
     lists = pl.concat(
-        _lists_of(part.frame).with_columns(file=pl.lit(index, pl.UInt32))
+        part.frame.select("model", "query", file=pl.lit(index)).unique(maintain_order=True)
         for index, part in enumerate(parts)
     )
-    lists = lists.with_columns(alone=pl.len().over("model", "query") == 1)
-    shared = (
-        lists.sort("model", "alone", "query", "file")
+    again = pl.col("query").is_duplicated().over("model")
+    return (
+        lists.with_columns(again=again)
+        .sort("again", descending=True, maintain_order=True)
         .group_by("model", maintain_order=True)
-        .agg(pl.col("alone", "query").first(), pl.col("file").unique(maintain_order=True))
+        .agg(pl.col("query").filter("again").first(), pl.col("file").unique(maintain_order=True))
+        .filter(pl.col("file").list.len() > 1)
     )
-    return shared.filter(pl.col("file").list.len() > 1)
-
-
-def _lists_of(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return models and queries of the rows, each pair once; most rows belong to the same list as
-    the row before.
-    """
-    keys = ("model", "query")
-    other = pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift()) for key in keys)
-    return frame.select(keys).filter(other | (pl.int_range(pl.len()) == 0)).unique()
 
 
 def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
@@ -235,7 +212,8 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
         if name in ("distance", "score"):
             _refuse_mixed_floats(name, parts)
         return pl.Float64()
-    locations = "; ".join(f"{dtype} in {_first_with(dtype, name, parts).path}" for dtype in types)
+    first = {part.frame.schema[name]: part.path for part in reversed(parts)}
+    locations = "; ".join(f"{dtype} in {first[dtype]}" for dtype in types)
     odd = _odd_text(name, parts) if name in ID_COLUMNS else None
     hint = f" ({odd!r} is not spelt as a number)" if odd else ""
     raise ColumnError(f"column {name!r} has types that do not go together: {locations}{hint}")
@@ -243,11 +221,8 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
 
 def _fits(values: pl.Series) -> bool:
     """Return whether whole numbers fit in 64 bits."""
-    return values.dtype not in (pl.UInt64, pl.Int128, pl.UInt128) or bool(
-        (
-            values.cast(pl.Int128, strict=False).is_between(-(2**63), 2**63 - 1) | values.is_null()
-        ).all()
-    )
+    wide = values.cast(pl.Int64, strict=False)
+    return wide.null_count() == values.null_count()
 
 
 def _odd_text(name: str, parts: Sequence[Part]) -> str | None:
@@ -256,26 +231,19 @@ def _odd_text(name: str, parts: Sequence[Part]) -> str | None:
     return next((odd for odd in map(spelt_otherwise, texts) if odd is not None), None)
 
 
-def _first_with(dtype: pl.DataType, name: str, parts: Sequence[Part]) -> Part:
-    return next(part for part in parts if part.frame.schema[name] == dtype)
-
-
 def _refuse_mixed_floats(name: str, parts: Sequence[Part]) -> None:
     """One list must not mix float32 and float64: 0.1 is a different number in each."""
-    by_type: dict[pl.DataType, Part] = {}
-    for part in parts:
-        dtype = part.frame.schema[name]
-        for other_type, other in by_type.items():
-            if dtype == other_type or not (dtype.is_float() and other_type.is_float()):
-                continue
-            keys = ["model", "query"]
-            lists, others = part.frame.select(keys).unique(), other.frame.select(keys).unique()
-            if lists.join(others, on=keys, how="semi").height:
-                raise ColumnError(
-                    f"column {name!r} is {other_type} in {other.path} but {dtype} in {part.path}, "
-                    "and both hold rows of the same query: equal values would differ"
-                )
-        by_type.setdefault(dtype, part)
+    floats = [part for part in parts if part.frame.schema[name].is_float()]
+    for part, other in combinations(floats, 2):
+        dtype, other_type = part.frame.schema[name], other.frame.schema[name]
+        if dtype == other_type:
+            continue
+        keys = ["model", "query"]
+        if part.frame.join(other.frame, on=keys, how="semi").height:
+            raise ColumnError(
+                f"column {name!r} is {dtype} in {part.path} but {other_type} in {other.path}, "
+                "and both hold rows of the same query: equal values would differ"
+            )
 
 
 def _cast(part: Part, types: dict[str, pl.DataType]) -> pl.DataFrame:
@@ -283,18 +251,16 @@ def _cast(part: Part, types: dict[str, pl.DataType]) -> pl.DataFrame:
     for name, dtype in types.items():
         series = part.frame[name]
         try:
-            cast = series.cast(dtype)
+            columns.append(series.cast(dtype))
         except pl.exceptions.PolarsError as error:
             raise ColumnError(
                 f"{part.path}: column {name!r}: {series.dtype} does not fit {dtype}"
             ) from error
-        if dtype == pl.Float64 and _merges(series, cast):
+        if dtype == pl.Float64 and _merges(series, columns[-1]):
             raise ColumnError(
                 f"{part.path}: column {name!r} has {series.dtype} values that Float64, which "
-                "another part needs, "
-                "cannot tell apart; they would tie"
+                "another part needs, cannot tell apart; they would tie"
             )
-        columns.append(cast)
     return pl.DataFrame(columns)
 
 
