@@ -143,6 +143,4 @@ def test_plain_files_take_the_faster_way() -> None:
     ):
         source = Source(Path("a"), content)
         assert trec._read_plain(source, RUN_FIELDS, choose(RUN_FIELDS)) is not None
-        assert trec.read_trec(source, choose, fields=RUN_FIELDS).height == content.count(
-            b"Q0"
-        )
+        assert trec.read_trec(source, choose, fields=RUN_FIELDS).height == content.count(b"Q0")
