@@ -4,7 +4,7 @@ query.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -26,6 +26,8 @@ from retrieval_report.reading.search_results import (
     item_ids,
     read_results,
 )
+
+RelevanceOf = Callable[[Results, str], Any]  # of the results of a model; None: not known
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -181,29 +183,36 @@ def from_search(
     for model, one in found.items():
         remedy = _remedy(model, scored, alone=len(found) == 1)
         check_direction(one, f"model {model!r}", scores=model in scored, remedy=remedy)
-    labels = (query_labels, item_labels)
-    _check_sources(labels, judgements, relevance, indexes)
+    _check_sources((query_labels, item_labels), judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
     names = _query_ids(query_ids, max(one.queries for one in found.values()), indexes)
-    judge = _Judge.of(labels, relevance, items, names)
-    frames = {
-        model: judge.rankings(one, model, mask).rename(
-            {"value": "score" if model in scored else "distance"}
-        )
-        for model, one in found.items()
-    }
-    if exclude_self:
-        frames = {model: _without_self(frame, model) for model, frame in frames.items()}
-    rankings = combine([Part(f"model {model!r}", frame) for model, frame in frames.items()])
-    if isinstance(relevance, str):
-        return Inputs(
-            rankings,
-            None if judgements is None else read_judgements(judgements),
-            None if query_labels is None else judge.queries(relevance, exclude_self),
-        )
-    return Inputs(
-        rankings, judge.judgements() if any(one.indexed for one in found.values()) else None
-    )
+    relevance_of, n_relevant = _from_matrix(relevance), None
+    if query_labels is not None and names is not None:
+        labels = _plain(query_labels, "query_labels", len(names), "queries")
+        relevance_of = _from_labels(labels, items, relevance)
+        how: dict[str, Any] = {"relevance": relevance, "exclude_self": exclude_self}
+        ids: dict[str, Any] = {"query_ids": names, "item_ids": items.ids_of(items.count)}
+        n_relevant = count_relevant(labels, items.labels, **how, **ids)
+    parts = []
+    for model, one in found.items():
+        what, order = f"model {model!r}", "score" if model in scored else "distance"
+        query, item = pl.Series(one.query), items.names(one, what)
+        columns = {
+            "query": query if names is None else names.gather(query),
+            "item": item,
+            order: one.value,
+            "relevance": relevance_of(one, model),
+            "mask": None if mask is None else _mask(mask, one, what),
+        }
+        frame = pl.DataFrame({name: part for name, part in columns.items() if part is not None})
+        frame = frame.select(pl.lit(model).alias("model"), pl.all())
+        if isinstance(relevance, Mapping):  # a column holds different items in every model
+            frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))
+        parts.append(Part(what, _without_self(frame, model) if exclude_self else frame))
+    known = None if judgements is None else read_judgements(judgements)
+    if not isinstance(relevance, str) and any(one.indexed for one in found.values()):
+        known = _matrix_judgements(relevance, names, items)
+    return Inputs(combine(parts), known, n_relevant)
 
 
 def _name(model: object) -> str:
@@ -283,10 +292,10 @@ def _plain(values: object, what: str, count: int | None = None, things: str = ""
 class _Items:
     """Ids and labels of the items that a search can return."""
 
-    ids: pl.Series | None  # of items counted from 0
-    keys: NDArray[Any] | None  # the names the search uses, if it does not use indices
-    labels: Any  # in the order of ids or keys
-    count: int | None
+    ids: pl.Series | None  # None: numbers from 0
+    by_key: bool  # whether the search uses the ids, not indices
+    labels: Any
+    count: int
 
     @classmethod
     def of(cls, labels: object, ids: object) -> _Items:
@@ -296,19 +305,20 @@ class _Items:
                     "item_ids: given together with item_labels by key, which name the items"
                 )
             keys = check_ids(list(labels), len(labels), "item_labels")
-            return cls(keys, keys.to_numpy(), list(labels.values()), len(labels))
-        held = None if labels is None else _plain(labels, "item_labels")
-        count = None if held is None else len(held)
+            return cls(keys, True, list(labels.values()), len(labels))
+        known = None if labels is None else _plain(labels, "item_labels")
+        count = None if known is None else len(known)
         if ids is None:
-            return cls(None, None, held, count)
+            return cls(None, False, known, count or 0)
         named = _plain(ids, "item_ids", count, "item_labels")
-        return cls(check_ids(named, len(named), "item_ids"), None, held, len(named))
+        return cls(check_ids(named, len(named), "item_ids"), False, known, len(named))
 
     def row_numbers(self, found: Results, what: str) -> NDArray[np.int64]:
         """Return the index of every result's item."""
         item = found.item.astype(str) if found.item.dtype == object else found.item
-        if self.keys is not None:
-            keys = self.keys.astype(str) if item.dtype.kind == "U" else self.keys
+        if self.by_key and self.ids is not None:
+            keys = self.ids.to_numpy()
+            keys = keys.astype(str) if item.dtype.kind == "U" else keys
             order = np.argsort(keys, kind="stable")
             row = order[np.minimum(np.searchsorted(keys, item, sorter=order), keys.size - 1)]
             unknown = keys[row] != item
@@ -319,12 +329,11 @@ class _Items:
             )
         else:
             row = item.astype(np.int64)
-            unknown = (row < 0) | (row >= (self.count or 0))
+            unknown = (row < 0) | (row >= self.count)
         if unknown.any():
-            first = item[np.argmax(unknown)]
             raise DataError(
-                f"{what}: index {first} is none of the {self.count} items ({int(unknown.sum())} "
-                "such results)"
+                f"{what}: index {item[np.argmax(unknown)]} is none of the {self.count} items "
+                f"({int(unknown.sum())} such results)"
             )
         return row
 
@@ -334,105 +343,62 @@ class _Items:
 
     def names(self, found: Results, what: str) -> pl.Series:
         """Return the ids of the items found."""
-        if self.ids is None or self.keys is not None:
+        if self.ids is None or self.by_key:
             return item_ids(found.item)
-        return self.ids.gather(pl.Series(self.row_numbers(found, what))).alias("item")
+        return self.ids.gather(pl.Series(self.row_numbers(found, what)))
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """What was searched, and the source of relevance: labels, a matrix, or none yet."""
+def _from_labels(labels: Any, items: _Items, relevance: object) -> RelevanceOf:
+    """Relevance by labels of queries and items."""
+    space, what = LabelSpace.of(labels, len(labels), str(relevance)), "item_labels"
+    words = space.encode(space.check(items.labels, items.count, what), items.count, what, 0)
 
-    items: _Items
-    names: pl.Series | None  # ids of the queries; None if the results name them
-    labels: Any = None  # of the queries
-    space: LabelSpace | None = None
-    words: Any = None  # the items' labels, encoded
-    matrix: Any = None  # or a dict model → matrix
+    def relevance_of(found: Results, model: str) -> Any:
+        _check_columns(found, f"model {model!r}", items)
+        rows = items.row_numbers(found, f"model {model!r}")
+        return space.relevance(found.query, rows, words)
 
-    @classmethod
-    def of(
-        cls,
-        labels: tuple[object, object],
-        relevance: object,
-        items: _Items,
-        names: pl.Series | None,
-    ) -> _Judge:
-        if not isinstance(relevance, str):
-            return cls(items, names, matrix=relevance)
-        if labels[0] is None or names is None:
-            return cls(items, names)
-        own = _plain(labels[0], "query_labels", len(names), "queries")
-        space = LabelSpace.of(own, len(names), relevance)
-        count = items.count or 0
-        words = space.encode(
-            space.check(items.labels, count, "item_labels"), count, "item_labels", 0
-        )
-        return cls(items, names, own, space, words)
+    return relevance_of
 
-    def rankings(self, found: Results, model: str, mask: object) -> pl.DataFrame:
-        """Return the rankings of one model."""
-        what = f"model {model!r}"
-        query = (
-            pl.Series(found.query)
-            if self.names is None
-            else self.names.gather(pl.Series(found.query))
-        )
-        item = self.items.names(found, what)
-        if isinstance(self.matrix, Mapping):  # a column holds different items in every model
-            item = pl.select(pl.format("{}:{}", pl.lit(model), item)).to_series()
-        columns = [query.alias("query"), item.alias("item"), pl.Series("value", found.value)]
-        relevance = self._relevance(found, model, what)
-        if relevance is not None:
-            columns.append(pl.Series("relevance", relevance))
-        if mask is not None:
-            if found.indexed:
-                raise ParameterError(
-                    "mask: only for a matrix; a search that found nothing returns index -1"
-                )
-            columns.append(pl.Series("mask", _aligned(mask, found, "mask", what).astype(bool)))
-        return pl.DataFrame(columns).select(pl.lit(model).alias("model"), pl.all())
 
-    def _relevance(self, found: Results, model: str, what: str) -> Any:
-        """Return the relevance of every result, or None if it comes from elsewhere."""
-        if self.space is not None:
-            _check_columns(found, what, self.items)
-            return self.space.relevance(
-                found.query, self.items.row_numbers(found, what), self.words
-            )
-        if self.matrix is None or found.indexed:
+def _from_matrix(relevance: object) -> RelevanceOf:
+    """Relevance by a matrix in the shape of the results; None where it comes from elsewhere."""
+
+    def relevance_of(found: Results, model: str) -> Any:
+        if isinstance(relevance, str) or found.indexed:
             return None
-        own = self.matrix[model] if isinstance(self.matrix, Mapping) else self.matrix
-        return _aligned(own, found, "relevance", what)
+        matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
+        return _aligned(matrix, found, "relevance", f"model {model!r}")
 
-    def queries(self, relevance: str, exclude_self: bool) -> pl.DataFrame:
-        """Return R of every query, counting relevant items that were not found too."""
-        ids = {"query_ids": self.names, "item_ids": self.items.ids_of(self.items.count or 0)}
-        return count_relevant(
-            self.labels, self.items.labels, relevance=relevance, exclude_self=exclude_self, **ids
+    return relevance_of
+
+
+def _mask(mask: object, found: Results, what: str) -> NDArray[np.bool_]:
+    if found.indexed:
+        raise ParameterError(
+            "mask: only for a matrix; a search that found nothing returns index -1"
         )
+    return _aligned(mask, found, "mask", what).astype(bool)
 
-    def judgements(self) -> pl.DataFrame:
-        """Return the matrix as judgements: relevant items, and one item for queries without any."""
-        if isinstance(self.matrix, Mapping):
-            raise ParameterError("relevance: a dict of matrices is for results without indices")
-        matrix = as_array(self.matrix, "relevance")
-        if matrix.ndim != 2 or self.names is None or matrix.shape[0] != len(self.names):
-            raise DataError(
-                f"relevance: shape {matrix.shape}; with indices, a row for every query, a column "
-                "for every item"
-            )
-        listed = matrix != 0
-        listed[~listed.any(axis=1), 0] = True
-        query, item = np.nonzero(listed)
-        ids = self.items.ids_of(matrix.shape[1])
-        if len(ids) != matrix.shape[1]:
-            raise DataError(f"relevance: shape {matrix.shape} for {len(ids)} items")
-        columns = [
-            self.names.gather(pl.Series(query)).alias("query"),
-            ids.gather(pl.Series(item)).alias("item"),
-        ]
-        return pl.DataFrame([*columns, pl.Series("relevance", matrix[query, item])])
+
+def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items) -> pl.DataFrame:
+    """Return the matrix as judgements: relevant items, and one item for queries without any."""
+    if isinstance(relevance, Mapping):
+        raise ParameterError("relevance: a dict of matrices is for results without indices")
+    matrix = as_array(relevance, "relevance")
+    if matrix.ndim != 2 or names is None or len(matrix) != len(names):
+        raise DataError(
+            f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for "
+            "every item"
+        )
+    ids = items.ids_of(matrix.shape[1])
+    if len(ids) != matrix.shape[1]:
+        raise DataError(f"relevance: shape {matrix.shape} for {len(ids)} items")
+    known = matrix != 0
+    known[~known.any(axis=1), 0] = True
+    query, item = np.nonzero(known)
+    columns = {"query": names.gather(pl.Series(query)), "item": ids.gather(pl.Series(item))}
+    return pl.DataFrame({**columns, "relevance": matrix[query, item]})
 
 
 def _check_columns(found: Results, what: str, items: _Items) -> None:
@@ -440,7 +406,7 @@ def _check_columns(found: Results, what: str, items: _Items) -> None:
     their own.
     """
     columns = found.value.size // max(found.queries, 1)
-    if not found.indexed and items.keys is None and columns != items.count:
+    if not found.indexed and not items.by_key and columns != items.count:
         raise DataError(
             f"{what}: a matrix of {columns} columns for {items.count} item labels; it needs a "
             "column for every item; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Unpack
 
@@ -23,34 +23,7 @@ HINTS = schema("hints")
 LEAST_VALUES = 20  # fewer distances do not show how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01
-MESSAGES = {
-    "cut_through_tie": "the lists {verb} cut ({reason}), about {value:.0%} of them through their "
-    "last tie: which of "
-    "its items were kept is then an accident. Scores whose cutoff ends before that tie are exact; "
-    "for the others "
-    "retrieve deeper, or keep whole ties",
-    "reversed": "{below} of {models} models score far below random order and none far above it "
-    "(closest, {closest}: AP "
-    "{ap:.4f} against {chance:.4f}): is a {near} {order} really near? If not, call the column "
-    "{other!r}",
-    "below_chance": "AP {ap:.4f} lies below the {chance:.4f} of random order: does this model give "
-    "a {other} where "
-    "the others give a {order}?",
-    "half_precision": "the {order}s are {kind} numbers: {value:.0%} of the items are tied, some of "
-    "them only by "
-    "rounding",
-    "near_ties": "{value:.0%} of the gaps between neighbouring distances are within rounding "
-    "error: the same vectors "
-    "computed in another order may swap them; decimals=… ties them",
-    "ties": "{tied:.0%} of the items share their distance with another, {value:.0%} are in ties of "
-    "different "
-    "relevances: the order inside ties decides part of every score",
-}
 Hint = tuple[str | None, str, float, str]  # model, hint, value and message
-
-
-def _hint(model: str | None, hint: str, value: float, **facts: object) -> Hint:
-    return model, hint, value, MESSAGES[hint].format(value=value, **facts)
 
 
 def tie_hints(
@@ -111,9 +84,10 @@ def tie_hints(
     checked = options_with(options, policies="expected")
     table = TieTable(rankings, judgements, queries, checked)
     profile = profile_of(table, (None,))
-    found = [*_cut_lists(table), *_reversed(table.judged, checked)]
-    found += [*_half_precision(table, profile), *_near_ties(profile), *_ties(profile)]
-    return pl.DataFrame(found, schema=HINTS, orient="row")
+    tied = dict(profile.select("model", "tied_items").iter_rows())
+    hints = [*_cut_lists(table), *_reversed(table.judged, checked)]
+    hints += [*_half_precision(table, tied), *_near_ties(profile), *_ties(profile)]
+    return pl.DataFrame(hints, schema=HINTS, orient="row")
 
 
 def _cut_lists(table: TieTable) -> Iterator[Hint]:
@@ -124,7 +98,13 @@ def _cut_lists(table: TieTable) -> Iterator[Hint]:
         decision = table.decisions[model]
         if decision.truncated == WITHIN_TIE and share >= WORTH_SAYING:
             verb = "may be" if decision.reason == NOT_KNOWN else "are"
-            yield _hint(model, "cut_through_tie", share, reason=decision.reason, verb=verb)
+            message = (
+                f"the lists {verb} cut ({decision.reason}), about {share:.0%} of them through "
+                "their last tie: which of its items were kept is then an accident. Scores whose "
+                "cutoff ends before that tie are exact; for the others retrieve deeper, or keep "
+                "whole ties"
+            )
+            yield model, "cut_through_tie", share, message
 
 
 def _lost(table: TieTable) -> pl.DataFrame:
@@ -166,11 +146,19 @@ def _reversed(judged: Judged, options: Options) -> Iterator[Hint]:
     near, other = ("small", "score") if order == "distance" else ("large", "distance")
     if below.height and above.is_empty():
         model, ap, level, z = below.sort("z", descending=True).row(0)
-        facts = {"below": below.height, "models": chance.height, "closest": model, "near": near}
-        yield _hint(None, "reversed", z, ap=ap, chance=level, order=order, other=other, **facts)
+        message = (
+            f"{below.height} of {chance.height} models score far below random order and none far "
+            f"above it (closest, {model}: AP {ap:.4f} against {level:.4f}): is a {near} {order} "
+            f"really near? If not, call the column {other!r}"
+        )
+        yield None, "reversed", z, message
         return
     for model, ap, level, z in below.sort("model").iter_rows():
-        yield _hint(model, "below_chance", z, ap=ap, chance=level, order=order, other=other)
+        message = (
+            f"AP {ap:.4f} lies below the {level:.4f} of random order: does this model give a "
+            f"{other} where the others give a {order}?"
+        )
+        yield model, "below_chance", z, message
 
 
 def _against_random_order(judged: Judged, options: Options) -> pl.DataFrame:
@@ -189,13 +177,15 @@ def _against_random_order(judged: Judged, options: Options) -> pl.DataFrame:
     )
 
 
-def _half_precision(table: TieTable, profile: pl.DataFrame) -> Iterator[Hint]:
-    distances = table.ties.select("model", table.order)
-    tied = dict(profile.select("model", "tied_items").iter_rows())
-    for (model,), group in distances.group_by("model", maintain_order=True):
-        kind = _half_type(group[table.order])
-        if kind and tied[model] > 0:
-            yield _hint(str(model), "half_precision", tied[model], order=table.order, kind=kind)
+def _half_precision(table: TieTable, tied: Mapping[str, float]) -> Iterator[Hint]:
+    for model, share in tied.items():
+        kind = _half_type(table.ties.filter(model=model)[table.order])
+        if kind and share > 0:
+            message = (
+                f"the {table.order}s are {kind} numbers: {share:.0%} of the items are tied, some of "
+                "them only by rounding"
+            )
+            yield model, "half_precision", share, message
 
 
 def _half_type(values: pl.Series) -> str | None:
@@ -234,12 +224,22 @@ def _whole(numbers: np.typing.NDArray[np.float64]) -> bool:
 def _near_ties(profile: pl.DataFrame) -> Iterator[Hint]:
     for model, share in profile.select("model", "near_ties").iter_rows():
         if share >= WORTH_SAYING:
-            yield _hint(model, "near_ties", share)
+            message = (
+                f"{share:.0%} of the gaps between neighbouring distances are within rounding "
+                "error: the same vectors computed in another order may swap them; decimals=… ties "
+                "them"
+            )
+            yield model, "near_ties", share, message
 
 
 def _ties(profile: pl.DataFrame) -> Iterator[Hint]:
     for model, tied, mixed in profile.select("model", "tied_items", "mixed_items").iter_rows():
-        if mixed is None and tied >= WORTH_SAYING:
-            yield model, "ties", tied, f"{tied:.0%} of the items share their distance with another"
-        elif mixed is not None and mixed >= WORTH_SAYING:
-            yield _hint(model, "ties", mixed, tied=tied)
+        message = f"{tied:.0%} of the items share their distance with another"
+        share = tied if mixed is None else mixed
+        if mixed is not None:
+            message += (
+                f", {mixed:.0%} are in ties of different relevances: the order inside ties decides "
+                "part of every score"
+            )
+        if share >= WORTH_SAYING:
+            yield model, "ties", share, message

@@ -9,6 +9,7 @@ itself by 1).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -139,9 +140,9 @@ def _checked(rankings: object, what: str) -> pl.DataFrame:
 def _ranked(frame: pl.DataFrame) -> pl.DataFrame:
     """Each item with the first and the last rank of its tie."""
     order = order_column(frame)
-    falling = order == "score"
-    top = pl.col(order).rank("min", descending=falling).over("query").cast(pl.Int64)
-    bottom = pl.col(order).rank("max", descending=falling).over("query").cast(pl.Int64)
+    value, falling = pl.col(order), order == "score"
+    first, last = value.rank("min", descending=falling), value.rank("max", descending=falling)
+    top, bottom = (rank.over("query").cast(pl.Int64) for rank in (first, last))
     return frame.select("query", "item", top=top, bottom=bottom)
 
 
@@ -149,25 +150,23 @@ def _compare(query: object, part: pl.DataFrame, p: float) -> tuple[object, ...]:
     """One row of the result."""
     a = Ranks(part["top"].to_numpy(), part["bottom"].to_numpy())
     b = Ranks(part["top_b"].to_numpy(), part["bottom_b"].to_numpy())
+    pairs = [(a, b), *(extreme_ranks(a, b, alike=alike) for alike in (False, True))]
     shared = a.there & b.there
-    low, high = extreme_ranks(a, b, alike=False), extreme_ranks(a, b, alike=True)
-    taus = _taus(a.top[shared], b.top[shared]) + tuple(
-        _taus(one.top[shared], other.top[shared])[1] for one, other in (low, high)
-    )
-    overlaps = [overlap(a, b, p, ties) for ties in "wab"] + [
-        overlap(*low, p, "w"),
-        overlap(*high, p, "w"),
-    ]
-    counts = int(a.there.sum()), int(b.there.sum()), int(shared.sum())
-    return query, *counts, _change(a, b, high), *taus, *overlaps
+    taus = [_taus(one.top[shared], other.top[shared]) for one, other in pairs]
+    by_rank = [overlap(*pair, p, "w") for pair in pairs]
+    tied = [overlap(a, b, p, ties) for ties in "ab"]
+    sizes = [int(held.sum()) for held in (a.there, b.there, shared)]
+    tau_aps = [tau_ap for _, tau_ap in taus]
+    change = _change(a, b, *pairs[2])
+    return query, *sizes, change, taus[0][0], *tau_aps, by_rank[0], *tied, *by_rank[1:]
 
 
-def _change(a: Ranks, b: Ranks, high: tuple[Ranks, Ranks]) -> str:
+def _change(a: Ranks, b: Ranks, alike_a: Ranks, alike_b: Ranks) -> str:
     if not np.array_equal(a.there, b.there):
         return "items"
     if np.array_equal(a.top, b.top):
         return "none"
-    return "ties" if np.array_equal(high[0].top, high[1].top) else "order"
+    return "ties" if np.array_equal(alike_a.top, alike_b.top) else "order"
 
 
 def _taus(a: Integers, b: Integers) -> tuple[float | None, float | None]:
@@ -175,29 +174,28 @@ def _taus(a: Integers, b: Integers) -> tuple[float | None, float | None]:
     n = a.size
     if n < 2:
         return None, None
-    agree = np.zeros(n)  # Σ of signs over pairs
-    above, inside = (
-        np.zeros(n),
-        np.zeros(n),
-    )  # chances that an item of b's earlier ties, of its own tie, belongs there
+    # Σ of signs over pairs; chances that an item of b's earlier ties, of its own tie, belongs there
+    agree, above, inside = np.zeros((3, n))
     tied_a = tied_b = 0
-    step = max(BLOCK // n, 1)
-    for first in range(0, n, step):
-        own = slice(first, first + step)
-        before_a = np.sign(a[own, None] - a[None, :])  # 1: the other stands before
-        before_b = np.sign(b[own, None] - b[None, :])
-        agree[own] = (before_a * before_b).sum(axis=1)
+    for items in _blocks(np.arange(n), n):
+        before_a = np.sign(a[items, None] - a)  # 1: the other stands before
+        before_b = np.sign(b[items, None] - b)
+        agree[items] = (before_a * before_b).sum(axis=1)
         right = (before_a + 1) / 2.0
-        above[own] = np.where(before_b == 1, right, 0.0).sum(axis=1)
-        inside[own] = (
-            np.where(before_b == 0, right, 0.0).sum(axis=1) - 0.5
-        )  # without the item itself
+        above[items] = np.where(before_b == 1, right, 0.0).sum(axis=1)
+        # without the item itself
+        inside[items] = np.where(before_b == 0, right, 0.0).sum(axis=1) - 0.5
         tied_a += int((before_a == 0).sum())
         tied_b += int((before_b == 0).sum())
-    pairs = n * n
-    room = (pairs - tied_a) * (pairs - tied_b)
-    tau_b = None if room == 0 else float(agree.sum() / np.sqrt(room))
+    untied = (n * n - tied_a) * (n * n - tied_b)
+    tau_b = None if untied == 0 else float(agree.sum() / np.sqrt(untied))
     return tau_b, _tau_ap(b, above, inside)
+
+
+def _blocks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
+    """Items in parts for tables of this width."""
+    step = max(BLOCK // max(width, 1), 1)
+    return (items[first : first + step] for first in range(0, items.size, step))
 
 
 def _tau_ap(b: Integers, above: Floats, inside: Floats) -> float:
@@ -228,8 +226,8 @@ def _mean(queries: pl.DataFrame) -> pl.DataFrame:
     changes = [
         (pl.col("change") == kind).mean().alias(kind) for kind in ("none", "ties", "order", "items")
     ]
-    return queries.select(queries=pl.len().cast(pl.Int64)).hstack(
-        queries.select(*changes, *(pl.col(name).mean() for name in MEASURES))
+    return queries.select(
+        pl.len().cast(pl.Int64).alias("queries"), *changes, pl.col(MEASURES).mean()
     )
 
 
@@ -262,14 +260,13 @@ def extreme_ranks(a: Ranks, b: Ranks, *, alike: bool) -> tuple[Ranks, Ranks]:
     tie of each list is cut, and these orders take from it first what the other list has (or has
     not), so no other orders do better there.
     """
-    sign = 1 if alike else -1
-    number = np.arange(a.top.size)
+    sign, number = 1 if alike else -1, np.arange(a.top.size)
     orders = []
-    for own, other, last in ((a, b, number), (b, a, sign * number)):
+    for ranks, other, last in ((a, b, number), (b, a, sign * number)):
         wanted = np.where(other.there, other.top, np.iinfo(np.int64).max // 2)
-        order = np.lexsort((last, sign * wanted, own.top))
-        order = order[own.there[order]]
-        rank = np.zeros(own.top.size, np.int64)
+        order = np.lexsort((last, sign * wanted, ranks.top))
+        order = order[ranks.there[order]]
+        rank = np.zeros_like(number)
         rank[order] = np.arange(1, order.size + 1)
         orders.append(Ranks(rank, rank))
     return orders[0], orders[1]
@@ -298,11 +295,8 @@ def overlap(a: Ranks, b: Ranks, p: float, ties: str) -> float:
 
 def _common(a: Ranks, b: Ranks, depth: Integers, ties: str) -> Floats:
     """What the lists have in common at every depth."""
-    shared = np.flatnonzero(a.there & b.there)
     common = np.zeros(depth.size)
-    step = max(BLOCK // depth.size, 1)
-    for first in range(0, shared.size, step):
-        items = shared[first : first + step]
+    for items in _blocks(np.flatnonzero(a.there & b.there), depth.size):
         common += (a.share(items, depth, ties) * b.share(items, depth, ties)).sum(axis=0)
     return common
 
@@ -315,14 +309,12 @@ def _sizes(ranks: Ranks, depth: Integers, ties: str) -> Floats:
         return depth.astype(np.float64)
     order = np.argsort(ranks.top, kind="stable")
     order = order[ranks.there[order]]
-    at = order[np.minimum(depth, order.size) - 1]  # an item of the tie that stands at this depth
-    top: Floats = ranks.top[at].astype(np.float64)
-    bottom: Floats = ranks.bottom[at].astype(np.float64)
+    item = order[np.minimum(depth, order.size) - 1]  # of the tie that stands at this depth
+    top, bottom = ranks.top[item].astype(np.float64), ranks.bottom[item].astype(np.float64)
     if ties == "w":
-        return bottom
-    squares: Floats = (
-        top - 1.0 + (np.minimum(depth, bottom) - top + 1.0) ** 2 / (bottom - top + 1.0)
-    )
+        return np.asarray(bottom)
+    inside = np.minimum(depth, bottom) - top + 1.0
+    squares: Floats = top - 1.0 + inside**2 / (bottom - top + 1.0)
     return squares
 
 
@@ -336,11 +328,10 @@ def _unseen(short: Ranks, long: Ranks, depth: Integers, ties: str) -> Floats:
     """Mean share of the items of the long list that the short one lacks, of those that have one at
     a depth.
     """
-    items = np.flatnonzero(long.there & ~short.there)
-    total, count = np.zeros(depth.size), np.zeros(depth.size)
-    step = max(BLOCK // max(depth.size, 1), 1)
-    for first in range(0, items.size, step):
-        share = long.share(items[first : first + step], depth, ties)
+    total, count = np.zeros((2, depth.size))
+    for items in _blocks(np.flatnonzero(long.there & ~short.there), depth.size):
+        share = long.share(items, depth, ties)
         total += share.sum(axis=0)
         count += (share > 0).sum(axis=0)
-    return total / np.maximum(count, 1.0)
+    mean: Floats = total / np.maximum(count, 1.0)
+    return mean
