@@ -81,15 +81,13 @@ def refuse(
 
 def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     """Raise a DataError if two rows have the same keys."""
-    if frame.select(keys).hash_rows().n_unique() == frame.height:
-        return  # the usual case: rows with different hashes differ
-    if frame.select(keys).n_unique() == frame.height:
+    rows = frame.select(keys)
+    # The usual case: rows with different hashes differ.
+    if rows.hash_rows().n_unique() == frame.height or rows.n_unique() == frame.height:
         return
-    rows, location = _where(frame, pl.struct(keys).is_duplicated())
-    first = frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0, named=True)
-    named = ", ".join(f"{key} {value!r}" for key, value in first.items())
+    repeated, location = _where(frame, pl.struct(keys).is_duplicated())
     raise DataError(
-        f"{what}: {rows} rows repeat another's {', '.join(keys)}; {location}: {named}. "
+        f"{what}: {repeated} rows repeat another's {', '.join(keys)}; {location}. "
         "Repeated items push scores above 1; keep one row of each, e.g. with "
         f".unique({list(keys)!r})"
     )

@@ -27,6 +27,19 @@ RANKINGS = FRAMES["rankings"].columns
 COUNTS = FRAMES["counts"].columns
 JUDGEMENTS = FRAMES["judgements"].columns
 QUERIES = FRAMES["query_facts"].columns
+Rule = tuple[str, pl.Expr, str]
+"""A column, what must hold for no row, and the rule in words."""
+_KINDS = {
+    "id": ("text whole", "an id must be text or a whole number"),
+    "label": ("text whole truth", "a label must be text or a whole number"),
+    "number": ("number", "a distance or score must be a number"),
+    "grade": ("number truth", "a relevance must be a number"),
+    "weight": ("number", "a weight must be a number"),
+    "integer": ("whole", "must be whole numbers"),
+    "boolean": ("truth", "must be true or false"),
+    "word": ("text", "must be text"),
+}
+"""The types that each kind of column accepts."""
 SCORES = schema("scores")
 SUMMARY = schema("summary")
 
@@ -57,12 +70,11 @@ def check_rankings(
             f"rankings: no column 'relevance', and no judgements were given; found {_names(given)}"
             f"{_close(given, ('relevance',)) or '; pass judgements=, a table of query, item and relevance'}"
         )
-    frame = _check_ids(frame, ("model", "query", "item"))
     warn_merging(frame, "item", "rankings")
     _check_order(frame, order, null_distance)
     if "relevance" in frame.columns:
         frame = check_relevance(frame, allow_null=True)
-    _check_flags(frame)
+    _refuse_all(frame, [("row", _null("row"), "null"), ("mask", _null("mask"), "null"), WEIGHT])
     return frame
 
 
@@ -71,12 +83,14 @@ def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
     given = frame.columns
     frame = _contract(frame, COUNTS, what)
     order = _one_order(frame, given, what)
-    frame = _check_ids(frame, ("model", "query"), what)
-    if "retrieved" in frame.columns:
-        _check_retrieved(frame, order, what)
-        _check_order(frame.filter("retrieved"), order, False)
-    else:
-        _check_order(frame, order, False)
+    listed = frame
+    if "retrieved" in given:
+        hint = "; count the rankings of all models together by count_ties"
+        absent = ~pl.col("retrieved") & pl.col(order).is_not_null()
+        refuse(frame, _null("retrieved"), "retrieved", "null", hint, what=what)
+        refuse(frame, absent, order, "a value for items that are not retrieved", what=what)
+        listed = frame.filter("retrieved")
+    _check_order(listed, order, null_allowed=False)
     frame = check_relevance(frame, allow_null=False, what=what)
     count = pl.col("count")
     refuse(frame, count.is_null() | (count < 1), "count", "not a whole number above 0", what=what)
@@ -86,26 +100,15 @@ def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
             f"{what}: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest "
             "number accepted"
         )
-    if "truncated" in frame.columns:
-        unknown = ~pl.col("truncated").is_in(ENDS)
-        refuse(frame, unknown, "truncated", f"not one of {', '.join(map(repr, ENDS))}", what=what)
+    unknown = ~pl.col("truncated").is_in(ENDS)
+    rule = f"not one of {', '.join(map(repr, ENDS))}"
+    _refuse_all(frame, [("truncated", unknown, rule)], what)
     return frame.with_columns(count.cast(pl.Int64))
-
-
-def _check_retrieved(frame: pl.DataFrame, order: str, what: str) -> None:
-    """Refuse rows that do not say whether their items are in the list, or have a distance although
-    they are not.
-    """
-    hint = "; count the rankings of all models together by count_ties"
-    refuse(frame, pl.col("retrieved").is_null(), "retrieved", "null", hint, what=what)
-    placed = ~pl.col("retrieved") & pl.col(order).is_not_null()
-    refuse(frame, placed, order, "a value for items that are not retrieved", what=what)
 
 
 def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
     """Check a judgements frame (qrels) against its contract."""
     frame = _contract(frame, JUDGEMENTS, "judgements")
-    frame = _check_ids(frame, ("query", "item"), "judgements")
     warn_merging(frame, "item", "judgements")
     frame = check_relevance(frame, allow_null=False, what="judgements")
     check_unique(frame, ("query", "item"), "judgements")
@@ -115,58 +118,72 @@ def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
 def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
     """Check a queries frame against its contract."""
     frame = _contract(frame, QUERIES, "queries")
-    frame = _check_ids(frame, ("query",), "queries")
     check_unique(frame, ("query",), "queries")
-    if "label" in frame.columns:
-        refuse(frame, pl.col("label").is_null(), "label", "null", what="queries")
-    if "weight" in frame.columns:
-        _check_weight(frame, "queries")
-    if "n_relevant" in frame.columns:
-        number = pl.col("n_relevant")
-        refuse(
-            frame, number.is_null() | (number < 0), "n_relevant", "null or negative", what="queries"
-        )
-        refuse(
-            frame, number.cast(pl.Int128) > 2**63 - 1, "n_relevant", "above 64 bits", what="queries"
-        )
+    number = pl.col("n_relevant")
+    rules = [
+        ("label", _null("label"), "null"),
+        WEIGHT,
+        ("n_relevant", number.is_null() | (number < 0), "null or negative"),
+        ("n_relevant", number.cast(pl.Int128) > 2**63 - 1, "above 64 bits"),
+    ]
+    _refuse_all(frame, rules, "queries")
     return frame
 
 
-def _contract(frame: pl.DataFrame, columns: Iterable[Column], what: str) -> pl.DataFrame:
-    """Return the contract's columns in its order, after checking their types; missing ones are
-    named.
+def _null(name: str) -> pl.Expr:
+    return pl.col(name).is_null()
+
+
+_WEIGHT = pl.col("weight").cast(pl.Float64)
+WEIGHT: Rule = (
+    "weight",
+    _WEIGHT.is_null() | ~_WEIGHT.is_finite() | (_WEIGHT < 0),
+    "not a finite number of at least 0",
+)
+
+
+def _refuse_all(frame: pl.DataFrame, rules: Iterable[Rule], what: str = "rankings") -> None:
+    """Apply the rules of the columns that are there."""
+    for name, bad, rule in rules:
+        if name in frame.columns:
+            refuse(frame, bad, name, rule, what=what)
+
+
+def _contract(frame: pl.DataFrame, columns: Sequence[Column], what: str) -> pl.DataFrame:
+    """Return the contract's columns in its order, with checked types and ids as text or whole
+    numbers; missing ones are named.
     """
-    columns = list(columns)
     missing = [c.name for c in columns if not c.optional and c.name not in frame.columns]
     if missing:
         raise ColumnError(
             f"{what}: no column {_names(missing)}; found {_names(frame.columns)}; "
             f"expected {', '.join(c.name for c in columns)}{_close(frame.columns, missing)}"
         )
-    frame = frame.select([c.name for c in columns if c.name in frame.columns])
+    columns = [c for c in columns if c.name in frame.columns]
+    frame = frame.select([c.name for c in columns])
     for column in columns:
-        if column.name in frame.columns:
-            _check_type(frame[column.name], column, what)
+        _check_type(frame[column.name], column, what)
+    ids = [c.name for c in columns if c.kind == "id"]
+    texts = [name for name in ids if name == "model" or not frame.schema[name].is_integer()]
+    frame = frame.with_columns(pl.col(texts).cast(pl.String))
+    _refuse_all(frame, [(name, _null(name), "null ids") for name in ids], what)
+    _refuse_all(frame, [("model", pl.col("model") == "", "empty model names")])
     return frame
 
 
 def _check_type(series: pl.Series, column: Column, what: str) -> None:
-    dtype, kind = series.dtype, column.kind
-    text = dtype == pl.String or isinstance(dtype, pl.Categorical | pl.Enum)
-    truth, whole, number = dtype == pl.Boolean, dtype.is_integer(), dtype.is_numeric()
-    fits, rule = {
-        "id": (text or whole, "an id must be text or a whole number"),
-        "label": (text or whole or truth, "a label must be text or a whole number"),
-        "number": (number, "a distance or score must be a number"),
-        "grade": (number or truth, "a relevance must be a number"),
-        "weight": (number, "a weight must be a number"),
-        "integer": (whole, "must be whole numbers"),
-        "boolean": (truth, "must be true or false"),
-        "word": (text, "must be text"),
-    }[kind]
+    dtype = series.dtype
+    types = {
+        "text": dtype in (pl.String, pl.Categorical, pl.Enum),
+        "whole": dtype.is_integer(),
+        "number": dtype.is_numeric(),
+        "truth": dtype == pl.Boolean,
+    }
+    accepted, rule = _KINDS[column.kind]
+    fits = any(types[name] for name in accepted.split())
     if fits or (dtype == pl.Null and len(series) == 0):
         return
-    hint = " (are two columns swapped?)" if truth and kind == "number" else ""
+    hint = " (are two columns swapped?)" if types["truth"] and column.kind == "number" else ""
     hint = " (convert it when reading: it is never cast silently)" if dtype == pl.String else hint
     raise ColumnError(f"{what}: column {column.name!r} is {dtype}; {rule}{hint}")
 
@@ -193,27 +210,11 @@ def _close(given: Iterable[str], wanted: Sequence[str]) -> str:
     return f"; {near[0]!r} is close: rename it" if near else ""
 
 
-def _check_ids(frame: pl.DataFrame, names: Sequence[str], what: str = "rankings") -> pl.DataFrame:
-    names = [name for name in names if name in frame.columns]
-    texts = [name for name in names if name == "model" or not frame.schema[name].is_integer()]
-    frame = frame.with_columns(
-        pl.col(name).cast(pl.String) for name in texts if frame.schema[name] != pl.String
-    )
-    for name in names:
-        if frame[name].null_count():
-            refuse(frame, pl.col(name).is_null(), name, "null ids", what=what)
-    if "model" in names:
-        refuse(frame, pl.col("model") == "", "model", "empty model names")
-    return frame
-
-
 def with_model(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with a column ``model``, filled with 'model' if it had none."""
-    return (
-        frame
-        if "model" in frame.columns
-        else frame.select(pl.lit("model").alias("model"), pl.all())
-    )
+    if "model" in frame.columns:
+        return frame
+    return frame.select(pl.lit("model").alias("model"), pl.all())
 
 
 def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
@@ -222,20 +223,10 @@ def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
         hint = "; null_distance='not_retrieved' counts such items as known but not retrieved"
         refuse(frame, column.is_null(), order, "null", hint)
     if dtype.is_float():
-        refuse(
-            frame,
-            column.is_nan(),
-            order,
-            "NaN",
-            "; leave such rows out, or make them null (see null_distance=)",
-        )
-        refuse(
-            frame,
-            column.is_infinite(),
-            order,
-            "infinite",
-            "; drop such padding rows (FAISS fills with inf)",
-        )
+        hint = "; leave such rows out, or make them null (see null_distance=)"
+        refuse(frame, column.is_nan(), order, "NaN", hint)
+        hint = "; drop such padding rows (FAISS fills with inf)"
+        refuse(frame, column.is_infinite(), order, "infinite", hint)
     if dtype == pl.Float16 and frame.height:
         keys = [name for name in ("model", "query", order) if name in frame.columns]
         tied = frame.select(pl.struct(keys).is_duplicated().mean()).item()
@@ -273,28 +264,12 @@ def check_relevance(
     if frame.schema["relevance"] == pl.Boolean or frame.schema["relevance"].is_decimal():
         frame = frame.with_columns(pl.col("relevance").cast(pl.Float64))
     column = pl.col("relevance")
-    if frame.schema["relevance"].is_float():
-        if allow_null:
-            frame = frame.with_columns(column.fill_nan(None))
-        else:
-            refuse(frame, column.is_nan(), "relevance", "NaN", what=what)
-        refuse(frame, column.is_infinite(), "relevance", "infinite", what=what)
-    if not allow_null:
-        refuse(frame, column.is_null(), "relevance", "null", what=what)
+    if allow_null:
+        frame = frame.with_columns(column.fill_nan(None))
+    rules = [("relevance", column.is_nan(), "NaN"), ("relevance", column.is_infinite(), "infinite")]
+    _refuse_all(
+        frame, rules if allow_null else [*rules, ("relevance", column.is_null(), "null")], what
+    )
     hint = "; read_judgements(negative='unjudged') drops such judgements"
     refuse(frame, column < 0, "relevance", "negative", hint, what=what)
     return frame
-
-
-def _check_weight(frame: pl.DataFrame, what: str = "rankings") -> None:
-    column = pl.col("weight").cast(pl.Float64)
-    bad = column.is_null() | ~column.is_finite() | (column < 0)
-    refuse(frame, bad, "weight", "not a finite number of at least 0", what=what)
-
-
-def _check_flags(frame: pl.DataFrame) -> None:
-    for name in ("row", "mask"):
-        if name in frame.columns:
-            refuse(frame, pl.col(name).is_null(), name, "null")
-    if "weight" in frame.columns:
-        _check_weight(frame)
