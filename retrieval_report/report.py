@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from retrieval_report.study.contents import Report, report_contents
+from retrieval_report.study.contents import Report
 from retrieval_report.study.read_back import compare_reports, read_report
-from retrieval_report.study.write import FORMATS, write_report
+from retrieval_report.study.reports import report_contents, write_report
+from retrieval_report.study.write import FORMATS
 
 __all__ = ["FORMATS", "Report", "compare_reports", "read_report", "report_contents", "write_report"]

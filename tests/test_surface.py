@@ -18,7 +18,7 @@ import retrieval_report as rr
 from retrieval_report.comparison.pairs import ComparisonOptions
 from retrieval_report.contracts.options import EvaluateOptions, LikeOptions, Options
 from retrieval_report.engines.summary import SummaryOptions
-from retrieval_report.study.contents import ReportOptions
+from retrieval_report.study.reports import ReportOptions
 
 GROUPS = [rr.charts, rr.codes, rr.lists, rr.report, rr.stats, rr.systems]
 NAMES = [

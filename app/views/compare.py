@@ -131,7 +131,7 @@ def _take(row: dict[str, Any]) -> None:
 
 def _alike(page: Page, first: str, second: str) -> None:
     """Show whether the lists of two models differ in more than the order of their ties."""
-    alike = page.study.pair(first, second).similarity
+    alike = page.study.pair(first, second).similarity_means
     if alike.width:
         st.header("How alike are the lists?", anchor="alike")
         alt = "Similarity of the lists of both models."
@@ -206,7 +206,7 @@ def _runs(page: Page, *names: str) -> None:
         return
     pair, orders = page.study.models(*names), page.choice.options["shuffles"]
     with st.spinner(f"Drawing {orders} random orders of the ties …", show_time=True):
-        pair.draws  # noqa: B018  # what takes long
+        pair.shuffled  # noqa: B018  # what takes long
     page.show(pair.plot.shuffled_distribution, one_axis=True, key=names)
 
 

@@ -30,7 +30,8 @@ def show(page: Page) -> None:
     _headline(page)
     *scores, ranks = drawings(page)
     st.subheader("Leaderboard")
-    summary_table(page.shown(study.summary), study.board if len(page.choice.models) > 1 else None)
+    board = study.leaderboard if len(page.choice.models) > 1 else None
+    summary_table(page.shown(study.summary), board)
     st.caption(MEANINGS)
     for drawing in scores:
         show_chart(drawing)

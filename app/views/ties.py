@@ -41,7 +41,7 @@ def show(page: Page) -> None:
     """Draw the page."""
     page.heading("Ties")
     with st.spinner("Counting ties …"):
-        profile = page.curve.ties
+        profile = page.curve.profile
     if profile.is_empty():
         st.info("There are no lists.")
         return

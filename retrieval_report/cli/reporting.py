@@ -92,13 +92,13 @@ def report(
 
     import retrieval_report as rr
     from retrieval_report.engines.check_scores import at_measure
-    from retrieval_report.study.contents import report_of
     from retrieval_report.study.write import report_names
 
     folder = output.check([*data.paths, settings["costs"]], *report_names())
     assert folder is not None  # there is a default
     study = study_of(data, settings)
-    contents = report_of(study, headline, title, _command(sys.argv[1:]))
+    words = _command(sys.argv[1:])
+    contents = study.contents(headline=headline, title=title, command=words)
     kinds = [part.strip() for part in formats.split(",")]
     written = rr.write_report(folder, contents, formats=kinds, timestamp=timestamp, raw=output.raw)
     click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
@@ -148,9 +148,12 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
         [*data.paths, settings["costs"]], *(f"{name}.csv" for name in ("leaderboard", *QUESTIONS))
     )
     study = study_of(data, settings)
-    frames = {"leaderboard": study.board, **{name: getattr(study, name) for name in QUESTIONS}}
+    frames = {
+        "leaderboard": study.leaderboard,
+        **{name: getattr(study, name) for name in QUESTIONS},
+    }
     frames = {name: frame for name, frame in frames.items() if frame.width}
-    board = study.board.with_columns(
+    board = study.leaderboard.with_columns(
         ranks_by_ties=rank_range("tie", " to "), ranks_by_queries=rank_range("query", " to ")
     )
     here = at_measure(*study.measures[0])

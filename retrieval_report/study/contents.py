@@ -1,36 +1,20 @@
-"""Compute the contents of a report, as frames and sentences that are rendered elsewhere."""
+"""The contents of a report, as frames and sentences that are rendered elsewhere."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from html import escape
 from importlib import metadata
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict
 
 import polars as pl
 
-from retrieval_report.comparison.corrections import MAX_T
-from retrieval_report.comparison.queries import query_table
-from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions, ScoringOptions
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, measure_text, parse_metrics
-from retrieval_report.study.answers import Answers
-from retrieval_report.study.caveats import any_cut, naive_ties, notices, uneven_lengths
-from retrieval_report.study.fingerprint import fingerprint
-from retrieval_report.study.study_data import Measure
-from retrieval_report.study.verdict import verdict
-from retrieval_report.systems.audit import is_printed
+from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions, Options
+from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.study.caveats import any_cut, notices, uneven_lengths
 
-PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
-ANSWERS = {  # answers that the files call otherwise
-    "profile": "ties",
-    "leaderboard": "board",
-    "similarity_means": "similarity",
-    "recall_curve": "quick_curve",
-    "shuffled": "draws",
-}
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 
 
@@ -40,23 +24,6 @@ class PageOptions(TypedDict, total=False):
     headline: str | None
     title: str
     command: str | None
-
-
-class ReportOptions(PageOptions, ScoringOptions, total=False):
-    """The options of ``report_contents``."""
-
-    judgements: object
-    queries: object
-    metrics: Metrics
-    cutoffs: Cutoffs
-    like: str | None
-    average: str
-    by: str | None
-    baseline: str | None
-    margin: float | None
-    costs: object
-    correction: str
-    letters: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,6 +71,8 @@ class Report:
     fingerprint
         One row per frame received: ``frame``, ``rows``, ``models``, ``queries``, ``items``,
         ``distances`` (distinct ones) and ``sha256``.
+    frames
+        All frames by their names, which are attributes too: those above.
     parameters, versions
         Everything else that decides the numbers, as plain values that JSON can hold.
     command
@@ -115,30 +84,10 @@ class Report:
     cutoff: int | None
     verdict: tuple[str, ...]
     status: str
-    scores: pl.DataFrame
-    summary: pl.DataFrame
-    comparison: pl.DataFrame
-    flips: pl.DataFrame
-    agreement: pl.DataFrame
-    profile: pl.DataFrame
-    hints: pl.DataFrame
-    truncation: pl.DataFrame
-    audit: pl.DataFrame
-    queries: pl.DataFrame
-    leaderboard: pl.DataFrame
-    deciding: pl.DataFrame
-    similarity_means: pl.DataFrame
-    recall_curve: pl.DataFrame
-    coverage: pl.DataFrame
-    segments: pl.DataFrame
-    no_worse: pl.DataFrame
-    costs: pl.DataFrame
-    shuffled: pl.DataFrame
-    distribution: pl.DataFrame
-    fingerprint: pl.DataFrame
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    command: str = ""
+    frames: Mapping[str, pl.DataFrame]
+    parameters: Mapping[str, Any]
+    versions: Mapping[str, str]
+    command: str
 
     def __repr__(self) -> str:
         """Return the verdict as text; the frames are in the attributes."""
@@ -170,195 +119,36 @@ class Report:
         """Return whether any score depends on what cut lists leave out."""
         return any_cut(self.summary)
 
-    @property
-    def frames(self) -> dict[str, pl.DataFrame]:
-        """Return all frames by name."""
-        return {name: getattr(self, name) for name in FRAMES}
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        """Return one of the frames."""
+        frames: Mapping[str, pl.DataFrame] = vars(self).get("frames", {})
+        if name not in frames:
+            raise AttributeError(name)
+        return frames[name]
 
 
-FRAMES = tuple(part.name for part in fields(Report) if part.type == "pl.DataFrame")
-
-
-def report_contents(
-    rankings: object,
-    *,
-    judgements: object = None,
-    queries: object = None,
-    metrics: Metrics = None,
-    cutoffs: Cutoffs = None,
-    like: str | None = None,
-    average: str = "micro",
-    by: str | None = None,
-    baseline: str | None = None,
-    margin: float | None = None,
-    costs: object = None,
-    correction: str = MAX_T,
-    letters: bool = False,
-    headline: str | None = None,
-    title: str = "Retrieval report",
-    command: str | None = None,
-    **options: Unpack[ScoringOptions],
-) -> Report:
-    """Compute everything in a report; `write_report` turns it into files.
-
-    Parameters
-    ----------
-    rankings, judgements, queries, metrics, cutoffs
-        The same as for :func:`evaluate`.
-    like
-        A system whose definitions and tie order to use, such as "trec_eval"; see
-        :func:`evaluate_like`.
-    average
-        The same as for :func:`summarise`.
-    by
-        A column of the queries, to find which of its values change the winner; see
-        :func:`segment_winners`.
-    baseline, margin
-        The model that others are compared with, and the largest loss that does not matter; see
-        :func:`no_worse`.
-    costs
-        A cost for every model, such as bytes per vector; see :func:`cost_table`.
-    correction
-        How p-values allow for the number of pairs: "max-t", "holm", "tukey" or "bh"; see
-        :func:`compare`.
-    letters
-        Whether the leaderboard shows letters too; see :func:`leaderboard`.
-    headline
-        The measure of the verdict and the charts, such as "ndcg@10"; by default the first.
-    title
-        The page's heading.
-    command
-        The command that makes the same report; by default a call of `write_report`.
-    **options
-        Options of :func:`evaluate` such as ``shuffles``, ``seed``, ``no_relevant``, except
-        ``policies``, since a report has all of them.
-
-    Returns
-    -------
-    Report
-
-    Raises
-    ------
-    RetrievalReportError
-        As for :func:`evaluate`, or if the headline is not among the metrics.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> rankings = pl.DataFrame(
-    ...     {
-    ...         "model": ["coarse"] * 4 + ["fine"] * 4,
-    ...         "query": ["q"] * 8,
-    ...         "item": list("abcd") * 2,
-    ...         "distance": [1, 1, 1, 1, 2, 1, 3, 4],
-    ...         "relevance": [1, 0, 0, 0] * 2,
-    ...     }
-    ... )
-    >>> report = report_contents(rankings, metrics="rr@2", truncated="no")
-    >>> report.measure, report.status
-    ('rr@2', 'depends on tie order')
-    >>> print(report.verdict[0])
-    fine has the highest expected rr@2: 0.5000, ahead of coarse (0.3750).
-    """
-    if "policies" in options:
-        raise ParameterError("policies: a report has all of them")
-    asked: dict[str, Any] = {
-        "cutoffs": cutoffs,
-        "like": like,
-        "judgements": judgements,
-        "queries": queries,
-    }
-    asked |= {"average": average, "by": by, "baseline": baseline, "margin": margin, "costs": costs}
-    asked |= {"correction": correction, "letters": letters, **options}
-    return report_of(Answers(rankings, metrics, **asked), headline, title, command)
-
-
-def report_of(
-    answers: Answers,
-    headline: str | None = None,
-    title: str = "Retrieval report",
-    command: str | None = None,
-) -> Report:
-    """Compute a report from existing answers; see :func:`report_contents`."""
-    lacking = [
-        name for name in ("expected", "shuffled", "best", "worst") if name not in answers.policies
-    ]
-    if lacking:
-        raise ParameterError(
-            f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
-        )
-    metric, cutoff = _headline(answers, headline)
-    about = answers.summary, answers.flips, answers.no_worse
-    ties = naive_ties(answers.like, answers.options.naive_order)
-    status, sentences = verdict(
-        *about, metric=metric, cutoff=cutoff, ties=ties, identical=answers.identical
-    )
-    parameters = _parameters(answers)
-    own = {
-        "audit": answers.audit if is_printed(answers.measures) else pl.DataFrame(),
-        "queries": query_table(answers.scores)
-        .group_by("metric", "cutoff", maintain_order=True)
-        .head(PER_MEASURE),
-        "deciding": answers.deciding_at(metric, cutoff),
-        "distribution": answers.distribution_at(metric, cutoff),
-        "fingerprint": fingerprint(answers.frames),
-    }
-    return Report(
-        title=title,
-        metric=metric,
-        cutoff=cutoff,
-        verdict=sentences,
-        status=status,
-        parameters=parameters,
-        versions=_versions(),
-        command=_python_call(list(answers.frames), parameters, answers.part)
-        if command is None
-        else command,
-        **own,
-        **{name: getattr(answers, ANSWERS.get(name, name)) for name in FRAMES if name not in own},
-    )
-
-
-def _headline(answers: Answers, headline: str | None) -> Measure:
-    asked = answers.measures
-    if headline is None:
-        return asked[0]
-    for metric, own in parse_metrics(headline, None):
-        for cutoff in own:
-            named = answers.known_as((str(metric), cutoff))
-            if named in asked:
-                return named
-    names = ", ".join(measure_text(*measure) for measure in asked)
-    raise ParameterError(f"headline: {headline!r} is not one of {names}")
-
-
-def _parameters(answers: Answers) -> dict[str, Any]:
+def parameters_of(
+    measures: Sequence[str],
+    part: Mapping[str, Any],
+    like: str | None,
+    also: Mapping[str, Any],
+    options: Options,
+) -> dict[str, Any]:
     """Return all parameters that decide a number, with defaults, but not threads or progress."""
-    values = {
-        name: getattr(answers.options, name)
-        for name, option in OPTIONS.items()
-        if option.role != RUN and name != "policies"
-    }
-    if answers.like is not None:  # the system decides the others
-        values = {
-            name: values[name] for name in values if name in (*LikeOptions.__annotations__, "seed")
-        }
-    also = {
-        name: value for name, value in answers.also.items() if name != "costs" and value is not None
-    }
-    measures = [measure_text(*measure) for measure in answers.measures]
-    like = {} if answers.like is None else {"like": answers.like}
+    names = [name for name, option in OPTIONS.items() if option.role != RUN and name != "policies"]
+    if like is not None:  # the system decides the others
+        names = [name for name in names if name in (*LikeOptions.__annotations__, "seed")]
+    given = {"like": like, **also, "costs": None}
     return {
-        "metrics": measures,
-        **answers.part,
-        **like,
-        "average": answers.average,
-        **also,
-        **values,
+        "metrics": list(measures),
+        **part,
+        **{name: value for name, value in given.items() if value is not None},
+        **options.of(names),
     }
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Return the versions of everything that computes a number or draws a chart."""
     libraries = {name: metadata.version(name) for name in LIBRARIES}
     return {
         "retrieval_report": metadata.version("retrieval-report"),
@@ -367,12 +157,12 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _python_call(
+def python_call(
     frames: Sequence[str], parameters: Mapping[str, Any], part: Mapping[str, Any]
 ) -> str:
     """Return the call that repeats a report, without arguments equal to their default.
 
-    >>> _python_call(
+    >>> python_call(
     ...     ["rankings"],
     ...     {"metrics": ["ap@5"], "models": ["a"]},
     ...     {"models": ["a"], "where": {"label": 3}},

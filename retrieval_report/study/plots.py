@@ -7,13 +7,12 @@ from typing import Any
 
 from retrieval_report import charts
 from retrieval_report.comparison.queries import query_table
-from retrieval_report.study.answers import Answers
 
 
 class Plots:
     """The charts of a study, with its measure filled in."""
 
-    def __init__(self, study: Answers) -> None:
+    def __init__(self, study: Any) -> None:
         """Take the study to draw."""
         self._study = study
 
@@ -27,7 +26,7 @@ class Plots:
 
     def leaderboard(self, *, most: int = 60) -> Any:
         """Draw the models, best first, with score, interval, tie range and ranks."""
-        return charts.leaderboard(self._study.board, **self._at(), most=most)
+        return charts.leaderboard(self._study.leaderboard, **self._at(), most=most)
 
     def deciding_queries(self, *, most: int = 40) -> Any:
         """Draw the queries that decide between the first two models."""
@@ -78,10 +77,10 @@ class Plots:
         share of the draws.
         """
         return charts.shuffled_distribution(
-            self._study.draws,
+            self._study.shuffled,
             self._study.summary,
             **self._at(),
-            exact=self._study.distribution_at(**self._at()),
+            exact=self._study.distribution,
             models=models,
             one_axis=one_axis,
         )
@@ -92,4 +91,4 @@ class Plots:
 
     def profile(self) -> Any:
         """How much the distances tie."""
-        return charts.profile(self._study.ties)
+        return charts.profile(self._study.profile)

@@ -12,8 +12,9 @@ import polars as pl
 
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.errors import FileError
-from retrieval_report.study.contents import FRAMES, Report
+from retrieval_report.study.contents import Report
 from retrieval_report.study.export import ABOUT, read_csv
+from retrieval_report.study.questions import FRAMES
 
 WORDS = ("title", "metric", "cutoff", "status", "parameters", "versions", "command")
 KEYS = ("model", "metric", "cutoff", "policy")
@@ -54,7 +55,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         words: dict[str, Any] = {name: about[name] for name in WORDS}
         frames: dict[str, Any] = {name: _read_frame(folder, name, about) for name in FRAMES}
-        return Report(**words, **frames, verdict=tuple(about["verdict"]))
+        return Report(**words, frames=frames, verdict=tuple(about["verdict"]))
     except OSError as error:
         raise FileError(
             f"'{folder}': there is no report to load: {error.strerror}: '{error.filename}'"

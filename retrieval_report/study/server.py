@@ -22,9 +22,9 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.contracts.errors import FileError, OutputError, ParameterError
-from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES
+from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES, Options
 from retrieval_report.metrics.parsing import CATALOGUE
-from retrieval_report.study.answers import Answers
+from retrieval_report.study.study_data import Measure
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
 """Environment variable with the files the application opens, as JSON; app/data_source.py reads
@@ -83,8 +83,10 @@ def _end(process: Process) -> None:
         process.wait()
 
 
-def asked_of_dashboard(answers: Answers) -> dict[str, Any]:
-    """Return the measure and options of a study in the form the dashboard accepts.
+def asked_of_dashboard(
+    options: Options, measure: Measure, like: str | None = None, **settings: Any
+) -> dict[str, Any]:
+    """Return the measure, options and other settings of a study as the dashboard accepts them.
 
     Raises
     ------
@@ -93,23 +95,20 @@ def asked_of_dashboard(answers: Answers) -> dict[str, Any]:
 
     Examples
     --------
-    >>> rankings = {"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]}
-    >>> asked_of_dashboard(Answers(rankings, "ap@5", seed=4))["measure"]
+    >>> asked_of_dashboard(Options(seed=4), ("ap", 5))["measure"]
     ('ap', 5)
-    >>> asked_of_dashboard(Answers(rankings, "ap@5", decimals=1))
+    >>> asked_of_dashboard(Options(decimals=1), ("ap", 5))
     Traceback (most recent call last):
     retrieval_report.ParameterError: dashboard: there is no control for decimals=1
     """
-    options, measure = answers.options, answers.measures[0]
-    odd = [f"like={answers.like!r}"] if answers.like is not None else []
-    odd += [measure[0]] if measure[0] not in CATALOGUE else []
+    odd = [] if like is None else [f"like={like!r}"]
+    odd += [] if measure[0] in CATALOGUE else [measure[0]]
     for name, option in OPTIONS.items():
         value = getattr(options, name)
         if value != option.default and (not option.control or isinstance(value, dict)):
             odd.append(f"{name}={value!r}")
     if odd:
         raise ParameterError(f"dashboard: there is no control for {odd[0]}")
-    settings = {"average": answers.average, "correction": answers.also["correction"]}
     return {"measure": measure, "options": {**settings, **options.of(CONTROLLED)}}
 
 

@@ -2,28 +2,81 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Self, Unpack
 
 import polars as pl
 
-from retrieval_report.engines.check_scores import at_measure
-from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.study.answers import Answers
+from retrieval_report.comparison.corrections import MAX_T
+from retrieval_report.comparison.costs import cost_table
+from retrieval_report.comparison.flips import flips, rank_agreement
+from retrieval_report.comparison.identical import Groups, identical_models
+from retrieval_report.comparison.leaderboard import leaderboard
+from retrieval_report.comparison.noninferiority import no_worse
+from retrieval_report.comparison.pairs import PairOptions, compare, turned
+from retrieval_report.comparison.queries import deciding_queries, query_table
+from retrieval_report.comparison.segments import segment_winners
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.frames import with_model
+from retrieval_report.contracts.options import DRAWS, Options
+from retrieval_report.engines.memo import Once
+from retrieval_report.engines.summary import summarise
+from retrieval_report.metrics.parsing import measure_text, parse_measure, parse_metrics
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.layout import rounded
+from retrieval_report.study import means
 from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
-from retrieval_report.study.contents import PageOptions, Report, report_of
+from retrieval_report.study.contents import (
+    PageOptions,
+    Report,
+    parameters_of,
+    python_call,
+    versions,
+)
 from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
 from retrieval_report.study.plots import Plots
+from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.server import Dashboard, asked_of_dashboard, serve
-from retrieval_report.study.terminal import frame_table, visible
+from retrieval_report.study.study_data import (
+    AUDIT_OPTIONS,
+    COUNTED_POLICIES,
+    COVERAGE_OPTIONS,
+    MOST_KEPT,
+    ROW_OPTIONS,
+    Data,
+    Draws,
+    Measure,
+    Questions,
+    StudyOptions,
+    View,
+    answer,
+    at_measures,
+    check_chosen,
+    drawn_means,
+    of_models,
+    scores_under,
+)
+from retrieval_report.study.terminal import frame_table, html_page, visible
 from retrieval_report.study.verdict import verdict
-from retrieval_report.study.write import write_report
+from retrieval_report.study.write import save_report
+from retrieval_report.systems.audit import audit
+from retrieval_report.systems.emulation import Emulation
+from retrieval_report.systems.evaluate_like import emulated, measures_like
+from retrieval_report.ties.distributions import MEAN_DISTRIBUTION
+from retrieval_report.ties.hints import tie_hints
+from retrieval_report.ties.profile import tie_profile
+from retrieval_report.ties.truncated_lists import truncated_lists
 from retrieval_report.writing.files import check_writable_folder
 
+MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
+MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
 
-class Study(Answers):
+
+class Study:
     """A comparison of models: their rankings, how to score them, and every answer, each computed
     once on first use.
 
@@ -57,7 +110,7 @@ class Study(Answers):
         How p-values allow for the number of pairs, everywhere: "max-t", "holm", "tukey" or "bh";
         see :func:`compare`.
     letters
-        Whether the leaderboard (`board`) has letters; see :func:`leaderboard`.
+        Whether the leaderboard has letters; see :func:`leaderboard`.
     **options
         All other options of :func:`evaluate` except ``policies``, all of which a study uses; and
         ``columns`` and ``name_by`` of :func:`read_rankings`.
@@ -84,68 +137,521 @@ class Study(Answers):
     ('fine', 'coarse', 0.3194)
     """
 
+    def __init__(
+        self,
+        rankings: object,
+        measures: object = None,
+        *,
+        judgements: object = None,
+        queries: object = None,
+        like: str | None = None,
+        average: str = "micro",
+        by: str | None = None,
+        baseline: str | None = None,
+        margin: float | None = None,
+        costs: object = None,
+        correction: str = MAX_T,
+        letters: bool = False,
+        **options: Unpack[StudyOptions],
+    ) -> None:
+        """Read the data and check the options; nothing is scored yet."""
+        given = {"rankings": rankings, "judgements": judgements, "queries": queries}
+        data = Data.read(given, measures, like, {**options})
+        draws = Draws(**Options(**data.options).of(DRAWS))
+        self._look(data, View(average, draws, by, baseline, margin, costs, correction, letters))
+
+    def _look(self, data: Data, view: View) -> None:
+        """Hold data and a view of it, refusing immediately what could not be answered later."""
+        self._data, self._view = data, view
+        view.check(data.frames["queries"], self.model_names)
+
+    def _with(self, view: View) -> Self:
+        """Return the same data looked at in another way."""
+        study = object.__new__(type(self))
+        study._look(self._data, view)
+        return study
+
+    def at(self, *measures: str) -> Self:
+        """Return the study with some of its measures, such as ``"ndcg@10"``; the first is the
+        headline.
+        """
+        wanted = tuple(self._known_as(parse_measure(measure)) for measure in measures)
+        known = ", ".join(measure_text(*measure) for measure in self.measures)
+        missing = [
+            f"{text!r} is not one of {known}"
+            for text, measure in zip(measures, wanted, strict=True)
+            if measure not in self.measures
+        ]
+        check_chosen("measure", measures, missing)
+        return self._with(replace(self._view, measures=wanted))
+
+    def models(self, *names: str) -> Self:
+        """Return the study with some of its models. R does not change, because it belongs to the
+        query.
+        """
+        known = self.model_names
+        there = f"there are {', '.join(map(repr, known))}"
+        missing = [f"no model {name!r}; {there}" for name in names if name not in known]
+        check_chosen("models", names, missing)
+        return self._with(replace(self._view, models=tuple(dict.fromkeys(names))))
+
+    def where(self, **columns: object) -> Self:
+        """Return the study on the queries for which columns of the queries frame have these values.
+
+        >>> labels = {"query": ["p", "q"], "label": ["cat", "dog"]}
+        >>> study = Study(
+        ...     {"query": ["p", "q"], "item": ["a", "a"], "distance": [1, 1], "relevance": [1, 0]},
+        ...     "rr@1",
+        ...     queries=labels,
+        ... )
+        >>> study.where(label="dog", query="q").part
+        {'where': {'label': 'dog', 'query': 'q'}}
+        """
+        frame, view = self._data.frames["queries"], self._view
+        known = [] if frame is None else frame.columns
+        missing = [f"no column {name!r} in the queries" for name in columns if name not in known]
+        check_chosen("where", columns, missing)
+        kept = frame.filter(**columns)["query"].to_list()
+        if view.queries is not None:
+            kept = [query for query in kept if query in set(view.queries)]
+        chosen = (*view.where, *columns.items())
+        return self._with(replace(view, queries=tuple(kept), where=chosen))
+
+    def pair(self, first: str, second: str) -> Self:
+        """Return the study with two models; its verdict, comparison and queries are those of this
+        pair.
+        """
+        return self.models(first, second)
+
+    def under(self, *policies: str) -> Self:
+        """Return the study under some policies; without "shuffled" no random order is drawn, which
+        saves time.
+
+        >>> study = Study(
+        ...     {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}
+        ... )
+        >>> study.under("naive", "expected").policies
+        ('expected', 'naive')
+        """
+        for policy in policies:
+            check_choice("policies", policy, self.policies)
+        check_chosen("policies", policies, [])
+        chosen = tuple(policy for policy in self.policies if policy in policies)
+        return self._with(replace(self._view, policies=chosen))
+
+    def using(
+        self,
+        *,
+        shuffles: int | None = None,
+        seed: int | None = None,
+        **settings: Unpack[Questions],
+    ) -> Self:
+        """Return the study with other settings; exact scores are shared.
+
+        Parameters
+        ----------
+        shuffles, seed
+            Number and seed of the random orders, as for :func:`evaluate`.
+        **settings
+            ``average``, ``by``, ``baseline`` with ``margin``, ``costs``, ``correction``,
+            ``letters``: as for a new study.
+
+        Examples
+        --------
+        >>> study = Study({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
+        >>> study.using(seed=3).options.seed
+        3
+        """
+        drawn = {"shuffles": shuffles, "seed": seed}
+        drawn = {name: value for name, value in drawn.items() if value is not None}
+        checked = Options(**{**self._view.draws._asdict(), **drawn}).of(DRAWS)
+        return self._with(replace(self._view, draws=Draws(**checked), **settings))
+
+    def alone(self) -> Self:
+        """Return a study of these models, queries and measures as if there were no others, as a
+        report needs.
+
+        Without judgements, the relevant items are then those that these models retrieved.
+        """
+        asked = self._data.asked
+        if self._view.measures is not None:
+            names = [measure_text(*measure) for measure in self._view.measures]
+            asked = {"metrics": names, "cutoffs": None}
+        how = {"cutoffs": asked["cutoffs"], "like": self.like, "average": self.average}
+        given = {**self._frames_alone(), "measures": asked["metrics"], **how}
+        return type(self)(**given, **self.also, **self._options)
+
+    @property
+    def measure(self) -> str:
+        """The headline measure, such as ``ndcg@10``."""
+        return measure_text(*self.measures[0])
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Metric and cutoff of every selected measure, in the requested order; the first is the
+        headline.
+        """
+        return self._view.measures or tuple(dict.fromkeys(self._data.measures.values()))
+
+    @property
+    def model_names(self) -> list[str]:
+        """The selected models, by name."""
+        chosen = self._view.models
+        names: list[str] = self._data.frames["rankings"]["model"].unique().sort().to_list()
+        return [name for name in names if chosen is None or name in chosen]
+
+    @property
+    def frames(self) -> dict[str, pl.DataFrame]:
+        """The frames received: ``rankings``, and ``judgements`` and ``queries`` if there are
+        any.
+        """
+        return {name: frame for name, frame in self._data.frames.items() if frame is not None}
+
+    @property
+    def options(self) -> Options:
+        """All options of :func:`evaluate`, with their defaults."""
+        return Options(**self._options)
+
+    @property
+    def like(self) -> str | None:
+        """The system whose definitions are used, if any."""
+        return self._data.like
+
+    @property
+    def average(self) -> str:
+        """How queries are averaged."""
+        return self._view.average
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The selected policies: all under which these rankings can be scored, unless `under` chose
+        some.
+        """
+        return self._view.policies or self._data.policies
+
+    @property
+    def also(self) -> Mapping[str, Any]:
+        """Settings of further questions: ``by``, ``baseline``, ``margin``, ``costs``,
+        ``correction``, ``letters``.
+        """
+        names = [name for name in Questions.__annotations__ if name != "average"]
+        return {name: getattr(self._view, name) for name in names}
+
+    @property
+    def part(self) -> Mapping[str, Any]:
+        """The selected ``models``, and the values ``where`` columns of the queries have; empty for
+        the whole study.
+
+        >>> Study({"query": ["p"], "item": ["a"], "distance": [1], "relevance": [1]}).models(
+        ...     "model"
+        ... ).part
+        {'models': ['model']}
+        """
+        chosen = {"models": list(self._view.models or ()), "where": dict(self._view.where)}
+        return {name: value for name, value in chosen.items() if value}
+
+    @property
+    def counted(self) -> bool:
+        """Whether the rankings are counts of items, which have no order."""
+        return "count" in self._data.frames["rankings"].columns
+
+    @property
+    def judged(self) -> Judged:
+        """The judged rankings of the selected queries; R and judgements are those of all models."""
+        queries = self._view.queries
+        if queries is None:
+            return self._data.judged
+        return self._data.found.find(
+            ("judged", queries), lambda: self._data.judged.of_queries(queries)
+        )
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """The result of :func:`evaluate`, under all policies except those that `under` left out."""
+        scores = scores_under(self._data, self.policies, self.measures, self._view.draws)
+        if self._view.queries is not None:
+            scores = scores.filter(pl.col("query").is_in(list(self._view.queries)))
+        return self._at_measures(self._of_models(scores))
+
+    @property
+    def shuffled(self) -> pl.DataFrame:
+        """The result of :func:`shuffled_means`: the mean under every single random order, over the
+        selected queries.
+        """
+        data = self._data if self._view.queries is None else self._data_of_queries
+        drawn = drawn_means(data, self.measures, self._view.draws)
+        return self._at_measures(self._of_models(drawn))
+
+    @answer
+    def _data_of_queries(self) -> Data:
+        """The data of some queries, of which the means are others, so they are drawn again."""
+        return replace(self._data, frames=self._given(), found=Once(MOST_KEPT))
+
+    @answer
+    def summary(self) -> pl.DataFrame:
+        """The result of :func:`summarise`."""
+        queries = None if self.average == "micro" else self._data.frames["queries"]
+        return summarise(self.scores, queries=queries, average=self.average)
+
+    @answer
+    def comparison(self) -> pl.DataFrame:
+        """The result of :func:`compare`, with the chance of a reversal; of many, for expected means
+        near in rank.
+        """
+        return self._compared()
+
+    @answer
+    def _comparison_of_expected(self) -> pl.DataFrame:
+        return self._compared(policies="expected")
+
+    def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
+        """The result of :func:`compare` by tests of choice, or of some models; of two, it is first
+        − second.
+
+        >>> rows = {"query": ["q", "q"], "item": ["a", "b"], "relevance": [0, 1]}
+        >>> study = Study(
+        ...     {"tied": {**rows, "distance": [1, 1]}, "best": {**rows, "distance": [2, 1]}}, "rr@2"
+        ... )
+        >>> (
+        ...     study.compare("tied", "best")["difference"][0],
+        ...     study.compare(baseline="tied")["difference"][0],
+        ... )
+        (-0.25, 0.25)
+        """
+        pairs = (self.models(*models) if models else self)._compared(**how)
+        if len(models) != 2 or how.get("baseline") is not None:
+            return pairs
+        return turned(pairs, pl.col("model_a") != models[0])
+
+    @answer
+    def flips(self) -> pl.DataFrame:
+        """The result of :func:`flips`: the verdict of every pair."""
+        return flips(self.summary, comparison=self._tested_pairs())
+
+    @answer
+    def leaderboard(self) -> pl.DataFrame:
+        """The result of :func:`leaderboard` for expected scores: the ranks that tie order and
+        queries leave open.
+        """
+        # Draws over some of the queries would take a run of their own, which takes long.
+        drawn = self._view.queries is None and "shuffled" in self.policies
+        return leaderboard(
+            self.scores,
+            policies="expected",
+            shuffled=self.shuffled if drawn and self.average == "micro" else None,
+            seed=self._view.draws.seed,
+            correction=self._view.correction,
+            letters=self._view.letters,
+        )
+
+    @answer
+    def identical(self) -> Groups:
+        """Groups of models whose lists are the same for every query."""
+        if "expected" not in self.policies:
+            return ()
+        return identical_models(self.under("expected").scores, self._retrieved)
+
+    @answer
+    def deciding(self) -> pl.DataFrame:
+        """The result of :func:`deciding_queries` for the first two models by the headline measure,
+        if any.
+        """
+        return self.deciding_at(*self.measures[0])
+
+    def deciding_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
+        """Return the same for the first two models by another measure."""
+        names = self._first_two((metric, cutoff))
+        # These policies show how tie order can change a difference.
+        known = self.scores.filter(pl.col("policy").is_in(["expected", "worst", "best"]))
+        return deciding_queries(known, *names) if len(names) == 2 else pl.DataFrame()
+
+    @answer
+    def similarity_means(self) -> pl.DataFrame:
+        """Means of the result of :func:`ranking_similarity` for two models, of more for the first
+        two: one row.
+
+        The lists are those that are scored, with distances rounded to ``decimals``. Nothing of
+        counts, and of lists so long that it would take minutes.
+        """
+        names = self._view.models or ()
+        names = names if len(names) == 2 else self._first_two(self.measures[0])
+        if len(names) < 2 or self.counted:
+            return pl.DataFrame()
+        return means.similarity_means(self._retrieved, *names)
+
+    @answer
+    def recall_curve(self) -> pl.DataFrame:
+        """Means of the result of :func:`recall_curve`, a row for every model and level of recall;
+        nothing of counts.
+        """
+        quick = self.quick_curve
+        return quick if quick.width or self.counted else self._curve(math.inf)
+
+    @answer
+    def quick_curve(self) -> pl.DataFrame:
+        """The same if it takes a second or two; no columns if large ties make it take minutes."""
+        return pl.DataFrame() if self.counted else self._curve(MOST_CURVE_CELLS)
+
+    @answer
+    def coverage(self) -> pl.DataFrame:
+        """The result of :func:`judgement_coverage`, in the mean over the queries; nothing without
+        judgements.
+        """
+        given = self._given()
+        if given["judgements"] is None or self.counted:
+            return pl.DataFrame()
+        rows = given["rankings"], given["judgements"]
+        how = self._only(COVERAGE_OPTIONS)
+        return self._of_models(means.coverage_means(*rows, cutoffs=self._cutoffs, **how))
+
+    @answer
+    def segments(self) -> pl.DataFrame:
+        """The result of :func:`segment_winners` for the column ``by`` of the queries; nothing where
+        none was named.
+        """
+        by, queries = self._view.by, self._data.frames["queries"]
+        if by is None:
+            return pl.DataFrame()
+        return segment_winners(self.scores.filter(policy="expected"), queries, by)
+
+    @answer
+    def no_worse(self) -> pl.DataFrame:
+        """The result of :func:`no_worse` for ``baseline`` and ``margin``; nothing where they were
+        not named.
+        """
+        baseline, margin = self._view.baseline, self._view.margin
+        if baseline is None or margin is None:
+            return pl.DataFrame()
+        return no_worse(self.scores, baseline=baseline, margin=margin, policies="expected")
+
+    @property
+    def costs(self) -> pl.DataFrame:
+        """The result of :func:`cost_table` for ``costs``; nothing where none were given."""
+        costs = self._view.costs  # may be a frame, by which nothing can be remembered
+        return pl.DataFrame() if costs is None else cost_table(self.summary, costs)
+
+    @answer
+    def profile(self) -> pl.DataFrame:
+        """The result of :func:`tie_profile`, at the cutoffs of the measures."""
+        rules = self._only(ROW_OPTIONS)
+        return self._of_models(tie_profile(self.judged, cutoffs=self._cutoffs, **rules))
+
+    @answer
+    def truncation(self) -> pl.DataFrame:
+        """The result of :func:`truncated_lists`, at the cutoffs of the measures."""
+        rules = self._only(ROW_OPTIONS)
+        return self._of_models(truncated_lists(self.judged, cutoffs=self._cutoffs, **rules))
+
+    @answer
+    def agreement(self) -> pl.DataFrame:
+        """The result of :func:`rank_agreement`."""
+        return rank_agreement(self.summary)
+
+    @answer
+    def hints(self) -> pl.DataFrame:
+        """The result of :func:`tie_hints`."""
+        return self._of_models(tie_hints(self.judged, **self._only(ROW_OPTIONS)))
+
+    @answer
+    def audit(self) -> pl.DataFrame:
+        """The result of :func:`audit` of the selected models and measures, since others would
+        change the winners; nothing of counts, which have no order.
+        """
+        if self.counted:
+            return pl.DataFrame()
+        asked, named = self._data.asked, self._data.measures
+        wanted = [measure for measure in named if named[measure] in self.measures]
+        if self._view.measures is not None:
+            metrics = {metric for metric, _ in wanted}
+            records = [record for record, _ in parse_metrics(**asked) if str(record) in metrics]
+            asked = {"metrics": records, "cutoffs": self._cutoffs}
+        given = {"rankings": self.judged} if self._view.models is None else self._frames_alone()
+        return at_measures(wanted, audit(**given, **asked, **self._only(AUDIT_OPTIONS)))
+
+    @answer
+    def query_table(self) -> pl.DataFrame:
+        """The result of :func:`query_table`: every query of every model."""
+        return query_table(self.scores)
+
+    @answer
+    def queries(self) -> pl.DataFrame:
+        """Query by query: the result of :func:`deciding_queries` for two models, else of
+        :func:`query_table`.
+        """
+        names = self._view.models or self.model_names
+        return deciding_queries(self.scores, *names) if len(names) == 2 else self.query_table
+
+    @answer
+    def distribution(self) -> pl.DataFrame:
+        """The result of `mean_distribution` at the headline measure; no rows for counts."""
+        if self.counted:
+            return pl.DataFrame(schema=MEAN_DISTRIBUTION)
+        sources = [(self.judged, self.options)]
+        if self.like is not None:
+            every = self._emulated.sources()
+            sources = [rules[:2] for rules in every if self.measures[0] in rules[2]]
+        return means.distribution_of(sources, self.summary, self.measures[0])
+
     @property
     def verdict(self) -> tuple[str, ...]:
         """Sentences on what the headline measure says about the models, followed by `notices`."""
         return (*self.sentences, *self.notices)
 
-    @property
+    @answer
     def notices(self) -> tuple[str, ...]:
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
         not known.
         """
-        here = self.at(self.measure)
-
-        def make() -> tuple[str, ...]:
-            estimate = notices(here.summary, here.truncation, measure=self.measures[0])
-            return (*estimate, *uneven_lengths(here.scores, here.measures))
-
-        return self._once("notices", make)
+        here = self.narrowed(self.measures[0])
+        estimate = notices(here.summary, here.truncation, measure=self.measures[0])
+        return (*estimate, *uneven_lengths(here.scores, here.measures))
 
     @property
     def status(self) -> str:
         """The verdict in a word: one of those of :func:`flips`, "single model" or "no score"."""
-        return self._said[0]
+        return self._status_and_sentences[0]
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """The verdict without `notices`."""
-        return self._said[1]
+        return self._status_and_sentences[1]
 
-    @property
-    def _said(self) -> tuple[str, tuple[str, ...]]:
-        return self._once("verdict", self._say)
-
-    def _say(self) -> tuple[str, tuple[str, ...]]:
-        metric, cutoff = self.measures[0]
-        here = self.at(self.measure)
-        # For other measures only the expected winner is named, so their random orders are not
-        # needed.
-        others = self.under("expected").summary.join(
-            here.summary,
-            on=["metric", "cutoff"],
-            how="anti",
-            nulls_equal=True,
-            maintain_order="left",
+    @answer
+    def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
+        here = self.narrowed(self.measures[0])
+        # Of other measures only the expected winner is named, so they need no random orders.
+        others = self.under("expected").summary
+        keys = ["metric", "cutoff"]
+        others = others.join(
+            here.summary, on=keys, how="anti", nulls_equal=True, maintain_order="left"
         )
+        return self._verdict(pl.concat([here.summary, others]), here.flips, self.measures[0])
+
+    def _verdict(
+        self, summary: pl.DataFrame, pairs: pl.DataFrame, measure: Measure
+    ) -> tuple[str, tuple[str, ...]]:
         ties = naive_ties(self.like, self.options.naive_order)
-        summary = pl.concat([here.summary, others])
-        about = summary, here.flips, here.no_worse
-        return verdict(*about, metric=metric, cutoff=cutoff, ties=ties, identical=self.identical)
+        return verdict(
+            summary,
+            pairs,
+            self.no_worse,
+            metric=measure[0],
+            cutoff=measure[1],
+            ties=ties,
+            identical=self.identical,
+        )
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one
         column per measure.
         """
         expected = self.summary.filter(policy="expected")
-        labels = expected.select("metric", "cutoff").rows()
-        wide = expected.with_columns(
-            measure=pl.Series([measure_text(*label) for label in labels], dtype=pl.String)
-        ).pivot("measure", index="model", values="value", maintain_order=True)
-        names = [measure_text(*measure) for measure in self.measures]
-        return wide.select("model", *names).sort(
-            names[0], descending=True, nulls_last=True, maintain_order=True
+        labels = [measure_text(*row) for row in expected.select("metric", "cutoff").rows()]
+        wide = expected.with_columns(measure=pl.Series(labels, dtype=pl.String)).pivot(
+            "measure", index="model", values="value", maintain_order=True
         )
+        wide = wide.select("model", *(measure_text(*measure) for measure in self.measures))
+        return wide.sort(self.measure, descending=True, nulls_last=True, maintain_order=True)
 
     @property
     def plot(self) -> Plots:
@@ -154,12 +660,38 @@ class Study(Answers):
         """
         return Plots(self)
 
-    def contents(self, **about: Unpack[PageOptions]) -> Report:
+    def contents(
+        self,
+        *,
+        headline: str | None = None,
+        title: str = "Retrieval report",
+        command: str | None = None,
+    ) -> Report:
         """Return :func:`report_contents` of this study; ``about`` may hold title, headline and
         command.
         """
-        wanted: PageOptions = {"headline": self.measure, **about}
-        return report_of(self, **wanted)
+        lacking = [name for name in COUNTED_POLICIES if name not in self.policies]
+        if lacking:
+            raise ParameterError(
+                f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
+            )
+        measure = self._headline(headline)
+        status, sentences = self._verdict(self.summary, self.flips, measure)
+        names = [measure_text(*known) for known in self.measures]
+        also = {"average": self.average, **self.also}
+        parameters = parameters_of(names, self.part, self.like, also, self.options)
+        call = python_call(list(self.frames), parameters, self.part)
+        return Report(
+            title=title,
+            metric=measure[0],
+            cutoff=measure[1],
+            verdict=sentences,
+            status=status,
+            frames={question.name: question.ask(self, measure) for question in QUESTIONS},
+            parameters=parameters,
+            versions=versions(),
+            command=call if command is None else command,
+        )
 
     def report(
         self,
@@ -173,8 +705,9 @@ class Study(Answers):
         """Write the report of what is looked at into a folder, as :func:`write_report` does; return
         the folder.
         """
-        check_writable_folder(folder)
-        write_report(folder, self.contents(**about), formats=formats, timestamp=timestamp, raw=raw)
+        checked = check_writable_folder(folder)
+        contents = self.contents(**about)
+        save_report(checked, contents, formats=formats, timestamp=timestamp, raw=raw)
         return Path(folder)
 
     def dashboard(
@@ -204,8 +737,9 @@ class Study(Answers):
             The dashboard has no control for a setting, the port is in use, or Streamlit is not
             installed.
         """
-        about = {"name": name, **asked_of_dashboard(self)}
-        return serve(self.alone().frames, about, port=port, browser=browser)
+        settings = {"average": self.average, "correction": self._view.correction}
+        asked = asked_of_dashboard(self.options, self.measures[0], self.like, **settings)
+        return serve(self.alone().frames, {"name": name, **asked}, port=port, browser=browser)
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""
@@ -220,38 +754,104 @@ class Study(Answers):
 
     def __repr__(self) -> str:
         """Return the verdict and the leaderboard of the headline measure as text."""
-        board = self._board()
-        return "\n".join(
-            [*(visible(line) for line in self.verdict), "", frame_table(board, board.columns)]
-        )
+        board = means.board_at(self.summary, self.measures[0])
+        lines = [*(visible(line) for line in self.verdict), "", frame_table(board, board.columns)]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Return the same as HTML without scripts and without network."""
-        board = self._board()
-        head = "".join(f"<th>{html.escape(visible(name))}</th>" for name in board.columns)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>"
-            for row in board.head(50).iter_rows()
-        )
-        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.verdict)
-        return (
-            f"<div>{lines}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        return html_page(self.verdict, means.board_at(self.summary, self.measures[0]))
+
+    def _known_as(self, measure: Measure) -> Measure:
+        """How the scores name a measure that was asked for: `like` may define it otherwise."""
+        return self._data.measures.get(measure, measure)
+
+    def _headline(self, text: str | None) -> Measure:
+        """Return the measure of a report by its text, by default the first."""
+        if text is None:
+            return self.measures[0]
+        for request in parse_metrics(text, None):
+            for measure in (self._known_as((str(request[0]), cutoff)) for cutoff in request[1]):
+                if measure in self.measures:
+                    return measure
+        names = ", ".join(measure_text(*measure) for measure in self.measures)
+        raise ParameterError(f"headline: {text!r} is not one of {names}")
+
+    def narrowed(self, measure: Measure) -> Self:
+        """Return the study at one measure as the scores name it, which may have no text."""
+        return self._with(replace(self._view, measures=(measure,)))
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {**self._data.options, **self._view.draws._asdict()}
+
+    def _only(self, names: tuple[str, ...]) -> dict[str, Any]:
+        return {name: value for name, value in self._data.options.items() if name in names}
+
+    @property
+    def _cutoffs(self) -> list[int | None]:
+        return list(dict.fromkeys(cutoff for _, cutoff in self.measures))
+
+    def _given(self) -> dict[str, Any]:
+        """Return the frames of the selected queries; R and judgements are those of all models."""
+        return self._data.of_queries(self._view.queries)
+
+    def _frames_alone(self) -> dict[str, Any]:
+        """Return the frames of the selected queries and models."""
+        frames, models = self._given(), self._view.models
+        return frames if models is None else of_models(frames, models)
+
+    @property
+    def _retrieved(self) -> pl.DataFrame:
+        """The rows of all models as they are scored."""
+        return rounded(with_model(self.judged.retrieved), self.options)
+
+    @property
+    def _emulated(self) -> Emulation:
+        """The rankings of the selected queries as the system of ``like`` receives them."""
+        assert self.like is not None
+        measures = measures_like(self.like, **self._data.asked)
+        return self._data.found.find(
+            ("emulated", self._view.queries),
+            lambda: emulated(self.judged, None, None, measures, self._data.options),
         )
 
-    def _board(self) -> pl.DataFrame:
-        """Return the leaderboard of the headline measure, best first."""
-        here = self.summary.filter(at_measure(*self.measures[0]))
-        naive = here.filter(policy="naive").select("model", naive="value")
-        board = (
-            here.filter(policy="expected")
-            .rename({"value": "expected"})
-            .join(naive, on="model", how="left")
-        )
-        board = board.select("model", "expected", "tie_std", "naive", "lowest", "highest")
-        return board.sort("expected", descending=True, nulls_last=True)
+    def _first_two(self, measure: Measure) -> tuple[str, ...]:
+        """The models that come first by a measure."""
+        return tuple(at_measures([measure], self.leaderboard)["model"].head(2))
 
+    def _curve(self, most: float) -> pl.DataFrame:
+        return self._of_models(means.curve_means(self.judged, self._data.options, most))
 
-def _cell(value: object) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.4f}" if isinstance(value, float) else visible(str(value), 60)
+    def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
+        asked: dict[str, Any] = {"rankings": self.judged, **self._options}
+        if self.like is not None:
+            asked = {"rankings": self._emulated}
+        asked |= {"correction": self._view.correction, "seed": self._view.draws.seed, **how}
+        models = len(self.model_names)
+        if models * (models - 1) / 2 > MOST_PAIRS and how.get("baseline") is None:
+            asked = {"most_apart": max(1, MOST_PAIRS // models), **asked, "policies": "expected"}
+        return compare(self.scores, **asked)
+
+    def _tested_pairs(self) -> pl.DataFrame | None:
+        """Return the tests of one policy that verdicts on pairs need, since tests take long."""
+        # Comparisons are of micro means; the flips of another average must not borrow their
+        # p-values.
+        if self.average != "micro" or len(self.model_names) < 2:
+            return None
+        if "expected" not in self.policies or self._data.found.known(("comparison", self._view)):
+            return self.comparison
+        exact = self._comparison_of_expected
+        # Where queries are missing, the means that all policies have of the same queries are needed
+        # too.
+        return self.comparison if exact["unpaired"].sum() else exact
+
+    def _of_models(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of the selected models, and those about all models."""
+        names = self._view.models
+        if names is None:
+            return frame
+        return frame.filter(pl.col("model").is_in(list(names)) | pl.col("model").is_null())
+
+    def _at_measures(self, frame: pl.DataFrame) -> pl.DataFrame:
+        return frame if self._view.measures is None else at_measures(self.measures, frame)

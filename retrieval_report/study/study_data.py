@@ -1,19 +1,21 @@
-"""The data that a study shares with all narrower ones, their scores as needed, and the selection of
-one of them.
+"""What a study shares with all narrower ones (data, scores, answers), and the selection of one of
+them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, Self, TypedDict, TypeVar, overload
 
 import polars as pl
 
 from retrieval_report.codes.search import Inputs
-from retrieval_report.comparison.corrections import MAX_T
+from retrieval_report.comparison.corrections import MAX_T, check_correction
+from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import ScoringOptions, options_with
+from retrieval_report.contracts.options import RowOptions, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
@@ -26,13 +28,38 @@ Measure = tuple[str, int | None]
 ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 MOST_KEPT = 200  # answers of one study and all narrower ones
+AVERAGES = ("micro", "macro", "weighted")
+# The options that also decide which rows count in the tie profile and the hints, and in the audit.
+ROW_OPTIONS = tuple(RowOptions.__annotations__)
+COVERAGE_OPTIONS = ("decimals", "missing_query", "unjudged_query", "null_distance", "threads")
+AUDIT_OPTIONS = (
+    *("relevant_from", "no_relevant", "missing_query"),
+    *("unjudged", "unjudged_query", "null_distance", "threads"),
+)
+Answer = TypeVar("Answer")
+
+
+class answer(cached_property[Answer]):  # used like `property`
+    """A property of a study that is computed once for all studies with the same data and view; the
+    first thread computes it, others wait.
+    """
+
+    @overload
+    def __get__(self, study: None, owner: type[Any] | None = None) -> Self: ...
+    @overload
+    def __get__(self, study: object, owner: type[Any] | None = None) -> Answer: ...
+    def __get__(self, study: Any, owner: type[Any] | None = None) -> Any:
+        """Return the answer for the current selection."""
+        if study is None:
+            return self
+        return study._data.found.find((self.attrname, study._view), lambda: self.func(study))
 
 
 class Draws(NamedTuple):
     """The settings that decide the random orders."""
 
-    shuffles: int
-    seed: int
+    shuffles: int = 100
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,6 +108,16 @@ class Data:
             }
         return cls(_read(given, reading), named, asked, scoring, like)
 
+    def of_queries(self, queries: Sequence[object] | None) -> dict[str, Any]:
+        """Return the frames of some queries (None: of all)."""
+        if queries is None:
+            return dict(self.frames)
+        chosen = pl.col("query").is_in(list(queries))
+        return {
+            name: None if frame is None else frame.filter(chosen)
+            for name, frame in self.frames.items()
+        }
+
     @property
     def judged(self) -> Judged:
         """The rankings joined with judgements and queries, once."""
@@ -91,6 +128,16 @@ class Data:
     def policies(self) -> tuple[str, ...]:
         """Return all policies under which these rankings can be scored."""
         return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else ALL_POLICIES
+
+
+def of_models(frames: Mapping[str, Any], models: Sequence[str]) -> dict[str, Any]:
+    """Return the frames of some models as if there were no others."""
+    rankings, queries = frames["rankings"], frames["queries"]
+    if frames["judgements"] is None and queries is None:
+        # Queries that only other models have are missing here too.
+        queries = rankings.select("query").unique(maintain_order=True)
+    rankings = rankings.filter(pl.col("model").is_in(list(models)))
+    return {**frames, "rankings": rankings, "queries": queries}
 
 
 def _read(given: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,6 +175,31 @@ class View:
     where: tuple[tuple[str, Any], ...] = field(
         default=(), compare=False
     )  # how the queries were chosen, in words
+
+    def check(self, queries: pl.DataFrame | None, models: Sequence[str]) -> None:
+        """Refuse immediately what could not be answered later."""
+        check_choice("average", self.average, AVERAGES)
+        check_correction(self.correction)
+        if self.by is not None and (queries is None or self.by not in queries.columns):
+            raise ParameterError(f"by: no column {self.by!r} in the queries")
+        if self.baseline is not None:
+            check_choice("baseline", self.baseline, models)
+            if self.margin is None:
+                raise ParameterError("baseline: it is given without a margin")
+        elif self.margin is not None:
+            raise ParameterError("margin: it is given without a baseline")
+
+
+class Questions(TypedDict, total=False):
+    """The settings of a study besides those of scoring: how it averages, and further questions."""
+
+    average: str
+    by: str | None
+    baseline: str | None
+    margin: float | None
+    costs: object
+    correction: str
+    letters: bool
 
 
 class StudyOptions(ScoringOptions, total=False):
@@ -240,4 +312,18 @@ def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     keyed = keyed.with_columns(under=policies)
     return keyed.sort("model", "query", "measure", "under", maintain_order=True).drop(
         "measure", "under"
+    )
+
+
+def check_chosen(what: str, given: Collection[str], missing: Sequence[str]) -> None:
+    """Refuse a choice of nothing, or of what there is not."""
+    if missing or not given:
+        raise ParameterError(f"{what}: {missing[0] if missing else 'none given'}")
+
+
+def at_measures(measures: Sequence[Measure], frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows of some measures."""
+    wanted = pl.DataFrame(list(measures), schema=schema("scores", "metric", "cutoff"), orient="row")
+    return frame.join(
+        wanted, on=["metric", "cutoff"], how="semi", nulls_equal=True, maintain_order="left"
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -336,3 +337,20 @@ def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> lis
         ]
         lines.append("  ".join(cells).rstrip())
     return lines
+
+
+def html_page(sentences: Iterable[str], board: pl.DataFrame) -> str:
+    """Return sentences and a table as HTML for a notebook, without scripts and without network."""
+    head = "".join(f"<th>{html.escape(visible(name))}</th>" for name in board.columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(_html_cell(value))}</td>" for value in row) + "</tr>"
+        for row in board.head(50).iter_rows()
+    )
+    lines = "".join(f"<p>{html.escape(line)}</p>" for line in sentences)
+    return f"<div>{lines}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+
+
+def _html_cell(value: object) -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:.4f}" if isinstance(value, float) else visible(str(value), 60)

@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 from records import CUTOFFS, METRICS
-from retrieval_report.study import answers, study_data
+from retrieval_report.study import study as answers
+from retrieval_report.study import study_data
 
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 

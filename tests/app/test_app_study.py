@@ -41,7 +41,9 @@ def test_the_page_shows_the_numbers_of_the_study(
     for name, frame in made.frames.items():
         paths[name] = str(tmp_path / f"{name}.parquet")
         frame.write_parquet(paths[name])
-    about = {"name": "my study", **asked_of_dashboard(made)}
+    how = {"average": "macro", "correction": "tukey"}
+    asked = asked_of_dashboard(made.options, made.measures[0], made.like, **how)
+    about = {"name": "my study", **asked}
     monkeypatch.setenv(
         START, json.dumps({**paths, "rankings": [paths["rankings"]], "judgements": None, **about})
     )

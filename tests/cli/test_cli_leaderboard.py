@@ -68,7 +68,7 @@ def test_the_leaderboard_and_every_question_are_those_of_a_study(
         by="group", baseline="bm25", margin=0.02, costs=pl.read_csv(files["costs"]).cast({"bytes": pl.Float64}),
     )  # fmt: skip
     for name, frame in {
-        "leaderboard": study.board, "segments": study.segments, "no_worse": study.no_worse, "costs": study.costs
+        "leaderboard": study.leaderboard, "segments": study.segments, "no_worse": study.no_worse, "costs": study.costs
     }.items():  # fmt: skip
         written = pl.read_csv(tmp_path / "out" / f"{name}.csv", schema=frame.schema)
         assert written.equals(frame.with_columns(pl.col(pl.String).replace("", None)))

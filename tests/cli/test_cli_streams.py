@@ -76,8 +76,10 @@ def test_json_holds_the_frames_that_are_printed() -> None:
     assert [row["verdict"] for row in compared["flips"]] == study.flips["verdict"].to_list()
     board = loaded(run("leaderboard", "-", "--json", *ASKED))["leaderboard"]
     ranks = ("model", "query_rank_low", "query_rank_high")
-    assert [tuple(row[name] for name in ranks) for row in board] == study.board.select(ranks).rows()
-    lettered = study.using(letters=True, correction="holm").board
+    assert [tuple(row[name] for name in ranks) for row in board] == study.leaderboard.select(
+        ranks
+    ).rows()
+    lettered = study.using(letters=True, correction="holm").leaderboard
     board = loaded(run("leaderboard", "-", "--json", "--letters", "--correction", "holm", *ASKED))[
         "leaderboard"
     ]

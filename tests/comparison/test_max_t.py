@@ -298,7 +298,7 @@ def test_verdict_ranks_and_marks_say_the_same_of_many_models(correction: str) ->
         relevance=(pl.col("item") < 4).cast(pl.Int64),
     )
     study = rr.Study(rankings, "ndcg@9", correction=correction, shuffles=2, truncated="no")
-    best = study.board.row(0, named=True)
+    best = study.leaderboard.row(0, named=True)
     pairs = study.flips.filter(
         (pl.col("model_a") == best["model"]) | (pl.col("model_b") == best["model"])
     )

@@ -79,9 +79,12 @@ def test_draws_over_other_queries_are_not_counted() -> None:
         truncated="no",
     )
     columns = ["model", "rank", "tie_rank_low", "tie_rank_high", "queries", "unpaired"]
-    assert study.board.select(columns).rows() == [("tied", 1, 1, 1, 2, 4), ("third", 2, 2, 2, 2, 4)]
-    assert study.board.equals(rr.leaderboard(study.scores, policies="expected"))
-    ranks = rr.stats.tie_ranks(study.scores, policies="expected", shuffled=study.draws)
+    assert study.leaderboard.select(columns).rows() == [
+        ("tied", 1, 1, 1, 2, 4),
+        ("third", 2, 2, 2, 2, 4),
+    ]
+    assert study.leaderboard.equals(rr.leaderboard(study.scores, policies="expected"))
+    ranks = rr.stats.tie_ranks(study.scores, policies="expected", shuffled=study.shuffled)
     assert set(ranks["method"]) == {"normal"}
 
 
@@ -90,7 +93,7 @@ def test_queries_that_are_all_left_out_leave_no_ranks() -> None:
     rows = {"query": ["q"] * 2, "item": list("xy"), "distance": [1, 1], "relevance": [0, 0]}
     study = rr.Study({"a": rows, "b": rows}, "rr@1", no_relevant="skip", shuffles=3, truncated="no")
     assert study.status == "no score"
-    assert study.board.select("model", "rank", "tie_rank_low", "queries").rows() == [
+    assert study.leaderboard.select("model", "rank", "tie_rank_low", "queries").rows() == [
         ("a", None, None, 0),
         ("b", None, None, 0),
     ]

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from retrieval_report import RetrievalReportWarning, Study, evaluate, tie_hints, tie_profile
 from retrieval_report.contracts.options import Options
 from retrieval_report.scoring.judged import Judged, judge
-from retrieval_report.study.contents import report_contents
+from retrieval_report.study.reports import report_contents
 
 RANKINGS = pl.DataFrame(
     {
@@ -133,11 +133,11 @@ def test_a_report_and_a_study_warn_once() -> None:
     study = Study(odd_names(), "rr@1", truncated="no", shuffles=2)
     with pytest.warns(RetrievalReportWarning, match="differ only by") as found:
         _ = (
-            study.ties,
+            study.profile,
             study.hints,
             study.audit,
             study.scores,
             study.comparison,
-            study.models("m").ties,
+            study.models("m").profile,
         )
     assert len(found) == 1

@@ -15,10 +15,10 @@ from made_reports import CUTOFFS, HOSTILE, METRICS, made_rankings, made_report
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportWarning
 from retrieval_report.contracts.registry import column
 from retrieval_report.report import report_contents
-from retrieval_report.study.contents import FRAMES
 from retrieval_report.study.fingerprint import content_hash
 from retrieval_report.study.html import describe_metrics, render_html
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
+from retrieval_report.study.questions import FRAMES
 from retrieval_report.study.verdict import verdict
 
 

@@ -27,7 +27,7 @@ from retrieval_report.report import (
     report_contents,
     write_report,
 )
-from retrieval_report.study import write
+from retrieval_report.study import reports
 from retrieval_report.study.export import ABOUT
 
 
@@ -121,9 +121,8 @@ def test_row_103_no_cell_starts_a_formula(tmp_path: Path) -> None:
 
 def test_row_107_json_has_no_nan(tmp_path: Path) -> None:
     report = made_report()
-    infinite = replace(
-        report, audit=report.audit.with_columns(z=pl.lit(float("nan")), off=pl.lit(float("inf")))
-    )
+    audit = report.audit.with_columns(z=pl.lit(float("nan")), off=pl.lit(float("inf")))
+    infinite = replace(report, frames={**report.frames, "audit": audit})
     write_report(tmp_path, infinite, formats="json")
 
     def refuse(constant: str) -> None:
@@ -157,7 +156,7 @@ def test_row_102_a_folder_that_cannot_be_written_to_is_found_before_computing(
     def compute(*_: object, **__: object) -> Report:
         raise AssertionError("computed")
 
-    monkeypatch.setattr(write, "report_contents", compute)
+    monkeypatch.setattr(reports, "report_contents", compute)
     with pytest.raises(OutputError, match="cannot write to"):
         write_report(tmp_path / "missing" / "below", made_rankings(("a",)))
     (tmp_path / "file").write_text("")

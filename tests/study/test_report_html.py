@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 
@@ -203,7 +204,8 @@ def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
     many = pl.concat(
         [report.summary.with_columns(model=pl.col("model") + str(copy)) for copy in range(60)]
     )
-    large = type(report)(**{**vars(report), "summary": many, "metric": "ndcg", "cutoff": None})
+    frames = {**report.frames, "summary": many}
+    large = replace(report, frames=frames, metric="ndcg", cutoff=None)
     table = report_tables(large)["summary"]
     assert len(table.rows) == ROWS
     assert table.note.startswith(f"The first {ROWS} of ")

@@ -54,7 +54,7 @@ def test_scores_and_draws_are_the_same_in_parts_and_in_one_go(
         made.at("ap@3").scores  # noqa: B018
     scores = rr.evaluate(rankings, **ASKED, policies=EVERYTHING, shuffles=20)
     assert_frame_equal(made.scores, scores)
-    assert_frame_equal(made.draws, rr.shuffled_means(rankings, **ASKED, shuffles=20))
+    assert_frame_equal(made.shuffled, rr.shuffled_means(rankings, **ASKED, shuffles=20))
     assert_frame_equal(made.at("ap@3").scores, scores.filter(metric="ap", cutoff=3))
     assert_frame_equal(
         made.under("naive", "best").scores, scores.filter(pl.col("policy").is_in(["naive", "best"]))
@@ -66,7 +66,7 @@ def test_what_needs_no_random_orders_draws_none(monkeypatch: pytest.MonkeyPatch)
     made = study().under("expected", "naive", "best", "worst")
     assert made.verdict
     assert made.at("ap@3").comparison.height == 6
-    assert set(made.board["policy"]) == {"expected"}
+    assert set(made.leaderboard["policy"]) == {"expected"}
 
 
 def test_one_measure_draws_random_orders_of_its_metric_alone(
@@ -93,7 +93,7 @@ def test_other_random_orders_and_averages_share_exact_scores(
     monkeypatch.setattr(study_data, "evaluate", lambda *_, **__: pytest.fail("scored again"))
     other = made.using(shuffles=7, seed=3, average="macro")
     assert (other.options.shuffles, other.options.seed, other.average) == (7, 3, "macro")
-    assert_frame_equal(other.draws, rr.shuffled_means(RANKINGS, **ASKED, shuffles=7, seed=3))
+    assert_frame_equal(other.shuffled, rr.shuffled_means(RANKINGS, **ASKED, shuffles=7, seed=3))
     scores = rr.evaluate(
         RANKINGS, queries=QUERIES, **ASKED, policies=EVERYTHING, shuffles=7, seed=3
     )
@@ -186,7 +186,7 @@ def test_segments_margins_and_costs_are_those_of_the_functions() -> None:
 def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked() -> None:
     study = rr.Study(top(ranked(1)).with_columns(relevance=pl.lit(0)), "ndcg@10, ap@10")
     with pytest.warns(rr.RetrievalReportWarning, match="no query has a relevant item") as caught:
-        str(study), study.scores, study.board, study.flips
+        str(study), study.scores, study.leaderboard, study.flips
     assert [warning.filename for warning in caught] == [__file__]
 
 
@@ -288,7 +288,7 @@ def test_a_part_of_a_study_has_a_report_of_its_numbers(narrow: str, tmp_path: Pa
     }[narrow]()
     contents = part.contents()
     assert_frame_equal(contents.summary, part.summary)
-    assert_frame_equal(contents.leaderboard, part.board)
+    assert_frame_equal(contents.leaderboard, part.leaderboard)
     means = contents.shuffled.group_by("model", "metric", "cutoff").agg(pl.col("value").mean())
     shuffled = part.summary.filter(policy="shuffled").join(
         means, on=["model", "metric", "cutoff"], nulls_equal=True
@@ -329,17 +329,20 @@ def test_similarity_is_that_of_the_lists_that_are_scored() -> None:
         "b": {**rows, "distance": [1.04, 1.03, 2.0]},
     }
     judged = {"query": ["q"] * 2, "item": list("xy"), "relevance": [0, 1]}
-    assert rr.Study(models, "rr@1", judgements=judged, decimals=2).similarity["order"].item() == 1
+    assert (
+        rr.Study(models, "rr@1", judgements=judged, decimals=2).similarity_means["order"].item()
+        == 1
+    )
     alike = rr.Study(models, "rr@1", judgements=judged, decimals=1)
     assert alike.status == "depends on tie order"
-    assert alike.similarity.select("none", "order").row(0) == (1, 0)
+    assert alike.similarity_means.select("none", "order").row(0) == (1, 0)
     other = pl.concat(
         [pl.DataFrame(own).with_columns(model=pl.lit(name)) for name, own in models.items()]
     )
     other = other.join(pl.DataFrame(judged), on=["query", "item"], how="left").with_columns(
         distance=pl.when(item="z", model="b").then(0.0).otherwise("distance")
     )
-    assert rr.Study(other, "rr@1", unjudged="drop", decimals=1).similarity["none"].item() == 1
+    assert rr.Study(other, "rr@1", unjudged="drop", decimals=1).similarity_means["none"].item() == 1
 
 
 def test_similarity_and_coverage_are_those_of_the_functions() -> None:
@@ -348,11 +351,11 @@ def test_similarity_and_coverage_are_those_of_the_functions() -> None:
     made = rr.Study(rows, "ndcg@3, ap@2", judgements=judgements, truncated="no")
     a, b = (rows.filter(model=name) for name in ("middle", "coarse"))
     mean = rr.lists.ranking_similarity(a, b).mean
-    pair = made.pair("middle", "coarse").similarity
+    pair = made.pair("middle", "coarse").similarity_means
     assert_frame_equal(pair.drop("model_a", "model_b"), mean)
     assert pair.select("model_a", "model_b").row(0) == ("middle", "coarse")
-    first = made.similarity.select("model_a", "model_b").row(0)
-    assert list(first) == made.board.filter(metric="ndcg")["model"].head(2).to_list()
+    first = made.similarity_means.select("model_a", "model_b").row(0)
+    assert list(first) == made.leaderboard.filter(metric="ndcg")["model"].head(2).to_list()
     known = rr.lists.judgement_coverage(
         rows, judgements, cutoffs=[3, 2], policies="expected", truncated="no"
     )
@@ -361,5 +364,5 @@ def test_similarity_and_coverage_are_those_of_the_functions() -> None:
     assert made.models("fine").coverage["model"].unique().to_list() == ["fine"]
     page = made.contents()
     assert_frame_equal(page.coverage, made.coverage)
-    assert_frame_equal(page.similarity_means, made.similarity)
+    assert_frame_equal(page.similarity_means, made.similarity_means)
     assert study().coverage.is_empty()

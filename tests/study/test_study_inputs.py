@@ -264,6 +264,9 @@ def test_segments_and_costs_of_a_study() -> None:
     assert study.at("ap@1").segments["segment"].to_list() == ["x", "y"]
     assert study.no_worse["baseline"].unique().to_list() == ["fine"]
     assert study.at("ap@1").costs.filter(policy="expected")["amount"].to_list() == [1.0, 8.0]
-    assert study.at("ap@1").board["model"].to_list() == study.at("ap@1").table()["model"].to_list()
+    assert (
+        study.at("ap@1").leaderboard["model"].to_list()
+        == study.at("ap@1").table()["model"].to_list()
+    )
     with pytest.raises(rr.ParameterError, match="by: no column 'language' in the queries"):
         rr.Study(LONG, "ap", judgements=QRELS, queries=queries, by="language")

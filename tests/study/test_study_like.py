@@ -34,7 +34,9 @@ def test_a_study_like_another_system_answers_everything_at_the_measures_asked(
     assert set(here.audit["metric"]) == {"ndcg"}
     shuffled = made.summary.filter(policy="shuffled").sort("model", "metric")
     means = (
-        made.draws.group_by("model", "metric").agg(pl.col("value").mean()).sort("model", "metric")
+        made.shuffled.group_by("model", "metric")
+        .agg(pl.col("value").mean())
+        .sort("model", "metric")
     )
     assert means["value"].to_list() == pytest.approx(shuffled["value"].to_list())
     assert here.contents(headline="ndcg@3").measure == here.measure
@@ -68,7 +70,7 @@ def test_the_chance_of_a_reversal_is_that_of_the_systems_own_scores(like: str) -
     made = rr.Study(
         coarse_scores(1), "ndcg@5, precision@3", like=like, shuffles=2_000, truncated="no"
     )
-    draws = made.draws.pivot("model", index=["metric", "cutoff", "draw"], values="value")
+    draws = made.shuffled.pivot("model", index=["metric", "cutoff", "draw"], values="value")
     for row in made.comparison.filter(policy="expected").iter_rows(named=True):
         assert row["p_tie_method"] in ("exact", "convolved")
         assert row["p_tie_high"] - row["p_tie_low"] <= 0.02
@@ -90,7 +92,7 @@ def test_the_chance_of_a_reversal_is_that_of_the_systems_own_scores(like: str) -
             study.comparison.filter(policy="expected").select(chance) for study in (made, plain)
         )
         assert_frame_equal(own, others)
-        assert made.distribution_at("precision", 3).equals(plain.distribution_at("precision", 3))
+        assert made.at("precision@3").distribution.equals(plain.at("precision@3").distribution)
 
 
 def test_like_says_what_a_cut_list_leaves_open_unless_lists_are_whole() -> None:

@@ -1,0 +1,75 @@
+"""Means over the queries of what is computed list by list: similarity, recall curve, coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.contracts.options import OPTIONS, Options, options_with
+from retrieval_report.contracts.registry import schema
+from retrieval_report.engines.check_scores import at_measure
+from retrieval_report.engines.summary import summarise
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.study.study_data import Measure
+from retrieval_report.ties.coverage import judgement_coverage
+from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
+from retrieval_report.ties.recall_curve import LEVELS, POLICIES, curve_of
+from retrieval_report.ties.similarity import similarity_of
+
+MOST_COMPARED = 1e9  # pairs of items of all lists, some 20 seconds
+
+
+def similarity_means(rows: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
+    """Return how alike the lists of two models are, in one row; nothing of lists so long that it
+    would take minutes.
+    """
+    a, b = (rows.filter(pl.col("model") == name) for name in (first, second))
+    if sum((a.group_by("query").len()["len"].cast(pl.Float64) ** 2).to_list()) > MOST_COMPARED:
+        return pl.DataFrame()
+    means = similarity_of(a, b).mean.with_columns(model_a=pl.lit(first), model_b=pl.lit(second))
+    return means.select(list(schema("similarity_means")))
+
+
+def curve_means(judged: Judged, options: Mapping[str, Any], most: float) -> pl.DataFrame:
+    """Return the interpolated precision of every model along recall; no columns if there are more
+    than so many cells.
+    """
+    asked = options_with(options, truncated="no", policies=POLICIES)
+    scores = curve_of(judged, LEVELS, asked, most)
+    if not scores.width:
+        return scores
+    means, keys = summarise(scores), ["model", "metric"]
+    naive = means.filter(policy="naive").select(*keys, naive="value")
+    both = means.filter(policy="expected").join(naive, on=keys, how="left", maintain_order="left")
+    level = pl.col("metric").str.extract(r"recall=([\d.]+)").cast(pl.Float64)
+    return both.with_columns(recall=level).select(list(schema("recall_curve")))
+
+
+def coverage_means(rankings: object, judgements: object, **asked: Any) -> pl.DataFrame:
+    """Return how much of every model's lists is judged."""
+    judged = judgement_coverage(rankings, judgements, policies="expected", truncated="no", **asked)
+    return summarise(judged).select(list(schema("coverage")))
+
+
+def distribution_of(
+    sources: Iterable[tuple[Judged, Options]], summary: pl.DataFrame, measure: Measure
+) -> pl.DataFrame:
+    """Return the distribution of every model's mean under random tie order."""
+    metric, cutoff = measure
+    parts = [
+        mean_distribution(judged, summary, metric=metric, cutoff=cutoff, **options.of(OPTIONS))
+        for judged, options in sources
+    ]
+    return pl.concat([pl.DataFrame(schema=MEAN_DISTRIBUTION), *parts])
+
+
+def board_at(summary: pl.DataFrame, measure: Measure) -> pl.DataFrame:
+    """Return expected and naive means of one measure side by side, best first."""
+    here = summary.filter(at_measure(*measure))
+    naive = here.filter(policy="naive").select("model", naive="value")
+    board = here.filter(policy="expected").join(naive, on="model", how="left")
+    board = board.select("model", "value", "tie_std", "naive", "lowest", "highest")
+    board = board.rename({"value": "expected"})
+    return board.sort("expected", descending=True, nulls_last=True)

@@ -1,0 +1,212 @@
+"""Make a report of rankings: its contents, and the files that hold them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Unpack
+
+from retrieval_report.comparison.corrections import MAX_T
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import ScoringOptions
+from retrieval_report.metrics.parsing import Cutoffs, Metrics
+from retrieval_report.study.contents import PageOptions, Report
+from retrieval_report.study.study import Study
+from retrieval_report.study.study_data import Questions
+from retrieval_report.study.write import formats_of, save_report
+from retrieval_report.writing.files import check_writable_folder
+
+
+class ReportOptions(PageOptions, Questions, ScoringOptions, total=False):
+    """The options of ``report_contents``."""
+
+    judgements: object
+    queries: object
+    metrics: Metrics
+    cutoffs: Cutoffs
+    like: str | None
+
+
+def report_contents(
+    rankings: object,
+    *,
+    judgements: object = None,
+    queries: object = None,
+    metrics: Metrics = None,
+    cutoffs: Cutoffs = None,
+    like: str | None = None,
+    average: str = "micro",
+    by: str | None = None,
+    baseline: str | None = None,
+    margin: float | None = None,
+    costs: object = None,
+    correction: str = MAX_T,
+    letters: bool = False,
+    headline: str | None = None,
+    title: str = "Retrieval report",
+    command: str | None = None,
+    **options: Unpack[ScoringOptions],
+) -> Report:
+    """Compute everything in a report; `write_report` turns it into files.
+
+    Parameters
+    ----------
+    rankings, judgements, queries, metrics, cutoffs
+        The same as for :func:`evaluate`.
+    like
+        A system whose definitions and tie order to use, such as "trec_eval"; see
+        :func:`evaluate_like`.
+    average
+        The same as for :func:`summarise`.
+    by
+        A column of the queries, to find which of its values change the winner; see
+        :func:`segment_winners`.
+    baseline, margin
+        The model that others are compared with, and the largest loss that does not matter; see
+        :func:`no_worse`.
+    costs
+        A cost for every model, such as bytes per vector; see :func:`cost_table`.
+    correction
+        How p-values allow for the number of pairs: "max-t", "holm", "tukey" or "bh"; see
+        :func:`compare`.
+    letters
+        Whether the leaderboard shows letters too; see :func:`leaderboard`.
+    headline
+        The measure of the verdict and the charts, such as "ndcg@10"; by default the first.
+    title
+        The page's heading.
+    command
+        The command that makes the same report; by default a call of `write_report`.
+    **options
+        Options of :func:`evaluate` such as ``shuffles``, ``seed``, ``no_relevant``, except
+        ``policies``, since a report has all of them.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    RetrievalReportError
+        As for :func:`evaluate`, or if the headline is not among the metrics.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "model": ["coarse"] * 4 + ["fine"] * 4,
+    ...         "query": ["q"] * 8,
+    ...         "item": list("abcd") * 2,
+    ...         "distance": [1, 1, 1, 1, 2, 1, 3, 4],
+    ...         "relevance": [1, 0, 0, 0] * 2,
+    ...     }
+    ... )
+    >>> report = report_contents(rankings, metrics="rr@2", truncated="no")
+    >>> report.measure, report.status
+    ('rr@2', 'depends on tie order')
+    >>> print(report.verdict[0])
+    fine has the highest expected rr@2: 0.5000, ahead of coarse (0.3750).
+    """
+    if "policies" in options:
+        raise ParameterError("policies: a report has all of them")
+    study = Study(
+        rankings,
+        metrics,
+        judgements=judgements,
+        queries=queries,
+        like=like,
+        average=average,
+        by=by,
+        baseline=baseline,
+        margin=margin,
+        costs=costs,
+        correction=correction,
+        letters=letters,
+        cutoffs=cutoffs,
+        **options,
+    )
+    return study.contents(headline=headline, title=title, command=command)
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    rankings: object,
+    *,
+    formats: str | Sequence[str] = ("html", "csv"),
+    timestamp: str | None = None,
+    raw: bool = False,
+    **contents: Unpack[ReportOptions],
+) -> list[Path]:
+    """Write a report into a folder: a page to open, and its numbers as files.
+
+    Parameters
+    ----------
+    path
+        The folder; it is created if its parent exists. The files of an existing report are
+        replaced, all or none; those listed in its ``about.json`` in formats that are not requested
+        are removed.
+    rankings
+        A rankings or counts frame, as for :func:`evaluate`, or a :class:`Report` from
+        :func:`report_contents`.
+    formats
+        Any of
+
+        - "html": ``report.html``, one file that needs neither network nor other files;
+        - "csv": a file for each frame, and ``columns.csv``, which explains every column; text that
+          a spreadsheet would run as a formula has a leading ``'``, which :func:`read_report`
+          removes again;
+        - "parquet", "json": the same frames;
+        - "markdown", "latex": ``summary.md``, ``summary.tex``: the summary as a table to paste.
+
+        ``about.json`` (parameters, versions, types) comes with csv, parquet and json.
+    timestamp
+        Text shown as the time of the report. Without it, the same input gives the same bytes.
+    raw
+        Whether to leave text in CSV unchanged.
+    **contents
+        Arguments of :func:`report_contents` such as ``judgements`` and ``metrics``; not with a
+        :class:`Report`.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    OutputError
+        The folder cannot be written to (found before anything is computed), or a file cannot.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = write_report(
+    ...         folder, rankings, metrics="ap@3", truncated="no", formats="markdown"
+    ...     )
+    ...     print(files[0].read_text(encoding="utf-8"))  # doctest: +ELLIPSIS
+    | model | ap@3 |
+    | --- | ---: |
+    | **model** | **0.2083 ± 0.0417** |
+    ...
+    """
+    formats_of(formats)  # refused before anything is computed, as the folder is
+    folder = check_writable_folder(path)
+    if not isinstance(rankings, Report):
+        rankings = report_contents(rankings, **contents)
+    elif contents:
+        raise ParameterError(
+            f"write_report: a finished report takes no {', '.join(sorted(contents))}"
+        )
+    return save_report(folder, rankings, formats=formats, timestamp=timestamp, raw=raw)
