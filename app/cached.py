@@ -1,14 +1,13 @@
 """Cached data and studies for the pages; only their results are kept from one run of the page to
 the next.
 
-Data and uploads are identified by their digest, never by Streamlit's hash of a frame, which
-considers only a few rows. Cached values are shared by all sessions, bounded in number, and never
+Data are identified by their digest, never by Streamlit's hash of a frame, which considers only a
+few rows. Cached values are shared by all sessions, bounded in number, and never
 changed; a study remembers its own answers.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -28,10 +27,7 @@ from retrieval_report.study.pictures import pictures
 from uploads import columns_of, read_texts
 from warning_log import noticed
 
-DIGESTS: dict[str | type, Callable[[Any], Any]] = {
-    Data: lambda data: data.digest,
-    Upload: lambda upload: (upload.name, hashlib.sha256(upload.content).hexdigest()),
-}
+DIGESTS: dict[str | type, Callable[[Any], Any]] = {Data: lambda data: data.digest}
 LENIENT = {
     "unjudged": "non_relevant",
     "unjudged_query": "skip",
@@ -56,16 +52,14 @@ def read_files(files: Files) -> Data:
     """Read files, or return the cached data if none has changed."""
     kinds = (files.rankings, files.judgements, files.queries, files.items)
     paths = [path for given in kinds if given is not None for path in find_files(given)]
-    states = [(str(path.resolve()), path.stat().st_mtime_ns, path.stat().st_size) for path in paths]
-    return _read(files, hashlib.sha256(repr((files, states)).encode()).hexdigest())
+    return _read(files, [(path.stat().st_mtime_ns, path.stat().st_size) for path in paths])
 
 
 @remember(4)
-def _read(files: Files, digest: str) -> Data:
+def _read(files: Files, states: object) -> Data:
     with noticed() as notes:
         data = Data(
             files.name,
-            digest,
             rr.read_rankings(list(files.rankings), columns=files.columns, name_by=files.name_by),
             _if_given(rr.read_judgements, files.judgements),
             _if_given(rr.read_queries, files.queries),
@@ -138,14 +132,6 @@ def winners(study: rr.Study) -> tuple[tuple[str, ...], tuple[str, ...]]:
     summary = study.at(study.measure).summary
     best, printed = (verdicts.winners(summary, policy) for policy in ("expected", "naive"))
     return best, verdicts.accidental_winners(printed, best)
-
-
-def ranked_models(study: rr.Study) -> list[str]:
-    """Return the models, the best by the headline measure first."""
-    means = study.at(study.measure).under("expected").summary
-    return means.sort("value", "model", descending=[True, False], nulls_last=True)[
-        "model"
-    ].to_list()
 
 
 def ask(data: Data, **questions: Any) -> None:

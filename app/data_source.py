@@ -18,7 +18,7 @@ from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.study.server import START
 from retrieval_report.writing.names import first_names
 from text import plain, short
-from url_controls import choose_one, given, refuse
+from url_controls import choose_one
 
 UPLOADED = "uploaded data"
 NEXT = "data to open next"  # a value can be set only before its widget is made
@@ -26,17 +26,14 @@ NEXT = "data to open next"  # a value can be set only before its widget is made
 
 def choose_data() -> Data:
     """Offer the available data, and return the chosen one."""
-    sources: dict[str, Data | Files] = {sample.name: _sample(sample) for sample in SAMPLES[::-1]}
-    texts = {name: name for name in sources}  # the user's data are called by their names
-    started, uploaded = _started_with(), st.session_state.get(UPLOADED)
-    if started is not None:
-        sources, texts = {"files": started, **sources}, {"files": short(started.name), **texts}
-    if uploaded is not None:
-        sources["upload"], texts["upload"] = uploaded, short(uploaded.name)
-    for value in given("open"):
-        if value not in texts.values():
-            why = "there is no such data here; uploads are only available in their own session"
-            refuse("open", value, why)
+    samples = {sample.name: _sample(sample) for sample in SAMPLES[::-1]}
+    offered: dict[str, Data | Files | None] = {"files": _started_with(), **samples}
+    offered["upload"] = st.session_state.get(UPLOADED)
+    sources = {name: source for name, source in offered.items() if source is not None}
+    # The user's data are called by their names; samples have a short name and a title.
+    texts = {
+        name: name if name in samples else short(source.name) for name, source in sources.items()
+    }
     if NEXT in st.session_state:
         st.session_state["open"] = st.session_state.pop(NEXT)
     with st.sidebar:

@@ -44,6 +44,11 @@ class Page:
         )
 
     @property
+    def ranked(self) -> list[str]:
+        """Return the models, the best by the chosen measure first."""
+        return self.study.under("expected").table()["model"].to_list()
+
+    @property
     def measure(self) -> str:
         """Return the chosen measure as Markdown."""
         return plain(self.choice.measure)

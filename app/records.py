@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import polars as pl
 
@@ -113,8 +114,6 @@ class Data:
     ----------
     name
         The name shown on the page, as text, not Markdown.
-    digest
-        Identifies the content: equal digests mean equal frames.
     rankings, judgements, queries
         Checked frames; the last two may be None.
     items
@@ -123,16 +122,18 @@ class Data:
         What was read, and warnings while reading, as text.
     start
         The initial measure and options, from what is known of the data, or from a study.
+    digest
+        Identifies the content: equal digests mean equal frames.
     """
 
     name: str
-    digest: str
     rankings: pl.DataFrame
     judgements: pl.DataFrame | None = None
     queries: pl.DataFrame | None = None
     items: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
     start: Choice = field(default_factory=Choice)
+    digest: str = field(default_factory=lambda: uuid4().hex)
 
     @cached_property
     def models(self) -> tuple[str, ...]:

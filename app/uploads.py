@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from uuid import uuid4
 
 import polars as pl
 
@@ -102,7 +101,6 @@ def read_tables(
     with noticed() as notes:
         data = Data(
             _title(rankings),
-            uuid4().hex,
             _read(sources, RANKINGS, columns),
             None if judgements is None else _read([opened(judgements)], JUDGEMENTS),
             None if queries is None else _read([opened(queries)], QUERIES),
@@ -175,7 +173,7 @@ def read_codes(
         raise FileError(
             f"codes: two files would be the same model; the names are {', '.join(names)}"
         )
-    return Data(_title(queries), uuid4().hex, pl.concat(counts), notes=tuple(notes))
+    return Data(_title(queries), pl.concat(counts), notes=tuple(notes))
 
 
 def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: str) -> pl.DataFrame:

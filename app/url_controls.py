@@ -120,10 +120,8 @@ def choose_many(
     `choose_one`.
     """
     texts = _texts(name, options)
-    if name in st.session_state:
-        kept = [option for option in st.session_state[name] if option in texts]
-        if len(kept) < len(st.session_state[name]):
-            st.session_state[name] = kept
+    if not set(st.session_state.get(name, ())) <= set(texts):
+        del st.session_state[name]  # other data, other options
     chosen = st.multiselect(
         label,
         options,
@@ -155,9 +153,9 @@ def choose_number(
     label: str,
     *,
     name: str,
-    low: float | None = None,
-    high: float | None = None,
-    default: float | None = None,
+    low: float = -math.inf,
+    high: float = math.inf,
+    default: Any = None,
     step: float = 1,
     format: str | None = None,
     help: str | None = None,
@@ -165,25 +163,24 @@ def choose_number(
     """Offer a number between bounds, whole if ``step`` is; None if ``default`` is None and nothing
     is entered.
     """
-    least, most = (-math.inf if low is None else low), (math.inf if high is None else high)
     for value in given(name):
         number = math.nan
         with suppress(ValueError):
             number = type(step)(value)
-        if least <= number <= most and abs(number) != math.inf:
+        if low <= number <= high and abs(number) != math.inf:
             continue
-        kind = "whole number" if isinstance(step, int) else "number"
-        limits = "" if low is None else f" from {low} " + ("on" if high is None else f"to {high}")
-        refuse(name, value, f"it takes a {kind}{limits}")
+        refuse(name, value, "its control takes no such number")
         # Streamlit converts the initial value in the address to an integer, and infinity would end
         # the session; so this control leaves the address alone from now on.
         st.query_params.pop(name, None)
         st.session_state.setdefault(UNBOUND, set()).add(name)
     unbound = name in st.session_state.get(UNBOUND, ())
-    bounds: dict[str, Any] = {"min_value": low, "max_value": high, "value": default, "step": step}
     return st.number_input(
         label,
-        **bounds,
+        min_value=None if low == -math.inf else low,
+        max_value=None if high == math.inf else high,
+        value=default,
+        step=step,
         format=format,
         key=name,
         help=help,

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import ask, ranked_models, winners
+from cached import ask, winners
 from chart_display import BOXES
 from page import Page
 from retrieval_report import charts
@@ -89,7 +89,7 @@ def show(page: Page) -> None:
         st.info(f"No two of these models have a score for {page.measure} on the same query.")
         return
     best, printed = winners(page.study)
-    ranked = ranked_models(page.study)
+    ranked = page.ranked
     # At first the best model, and the one that only seems to be best, or the second best.
     first = (*best, *ranked)[0]
     rivals = [model for model in (*printed, *ranked) if model != first]

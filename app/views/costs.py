@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import ask, ranked_models
+from cached import ask
 from page import Page
 from records import Upload
 from retrieval_report import charts
@@ -38,7 +38,7 @@ def show(page: Page) -> None:
     study = page.study.under("expected", "best", "worst")
     file = st.file_uploader("Costs", key="costs upload")
     if file is None:
-        costs = _entered(ranked_models(study))
+        costs = _entered(page.ranked)
     else:
         costs = read_costs(Upload(file.name, file.getvalue()))
         strange = sorted(set(costs["model"].drop_nulls()) - set(page.data.models))

@@ -10,7 +10,7 @@ import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from cached import ranked_models, remember
+from cached import remember
 from chart_display import show_chart
 from page import Page
 from records import SCORING, Choice, Data
@@ -153,7 +153,7 @@ def _table(rows: pl.DataFrame, total: int) -> None:
 def _deciding(page: Page) -> None:
     """Show which queries decide between two models."""
     st.header("Which queries decide between two models?", anchor="deciding")
-    ranked = ranked_models(page.study)
+    ranked = page.ranked
     pair = choose_pair(ranked, *ranked[:2])
     if pair[0] == pair[1]:
         return

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 import streamlit as st
 
-from cached import ranked_models, remember
+from cached import remember
 from page import Page
 from records import OF_ROWS, Choice, Data
 from retrieval_report import charts
@@ -55,7 +55,7 @@ def show(page: Page) -> None:
         )
     oddities = st.container()  # shown first, but computed last, because it takes longest
     st.subheader(f"Ties at the cutoff: {page.measure}", anchor="profile")
-    ranked = ranked_models(page.study)
+    ranked = page.ranked
     order = pl.col("model").replace_strict(ranked, range(len(ranked)), default=len(ranked))
     rows = profile.filter(at_cutoff(page.choice.cutoff)).sort(order, maintain_order=True)
     frame_table(rows, of="profile", show=PROFILE, alt="Ties of every model at the cutoff.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,11 @@ QRELS = b"".join(
 NAMED_OTHERWISE = (
     b"topic number,thing,closeness,good\n1,a,0.5,1\n1,b,0.25,0\n2,a,0.5,0\n2,b,0.25,1\n"
 )
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_advance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prefetch.prefetch", lambda *_: None)
 
 
 def opened(**address: str) -> AppTest:
@@ -104,21 +110,21 @@ def test_several_packed_runs_and_their_judgements_are_several_models() -> None:
     assert test.multiselect(key="models").options == ["one", "two"]
 
 
-@pytest.mark.parametrize("form", ["parquet", "arrow", "ndjson", "tsv"])
-def test_other_formats(form: str) -> None:
-    buffer = io.BytesIO()
-    if form == "tsv":
-        RANKINGS.write_csv(buffer, separator="\t")
-    elif form == "parquet":
-        RANKINGS.write_parquet(buffer)
-    elif form == "arrow":
-        RANKINGS.write_ipc(buffer)
-    else:
-        RANKINGS.write_ndjson(buffer)
-    test = upload(opened(), "rankings upload", (f"lists.{form}", buffer.getvalue()))
-    drawn(test.button[0].click().run())
-    assert rows(test) == {"rankings": RANKINGS.height}
-    assert test.multiselect(key="models").options == ["fine"]
+def test_other_formats() -> None:
+    test = opened()
+    writers: dict[str, Any] = {
+        "parquet": RANKINGS.write_parquet,
+        "arrow": RANKINGS.write_ipc,
+        "ndjson": RANKINGS.write_ndjson,
+        "tsv": partial(RANKINGS.write_csv, separator="\t"),
+    }
+    for form, write in writers.items():
+        buffer = io.BytesIO()
+        write(buffer)
+        test = upload(test, "rankings upload", (f"lists.{form}", buffer.getvalue()))
+        drawn(test.button[0].click().run())
+        assert rows(test) == {"rankings": RANKINGS.height}
+        assert test.multiselect(key="models").options == ["fine"]
 
 
 def test_columns_of_unknown_names_are_asked_for() -> None:
@@ -137,30 +143,24 @@ def test_columns_of_unknown_names_are_asked_for() -> None:
     assert rows(test) == {"rankings": 4}
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
+def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost() -> None:
+    test = upload(opened(), "rankings upload", ("good.csv", CSV))
+    drawn(test.button[0].click().run())
+    before = rows(test)
+    for content, message in (
         (b"query,item,distance,relevance\nq,a,1,1\nq,b,nan,0\n", "column 'distance': 1 NaN"),
         (b"query,item,distance,relevance\nq,a,1\n", "lists.csv, line 2: 3 fields"),
         (b"query,item,distance\nq,a,1\n", "no column 'relevance'"),
         (b"\x1f\x8b\x08 no gzip", "lists.csv: damaged gzip file"),
         (b"", "lists.csv: the file is empty"),
         (b"query,item,distance,relevance\n", "lists.csv: no rows"),
-    ],
-    ids=["NaN", "short row", "no relevance", "damaged", "empty", "no rows"],
-)
-def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost(
-    content: bytes, message: str
-) -> None:
-    test = upload(opened(), "rankings upload", ("good.csv", CSV))
-    drawn(test.button[0].click().run())
-    before = rows(test)
-    test = upload(test, "rankings upload", ("lists.csv", content))
-    if test.button and test.button[0].label == "Open these files":
-        drawn(test.button[0].click().run())
-    assert plain(message) in words(test)
-    assert sidebar_data(test) == "upload"
-    assert rows(test) == before
+    ):
+        test = upload(test, "rankings upload", ("lists.csv", content))
+        if test.button and test.button[0].label == "Open these files":
+            drawn(test.button[0].click().run())
+        assert plain(message) in words(test)
+        assert sidebar_data(test) == "upload"
+        assert rows(test) == before
     assert drawn(to_page(test, "overview")).title[0].value.startswith("Overview")
 
 
@@ -170,10 +170,16 @@ def archive(codes: Any, labels: Any) -> bytes:
     return buffer.getvalue()
 
 
-def test_codes_are_counted() -> None:
+def test_codes_are_counted_unless_they_do_not_fit() -> None:
     generator = np.random.default_rng(0)
     codes, labels = generator.integers(0, 2, (60, 8)), generator.integers(0, 3, 60)
-    test = upload(opened(), "query codes", ("lsh-8.npz", archive(codes[:10], labels[:10])))
+    test = upload(opened(), "query codes", ("a.npz", archive(np.ones((2, 8)), [0, 1])))
+    test = upload(test, "item codes", ("b.npz", archive(np.ones((2, 9)), [0, 1])))
+    button = next(button for button in test.button if button.label == "Open these codes")
+    drawn(button.click().run())
+    assert "Nothing was opened" in test.error[0].value
+    assert sidebar_data(test) == "docs"
+    test = upload(test, "query codes", ("lsh-8.npz", archive(codes[:10], labels[:10])))
     test = upload(test, "item codes", ("items.npz", archive(codes[10:], labels[10:])))
     button = next(button for button in test.button if button.label == "Open these codes")
     drawn(button.click().run())
@@ -183,38 +189,20 @@ def test_codes_are_counted() -> None:
     assert "naive" not in test.multiselect(key="policies").options
 
 
-def test_codes_that_do_not_fit_are_refused() -> None:
-    test = upload(opened(), "query codes", ("a.npz", archive(np.ones((2, 8)), [0, 1])))
-    test = upload(test, "item codes", ("b.npz", archive(np.ones((2, 9)), [0, 1])))
-    drawn(
-        next(button for button in test.button if button.label == "Open these codes").click().run()
-    )
-    assert "Nothing was opened" in test.error[0].value
-    assert sidebar_data(test) == "docs"
-
-
-def test_row_101_uploads_stay_in_their_session() -> None:
-    test = upload(opened(), "rankings upload", ("mine.csv", CSV))
-    drawn(test.button[0].click().run())
-    other = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
-    other.query_params["open"] = "upload"
-    drawn(other.run())
-    assert sidebar_data(other) == "docs"
-    assert "only available in their own session" in words(other)
-    assert "open" not in other.query_params
-
-
-def test_the_report_is_made_on_demand() -> None:
+def test_row_101_uploads_stay_in_their_session_and_the_report_is_made_on_demand() -> None:
     test = upload(opened(), "rankings upload", ("mine.csv", CSV))
     drawn(test.button[0].click().run())
     labels = [button.label for button in test.download_button]
     assert labels == ["Scores, CSV", "Summary, CSV", "Scores, Parquet"]
-    drawn(
-        next(button for button in test.button if button.label == "Prepare the HTML report")
-        .click()
-        .run()
-    )
+    (button,) = (button for button in test.button if button.label == "Prepare the HTML report")
+    drawn(button.click().run())
     assert [button.label for button in test.download_button][-1] == "Download the report"
+    other = AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT)
+    other.query_params["open"] = "upload"
+    drawn(other.run())
+    assert sidebar_data(other) == "docs"
+    assert "in the address is not used" in words(other)
+    assert "open" not in other.query_params
 
 
 def started_with(monkeypatch: pytest.MonkeyPatch, path: Path, content: bytes) -> AppTest:
@@ -235,18 +223,16 @@ def test_files_of_the_command_line_are_open_and_read_again_once_they_change(
     assert rows(drawn(test.run())) == {"rankings": RANKINGS.height + 1}
 
 
-@pytest.mark.parametrize(
-    ("name_by", "name"), [(None, "bm25"), ("tag", "unknown"), ("file", "bm25")]
-)
 def test_runs_of_the_command_line_are_named_by_tag_or_file(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name_by: str | None, name: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     run, qrels = tmp_path / "bm25.run", tmp_path / "qrels.txt"
     run.write_text("q Q0 a 1 2.0 unknown\nq Q0 b 2 1.0 unknown\n")
     qrels.write_text("q 0 a 1\nq 0 b 0\n")
-    told = {"rankings": [str(run)], "judgements": str(qrels), "name_by": name_by}
-    monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps(told))
-    assert opened().sidebar.multiselect(key="models").options == [name]
+    for name_by, name in ((None, "bm25"), ("tag", "unknown")):
+        told = {"rankings": [str(run)], "judgements": str(qrels), "name_by": name_by}
+        monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps(told))
+        assert opened().sidebar.multiselect(key="models").options == [name]
 
 
 def test_files_that_cannot_be_read_are_told_above_the_sample(

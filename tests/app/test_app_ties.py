@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-import pytest
 
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, open_page, table, words
@@ -37,16 +36,14 @@ def test_the_profile_is_that_of_tie_profile() -> None:
         percent = 1 if name in ("tie_max", "bits") else 100
         assert shown[name].to_list() == (percent * truth[name]).to_list()
     assert any("splits a tie in" in title for title in charts(page))
-
-
-def test_the_lists_are_those_that_the_cutoff_cuts() -> None:
-    page = open_page("ties", DATA)
-    truth = ties_at_cutoff(RANKINGS, cutoff=3)
-    assert table(page, 1).rows() == truth.rows()
+    cuts = ties_at_cutoff(RANKINGS, cutoff=3)
+    assert table(page, 1).rows() == cuts.rows()
     assert (
-        f"In {truth.height} lists, ranks 3 and 4 are in one tie; in {truth['mixed'].sum()} of them"
+        f"In {cuts.height} lists, ranks 3 and 4 are in one tie; in {cuts['mixed'].sum()} of them"
         in words(page)
     )
+    page.multiselect(key="models").set_value(["fine"]).run()
+    assert set(table(page, 0)["model"]) == set(table(page, 1)["model"]) == {"fine"}
 
 
 def test_no_tie_at_all_is_good_news() -> None:
@@ -85,24 +82,12 @@ def test_near_ties_and_other_oddities_are_told() -> None:
         assert [box for box in page.warning if plain(message) in box.value], hint
 
 
-def test_models_left_out_in_the_sidebar_are_left_out_here() -> None:
-    page = open_page("ties", DATA, models="fine")
-    assert set(table(page, 0)["model"]) == set(table(page, 1)["model"]) == {"fine"}
-
-
 def test_counts_have_ties_too() -> None:
     counts = rr.count_ties(RANKINGS)
     page = open_page("ties", made_data(counts))
     truth = best_first(rr.tie_profile(RANKINGS, cutoffs=3))
     assert table(page, 0)["cut_share"].to_list() == (100 * truth["cut_share"]).to_list()
     assert table(page, 1).rows() == ties_at_cutoff(RANKINGS, cutoff=3).rows()
-
-
-@pytest.mark.filterwarnings("ignore:no query has a relevant item")
-def test_data_that_a_rule_refuses_is_refused_in_the_words_of_the_library() -> None:
-    nothing = made_data(RANKINGS.with_columns(relevance=pl.lit(0)))
-    page = open_page("ties", nothing, no_relevant="error")
-    assert r"have no relevant item" in page.error[0].value
 
 
 def test_names_are_text() -> None:

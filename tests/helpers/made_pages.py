@@ -51,8 +51,8 @@ def made_data(
     content = "".join(frame.write_csv() for frame in (rankings, *others.values()))
     return Data(
         "made",
-        sha256(content.encode()).hexdigest(),
         rankings,
+        digest=sha256(content.encode()).hexdigest(),
         start=Choice(metric, cutoff),
         **others,
     )
