@@ -8,12 +8,14 @@ named.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
@@ -158,178 +160,177 @@ class Convention:
         return "; ".join(words for words, applies in parts.items() if applies)
 
 
-def _of(
-    system: str, version: str, records: Iterable[Convention], **shared: object
-) -> tuple[Convention, ...]:
-    return tuple(replace(record, system=system, version=version, **shared) for record in records)  # type: ignore[arg-type]
+Calls = Mapping[str, str | tuple[str, Mapping[str, Any]]]  # definition, and what the call has apart
 
-
-_Listed = partial(Convention, seen="list")
+_WHOLE, _GIVEN = {"cutoffs": "whole"}, {"cutoffs": "given"}
+_EXACT = {"order": "exact"}
+_IRRELEVANT = {"positive": "irrelevant"}
 _OF_RETRIEVED = "precision(denominator=retrieved)"
-_LISTWISE = (_OF_RETRIEVED, "recall", "ap", "rr", "dcg(gain=exp2)", "ndcg(gain=exp2,ideal=list)")
+_AP_OF_RETRIEVED = "ap(denominator=retrieved)"
+_NDCG_OF_LIST = "ndcg(gain=exp2,ideal=list)"
 
-
-def _listwise(order: str, calls: str) -> tuple[Convention, ...]:
-    """Return the metrics that libraries for learning to rank have in common, under the names that
-    one gives them.
-    """
-    return tuple(
-        _Listed(definition, call, order)
-        for definition, call in zip(_LISTWISE, calls.split(), strict=True)
-    )
-
-
-_TREC = (
-    Convention("precision", "P, set_P", "item_descending"),
-    Convention("recall", "recall, set_recall", "item_descending"),
-    Convention("f1", "set_F", "item_descending", cutoffs="whole"),
-    Convention("ap", "map, map_cut", "item_descending"),
-    Convention("rr", "recip_rank", "item_descending", cutoffs="whole"),
-    Convention("ndcg", "ndcg, ndcg_cut", "item_descending"),
-    Convention("hit_rate", "success", "item_descending", cutoffs="given"),
-    Convention("r_precision", "Rprec", "item_descending"),
-    Convention("bpref", "bpref", "item_descending"),
-)
-_IR_MEASURES = (
-    Convention("precision", "P, SetP", "item_descending", float32=True),
-    Convention("recall", "R, SetR", "item_descending", float32=True),
-    Convention("f1", "SetF", "item_descending", float32=True, cutoffs="whole"),
-    Convention("ap", "AP", "item_descending", float32=True),
-    Convention("rr", "RR", "item_descending", float32=True, cutoffs="whole"),
-    Convention(
-        "rr", "RR@k", "item", cutoffs="given", note="RR@k comes from another provider than the rest"
-    ),
-    Convention("ndcg", "nDCG", "item_descending", float32=True),
-    Convention("hit_rate", "Success", "item_descending", float32=True, cutoffs="given"),
-    Convention("r_precision", "Rprec", "item_descending", float32=True),
-    Convention("bpref", "Bpref", "item_descending", float32=True),
-)
-_RANX = (
-    Convention("precision", "precision", "arbitrary"),
-    Convention("recall", "recall", "arbitrary"),
-    Convention("f1", "f1", "arbitrary"),
-    Convention("ap", "map", "arbitrary"),
-    Convention("rr", "mrr", "arbitrary"),
-    Convention("dcg", "dcg", "arbitrary"),
-    Convention("dcg(gain=exp2)", "dcg_burges", "arbitrary"),
-    Convention("ndcg", "ndcg", "arbitrary"),
-    Convention("ndcg(gain=exp2)", "ndcg_burges", "arbitrary"),
-    Convention("hit_rate", "hit_rate", "arbitrary"),
-    Convention("r_precision", "r-precision", "arbitrary"),
-)
-_END_OF_TIE = (
-    "every relevant item gets the precision at the end of its tie, which no order inside "
-    "ties need reach"
-)
-_SCIKIT_LEARN = (
-    _Listed("ndcg(ideal=list)", "ndcg_score", "exact"),
-    _Listed("ndcg(ideal=list)", "ndcg_score(ignore_ties=True)", "arbitrary"),
-    _Listed("dcg", "dcg_score", "exact"),
-    _Listed("dcg", "dcg_score(ignore_ties=True)", "arbitrary"),
-    _Listed("ap", "average_precision_score", "threshold", cutoffs="whole", note=_END_OF_TIE),
-)
-_TORCHMETRICS = (
-    _Listed("precision", "RetrievalPrecision", "arbitrary", positive="irrelevant"),
-    _Listed(
-        _OF_RETRIEVED,
-        "RetrievalPrecision(adaptive_k=True)",
-        "arbitrary",
-        positive="irrelevant",
-        cutoffs="given",
-    ),
-    _Listed("recall", "RetrievalRecall", "arbitrary", positive="unretrieved"),
-    _Listed("ap(denominator=retrieved)", "RetrievalMAP", "arbitrary", positive="irrelevant"),
-    _Listed("rr", "RetrievalMRR", "arbitrary", positive="irrelevant"),
-    _Listed("ndcg(ideal=list)", "RetrievalNormalizedDCG", "exact"),
-    _Listed("hit_rate", "RetrievalHitRate", "arbitrary"),
-    _Listed("r_precision", "RetrievalRPrecision", "arbitrary"),
-)
-_KERAS_RS = _listwise(
-    "random", "PrecisionAtK RecallAtK MeanAveragePrecision MeanReciprocalRank DCG NDCG"
-)
-_TENSORFLOW_RANKING = (
-    *_listwise(
-        "random",
-        "PrecisionMetric RecallMetric MeanAveragePrecisionMetric MRRMetric DCGMetric NDCGMetric",
-    ),
-    _Listed("hit_rate", "HitsMetric", "random", cutoffs="given"),
-)
-_RAX = _listwise(
-    "row", "precision_metric recall_metric ap_metric mrr_metric dcg_metric ndcg_metric"
-)
-_TF_SIMILARITY = (
-    Convention("precision", "PrecisionAtK", "row"),
-    Convention("hit_rate", "RecallAtK", "row"),
-    Convention("ap", "MapAtK(r=…)", "row"),
-    Convention("ap(denominator=k)", "MapAtK", "row"),
-    Convention("ndcg(ideal=cutoff)", "BNDCG", "row"),
-)
-_TALR = (
-    _Listed("ap", "tieAP", "exact", note="leaves trailing queries without relevant item out"),
-    _Listed("ndcg(gain=exp2,ideal=list)", "tieNDCG", "exact", no_relevant="one"),
-)
-_TIE_AWARE = (
-    _Listed("precision", "precision", "exact", cutoffs="given"),
-    _Listed("recall", "recall", "exact"),
-    _Listed("f1", "f1", "exact", cutoffs="given"),
-    _Listed("ap", "map", "exact"),
-    _Listed("rr", "mrr", "exact"),
-    _Listed("ndcg(ideal=list)", "ndcg", "exact"),
-)
+_TREC: Calls = {
+    "P, set_P": "precision",
+    "recall, set_recall": "recall",
+    "set_F": ("f1", _WHOLE),
+    "map, map_cut": "ap",
+    "recip_rank": ("rr", _WHOLE),
+    "ndcg, ndcg_cut": "ndcg",
+    "success": ("hit_rate", _GIVEN),
+    "Rprec": "r_precision",
+    "bpref": "bpref",
+}
+_OTHER_PROVIDER = {
+    "order": "item",
+    "float32": False,
+    "note": "RR@k comes from another provider than the rest",
+}
+_IR_MEASURES: Calls = {
+    "P, SetP": "precision",
+    "R, SetR": "recall",
+    "SetF": ("f1", _WHOLE),
+    "AP": "ap",
+    "RR": ("rr", _WHOLE),
+    "RR@k": ("rr", {**_GIVEN, **_OTHER_PROVIDER}),
+    "nDCG": "ndcg",
+    "Success": ("hit_rate", _GIVEN),
+    "Rprec": "r_precision",
+    "Bpref": "bpref",
+}
+_RANX: Calls = {
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "f1",
+    "map": "ap",
+    "mrr": "rr",
+    "dcg": "dcg",
+    "dcg_burges": "dcg(gain=exp2)",
+    "ndcg": "ndcg",
+    "ndcg_burges": "ndcg(gain=exp2)",
+    "hit_rate": "hit_rate",
+    "r-precision": "r_precision",
+}
+_END_OF_TIE = {
+    "order": "threshold",
+    "note": "every relevant item gets the precision at the end of its tie, which no order inside "
+    "ties need reach",
+}
+_SCIKIT_LEARN: Calls = {
+    "ndcg_score": ("ndcg(ideal=list)", _EXACT),
+    "ndcg_score(ignore_ties=True)": "ndcg(ideal=list)",
+    "dcg_score": ("dcg", _EXACT),
+    "dcg_score(ignore_ties=True)": "dcg",
+    "average_precision_score": ("ap", {**_WHOLE, **_END_OF_TIE}),
+}
+_TORCHMETRICS: Calls = {
+    "RetrievalPrecision": ("precision", _IRRELEVANT),
+    "RetrievalPrecision(adaptive_k=True)": (_OF_RETRIEVED, {**_IRRELEVANT, **_GIVEN}),
+    "RetrievalRecall": ("recall", {"positive": "unretrieved"}),
+    "RetrievalMAP": (_AP_OF_RETRIEVED, _IRRELEVANT),
+    "RetrievalMRR": ("rr", _IRRELEVANT),
+    "RetrievalNormalizedDCG": ("ndcg(ideal=list)", _EXACT),
+    "RetrievalHitRate": "hit_rate",
+    "RetrievalRPrecision": "r_precision",
+}
+_KERAS_RS: Calls = {
+    "PrecisionAtK": _OF_RETRIEVED,
+    "RecallAtK": "recall",
+    "MeanAveragePrecision": "ap",
+    "MeanReciprocalRank": "rr",
+    "DCG": "dcg(gain=exp2)",
+    "NDCG": _NDCG_OF_LIST,
+}
+_TENSORFLOW_RANKING: Calls = {
+    "PrecisionMetric": _OF_RETRIEVED,
+    "RecallMetric": "recall",
+    "MeanAveragePrecisionMetric": "ap",
+    "MRRMetric": "rr",
+    "DCGMetric": "dcg(gain=exp2)",
+    "NDCGMetric": _NDCG_OF_LIST,
+    "HitsMetric": ("hit_rate", _GIVEN),
+}
+_RAX: Calls = {
+    "precision_metric": _OF_RETRIEVED,
+    "recall_metric": "recall",
+    "ap_metric": "ap",
+    "mrr_metric": "rr",
+    "dcg_metric": "dcg(gain=exp2)",
+    "ndcg_metric": _NDCG_OF_LIST,
+}
+_TF_SIMILARITY: Calls = {
+    "PrecisionAtK": "precision",
+    "RecallAtK": "hit_rate",
+    "MapAtK(r=…)": "ap",
+    "MapAtK": "ap(denominator=k)",
+    "BNDCG": "ndcg(ideal=cutoff)",
+}
+_TALR: Calls = {
+    "tieAP": ("ap", {"note": "leaves trailing queries without relevant item out"}),
+    "tieNDCG": (_NDCG_OF_LIST, {"no_relevant": "one"}),
+}
+_TIE_AWARE: Calls = {
+    "precision": ("precision", _GIVEN),
+    "recall": "recall",
+    "f1": ("f1", _GIVEN),
+    "map": "ap",
+    "mrr": "rr",
+    "ndcg": "ndcg(ideal=list)",
+}
 _DEEP_HASH = "thulab/DeepHash leaves queries without a hit in the top k out of its mean"
-_HASHING = (
-    _Listed(_OF_RETRIEVED, "precision", "arbitrary"),
-    _Listed("recall", "recall", "arbitrary"),
-    _Listed("ap(denominator=retrieved)", "mAP", "arbitrary", note=_DEEP_HASH),
-    _Listed("ndcg(gain=exp2,ideal=list)", "NDCG", "arbitrary"),
-)
-_RECOMMENDERS = (
-    Convention("precision", "precision_at_k", "row"),
-    Convention("recall", "recall_at_k", "row"),
-    Convention("ap(denominator=min)", "map_at_k", "row"),
-    Convention("ap", "map", "row"),
-)
-_RECBOLE = (
-    Convention("precision", "Precision", "arbitrary"),
-    Convention("recall", "Recall", "arbitrary"),
-    Convention("ap(denominator=min)", "MAP", "arbitrary"),
-    Convention("rr", "MRR", "arbitrary"),
-    Convention("ndcg", "NDCG", "arbitrary"),
-    Convention("hit_rate", "Hit", "arbitrary"),
-)
+_HASHING: Calls = {
+    "precision": _OF_RETRIEVED,
+    "recall": "recall",
+    "mAP": (_AP_OF_RETRIEVED, {"note": _DEEP_HASH}),
+    "NDCG": _NDCG_OF_LIST,
+}
+_RECOMMENDERS: Calls = {
+    "precision_at_k": "precision",
+    "recall_at_k": "recall",
+    "map_at_k": "ap(denominator=min)",
+    "map": "ap",
+}
+_RECBOLE: Calls = {
+    "Precision": "precision",
+    "Recall": "recall",
+    "MAP": "ap(denominator=min)",
+    "MRR": "rr",
+    "NDCG": "ndcg",
+    "Hit": "hit_rate",
+}
+
+
+def _of(system: str, version: str, order: str, calls: Calls, **shared: Any) -> Iterator[Convention]:
+    """The records of a system: its calls with their definitions, and what they share."""
+    for call, entry in calls.items():
+        definition, apart = (entry, {}) if isinstance(entry, str) else entry
+        fields: dict[str, Any] = {"order": order, **shared, **apart}
+        yield Convention(definition, call, system=system, version=version, **fields)
+
+
+_LIST: dict[str, Any] = {"seen": "list"}
+_LEARNING: dict[str, Any] = {"seen": "list", "float32": True, "relevant_from": 1.0}
+_SKIP = {"missing_query": "skip"}
+_REVERSED = "given as plain dictionaries, short lists come reversed"
 
 CONVENTIONS: tuple[Convention, ...] = (
-    *_of("trec_eval", "9", _TREC, float32=True, missing_query="skip"),
-    *_of("trec_eval", "10", _TREC, missing_query="skip"),
-    *_of("pytrec_eval", "0.5.11", _TREC, float32=True, missing_query="skip"),
-    *_of("ir_measures", "0.4.3", _IR_MEASURES),
+    *_of("trec_eval", "9", "item_descending", _TREC, float32=True, **_SKIP),
+    *_of("trec_eval", "10", "item_descending", _TREC, **_SKIP),
+    *_of("pytrec_eval", "0.5.11", "item_descending", _TREC, float32=True, **_SKIP),
+    *_of("ir_measures", "0.4.3", "item_descending", _IR_MEASURES, float32=True),
     # Numba's quicksort, by which ranx sorts, leaves parts of up to 15 items to an insertion sort,
     # which is stable.
-    *_of(
-        "ranx",
-        "0.3.21",
-        _RANX,
-        row_order_up_to=15,
-        note="given as plain dictionaries, short lists come reversed",
-    ),
-    *_of("scikit-learn", "1.9", _SCIKIT_LEARN),
-    *_of("torchmetrics", "1.9", _TORCHMETRICS, float32=True),
-    *_of("KerasRS", "0.4", _KERAS_RS, float32=True, relevant_from=1.0),
-    *_of("TensorFlow Ranking", "0.5.5", _TENSORFLOW_RANKING, float32=True, relevant_from=1.0),
-    *_of("rax", "0.4", _RAX, float32=True, relevant_from=1.0),
-    *_of("TF Similarity", "0.17", _TF_SIMILARITY, cutoffs="given", binary=True, short_lists=False),
-    *_of("TALR", "", _TALR, cutoffs="whole"),
-    *_of("tie-aware-retrieval-metrics", "0.1.1", _TIE_AWARE, binary=True),
-    *_of("deep-hashing scripts", "", _HASHING),
-    *_of(
-        "Recommenders",
-        "1.2.1",
-        _RECOMMENDERS,
-        cutoffs="given",
-        no_relevant="skip",
-        missing_query="skip",
-    ),
-    *_of("RecBole", "1.2.1", _RECBOLE, cutoffs="given", binary=True),
+    *_of("ranx", "0.3.21", "arbitrary", _RANX, row_order_up_to=15, note=_REVERSED),
+    *_of("scikit-learn", "1.9", "arbitrary", _SCIKIT_LEARN, **_LIST),
+    *_of("torchmetrics", "1.9", "arbitrary", _TORCHMETRICS, **_LIST, float32=True),
+    *_of("KerasRS", "0.4", "random", _KERAS_RS, **_LEARNING),
+    *_of("TensorFlow Ranking", "0.5.5", "random", _TENSORFLOW_RANKING, **_LEARNING),
+    *_of("rax", "0.4", "row", _RAX, **_LEARNING),
+    *_of("TF Similarity", "0.17", "row", _TF_SIMILARITY, **_GIVEN, binary=True, short_lists=False),
+    *_of("TALR", "", "exact", _TALR, **_LIST, **_WHOLE),
+    *_of("tie-aware-retrieval-metrics", "0.1.1", "exact", _TIE_AWARE, **_LIST, binary=True),
+    *_of("deep-hashing scripts", "", "arbitrary", _HASHING, **_LIST),
+    *_of("Recommenders", "1.2.1", "row", _RECOMMENDERS, **_GIVEN, no_relevant="skip", **_SKIP),
+    *_of("RecBole", "1.2.1", "arbitrary", _RECBOLE, **_GIVEN, binary=True),
 )
 
 
@@ -353,6 +354,7 @@ def conventions() -> pl.DataFrame:
     return frame.select(*first, pl.exclude(first))
 
 
+SYSTEMS = tuple(dict.fromkeys(record.system for record in CONVENTIONS))
 SPELLINGS = {"sklearn": "scikit-learn", "tfr": "TensorFlow Ranking", "tfsim": "TF Similarity"}
 
 
@@ -365,16 +367,14 @@ def system_of(name: str) -> tuple[str, str | None]:
     >>> system_of("sklearn"), system_of("keras_rs"), system_of("trec_eval 9")
     (('scikit-learn', None), ('KerasRS', None), ('trec_eval', '9'))
     """
-    known = {(record.system, record.version) for record in CONVENTIONS}
-    plain: dict[str, tuple[str, str | None]] = {
-        _plain(system): (system, None) for system, _ in known
-    }
-    plain |= {
-        _plain(f"{system}{version}"): (system, version) for system, version in known if version
-    }
+    plain: dict[str, tuple[str, str | None]] = {}
+    for record in CONVENTIONS:
+        plain[_plain(record.system)] = record.system, None
+        if record.version:
+            plain[_plain(record.system + record.version)] = record.system, record.version
     plain |= {_plain(name): (system, None) for name, system in SPELLINGS.items()}
     if not isinstance(name, str) or _plain(name) not in plain:
-        check_choice("like", name, tuple(dict.fromkeys(record.system for record in CONVENTIONS)))
+        check_choice("like", name, SYSTEMS)
     return plain[_plain(name)]
 
 
@@ -395,15 +395,13 @@ def choose(systems: object) -> list[Convention]:
     """
     if systems is None:
         return list(CONVENTIONS)
-    given = [systems] if isinstance(systems, str | Convention) else list(systems)  # type: ignore[call-overload]
-    known = tuple(dict.fromkeys(record.system for record in CONVENTIONS))
     chosen: list[Convention] = []
-    for entry in given:
+    for entry in listed(systems):
         if isinstance(entry, Convention):
             chosen.append(entry)
-            continue
-        check_choice("systems", entry, known)
-        chosen += [record for record in CONVENTIONS if record.system == entry]
+        else:
+            check_choice("systems", entry, SYSTEMS)
+            chosen += [record for record in CONVENTIONS if record.system == entry]
     if not chosen:
         raise ParameterError("systems: none given")
     return list(dict.fromkeys(chosen))
