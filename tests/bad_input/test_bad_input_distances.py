@@ -384,6 +384,7 @@ def test_row_020_all_tied(n: int, relevant: int) -> None:
     assert count_ties(frame)["count"].sum() == n
 
 
+@pytest.mark.slow
 def test_row_021_without_ties_every_policy_gives_the_same_bits() -> None:
     generator = np.random.default_rng(21)
     rows = 400

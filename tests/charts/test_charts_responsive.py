@@ -107,6 +107,7 @@ def test_the_axis_of_shares_ends_at_one() -> None:
     assert nice_domain(pl.Series([3.2, 17.0]))[1] >= 17
 
 
+@pytest.mark.slow
 def test_all_pictures_of_a_report_have_words() -> None:
     for picture in pictures(made_report(("fine", "middle", "coarse"))):
         assert picture.drawn.title

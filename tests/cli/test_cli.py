@@ -232,6 +232,7 @@ INTERRUPT = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_row_099_an_interrupt_while_writing_leaves_no_partial_files(
     rankings: Path, name: str
@@ -255,6 +256,7 @@ def test_a_reader_that_leaves_early_costs_neither_files_nor_a_traceback(
     assert sorted(path.name for path in folder.iterdir()) == ["scores.csv", "summary.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize(
     "arguments", [["evaluate"], ["--help"], ["--version"], ["profile", "--help"]]
@@ -272,14 +274,15 @@ def test_other_errors_of_the_system_are_not_taken_for_those_of_standard_output(
     rankings: Path,
 ) -> None:
     prelude = (
-        "import retrieval_report as rr\ndef read_rankings(*_, **__): raise OSError(5, 'of a "
-        "disk')\n"
+        "import retrieval_report as rr\n"
+        "def read_rankings(*_, **__): raise OSError(5, 'of a disk', 'runs')\n"
     )
     outcome = start("evaluate", rankings, prelude=prelude + "rr.read_rankings = read_rankings")
     assert "of a disk" in outcome.stderr
     assert "standard output" not in outcome.stderr
 
 
+@pytest.mark.slow
 def test_row_108_the_locale_does_not_matter(rankings: Path) -> None:
     plain, c_locale = (
         start("evaluate", rankings, "--metrics", "rr@1", **environment)
@@ -305,6 +308,7 @@ def test_row_109_the_same_input_gives_the_same_bytes(rankings: Path) -> None:
     assert written[0] == written[1]
 
 
+@pytest.mark.slow
 def test_the_demonstration_says_who_wins_in_both_samples(tmp_path: Path) -> None:
     result = run("demo", "--out", tmp_path / "report")
     assert result.exit_code == 0, result.output

@@ -180,6 +180,7 @@ def test_no_pairs() -> None:
     assert rr.stats.compact_letters(rr.compare(scores_of({"a": [0.1, 0.2]}))).height == 0
 
 
+@pytest.mark.slow
 def test_tiers_of_a_real_track() -> None:
     """TREC ad hoc 8: 129 runs, 50 topics; the many tiers overlap, few neighbours can be told
     apart.

@@ -202,6 +202,7 @@ def test_runs_125_and_126_of_ad_hoc_8_give_the_published_p_value() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_thousand_models() -> None:
     values = np.random.default_rng(0).random((1_000, 10)) * 0.5
     scores = scores_of({f"m{row:03}": column for row, column in enumerate(values)})
@@ -285,6 +286,7 @@ def test_ranks_by_queries_are_those_that_the_pairs_leave_open() -> None:
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correction", ["max-t", "holm"])
 def test_verdict_ranks_and_marks_say_the_same_of_many_models(correction: str) -> None:
     """Of more than 1 000 pairs only some are compared, among them all with the best model."""

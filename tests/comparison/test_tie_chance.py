@@ -51,6 +51,7 @@ def tied_rankings(queries: int, seed: int, items: int = 12) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_bounds_hold_for_the_share_of_shuffles_that_show_the_other_order(seed: int) -> None:
     rankings = tied_rankings(60, seed)
@@ -327,6 +328,7 @@ def chance_of_drawn(
         return compare(scores, rankings=rankings, seed=seed, resamples=9).row(0, named=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 5, 15, 16])
 def test_orders_are_drawn_until_the_bounds_are_narrow_or_decide(
     seed: int, monkeypatch: pytest.MonkeyPatch
@@ -362,6 +364,7 @@ def test_draws_have_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     assert drawn["p_tie_low"] < 0.05 < 0.05 + NARROW < drawn["p_tie_high"]
 
 
+@pytest.mark.slow
 def test_bounds_are_narrow_where_few_lists_decide_and_many_hardly_matter() -> None:
     """Six coins against a sum that five tails equal, and twelve lists that move it by a millionth.
 

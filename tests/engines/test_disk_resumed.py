@@ -106,6 +106,7 @@ def test_a_warning_counts_the_lists_of_kept_parts_too(
         ]
 
 
+@pytest.mark.slow
 def test_row_100_kills_at_any_moment_change_no_byte(tmp_path: Path, source: Path) -> None:
     draw = random.Random(18)
     files = [str(tmp_path / "scores.parquet"), str(source), str(tmp_path / "kept")]

@@ -29,6 +29,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", FILES)
 @pytest.mark.parametrize("mebibytes", [1, 200, 1000, 4000])
 def test_row_110_without_memory_there_is_no_half_result(

@@ -54,6 +54,7 @@ def forked(tmp_path: Path, first: str, then: str, how: str = "fork") -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("then", ["evaluate", "read", "disk", "codes"])
 def test_row_073_a_fork_that_would_hang_is_refused_at_once(tmp_path: Path, then: str) -> None:
     said = forked(tmp_path, "evaluate", then)
@@ -61,6 +62,7 @@ def test_row_073_a_fork_that_would_hang_is_refused_at_once(tmp_path: Path, then:
     assert "multiprocessing.get_context('spawn')" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "how"), [("nothing", "fork"), ("evaluate", "spawn")])
 def test_row_073_fork_before_first_use_and_spawn_work(tmp_path: Path, first: str, how: str) -> None:
     assert forked(tmp_path, first, "evaluate", how) == "no error"
@@ -82,6 +84,7 @@ arrays.over_ranges(lambda first, last: last, np.arange(11) * arrays.SMALL, 2)
 """
 
 
+@pytest.mark.slow
 def test_row_099_an_interrupt_while_a_thread_starts_ends_the_process() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", INTERRUPTED],
@@ -110,6 +113,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_row_099_an_interrupt_while_modules_are_imported_ends_without_a_traceback() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", IMPORTING], capture_output=True, text=True, timeout=60, check=False

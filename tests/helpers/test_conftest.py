@@ -86,6 +86,7 @@ def test_it(number: int, kind: str) -> None: pathlib.Path(f"{kind}-{os.environ['
     assert cluster == connect != local
 
 
+@pytest.mark.slow
 def test_a_test_of_spark_belongs_in_a_file_of_them(tmp_path: Path) -> None:
     outcome = run_pytest(tmp_path, "@pytest.mark.spark\ndef test_it() -> None: pass")
     assert outcome.returncode != 0

@@ -193,6 +193,7 @@ integer_keys(np.zeros(1, np.uint64), np.zeros(1, np.uint64))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_alone_is_shown_that_kernels_compile(folder: Path, terminal: bool) -> None:
     termios = pytest.importorskip("termios", reason="Windows has no pseudo-terminals")

@@ -169,6 +169,7 @@ def test_of_unknown_r_bounds_hold_whatever_follows(
     check(found, ties, False, within=within, unknown=unknown)
 
 
+@pytest.mark.slow
 @settings(max_examples=16)
 @given(cut_lists((0, 1, 2)), st.lists(st.sampled_from((1, 2)), min_size=1, max_size=2))
 def test_what_another_model_shows_may_follow(
@@ -268,7 +269,9 @@ def check_unmarked(truth: pl.DataFrame, found: pl.DataFrame, about: str) -> None
 
 
 @pytest.mark.parametrize("largest", [1, 3], ids=["binary", "graded"])
-@pytest.mark.parametrize("distances", [3, 5, 10, 40])
+@pytest.mark.parametrize(
+    "distances", [3, *(pytest.param(number, marks=pytest.mark.slow) for number in (5, 10, 40))]
+)
 def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(
     distances: int, largest: int
 ) -> None:

@@ -139,6 +139,7 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
     assert "@import" not in style
 
 
+@pytest.mark.slow
 def test_every_link_within_the_page_and_every_label_has_a_target() -> None:
     for models in (HOSTILE, ("alone",)):
         _, parsed = page(models)
