@@ -12,6 +12,7 @@ import polars as pl
 
 from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.codes.files import load_codes
+from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, RetrievalReportError
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.engines.summary import summarise
@@ -79,12 +80,9 @@ def codes_command(
 
 def _check_once(paths: Sequence[str | PathLike[str]]) -> None:
     """Refuse a shard that is given twice, whose items would count twice."""
-    seen = set()
-    for path in paths:
-        file = Path(path).resolve()
-        if file in seen:
-            raise FileError(f"'{path}': listed more than once")
-        seen.add(file)
+    twice = repeated(Path(path).resolve() for path in paths)
+    if twice:
+        raise FileError(f"'{twice[0]}': listed more than once")
 
 
 class _Shards:

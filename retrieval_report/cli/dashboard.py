@@ -12,7 +12,7 @@ import click
 
 from retrieval_report.cli.files import file_options
 from retrieval_report.cli.group import cli
-from retrieval_report.contracts.errors import FileError, ParameterError
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.server import application, check_installed, check_port, environment
 
 
@@ -71,19 +71,10 @@ def _check(paths: str | Sequence[str]) -> None:
     the browser.
     """
     from retrieval_report.reading.finding import find_files
+    from retrieval_report.reading.sources import open_source
 
     for path in find_files(paths):
-        try:
-            if not path.is_file():
-                raise FileError(
-                    f"{path}: {'not a regular file' if path.exists() else 'no such file'}"
-                )
-            with path.open("rb") as file:
-                empty = not file.read(1)
-        except OSError as error:
-            raise FileError(f"{path}: {error.strerror or error}") from error
-        if empty:
-            raise FileError(f"{path}: the file is empty (0 bytes)")
+        open_source(path)
 
 
 def open_browser(address: str) -> None:

@@ -79,30 +79,21 @@ def in_contract(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.D
 def _with_shared(parts: Sequence[Part], kind: Kind) -> list[Part]:
     """Leave out columns that are not ours and that only some of the files have."""
     shared = set.intersection(*(set(part.frame.columns) for part in parts))
-    return [
-        Part(
-            part.path,
-            part.frame.select(
-                name for name in part.frame.columns if name in {*kind.columns, *shared}
-            ),
-        )
-        for part in parts
-    ]
+    some = {name for part in parts for name in part.frame.columns} - shared - kind.columns.keys()
+    return [Part(part.path, part.frame.drop(some, strict=False)) for part in parts]
 
 
 def costs_from(source: Source) -> pl.DataFrame:
     """Return costs of models: ``model``, and every other column as numbers, null if missing."""
     table = _read_source(source, COSTS, None, None)[1]
     others = [name for name in table.columns if name != "model"]
-    for name in others:
-        if not table.schema[name].is_numeric():
-            text = table[name].cast(pl.String)
-            number = text.cast(pl.Float64, strict=False)
-            bad = text.filter(number.is_null() & text.is_not_null() & ~text.is_in(NULL_TEXTS))
-            if len(bad):
-                raise DataError(f"{source.path}: column {name!r}: {bad[0]!r} is not a number")
-            table = table.with_columns(number)
-    return table.cast(dict.fromkeys(others, pl.Float64))
+    for text in table.select(pl.col(others).cast(pl.String)):
+        number = text.cast(pl.Float64, strict=False)
+        bad = text.filter(number.is_null() & text.is_not_null() & ~text.is_in(NULL_TEXTS))
+        if len(bad):
+            raise DataError(f"{source.path}: column {text.name!r}: {bad[0]!r} is not a number")
+        table = table.with_columns(number)
+    return table
 
 
 def sources_of(path: object, kind: Kind, max_bytes: int | None = None) -> Iterator[Source]:
@@ -150,12 +141,10 @@ def _read_source(
 
 
 def _refuse_other_kind(source: Source, form: str, kind: Kind) -> None:
-    forms = {"run": "rankings", "qrels": "judgements"}
-    if forms.get(form, kind.name) != kind.name:
-        name = {"run": "a TREC run", "qrels": "TREC qrels"}[form]
-        raise FileError(
-            f"{source.path}: is {name}, not {kind.name}; read it with read_{forms[form]}"
-        )
+    others = {"run": ("a TREC run", "rankings"), "qrels": ("TREC qrels", "judgements")}
+    name, wanted = others.get(form, ("", kind.name))
+    if wanted != kind.name:
+        raise FileError(f"{source.path}: is {name}, not {kind.name}; read it with read_{wanted}")
 
 
 def _with_model(path: Path, frame: pl.DataFrame, model: str | None, tagged: bool) -> Part:

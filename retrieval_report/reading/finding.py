@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import gzip
 import os
-import stat
 import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -74,15 +73,16 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
 
 
 def _expand(path: Path, skip: set[str]) -> list[Path]:
-    mode = _mode(path)
-    if mode is None and glob.has_magic(str(path)):
+    # Path.is_dir and Path.exists would raise errors for names that are too long.
+    folder = os.path.isdir(path)  # noqa: PTH112
+    if glob.has_magic(str(path)) and not os.path.exists(path):  # noqa: PTH110
         # Path.glob would take no absolute pattern, and hidden files too.
         names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
         files = [Path(name) for name in names if not Path(name).is_dir()]
         if not files:
             raise FileError(f"{path}: no file matches")
         return files
-    if mode is None or not stat.S_ISDIR(mode):
+    if not folder:
         return [path]
     try:
         entries = sorted(path.iterdir(), key=lambda entry: entry.name)
@@ -125,11 +125,3 @@ def _packed_trec_format(file: Path) -> str | None:
         return None
     # Four words on a line may be prose; six of which two are numbers are a run.
     return form if form == "run" or (form == "qrels" and not ending(file)) else None
-
-
-def _mode(path: Path) -> int | None:
-    """Return the file's mode, or None where it cannot be looked up."""
-    try:
-        return path.stat().st_mode
-    except (OSError, ValueError):
-        return None

@@ -158,22 +158,28 @@ def match_columns(
     _refuse_repeated(found, location)
     matched = _mapped(found, kind, columns or {}, location)
     matched.update(_recognised(found, kind, matched, location))
-    missing = [name for entry in kind.missing(matched) for name in entry.split("|")]
-    if missing:
-        known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in missing)
-        raise ColumnError(
-            f"{location}: the {kind.name} lack {' and '.join(kind.missing(matched))}; found "
-            f"{some(found)}, "
-            f"recognised are {known}; or say which it is: columns={{{missing[0]!r}: '<name in the "
-            "file>'}"
-            f"{_headless(found)}"
-        )
+    if kind.missing(matched):
+        raise lacking(kind, found, matched, f"{location}: ")
     rest = (
         {name: name for name in found if name not in {*matched.values(), *kind.columns}}
         if kind.others
         else {}
     )
     return {name: matched[name] for name in kind.columns if name in matched} | rest
+
+
+def lacking(
+    kind: Kind, found: Sequence[str], present: Mapping[str, str], location: str = ""
+) -> ColumnError:
+    """Return the error for required columns that are not there."""
+    missing = kind.missing(present)
+    names = [name for entry in missing for name in entry.split("|")]
+    known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in names)
+    return ColumnError(
+        f"{location}the {kind.name} lack {' and '.join(missing)}; found {some(found)}, recognised "
+        f"are {known}; or say which it is: columns={{{names[0]!r}: '<your name for it>'}}"
+        f"{_headless(found)}"
+    )
 
 
 def under_our_names(chosen: Mapping[str, str]) -> list[pl.Expr]:

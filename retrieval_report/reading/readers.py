@@ -20,7 +20,7 @@ from retrieval_report.reading.files import (
 )
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind
+from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, lacking
 from retrieval_report.reading.sources import open_source
 
 
@@ -251,32 +251,10 @@ def _read(
 def _held(source: object, kind: Kind, columns: Mapping[str, str] | None) -> pl.DataFrame:
     """Return a frame of an object in memory, with all columns that its kind requires."""
     frame = to_polars(source, kind.name, columns)
-    missing = kind.missing({name: name for name in frame.columns})
-    if missing:
-        index = [
-            name
-            for name in getattr(getattr(source, "index", None), "names", ())
-            if name is not None
-        ]
-        unread = (
-            f"; the index {index} of the pandas frame is not read: call .reset_index()"
-            if index
-            else ""
-        )
-        raise ColumnError(
-            f"the {kind.name} lack {' and '.join(missing)}; found "
-            f"{frame.columns}{_say(kind, missing)}{unread}"
-        )
+    present = {name: name for name in frame.columns}
+    if kind.missing(present):
+        names = getattr(getattr(source, "index", None), "names", ())
+        index = [name for name in names if name is not None]
+        unread = f"; the index {index} of the pandas frame is not read: call .reset_index()"
+        raise ColumnError(f"{lacking(kind, frame.columns, present)}{unread if index else ''}")
     return frame
-
-
-def _say(kind: Kind, missing: Sequence[str]) -> str:
-    known = "; ".join(
-        f"{name}: {', '.join(kind.columns[name])}" for entry in missing for name in entry.split("|")
-    )
-    first = missing[0].partition("|")[0]
-    reader = f"read_{kind.name}"
-    return (
-        f", recognised are {known}; or say which it is: {reader}(…, columns={{{first!r}: '<your "
-        "name for it>'})"
-    )

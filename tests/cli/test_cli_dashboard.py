@@ -90,11 +90,11 @@ def test_it_hands_over_the_files_by_their_full_paths(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("missing.csv",), "missing.csv: no such file"),
+        (("missing.csv",), "missing.csv: No such file or directory"),
         (("*.run",), "*.run: no file matches"),
         (("empty.csv",), "empty.csv: the file is empty (0 bytes)"),
         (("good.csv", "--judgements", "."), "empty.csv: the file is empty (0 bytes)"),
-        (("good.csv", "--queries", "missing.csv"), "missing.csv: no such file"),
+        (("good.csv", "--queries", "missing.csv"), "missing.csv: No such file or directory"),
         (("--judgements", "good.csv"), "require DATA, but none is given"),
         (("--port", "70000"), "70000 is not in the range"),
     ],
