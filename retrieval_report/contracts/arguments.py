@@ -65,19 +65,6 @@ def number_text(value: float) -> str:
     return short if float(short) == number else repr(number).removesuffix(".0")
 
 
-def shown(value: object) -> str:
-    """Return a value as text for a message; Python refuses to write numbers of more than 4 300
-    digits.
-
-    >>> shown("a"), shown([10**5000])
-    ("'a'", 'a value of type list with too many digits')
-    """
-    try:
-        return repr(value)
-    except ValueError:
-        return f"a value of type {type(value).__name__} with too many digits"
-
-
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return the value as a Python int; raise a ParameterError unless it is a whole number within
     the bounds.
@@ -90,7 +77,7 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
     """
     if not is_whole(value) or int(value) < least or (most is not None and int(value) > most):  # type: ignore[call-overload]
         raise ParameterError(
-            f"{name}: {shown(value)} is not a whole number from {least} "
+            f"{name}: {value!r} is not a whole number from {least} "
             f"{'on' if most is None else f'to {most}'}"
         )
     return int(value)  # type: ignore[call-overload, no-any-return]

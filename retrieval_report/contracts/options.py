@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypedDict
 
-from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed, shown
+from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed
 from retrieval_report.contracts.checks import check_choice, did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.truncated import AUTO, TRUNCATED
@@ -88,13 +88,13 @@ def _whole(least: int, most: int | None = None) -> Callable[[str, Any], int]:
 def _finite(name: str, value: Any) -> int | float:
     """Return a number as Python's; whole ones too large for any integer column become floats."""
     if not is_number(value):
-        raise ParameterError(f"{name}: {shown(value)} is not a finite number")
+        raise ParameterError(f"{name}: {value!r} is not a finite number")
     return int(value) if is_whole(value) and abs(int(value)) < WIDEST else float(value)
 
 
 def _positive(name: str, value: Any) -> int | float:
     if not is_number(value) or value <= 0:
-        raise ParameterError(f"{name}: {shown(value)} is not a number above 0")
+        raise ParameterError(f"{name}: {value!r} is not a number above 0")
     return _finite(name, value)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_whole, is_number, shown
+from retrieval_report.contracts.arguments import check_whole, is_number
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SCORES
@@ -142,7 +142,7 @@ def check_fraction(name: str, value: object) -> float:
     retrieval_report.ParameterError: confidence: 95 is not a number between 0 and 1
     """
     if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
-        raise ParameterError(f"{name}: {shown(value)} is not a number between 0 and 1")
+        raise ParameterError(f"{name}: {value!r} is not a number between 0 and 1")
     return float(value)  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from retrieval_report.contracts.arguments import is_missing, is_whole, listed, shown
+from retrieval_report.contracts.arguments import is_missing, is_whole, listed
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics import catalogue, terms
@@ -83,13 +83,9 @@ def _parse_cutoff(cutoff: object) -> int | None:
         return None
     number = int(cutoff) if is_whole(cutoff) else 0  # type: ignore[call-overload]
     if number < 1:
-        raise ParameterError(
-            f"cutoffs: {shown(cutoff)} is not a whole number from 1 on, None or 'all'"
-        )
+        raise ParameterError(f"cutoffs: {cutoff!r} is not a whole number from 1 on, None or 'all'")
     if number > LARGEST:
-        raise ParameterError(
-            f"cutoffs: {shown(cutoff)} is above {LARGEST}, the largest 64-bit number"
-        )
+        raise ParameterError(f"cutoffs: {cutoff!r} is above {LARGEST}, the largest 64-bit number")
     return int(number)
 
 
@@ -130,7 +126,7 @@ def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]
             f"; {metric.__name__}() makes a metric of the class" if isinstance(metric, type) else ""
         )
         raise ParameterError(
-            f"metrics: {shown(metric)} is not of the form name, name@10 or "
+            f"metrics: {metric!r} is not of the form name, name@10 or "
             f"name(parameter=value)@10{made}"
         )
     name, arguments, cutoff = found.groups()
@@ -152,7 +148,7 @@ def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]
         return record, parse_cutoffs(_whole(cutoff))
     except ParameterError as error:
         raise ParameterError(
-            f"metrics: {shown(metric)}: {str(error).removeprefix('cutoffs: ')}"
+            f"metrics: {metric!r}: {str(error).removeprefix('cutoffs: ')}"
         ) from None
 
 
@@ -189,7 +185,7 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
         return name.strip(), given
     wanted = parse_cutoffs(_whole(own.strip()))[0]
     if given is not None and given != wanted:
-        raise ParameterError(f"cutoff: {shown(cutoff)} is given as well as {metric!r}")
+        raise ParameterError(f"cutoff: {cutoff!r} is given as well as {metric!r}")
     return name.strip(), wanted
 
 

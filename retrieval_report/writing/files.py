@@ -14,9 +14,8 @@ import polars as pl
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import PREFIX, SUFFIX, temporary_folder
 
-# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236);
-# full-width signs too, which some programs treat like the usual ones.
-_FORMULA = r"[\s\x00]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]"
+# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
+_FORMULA = r"[\s\x00]*[=+\-@]"
 FORMULA_START = rf"^(?:[\t\r\n\x00]|{_FORMULA})"
 # In locales that separate cells by semicolons, a semicolon inside text begins a new cell.
 FORMULA_INSIDE = rf";('*{_FORMULA})"
@@ -31,7 +30,7 @@ def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
         Any frame of numbers, booleans and text.
     raw
         Leave text as it is. By default a text cell that starts with ``=``, ``+``, ``-`` or ``@``
-        (also after blanks, or full-width), or with a tab, a line break or NUL, gets a leading
+        (also after blanks), or with a tab, a line break or NUL, gets a leading
         ``'``, so that a spreadsheet shows it instead of running it; so does text after a semicolon.
 
     Examples

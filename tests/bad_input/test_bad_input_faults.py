@@ -54,30 +54,6 @@ def test_the_largest_distance_has_neighbours_below_it(dtype: Any) -> None:
     ]  # of a list that reaches so far, 1 and 2 are neighbours
 
 
-@pytest.mark.parametrize(
-    "value", [10**5000, [10**5000], -(10**5000)], ids=["large", "listed", "small"]
-)
-@pytest.mark.parametrize(
-    "name",
-    [
-        "metrics",
-        "cutoffs",
-        "policies",
-        "shuffles",
-        "no_relevant",
-        "relevant_from",
-        "distance_threshold",
-        "truncated",
-    ],
-)
-def test_row_061_numbers_that_python_does_not_write(name: str, value: Any) -> None:
-    arguments: dict[str, Any] = {"metrics": "ap", name: value}
-    with pytest.raises(
-        ParameterError, match=f"{name}: a value of type (int|list) with too many digits"
-    ):
-        rr.evaluate(LISTS, **arguments)
-
-
 @pytest.mark.parametrize("dtype", [pl.UInt8, pl.Int64, pl.UInt64, pl.Float32, pl.Float64])
 @pytest.mark.parametrize("threshold", [10**30, 2**63])
 def test_row_061_thresholds_beyond_64_bits(dtype: Any, threshold: int) -> None:

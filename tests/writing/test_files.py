@@ -217,7 +217,7 @@ def test_row_103_text_that_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
     assert pl.read_csv(csv_bytes(frame, raw=True))["model"].to_list()[:8] == text[:8]
 
 
-SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+SIGNS = "=+-@"
 BEFORE = ("", " ", "\u00a0", "\u3000 ", "\n", "\n ", "x;", "x; ", ";")
 COMMANDS = [f"{before}{sign}1" for before in BEFORE for sign in SIGNS]
 
