@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.contracts.options import OPTIONS, Options, options_with
+from retrieval_report.contracts.options import Options, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.summary import summarise
@@ -59,8 +59,7 @@ def distribution_of(
     """Return the distribution of every model's mean under random tie order."""
     metric, cutoff = measure
     parts = [
-        mean_distribution(judged, summary, metric=metric, cutoff=cutoff, **options.of(OPTIONS))
-        for judged, options in sources
+        mean_distribution(judged, options, summary, metric, cutoff) for judged, options in sources
     ]
     return pl.concat([pl.DataFrame(schema=MEAN_DISTRIBUTION), *parts])
 

@@ -4,24 +4,24 @@ order.
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import SUMMARY
-from retrieval_report.contracts.options import ListOptions, options_with
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.options import ListOptions, Options, options_with
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.truncated import NO
-from retrieval_report.engines.check_scores import at_measure, hold
+from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.paired import DIGITS
-from retrieval_report.metrics.parsing import Requests, parse_measure, parse_metrics
+from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.closed_distributions import closed
 from retrieval_report.scoring.convolution import Spread, every_sum, merged
-from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import run_of
 from retrieval_report.scoring.score_distribution import score_orders
@@ -29,7 +29,6 @@ from retrieval_report.ties.orders import lists_of_query
 
 DISTRIBUTION = schema("score_distribution")
 MEAN_DISTRIBUTION = schema("distribution")
-OF_MODEL = {name: MEAN_DISTRIBUTION[name] for name in ("model", "value", "probability")}
 NEAR = 1e-12  # of sums of scores: what differs by less is the same
 SURE = 1e-9
 DRAWS = 2_000
@@ -108,14 +107,7 @@ def score_distribution(
 
 
 def mean_distribution(
-    rankings: object,
-    summary: object,
-    *,
-    metric: str | Metric,
-    cutoff: int | str | None = None,
-    judgements: object = None,
-    queries: object = None,
-    **options: Any,
+    judged: Judged, options: Options, summary: pl.DataFrame, metric: str, cutoff: int | None
 ) -> pl.DataFrame:
     """Compute the probability of every mean over the queries under random tie order.
 
@@ -125,15 +117,13 @@ def mean_distribution(
 
     Parameters
     ----------
-    rankings, judgements, queries
-        As for :func:`evaluate`; counts frames are refused.
+    judged, options
+        What was scored, and how.
     summary
-        The result of :func:`summarise` for them, with policy expected and plain means over the
+        The result of :func:`summarise` for it, with policy expected and plain means over the
         queries.
     metric, cutoff
-        One measure in it: ``"precision@10"``, or metric and cutoff.
-    **options
-        The options that were passed to :func:`evaluate`.
+        One measure in it.
 
     Returns
     -------
@@ -142,72 +132,37 @@ def mean_distribution(
         ``value`` and its ``probability``, which add up to 1. Models are left out if tie order does
         not affect them, if their lists are cut, or if they have too many means; other metrics give
         no rows.
-
-    Examples
-    --------
-    >>> from retrieval_report import evaluate, summarise
-    >>> rankings = {
-    ...     "query": list("ppqq"),
-    ...     "item": list("abab"),
-    ...     "distance": [1] * 4,
-    ...     "relevance": [1, 0, 1, 0],
-    ... }
-    >>> summary = summarise(evaluate(rankings, metrics="precision@1"))
-    >>> mean_distribution(rankings, summary, metric="precision@1").select(
-    ...     "value", "probability"
-    ... ).rows()
-    [(0.0, 0.25), (0.5, 0.5), (1.0, 0.25)]
     """
-    name, depth = parse_measure(metric, cutoff)
-    means = _moved(hold(summary, SUMMARY, "summary", "summarise"), name, depth)
-    requests = _requests(metric if isinstance(metric, Metric) else name, depth)
-    if not means or not requests or not closed(requests[0][0].term):
-        return pl.DataFrame(schema=MEAN_DISTRIBUTION)
-    kept = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
-    checked = options_with(kept, policies="expected")
-    parts: dict[str, list[Spread]] = {}
-    prepared = lay_out(judge(rankings, judgements, queries, checked), checked)
-    for one in score_orders(prepared, requests, checked, 1):
-        if one.model in means and one.exact:
-            parts.setdefault(one.model, []).append(
-                Spread(*merged(one.value[:, 0], one.chance, NEAR))
-            )
-    frames = [_frame(model, parts.get(model, []), *mean) for model, mean in means.items()]
-    whole = pl.concat([pl.DataFrame(schema=OF_MODEL), *frames])
-    measure = whole.with_columns(metric=pl.lit(name), cutoff=pl.lit(depth, dtype=pl.Int64))
-    return measure.select(list(MEAN_DISTRIBUTION))
-
-
-def _requests(metric: str | Metric, cutoff: int | None) -> Requests:
-    """One metric at one cutoff; nothing for the text of one that is made of a function of the
-    caller's.
-    """
+    nothing = pl.DataFrame(schema=MEAN_DISTRIBUTION)
     try:
-        return parse_metrics(metric, cutoff)
-    except ParameterError:
-        return []
-
-
-def _moved(summary: pl.DataFrame, metric: str, cutoff: int | None) -> dict[str, tuple[float, int]]:
-    """Expected mean and number of queries of the models that tie order moves."""
+        requests = parse_metrics(metric, cutoff)
+    except ParameterError:  # made of a function of the caller's, which its text does not tell
+        return nothing
     moved = (pl.col("tie_std") > 0) & (pl.col("truncated_share").fill_null(0) == 0)
-    rows = summary.filter(at_measure(metric, cutoff) & moved, policy="expected").select(
-        "model", "value", "queries"
-    )
-    return {model: (value, queries) for model, value, queries in rows.rows()}
+    means = summary.filter(at_measure(metric, cutoff) & moved, policy="expected")
+    if means.is_empty() or not closed(requests[0][0].term):
+        return nothing
+    checked = replace(options, policies="expected")
+    lists: dict[str, list[Spread]] = {}
+    for one in score_orders(lay_out(judged, checked), requests, checked, 1):
+        if one.exact:
+            spread = Spread(*merged(one.value[:, 0], one.chance, NEAR))
+            lists.setdefault(one.model, []).append(spread)
+    frames = [
+        _model_means(lists.get(model, []), mean, queries).with_columns(model=pl.lit(model))
+        for model, mean, queries in means.select("model", "value", "queries").rows()
+    ]
+    measure = {"metric": pl.lit(metric), "cutoff": pl.lit(cutoff)}
+    return in_contract(pl.concat(frames).with_columns(**measure), MEAN_DISTRIBUTION)
 
 
-def _frame(model: str, parts: list[Spread], mean: float, queries: int) -> pl.DataFrame:
+def _model_means(lists: list[Spread], mean: float, queries: int) -> pl.DataFrame:
     """The means of one model; none where their average is not the expected one, as with weighted
     means.
     """
-    whole = every_sum(parts, NEAR) if parts else None
-    known = whole is not None and abs(
-        float(whole.chance @ whole.value) / queries - mean
-    ) <= SURE * max(mean, 1.0)
-    value, chance = (
-        (whole.value / queries, whole.chance) if whole is not None and known else (np.empty(0),) * 2
-    )
-    return pl.DataFrame(
-        {"model": [model] * value.size, "value": value, "probability": chance}, schema=OF_MODEL
-    )
+    whole = every_sum(lists, NEAR) if lists else None
+    if whole is None or abs(float(whole.chance @ whole.value) / queries - mean) > SURE * max(
+        mean, 1.0
+    ):
+        whole = Spread(np.empty(0), np.empty(0))
+    return pl.DataFrame({"value": whole.value / queries, "probability": whole.chance})

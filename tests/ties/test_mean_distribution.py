@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 
 from retrieval_report import evaluate, shuffled_means, summarise
-from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.contracts.options import Options
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.scoring.judged import judge
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
 
 LISTS = {  # relevances of the items of each tie, nearest tie first
@@ -28,6 +30,14 @@ RANKINGS = pl.DataFrame(
         for item, relevance in enumerate(relevances)
     ]
 )
+
+
+def distribution(
+    rankings: pl.DataFrame, summary: pl.DataFrame, measure: str, **options: Any
+) -> pl.DataFrame:
+    asked = Options(**options)
+    judged = judge(rankings, None, None, asked)
+    return mean_distribution(judged, asked, summary, *parse_measure(measure, None))
 
 
 def precision(order: list[int]) -> Fraction:
@@ -62,7 +72,7 @@ def every_mean(score: Any) -> dict[Fraction, Fraction]:
 )
 def test_every_mean_has_the_share_of_the_orders_that_give_it(measure: str, score: Any) -> None:
     summary = summarise(evaluate(RANKINGS, metrics=measure, truncated="no"))
-    found = mean_distribution(RANKINGS, summary, metric=measure)
+    found = distribution(RANKINGS, summary, measure)
     wanted = every_mean(score)
     assert found["value"].to_list() == pytest.approx([float(mean) for mean in wanted], abs=1e-12)
     assert found["probability"].to_list() == pytest.approx(
@@ -73,7 +83,7 @@ def test_every_mean_has_the_share_of_the_orders_that_give_it(measure: str, score
 
 def test_the_moments_are_those_of_the_summary_and_draws_stay_inside() -> None:
     summary = summarise(evaluate(RANKINGS, metrics="precision@2", truncated="no"))
-    found = mean_distribution(RANKINGS, summary, metric="precision", cutoff=2)
+    found = distribution(RANKINGS, summary, "precision@2")
     value, chance = found["value"].to_numpy(), found["probability"].to_numpy()
     expected = summary.filter(policy="expected").row(0, named=True)
     assert chance.sum() == pytest.approx(1.0, abs=1e-12)
@@ -94,9 +104,7 @@ def test_what_is_not_known_exactly_has_no_rows() -> None:
     ]
     for rankings, measure, options in cases:
         summary = summarise(evaluate(rankings, metrics=measure, **options))
-        assert mean_distribution(rankings, summary, metric=measure, **options).is_empty(), measure
-    with pytest.raises(ColumnError, match="summarise"):
-        mean_distribution(RANKINGS, RANKINGS, metric="precision@2")
+        assert distribution(rankings, summary, measure, **options).is_empty(), measure
 
 
 def test_means_with_weights_are_left_out() -> None:
@@ -105,4 +113,4 @@ def test_means_with_weights_are_left_out() -> None:
     summary = summarise(scores).with_columns(
         value=pl.col("value") + 0.01
     )  # any mean but the plain one
-    assert mean_distribution(RANKINGS, summary, metric="precision@2").is_empty()
+    assert distribution(RANKINGS, summary, "precision@2").is_empty()
