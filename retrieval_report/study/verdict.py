@@ -363,31 +363,28 @@ def _range(winner: Row) -> list[str]:
 
 
 def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
-    """Say which other measures name another winner."""
-    elsewhere: dict[str, list[str]] = {}
-    measures = 0
-    for (metric, cutoff), part in others.filter(policy="expected").group_by(
-        "metric", "cutoff", maintain_order=True
+    """Say how many other measures put another model first, and which models."""
+    firsts = []
+    for part in (
+        others.filter(policy="expected")
+        .drop_nulls("value")
+        .partition_by("metric", "cutoff", maintain_order=True)
     ):
-        best = part.sort("value", "model", descending=[True, False], nulls_last=True).row(
-            0, named=True
-        )
-        own = part.filter(model=winner)["value"].to_list()
-        if best["value"] is None:
-            continue
-        measures += 1
-        if not own or not equal_means(own[0], best["value"]):
-            elsewhere.setdefault(best["model"], []).append(measure_text(metric, cutoff))
-    if measures == 0 or part["model"].n_unique() < 2:
+        best = part.sort("value", "model", descending=[True, False]).row(0, named=True)
+        values = part.filter(model=winner)["value"].to_list()
+        same = bool(values) and equal_means(values[0], best["value"])
+        firsts.append(winner if same else best["model"])
+    elsewhere = [model for model in firsts if model != winner]
+    if not firsts or others["model"].n_unique() < 2:
         return []
     if not elsewhere:
-        return (
-            [f"The other {measures} measures put {_name(winner)} first too."]
-            if measures > 1
-            else []
-        )
-    phrases = [f"{_name(model)} by {names_text(names)}" for model, names in elsewhere.items()]
-    return [f"Other measures put another model first: {'; '.join(phrases)}."]
+        first = f"The other {len(firsts)} measures put {_name(winner)} first too."
+        return [first] if len(firsts) > 1 else []
+    models = names_text(map(_name, dict.fromkeys(elsewhere)))
+    put = "puts" if len(elsewhere) == 1 else "put"
+    return [
+        f"{len(elsewhere)} of {len(firsts)} other measures {put} another model first: {models}."
+    ]
 
 
 def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:
