@@ -40,9 +40,10 @@ def show(page: Page) -> None:
     if pairs.is_empty():
         st.info("This question needs two models.")
         return
-    same = pairs.filter(pl.col("disagree") != "").is_empty()
-    folded = st.expander("Every kind of score ranks the models in the same order")
-    with folded if same else st.container():
+    if pairs.filter(pl.col("disagree") != "").is_empty():
+        with st.expander("Every kind of score ranks the models in the same order"):
+            show_chart(ranks)
+    else:
         show_chart(ranks)
     flips_table(pairs)
 
