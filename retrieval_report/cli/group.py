@@ -72,13 +72,8 @@ class _Commands(click.Group):
             warnings.showwarning = lambda message, *_, **__: click.echo(
                 f"Warning: {self._said(str(message), ctx)}", err=True
             )
-            if any(
-                action and "error".startswith(action.partition(":")[0])
-                for action in sys.warnoptions
-            ):
-                warnings.simplefilter(
-                    "default"
-                )  # warnings of libraries must not end in a traceback either
+            if sys.warnoptions:  # warnings of libraries must not end in a traceback either
+                warnings.simplefilter("default")
             # These are never errors, whatever PYTHONWARNINGS says.
             warnings.simplefilter("default", RetrievalReportWarning)
             try:

@@ -52,8 +52,6 @@ def did_you_mean(value: object, choices: Iterable[str]) -> str:
 def _where(frame: pl.DataFrame, bad: pl.Expr) -> tuple[int, str]:
     """Return how many rows are bad, and a description of where the first one is."""
     rows = frame.with_row_index("__row").filter(bad)
-    if rows.height == 0:
-        return 0, ""
     first = rows.row(0, named=True)
     parts = [f"{name} {first[name]!r}" for name in ("query", "item") if name in first]
     where = ", ".join(parts) if parts else f"row {first['__row']}"

@@ -50,15 +50,6 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__
 
 
-def first_line(error: BaseException) -> str:
-    r"""Return the first line of the message of another library's error, or the error's name if it has none.
-
-    >>> first_line(OSError("no such file\nsee the manual")), first_line(OSError())
-    ('no such file', 'OSError')
-    """
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
-
-
 class RetrievalReportError(ValueError):
     """Base of every error this package raises on bad input.
 

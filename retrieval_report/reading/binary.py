@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.contracts.errors import FileError, first_line
+from retrieval_report.contracts.errors import FileError, one_line
 from retrieval_report.reading.crash_guard_process import scan_binary
 from retrieval_report.reading.names import Choose, under_our_names
 from retrieval_report.reading.sources import Source
@@ -49,4 +49,4 @@ def naming(path: Path | None) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise FileError(f"{path}: damaged or truncated file: {first_line(error)}") from error
+        raise FileError(f"{path}: damaged or truncated file: {one_line(error)}") from error

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import polars as pl
 
-from retrieval_report.contracts.errors import FileError, first_line
+from retrieval_report.contracts.errors import FileError, one_line
 from retrieval_report.reading.names import Choose
 from retrieval_report.reading.numbers import TextTable, parse_values
 from retrieval_report.reading.sources import Source
@@ -80,12 +80,9 @@ def _wrong_separator(source: Source, separator: str, other: str) -> str:
     fix = f"pl.read_csv(path, separator={other!r}, infer_schema=False).write_csv(new_path)"
     if {separator, other} == {",", "\t"}:
         fix = f"name it {'.csv' if other == ',' else '.tsv'}, or convert it: {fix}"
-    elif other == ";":
-        fix += "; where numbers have a decimal comma, write a point"
-    wanted = f"not by {_SEPARATORS[separator]}"
     return (
-        f"{source.path}: the header is separated by {_SEPARATORS[other]}, {wanted}; to fix it: "
-        f"{fix}"
+        f"{source.path}: the header is separated by {_SEPARATORS[other]}, not by "
+        f"{_SEPARATORS[separator]}; to fix it: {fix}"
     )
 
 
@@ -111,7 +108,7 @@ def _explain(source: Source, separator: str, width: int, error: Exception) -> st
         _blank_rows(source, separator, width, least=0)
     if b'"' in source.read():
         return f'{source.path}: a quote (") is not closed, or is inside a field that is not quoted'
-    return f"{source.path}: {first_line(error)}"
+    return f"{source.path}: {one_line(error)}"
 
 
 def _without_blank_lines(frame: pl.DataFrame, source: Source, separator: str) -> pl.DataFrame:

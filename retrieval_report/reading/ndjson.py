@@ -8,7 +8,7 @@ import re
 
 import polars as pl
 
-from retrieval_report.contracts.errors import ColumnError, DataError, FileError, first_line
+from retrieval_report.contracts.errors import ColumnError, DataError, FileError, one_line
 from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.names import ID_COLUMNS, Choose, under_our_names
 from retrieval_report.reading.sources import BOM, Source
@@ -42,7 +42,7 @@ def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
     try:
         frame = pl.read_ndjson(content, infer_schema_length=None)
     except (pl.exceptions.PolarsError, OSError) as error:
-        broken = undecodable(source) or f"{source.path}: {first_line(error)}"
+        broken = undecodable(source) or f"{source.path}: {one_line(error)}"
         raise _first_fault(content, source, _ANYTHING) or FileError(broken) from error
     chosen = choose(frame.columns)
     frame = frame.select(under_our_names(chosen))

@@ -24,17 +24,24 @@ MAX_BYTES = 64 * 2**30
 CHUNK = 2**22
 SMALL_CHUNK = 2**17
 
-_ENDINGS_OF = {
-    "csv": (".csv",),
-    "tsv": (".tsv", ".tab"),
-    "parquet": (".parquet", ".pq"),
-    "arrow": (".arrow", ".arrows", ".ipc", ".feather"),
-    "ndjson": (".jsonl", ".ndjson"),
-    "run": (".run", ".res"),
-    "trec": (".trec",),
-    "qrels": (".qrels", ".qrel"),
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".ipc": "arrow",
+    ".feather": "arrow",
+    ".jsonl": "ndjson",
+    ".ndjson": "ndjson",
+    ".run": "run",
+    ".res": "run",
+    ".trec": "trec",
+    ".qrels": "qrels",
+    ".qrel": "qrels",
 }
-ENDINGS = {ending: form for form, endings in _ENDINGS_OF.items() for ending in endings}
 """File endings that are taken from a folder, with or without ``.gz``; other endings are read when
 named.
 """

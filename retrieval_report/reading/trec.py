@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from retrieval_report.contracts.errors import FileError, first_line
+from retrieval_report.contracts.errors import FileError, one_line
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.names import Choose, under_our_names
@@ -114,7 +114,7 @@ def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:
             .collect()
         )
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise FileError(undecodable(source) or f"{source.path}: {first_line(error)}") from error
+        raise FileError(undecodable(source) or f"{source.path}: {one_line(error)}") from error
 
 
 def _refuse_malformed(lines: pl.DataFrame, source: Source, fields: Sequence[str]) -> None:
