@@ -44,7 +44,7 @@ def test_messages_name_options(files: Path) -> None:
     assert "--shuffles: 0 is not a whole number" in said(*given, "--shuffles", "0")
     assert "--columns x=…: the rankings have" in said(*given, "--columns", "x=y")
     assert "--model: 'no such'" not in said("evaluate", run)  # evaluate has no such option
-    assert "--judgement-columns item=<name in the file>" in said(
+    assert "--judgement-columns item=<your name for it>" in said(
         "evaluate", run, "--judgements", files / "strange.csv"
     )
     assert "--query-columns query=<name in the file>" in said(
