@@ -131,31 +131,26 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
     """
     value, item, counts = _parts(given, what)
     flat, lengths = _flat(value, what)
+    items, widths = (flat, lengths) if item is None else _flat(item, what)
+    if flat.dtype.kind in "iuUO" and items.dtype.kind == "f":  # hnswlib returns labels first
+        flat, items = items, flat
     if flat.dtype.kind not in "biuf":
         raise DataError(f"{what}: {flat.dtype} values; distances and scores are numbers")
     query = np.repeat(np.arange(lengths.size), lengths)
+    if item is None and indexes is not None:
+        named, queries = _flat_queries(indexes, flat, lengths, what)
+        return Results(named, np.arange(flat.size), flat, queries, indexed=False)
     if item is None:
-        query, queries = (
-            (query, lengths.size)
-            if indexes is None
-            else _flat_queries(indexes, flat, lengths, what)
-        )
-        column = np.arange(flat.size) if indexes is not None else _within(lengths)
-        return Results(query, column, flat, queries, indexed=False)
-    items, widths = _flat(item, what)
+        return Results(query, _within(lengths), flat, lengths.size, indexed=False)
     if not np.array_equal(lengths, widths):
         raise DataError(
             f"{what}: the distances have shape {_shape(value)}, the indices {_shape(item)}"
         )
     if items.dtype.kind not in "iuUO":
         raise DataError(f"{what}: indices of type {items.dtype}; they are whole numbers or text")
-    kept = (
-        _within(lengths) < np.repeat(counts, lengths)
-        if counts is not None
-        else np.ones(flat.size, bool)
-    )
-    if items.dtype.kind == "i":
-        kept &= items != NO_RESULT
+    kept = np.ones(flat.size, bool) if items.dtype.kind != "i" else items != NO_RESULT
+    if counts is not None:
+        kept &= _within(lengths) < np.repeat(counts, lengths)
     return Results(query[kept], items[kept], flat[kept], lengths.size, indexed=True)
 
 
@@ -178,17 +173,7 @@ def _parts(given: Any, what: str) -> tuple[Array, Array | None, Array | None]:
             )
         arrays = [_ragged(np.split(part, limits[1:-1].astype(np.int64))) for part in flat]
     value, item = arrays
-    if _kind(value) in "iuUO" and _kind(item) == "f":  # hnswlib returns labels first
-        value, item = item, value
     return value, item, None
-
-
-def _kind(array: Array) -> str:
-    """The kind of the numbers in an array, or in an array of rows."""
-    if array.dtype != object or not array.size:
-        return array.dtype.kind
-    first = next((np.asarray(row) for row in array if np.size(row)), array)
-    return first.dtype.kind
 
 
 def _flat(array: Array, what: str) -> tuple[Array, NDArray[np.int64]]:

@@ -47,7 +47,7 @@ def test_messages_name_options(files: Path) -> None:
     assert "--judgement-columns item=<your name for it>" in said(
         "evaluate", run, "--judgements", files / "strange.csv"
     )
-    assert "--query-columns query=<name in the file>" in said(
+    assert "--query-columns query=<your name for it>" in said(
         "evaluate", run, "--queries", files / "queries.csv"
     )
     assert "--name-by" not in said("codes", run, run)
