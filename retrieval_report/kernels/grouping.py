@@ -113,41 +113,6 @@ def repeating_list(first: int, last: int, rows: Rows, item: Keys) -> int:
     return -1
 
 
-@allocating
-def disagreeing_row(
-    group_start: Integers, list_of: Integers, rows: Rows, item: Keys, grade: Codes
-) -> int:
-    """Return a row whose item has another grade in another list of the same group (query), or
-    −1.
-    """
-    begin, end, row_of = rows
-    longest = 1
-    for group in range(group_start.size - 1):
-        size = 0
-        for index in range(group_start[group], group_start[group + 1]):
-            size += end[list_of[index]] - begin[list_of[index]]
-        longest = max(longest, size)
-    mask = table_mask(longest)
-    size = int(mask) + 1
-    table, stamp, known = (
-        np.empty(size, np.uint64),
-        np.full(size, -1, np.int64),
-        np.empty(size, np.int32),
-    )
-    for group in range(group_start.size - 1):
-        for index in range(group_start[group], group_start[group + 1]):
-            q = list_of[index]
-            for position in range(begin[q], end[q]):
-                row = row_of[position] if row_of.size > 0 else position
-                slot = slot_of(item[row], mask)
-                while stamp[slot] == group and table[slot] != item[row]:
-                    slot = (slot + np.uint64(1)) & mask
-                if stamp[slot] == group and known[slot] != grade[row]:
-                    return int(row)
-                table[slot], stamp[slot], known[slot] = item[row], group, grade[row]
-    return -1
-
-
 class Listed(NamedTuple):
     """Rows of lists, with the key that orders them, their grade, and how many items each stands for
     (empty: one).
@@ -201,17 +166,12 @@ def flush(
     tallies.
     """
     tally, seen = tallied
-    gap = 1
-    while gap < found // 9:
-        gap = 3 * gap + 1
-    while gap > 0:  # Shell's sort: `np.sort` alone takes a second to compile
-        for index in range(gap, found):
-            code, position = seen[index], index
-            while position >= gap and seen[position - gap] > code:
-                seen[position] = seen[position - gap]
-                position -= gap
-            seen[position] = code
-        gap //= 3
+    for index in range(1, found):  # `np.sort` alone takes a second to compile
+        code, position = seen[index], index
+        while position > 0 and seen[position - 1] > code:
+            seen[position] = seen[position - 1]
+            position -= 1
+        seen[position] = code
     for index in range(found):
         code = seen[found - 1 - index] if falling else seen[index]
         grade[cells], items[cells] = code, tally[code]

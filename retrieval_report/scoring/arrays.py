@@ -72,16 +72,19 @@ def starts(codes: NDArray[np.integer], lists: int) -> Integers:
 
 
 def id_keys(ids: pl.Series) -> Keys:
-    """Return a 64-bit key for every id: whole numbers as they are, text hashed. Equal ids have
+    """Return a 64-bit key for every id: whole numbers as they are, others hashed. Equal ids have
     equal keys.
     """
-    if ids.dtype == pl.String:
+    if _hashed(ids.dtype):
         return frozen(ids.hash().to_numpy())
-    if ids.dtype.is_integer() and ids.dtype not in (pl.Int128, pl.UInt128):
-        return frozen(
-            ids.cast(pl.UInt64 if ids.dtype == pl.UInt64 else pl.Int64).to_numpy().view(np.uint64)
-        )
-    return frozen(ids.rank("dense").cast(pl.UInt64).to_numpy())
+    return frozen(
+        ids.cast(pl.UInt64 if ids.dtype == pl.UInt64 else pl.Int64).to_numpy().view(np.uint64)
+    )
+
+
+def _hashed(dtype: pl.DataType) -> bool:
+    """Return whether the keys of ids are hashes, which two ids might share."""
+    return not dtype.is_integer() or dtype in (pl.Int128, pl.UInt128)
 
 
 def order_keys(values: pl.Series, *, falling: bool) -> Integers:
@@ -183,7 +186,7 @@ def _codes_of(heads: pl.DataFrame) -> tuple[Places, Places]:
 def _codes_of_ids(ids: pl.Series) -> tuple[Places, Places]:
     codes = np.empty(len(ids), np.uint32)
     firsts = grouping.factorise(id_keys(ids), codes)
-    if ids.dtype == pl.String and not (ids[firsts][codes] == ids).all():  # two texts share a hash
+    if _hashed(ids.dtype) and not (ids[firsts][codes] == ids).all():  # two ids share a hash
         firsts = grouping.factorise(frozen(ids.rank("dense").cast(pl.UInt64).to_numpy()), codes)
     return codes, firsts
 

@@ -26,7 +26,7 @@ from retrieval_report.contracts.frames import (
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import grouping
-from retrieval_report.kernels.lists import Codes, Floats, Keys, Rows, frozen
+from retrieval_report.kernels.lists import Codes, Floats, Keys, Rows
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.expected_lists import all_lists, every_list
@@ -221,7 +221,7 @@ def judge(
     known = parts.unretrieved if parts.judgements is None else parts.judgements
     others = np.concatenate([_relevances(parts.unretrieved), _relevances(known), whole.grades])
     grades, grade = arrays.grade_indices(parts.rows["relevance"], others)
-    _check_items(parts, located, grade, options.workers)
+    _check_items(parts, located, grade)
     lists = all_lists(found, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(
@@ -320,7 +320,7 @@ def _judge(parts: _Parts, located: Located, options: Options, *, part: bool) -> 
     rule = options.unjudged or "non_relevant"  # without judgements, nulls were refused when reading
     if parts.judgements is not None:
         given, unjudged = parts.judgements, 0 if rule == "non_relevant" else None
-        rows = judged_rows(rows, located, given, options.workers, unjudged=unjudged, part=part)
+        rows = judged_rows(rows, located, given, unjudged=unjudged, part=part)
     rows, unretrieved = settle_nulls(rows, rule), settle_nulls(parts.unretrieved, rule)
     present = parts.present
     if present is None and rows.height < parts.rows.height:
@@ -333,45 +333,28 @@ def _relevances(frame: pl.DataFrame) -> Floats:
     return np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0)
 
 
-def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) -> None:
+def _check_items(parts: _Parts, located: Located, grade: Codes) -> None:
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of
     a query.
     """
-    frame, judged, rows, keys = (
-        parts.rows,
-        parts.judgements is not None,
-        located.rows,
-        located.items,
-    )
-    if keys is None:
+    if located.items is None:
         return
-    suspects = arrays.over_ranges(
-        lambda first, last: grouping.repeating_list(first, last, rows, keys), rows.work, workers
-    )
-    if max(suspects) >= 0 or parts.unretrieved.height:
+    judged, frame = parts.judgements is not None, with_model(parts.rows)
+    suspect = grouping.repeating_list(0, located.names.height, located.rows, located.items)
+    if suspect >= 0 or parts.unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
-        one = [
+        rows = pl.concat(
             part.select(columns).cast({"relevance": pl.Float64})
-            for part in (with_model(frame), parts.unretrieved)
-        ]
-        check_unique(pl.concat(one), columns[:-1], "rankings")
+            for part in (frame, parts.unretrieved)
+        )
+        check_unique(rows, columns[:-1], "rankings")
         if not judged:
-            check_agreement(pl.concat(one))
-    found = with_model(located.names)
-    if judged or found["model"].n_unique() < 2:
-        return
-    by_query = found.with_row_index("list").sort("query", maintain_order=True)
-    first = (
-        by_query.select((pl.col("query") != pl.col("query").shift()).fill_null(True))
-        .to_series()
-        .to_numpy()
-    )
-    group_start = np.append(np.flatnonzero(first), found.height)
-    row = grouping.disagreeing_row(
-        group_start, frozen(by_query["list"].cast(pl.Int64).to_numpy()), rows, keys, frozen(grade)
-    )
-    if row >= 0:
-        check_agreement(with_model(frame))
+            check_agreement(rows)
+    if not judged and with_model(located.names)["model"].n_unique() > 1:
+        codes = np.empty(frame.height, np.uint32)
+        first = grouping.factorise(located.pairs, codes)
+        if (grade != grade[first[codes]]).any():
+            check_agreement(frame)
 
 
 def _spread(rows: Rows, found: pl.DataFrame, names: pl.DataFrame) -> Rows:

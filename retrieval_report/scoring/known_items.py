@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.checks import refuse, warn_unmatched
-from retrieval_report.kernels import hash_join
+from retrieval_report.kernels import grouping
 from retrieval_report.kernels.lists import Keys, Places, Rows, frozen
 from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.scoring import arrays
 
 KEYS = ["model", "query"]
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # of numbers over all 64 bits
 UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to do with them"
 
 
@@ -30,12 +31,18 @@ class Located(NamedTuple):
         names, rows = arrays.locate(frame, [key for key in KEYS if key in frame.columns])
         return cls(names, rows, arrays.id_keys(frame["item"]) if "item" in frame.columns else None)
 
+    @property
+    def pairs(self) -> Keys:
+        """Return a number for every row, equal for the same item of the same query."""
+        assert self.items is not None
+        of_list = arrays.id_keys(self.names["query"]) * SPREAD
+        return frozen((of_list[self.rows.list_of()] ^ self.items) * SPREAD)
+
 
 def judged_rows(
     rows: pl.DataFrame,
     located: Located,
     judgements: pl.DataFrame,
-    workers: int,
     *,
     unjudged: int | None = None,
     part: bool = False,
@@ -44,11 +51,11 @@ def judged_rows(
 
     Ids have the same types in both frames. If the rows already have a relevance, it must agree.
     """
-    found = _find(rows, located, judgements, workers)
-    hits = np.flatnonzero(found != 0)
+    found = _find(rows, located, judgements)
+    hits = np.flatnonzero(found < judgements.height)
     if not part:  # other parts may have judged items
         warn_unmatched(rows, hits.size, judgements)
-    said = judgements["relevance"].gather(found[hits] - 1)
+    said = judgements["relevance"].gather(found[hits])
     if "relevance" in rows.columns:
         narrow = pl.Float32 if pl.Float32 in (rows.schema["relevance"], said.dtype) else pl.Float64
         differ = pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow)
@@ -66,50 +73,26 @@ def judged_rows(
     return rows.drop("relevance", strict=False).with_columns(relevance.alias("relevance"))
 
 
-def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int) -> Places:
-    """Return the row of each row's judgement, counted from 1, or 0 if there is none."""
-    found = _probe(rows, located, judgements, workers)
-    if found is not None:
+def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame) -> Places:
+    """Return the row of each row's judgement; at least their number if there is none."""
+    number = judgements.height
+    judged, pairs = Located.of(judgements).pairs, located.pairs
+    near = np.zeros(1 << 22, np.bool_)  # most rows have no judgement, as their first bits show
+    near[judged >> np.uint64(42)] = True
+    which = np.flatnonzero(near[pairs >> np.uint64(42)])
+    codes = np.empty(number + which.size, np.uint32)
+    first = grouping.factorise(frozen(np.concatenate([judged, pairs[which]])), codes)
+    found = np.full(rows.height, number, np.uint32)
+    found[which] = first[codes[number:]]
+    hits = np.flatnonzero(found < number)
+    if np.array_equal(first[:number], np.arange(number)) and all(
+        (rows[key].gather(hits) == judgements[key].gather(found[hits])).all()
+        for key in ("query", "item")
+    ):
         return found
-    numbered = judgements.select("query", "item").with_row_index(
-        "judgement", 1
-    )  # 128 bits, or two texts of one hash
+    numbered = judgements.select("query", "item").with_row_index("judgement")  # two ids of one hash
     joined = rows.join(numbered, on=["query", "item"], how="left", maintain_order="left")
-    return joined["judgement"].fill_null(0).to_numpy()
-
-
-def _probe(
-    rows: pl.DataFrame, located: Located, judgements: pl.DataFrame, workers: int
-) -> Places | None:
-    """Return each row's judgement + 1, or 0, found by item keys; None if the keys collide."""
-    items, dtype = located.items, rows.schema["item"]
-    if items is None or dtype in (pl.Int128, pl.UInt128):
-        return None
-    theirs = Located.of(judgements.select("query", "item"))
-    joined = located.names.join(
-        theirs.names.with_row_index("list"), on="query", how="left", maintain_order="left"
-    )
-    judged = frozen(joined["list"].cast(pl.Int64).fill_null(-1).to_numpy())
-    found = np.empty(rows.height, np.uint32)
-    keys = theirs.items
-    assert keys is not None
-
-    listed, judgements_of = (
-        hash_join.ItemRows(located.rows, items),
-        hash_join.ItemRows(theirs.rows, keys),
-    )
-
-    def task(first: int, last: int) -> bool:
-        return hash_join.find_judgements(first, last, listed, judged, judgements_of, found)
-
-    if not all(arrays.over_ranges(task, located.rows.work, workers)):
-        return None
-    hits = np.flatnonzero(found != 0)
-    same = (
-        dtype != pl.String
-        or (rows["item"].gather(hits) == judgements["item"].gather(found[hits] - 1)).all()
-    )
-    return found if same else None
+    return joined["judgement"].fill_null(number).to_numpy()
 
 
 def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:

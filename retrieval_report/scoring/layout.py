@@ -202,15 +202,14 @@ def _evidence(
         known=known,
         items_key=pl.lit(None, pl.UInt64),
         key_with_query=pl.lit(None, pl.UInt64),
-        pooled=pl.lit(None, pl.UInt32),
+        pooled=pl.lit(None, pl.Int64),
     )
     queries, keys = judged.lists["query"], judged.keys
     if keys is None:
         return lists
     of_items = _added(judged.rows, keys, options.workers)
     lists = lists.with_columns(items_key=pl.Series(of_items))
-    if len(judged.whole.models) > 1:
-        lists = lists.with_columns(pooled=_pooled_items(judged, keys))
+    lists = lists.with_columns(pooled=_pooled_items(lists, judged, keys))
     if not _one_kind(queries.dtype, judged.retrieved.schema["item"]):
         return lists
     alone = np.arange(lists.height)
@@ -220,11 +219,21 @@ def _evidence(
     return lists.with_columns(key_with_query=pl.Series(of_items + of_query))
 
 
-def _pooled_items(judged: Judged, keys: Keys) -> pl.Series:
-    """Return for each list how many items any model retrieved for its query."""
-    items = judged.retrieved.select("query", item=pl.Series(keys))
-    pool = items.group_by("query").agg(pl.col("item").n_unique().alias("pooled"))
-    return judged.lists.join(pool, on="query", how="left", maintain_order="left")["pooled"]
+def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
+    """Return for each list how many items, at least, models retrieved for its query; more than the
+    list holds if one of them is not in it.
+    """
+    items = pl.col("items")
+    alike = lists.select((items == items.max().over("query")).all()).item()
+    if alike:  # of lists of one length, the keys tell, in a tenth of the time
+        other = pl.col("items_key").n_unique().over("query") > 1
+        return lists.select(items + other).to_series()
+    retrieved = judged.retrieved.select("query", item=pl.Series(keys))
+    pool = retrieved.group_by("query").agg(pl.col("item").n_unique().alias("pooled"))
+    pooled = lists.select("query").join(pool, on="query", how="left", maintain_order="left")[
+        "pooled"
+    ]
+    return pooled.cast(pl.Int64)
 
 
 def _added(rows: Rows, keys: Keys, workers: int) -> Keys:

@@ -137,7 +137,8 @@ def gather(lists: pl.DataFrame) -> dict[str, Evidence]:
     list), ``known`` (relevant items of the query as judgements or ``n_relevant`` say; null where
     they do not), ``items_key`` (equal where two lists of one length hold the same items; null for
     counts), ``key_with_query`` (the same with the query as one more item; null where queries are
-    no items) and ``pooled`` (items that any model retrieved for the query; null for counts).
+    no items) and ``pooled`` (more than ``items`` if another model retrieved an item for the query
+    that this one did not; null for counts).
     """
     # Of counts, only the number of items tells.
     most = pl.coalesce("pooled", pl.col("items").max().over("query"))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.scoring import arrays, known_items
+from retrieval_report.scoring import arrays
 from retrieval_report.scoring.known_items import Located, judged_rows
 
 TEXT, WHOLE, WIDE = (lambda n: f"item {n}"), (lambda n: n - 3), (lambda n: n + 2**70)
@@ -48,12 +48,10 @@ def frames(
 
 def check(rows: list[Any], judged: dict[Any, int], dtype: Any) -> None:
     frame, judgements = frames(rows, judged, dtype)
-    found = judged_rows(frame, Located.of(frame), judgements, 2)
+    found = judged_rows(frame, Located.of(frame), judgements)
     assert found["relevance"].to_list() == [judged.get((query, item)) for _, query, item in rows]
     assert found.drop("relevance").equals(frame)
-    assert judged_rows(frame, Located.of(frame), judgements, 2, unjudged=0).equals(
-        found.fill_null(0)
-    )
+    assert judged_rows(frame, Located.of(frame), judgements, unjudged=0).equals(found.fill_null(0))
 
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
@@ -78,7 +76,7 @@ def test_texts_of_one_hash_are_told_apart(
         check(rows, judged, pl.String)
 
 
-def test_many_rows_are_looked_up_on_several_threads() -> None:
+def test_many_rows_are_looked_up() -> None:
     generator = np.random.default_rng(5)
     rows = [
         (0, int(query), int(item)) for query, item in generator.integers(0, (40, 5000), (30_000, 2))
@@ -112,11 +110,6 @@ def test_rows_that_are_dropped_leave_the_others_in_their_lists() -> None:
         rows, judgements=judgements, metrics="rr", cutoffs=None, policies="naive", unjudged="drop"
     )
     assert scores.select("query", "value", "items").rows() == [("p", 0.5, 2), ("q", 1.0, 1)]
-
-
-def test_ids_of_128_bits_are_joined_without_keys() -> None:
-    frame, judgements = frames([(0, 1, 2)], {(1, 2): 1}, pl.Int128)
-    assert known_items._probe(frame, Located.of(frame), judgements, 1) is None
 
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")

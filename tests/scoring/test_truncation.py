@@ -55,7 +55,7 @@ def facts(
         "known": pl.Int64,
         "items_key": pl.UInt64,
         "key_with_query": pl.UInt64,
-        "pooled": pl.UInt32,
+        "pooled": pl.Int64,
     }
     return pl.DataFrame(row | columns, schema_overrides=types)
 
