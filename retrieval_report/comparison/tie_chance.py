@@ -18,12 +18,11 @@ from retrieval_report.engines.check_scores import BOUNDS
 from retrieval_report.engines.paired import paired_mean
 from retrieval_report.engines.score_grid import Floats, Grid, Pairs
 from retrieval_report.metrics.parsing import Requests, measure_text, parse_metrics
-from retrieval_report.scoring.closed_distributions import closed
 from retrieval_report.scoring.convolution import Spread, merged
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import run_of
-from retrieval_report.scoring.score_distribution import OrderScores, score_orders
+from retrieval_report.scoring.score_distribution import OrderScores, closed, score_orders
 
 Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
 

@@ -23,16 +23,18 @@ from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
 from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, frames_beside, judge
 from retrieval_report.scoring.layout import evidence_of
-from retrieval_report.scoring.run import run_of, score_run, start
-from retrieval_report.scoring.scores import ListScores
-from retrieval_report.scoring.ties import count_rows
-from retrieval_report.scoring.truncation import Evidence, as_counted, decide, gather
-from retrieval_report.scoring.unknown_relevant import (
+from retrieval_report.scoring.run import (
+    run_of,
+    score_run,
+    start,
     unpooled_queries,
     unseen_lists,
     warn_unpooled,
     warn_unseen,
 )
+from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.ties import count_rows
+from retrieval_report.scoring.truncation import Evidence, as_counted, decide, gather
 from retrieval_report.writing.temporary import Scratch
 
 Frames = Mapping[str, pl.DataFrame | None]  # judgements and queries

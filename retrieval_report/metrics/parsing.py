@@ -306,11 +306,7 @@ def divided_by_relevant(text: str) -> bool:
     except ParameterError:  # a gain that is a function has no text form that could be parsed
         name = text.partition("(")[0]
         return name == "ndcg" or name not in CATALOGUE
-    return (
-        metric.reads.relevant
-        or metric.own_depth
-        or any(ideal.over == "judged" for ideal in metric.reads.ideals)
-    )
+    return metric.needs_all_relevant
 
 
 def parameter_text(metric: str, parameter: str) -> tuple[tuple[str, ...], str]:

@@ -112,6 +112,12 @@ class Metric:
         """
         return _reads(self)
 
+    @property
+    def needs_all_relevant(self) -> bool:
+        """Whether a score depends on R, or on the grades of all relevant items of the query."""
+        graded = any(ideal.over == "judged" for ideal in self.reads.ideals)
+        return self.own_depth or self.reads.relevant or graded
+
     def when_all_follow(self) -> Metric:
         """Return the metric that a list gets whose missing items all follow, infinitely far
         down.

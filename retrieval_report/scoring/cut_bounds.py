@@ -23,8 +23,7 @@ from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers, Lists
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.cut_bpref import cut_preferences
-from retrieval_report.scoring.cut_following import Following, ungraded
+from retrieval_report.scoring.cut_lists import Following, ungraded
 from retrieval_report.scoring.layout import Prepared
 from retrieval_report.scoring.scorer import Given, Scorer, arrange
 
@@ -59,7 +58,7 @@ class Completions:
         metrics = list(dict.fromkeys(metric for metric, _ in measures))
         sums = [metric for metric in metrics if not metric.term.judged_only]
         for metric in set(metrics) - set(sums):
-            result[metric, None] = cut_preferences(
+            result[metric, None] = _preferences(
                 self.prepared, self.following, self.workers, best=best
             )
         if self.near or self.own_depth:
@@ -82,19 +81,17 @@ class Completions:
         plain = [metric for metric in metrics if metric not in gaining]
         # Irrelevant items push others down, but where they bring something, a list is worst without
         # them.
-        closed = _closed(self.prepared.ties, self.prepared.beyond.within)
         result = self._worst(
             self._lists(self._cells(self.least, more=self.reach, unseen=True, zeros=True)), plain
         )
-        return result | (self._worst(closed, gaining) if gaining else {})
+        return result | (self._worst(self.closed, gaining) if gaining else {})
 
     def _worst(self, lists: Lists, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
         """Return values of lists in their worst order, with the highest ideals and the largest
         R.
         """
-        ideal = self._lists(self._cells(self.most, more=self.reach, unseen=True, zeros=True))
         scorer = self._scorer(
-            lists, self._ideal(ideal), self._unknown(self.most, self.reach), self.near
+            lists, self._ideal(self.fullest), self._unknown(self.most, self.reach), self.near
         )
         scorer.relevant = np.where(self.following.unlimited, np.inf, self.relevant)[:, None]
         scorer.length = np.full((1, 1), np.inf)
@@ -106,9 +103,11 @@ class Completions:
         """Return the scorer for the highest scores: relevant items first, only as many more as fill
         the top k.
         """
-        lists = self._lists(self._cells(self.most, more=self.reach, unseen=True, zeros=True))
         scorer = self._scorer(
-            lists, self._ideal(lists), self._unknown(self.least, 0 * self.reach), self.near
+            self.fullest,
+            self._ideal(self.fullest),
+            self._unknown(self.least, 0 * self.reach),
+            self.near,
         )
         scorer.length = self.retrieved[:, None]
         if not self.own_depth:
@@ -118,6 +117,16 @@ class Completions:
                 self.following.unlimited[:, None], more, 0
             )
         return scorer
+
+    @cached_property
+    def fullest(self) -> Lists:
+        """Return lists completed with everything that may follow, as far as a cutoff reaches."""
+        return self._lists(self._cells(self.most, more=self.reach, unseen=True, zeros=True))
+
+    @cached_property
+    def closed(self) -> Lists:
+        """Return the lists without their last tie if it may be cut."""
+        return _closed(self.prepared.ties, self.prepared.beyond.within)
 
     @cached_property
     def seen(self) -> Lists:
@@ -332,7 +341,7 @@ class Completions:
         prepared, follow = self.prepared, self.following
         shown = prepared.ties
         if cutoff is not None or metric.term.fades:
-            shown = _closed(shown, prepared.beyond.within)
+            shown = self.closed
         scorer = self._far(shown, cutoff, np.inf)
         scorer.relevant = np.where(follow.unlimited, np.inf, self.relevant)[:, None]
         metric = metric.when_all_follow()
@@ -393,16 +402,15 @@ def _search(
     do.
     """
     prepared, follow = own.prepared, own.following
-    closed = _closed(prepared.ties, prepared.beyond.within)
     scorer = own._scorer(
-        closed, own._ideal(closed), own._unknown(own.least, 0 * own.reach), (None,)
+        own.closed, own._ideal(own.closed), own._unknown(own.least, 0 * own.reach), (None,)
     )
     unseen = _by_grade(
         own, Lists(follow.unseen.start, np.arange(follow.unseen.grade.size + 1), *follow.unseen[1:])
     )
     shown = _by_grade(own, prepared.retrieved)
     ideal = shown if over_list else _by_grade(own, prepared.known)
-    front = shown - _by_grade(own, closed) + (0 if over_list else unseen)
+    front = shown - _by_grade(own, own.closed) + (0 if over_list else unseen)
     free = np.where(follow.unlimited, DEEP, follow.free)
     optional = free[:, None] * prepared.relevant_grade + (unseen if over_list else 0)
     least = 0 * follow.free if over_list else follow.free
@@ -452,3 +460,33 @@ def _with_grade(prepared: Prepared) -> Prepared:
         grades=np.append(prepared.grades, grade),
         relevant_grade=np.append(prepared.relevant_grade, True),
     )
+
+
+def _preferences(prepared: Prepared, following: Following, workers: int, *, best: bool) -> Floats:
+    """Return the lowest or highest bpref of every list; NaN if the judged items are not known.
+
+    Such lists hold only judged items, so what may follow is known: the judged items that were not
+    retrieved. The highest value: all relevant ones follow immediately, before the others of a tie
+    that was cut. The lowest: only the others follow, and those in a cut tie come before its
+    relevant items.
+    """
+    arrangement = arrange(prepared, "best" if best else "worst")
+    total = Scorer(prepared, (), workers).moments(terms.Preferences(), arrangement).mean[:, 0]
+    relevant, within = prepared.relevant_grade, prepared.beyond.within
+    judged, retrieved = prepared.judged.total(~relevant), prepared.retrieved.total(~relevant)
+    count = np.maximum(prepared.relevant, 0)
+    most = np.minimum(count, judged)
+    last = np.where(within, prepared.ties.total_of_last(~relevant), 0)
+    if best:
+        total = total + following.relevant(relevant) * _preference(retrieved - last, most)
+    else:
+        more = np.maximum(judged - retrieved, 0)
+        lost = _preference(retrieved, most) - _preference(retrieved + more, most)
+        total = total - np.where(within, prepared.ties.total_of_last(relevant), 0) * lost
+    known = prepared.all_judged & ~following.unlimited
+    return np.where(known, np.maximum(total, 0.0) / np.maximum(count, 1), np.nan)
+
+
+def _preference(before: Integers, most: Integers) -> Floats:
+    """Return what a relevant item contributes after ``before`` others."""
+    return np.where(most == 0, 1.0, np.maximum(1.0 - before / np.maximum(most, 1), 0.0))

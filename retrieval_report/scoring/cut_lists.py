@@ -1,4 +1,4 @@
-"""What truncation leaves open in a list: from which position on, and which items may follow."""
+"""What may follow a list that was cut, and which scores it could change."""
 
 from __future__ import annotations
 
@@ -6,64 +6,105 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retrieval_report.contracts.frames import MOST_ITEMS
-from retrieval_report.kernels.lists import Bools, Cells, Integers, Lists
+from retrieval_report.kernels.lists import Bools, Cells, Integers
+from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring import arrays
+from retrieval_report.scoring.layout import Prepared, difference
+from retrieval_report.scoring.scorer import WHOLE, Given, Scorer
+
+MORE = 64  # items by which a list is lengthened to see whether a divisor grows with it
 
 
 @dataclass(frozen=True)
-class Beyond:
-    """What truncation leaves open in each list."""
+class Following:
+    """What may follow each list, apart from irrelevant items."""
 
-    before: (
-        Integers  # items whose position no further item can change; MOST_ITEMS if nothing is open
-    )
-    within: (
-        Bools  # whether further items may belong to the last tie; otherwise they all come after it
-    )
-    pooled: Bools  # whether R counts only what the models retrieved, so that more relevant items may follow
-    far: (
-        Bools  # whether all further items are beyond ``distance_threshold`` and so have relevance 0
-    )
+    unseen: Cells  # items of known grade
+    free: Integers  # relevant items of unknown grade
+    unlimited: Bools  # whether any number of further relevant items may follow
+    loose: Bools  # whether any number of items may follow whose grade is above 0 but not relevant
+    loose_grade: Bools  # which of the known grades are such
 
     @classmethod
-    def nothing(cls, lists: int) -> Beyond:
-        """Return the record for lists that hold all items."""
-        no = np.zeros(lists, np.bool_)
-        return cls(np.full(lists, MOST_ITEMS), no, no, no)
+    def of(cls, prepared: Prepared) -> Following:
+        """Derive it from the lists; nothing that counts follows beyond a distance threshold."""
+        near = ~prepared.beyond.far
+        unseen = difference(prepared.known, prepared.retrieved)
+        items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
+        loose_grade = (prepared.grades > 0) & ~prepared.relevant_grade
+        return cls(
+            unseen._replace(items=items),
+            free=np.where(near, prepared.free, 0),
+            unlimited=near & prepared.beyond.pooled,
+            loose=near & bool(loose_grade.any() and not prepared.all_judged),
+            loose_grade=loose_grade,
+        )
 
-    def __getitem__(self, which: Integers) -> Beyond:
-        """Select some of the lists."""
-        return Beyond(self.before[which], self.within[which], self.pooled[which], self.far[which])
+    def relevant(self, relevant_grade: Bools) -> Integers:
+        """Return the number of relevant items that may follow each list, if it is limited."""
+        return (
+            arrays.sums(self.unseen.items * relevant_grade[self.unseen.grade], self.unseen.start)
+            + self.free
+        )
 
-    @property
-    def open(self) -> Bools:
-        """Return which lists were truncated."""
-        return self.before < MOST_ITEMS
+    def counted(self, counts: Bools) -> Bools:
+        """Return which lists may be followed by an item that counts; ``counts`` says which known
+        grades do.
+        """
+        unseen = arrays.sums(self.unseen.items * counts[self.unseen.grade], self.unseen.start)
+        loose = self.loose & bool((counts & self.loose_grade).any())
+        return np.asarray((unseen > 0) | (self.free > 0) | self.unlimited | loose)
 
 
-def difference(lists: Lists, shown: Lists) -> Cells:
-    """Count, by list and grade, items of relevance above 0 that are in ``lists`` but not in
-    ``shown``.
+def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
+    """Return which scores (lists, cutoffs) depend on what truncation leaves open."""
+    prepared, beyond, term = scorer.prepared, scorer.prepared.beyond, metric.term
+    if term.judged_only:  # it looks at the whole list
+        return np.broadcast_to(beyond.open[:, None], scorer.asked.shape)
+    deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
+    relevant = prepared.relevant_grade
+    if term.first_only:
+        last = np.where(beyond.within, prepared.ties.total_of_last(relevant), 0)
+        deeper = deeper & (prepared.retrieved.total(relevant) == last)[:, None]
+    gains = term.gains(prepared.grades, relevant)
+    counts = gains > gains[0]  # more than an irrelevant item
+    mixed = beyond.within & (prepared.ties.total_of_last(counts) > 0)
+    longer = (scorer.asked > prepared.length[:, None]) & bool(gains[0] > 0)
+    reached = deeper & ((follow.counted(counts) | mixed)[:, None] | longer)
+    others = _open_ideal(prepared, metric, follow)[:, None] | _divided_by_length(metric, scorer)
+    return reached | (others & beyond.open[:, None])
 
-    >>> one = Lists(
-    ...     np.array([0, 1]), np.array([0, 2]), np.array([2, 1], np.int32), np.array([3, 4])
-    ... )
-    >>> two = Lists(np.array([0, 1]), np.array([0, 1]), np.array([2], np.int32), np.array([1]))
-    >>> difference(one, two)
-    Cells(start=array([0, 2]), grade=array([1, 2], dtype=int32), items=array([4, 2]))
+
+def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
+    """Return which scores are open at every cutoff because R or the grades in the ideal are not
+    known.
     """
-    number = lists.start.size - 1
-    keys, items = [], []
-    for part, sign in ((lists, 1), (shown, -1)):
-        owner = np.repeat(np.arange(number), np.diff(part.tie[part.start]))
-        keys.append(owner << 32 | part.grade)
-        items.append(part.items * sign)
-    key, index = np.unique(np.concatenate(keys), return_inverse=True)
-    left = np.zeros(key.size, np.int64)
-    np.add.at(left, index, np.concatenate(items))
-    kept = (left > 0) & (key & 0xFFFFFFFF > 0)
-    owner = key[kept] >> 32
-    return Cells(
-        arrays.starts(owner, number), (key[kept] & 0xFFFFFFFF).astype(np.int32), left[kept]
-    )
+    unknown = follow.unlimited & metric.needs_all_relevant
+    if any(ideal.over == "judged" for ideal in metric.reads.ideals):
+        unknown = unknown | follow.loose | ungraded(scorer.prepared, follow)
+    return np.broadcast_to((unknown & scorer.prepared.beyond.open)[:, None], scorer.asked.shape)
+
+
+def ungraded(prepared: Prepared, follow: Following) -> Bools:
+    """Return which lists have relevant items of unknown grade, if grades differ."""
+    return np.asarray((follow.free > 0) & (int(prepared.relevant_grade.sum()) > 1))
+
+
+def _open_ideal(prepared: Prepared, metric: Metric, follow: Following) -> Bools:
+    """Return which lists may be followed by items that change the ideal at every cutoff."""
+    opens = np.zeros_like(follow.loose)
+    for ideal in metric.reads.ideals:
+        if ideal.over == "list":
+            opens = opens | follow.counted(prepared.grades > 0)
+        else:
+            opens = opens | follow.loose | ungraded(prepared, follow)
+    return opens
+
+
+def _divided_by_length(metric: Metric, scorer: Scorer) -> Bools:
+    """Return which scores change with the number of items that follow, relevant or not."""
+    if not metric.reads.length and not (metric.reads.cutoff and (scorer.asked == WHOLE).any()):
+        return np.zeros_like(scorer.asked, np.bool_)
+    length = 2 * scorer.length + MORE
+    longer = Given(np.where(scorer.asked == WHOLE, length, scorer.cutoff), length, scorer.relevant)
+    return np.broadcast_to(metric.divisor(longer) != metric.divisor(scorer), scorer.asked.shape)

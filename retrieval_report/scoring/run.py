@@ -14,25 +14,20 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.divide import Scores
 from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only, warn_steep
+from retrieval_report.scoring.arrays import drawn_lists, list_keys
 from retrieval_report.scoring.cut_bounds import Completions
-from retrieval_report.scoring.cut_following import Following, reaching, unsure
+from retrieval_report.scoring.cut_lists import Following, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
-from retrieval_report.scoring.random_orders import drawn_lists, list_keys
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Target, arrange
 from retrieval_report.scoring.scores import ListScores
-from retrieval_report.scoring.unknown_relevant import (
-    unpooled_queries,
-    unseen_lists,
-    warn_unpooled,
-    warn_unseen,
-)
 
 
 @dataclass
@@ -423,3 +418,59 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     shape = prepared.names.height, columns.height
     truncated = np.repeat(run.truncated, len(policies), axis=1)
     return ListScores(lists, columns, values.reshape(shape), spreads.reshape(shape), truncated)
+
+
+def unpooled_queries(lists: pl.DataFrame) -> pl.DataFrame:
+    """Return queries of which counts do not tell R: ``query``, ``least`` and ``most`` relevant
+    items of a model.
+    """
+    number, shown = pl.col("n_relevant"), lists.filter(pl.col("items") > 0)
+    found = shown.group_by("query").agg(
+        least=number.min(), most=number.max(), pooled=pl.col("pooled").any()
+    )
+    return (
+        found.filter(pl.col("pooled") | (pl.col("least") < pl.col("most")))
+        .drop("pooled")
+        .sort("query")
+    )
+
+
+def warn_unpooled(
+    queries: pl.DataFrame, requests: Requests, warn: Callable[[str], None] = warn
+) -> None:
+    """Warn if R of queries is not known, because counts of several models have no items to pool,
+    and divides scores.
+    """
+    if queries.height and any(metric.needs_all_relevant for metric, _ in requests):
+        query, least, most = queries.row(0)
+        warn(
+            f"counts: R of {queries.height} queries is not known, first {query!r} (a model has "
+            f"{least} to {most} "
+            "relevant items): counts have no items to pool, so recall, ap and ndcg of a model are "
+            "divided by its own "
+            "number; count the rankings of all models together, or give n_relevant in the queries "
+            "frame"
+        )
+
+
+def unseen_lists(prepared: Prepared, judged: Judged, requests: Requests) -> pl.Series:
+    """Return which lists have a graded ideal that is a guess: some of their relevant items are not
+    in the data.
+    """
+    ideal = any(ideal.over == "judged" for metric, _ in requests for ideal in metric.reads.ideals)
+    known = judged.whole.judged or "n_relevant" not in judged.lists.columns
+    if not ideal or known or prepared.relevant_grade.sum() <= 1:
+        return pl.repeat(False, prepared.names.height, eager=True)
+    return pl.Series(prepared.relevant > prepared.retrieved.total(prepared.relevant_grade))
+
+
+def warn_unseen(lists: pl.DataFrame, warn: Callable[[str], None] = warn) -> None:
+    """Warn that the ideal of graded lists is a guess if some of their relevant items are not in the
+    data.
+    """
+    if lists.height:
+        warn(
+            f"ndcg: for {lists.height} lists only some relevant items are in the data, first query "
+            f"{lists['query'][0]!r}; in the ideal the others have the lowest relevant grade of "
+            "their list, so ndcg may be too high; judgements would give their grades"
+        )

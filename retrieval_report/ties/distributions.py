@@ -19,12 +19,11 @@ from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.paired import DIGITS
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.metrics.record import Metric
-from retrieval_report.scoring.closed_distributions import closed
 from retrieval_report.scoring.convolution import Spread, every_sum, merged
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import run_of
-from retrieval_report.scoring.score_distribution import score_orders
+from retrieval_report.scoring.score_distribution import closed, score_orders
 from retrieval_report.ties.orders import lists_of_query
 
 DISTRIBUTION = schema("score_distribution")

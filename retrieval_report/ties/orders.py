@@ -13,10 +13,9 @@ from retrieval_report.contracts.options import RowOptions, options_with
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.lists import Lists
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.arrays import singles
+from retrieval_report.scoring.arrays import list_keys, singles
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import rounded
-from retrieval_report.scoring.random_orders import list_keys
 from retrieval_report.scoring.ties import with_ties
 
 
