@@ -19,7 +19,7 @@ from retrieval_report.engines.disk_tables import is_streamed
 from retrieval_report.engines.score_parts import score_part
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.scoring.judged import judge
-from retrieval_report.scoring.run import draw_means, score_with_means, start
+from retrieval_report.scoring.run import score_with_means, start
 from retrieval_report.scoring.ties import count_rows
 
 
@@ -243,9 +243,8 @@ def shuffled_means(
     [0.5, 0.3333, 0.5, 0.3333]
     """
     drawn = options_with(options, policies="shuffled")
-    return draw_means(
-        judge(rankings, judgements, queries, drawn), parse_metrics(metrics, cutoffs), drawn
-    )
+    judged = judge(rankings, judgements, queries, drawn)
+    return score_with_means(start(judged, parse_metrics(metrics, cutoffs), drawn))[1]
 
 
 def evaluate_with_draws(

@@ -10,22 +10,8 @@ import numpy as np
 
 from retrieval_report.kernels.compile import ZERO, allocating, kernel
 from retrieval_report.kernels.grouping import Tally, flush, tally_cells
-from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers, Keys, Lists, Rows
-from retrieval_report.kernels.shuffling import mix
+from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers, Lists
 from retrieval_report.kernels.tables import Weights
-
-
-@kernel
-def fingerprints(first: int, last: int, rows: Rows, keys: Keys, out: Keys) -> None:
-    """Write a number for every list; lists that hold the same items, in any order, get equal
-    numbers.
-    """
-    begin, end, row_of = rows
-    for q in range(first, last):
-        total = np.uint64(0)
-        for row in range(begin[q], end[q]):
-            total += mix(keys[row_of[row]] if row_of.size else keys[row])
-        out[q] = total
 
 
 @allocating

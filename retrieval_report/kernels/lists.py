@@ -82,11 +82,6 @@ class Rows(NamedTuple):
         """Running totals of the rows of all lists, from 0 on."""
         return np.concatenate([[0], np.cumsum(self.end - self.begin)])
 
-    def of(self, index: int) -> NDArray[np.integer]:
-        """Return the row numbers of one list."""
-        indexes = np.arange(self.begin[index], self.end[index])
-        return self.row_of[indexes] if self.row_of.size else indexes
-
     def list_of(self) -> Places:
         """Return the list that every row belongs to."""
         length = self.end - self.begin
@@ -98,11 +93,13 @@ class Rows(NamedTuple):
         found[self.row_of[places] if self.row_of.size else places] = numbers
         return found
 
-    def any(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return for each list whether any of its rows is marked."""
-        in_order = marked[self.row_of] if self.row_of.size else marked
-        before = np.concatenate([[0], np.cumsum(in_order)])
-        return np.asarray(before[self.end] > before[self.begin])
+    def sums(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
+        """Return for each list the sum of its rows' values, modulo 2**64."""
+        in_order = values[self.row_of] if self.row_of.size else values
+        before = np.concatenate(
+            [np.zeros(1, values.dtype), np.cumsum(in_order, dtype=values.dtype)]
+        )
+        return np.asarray(before[self.end] - before[self.begin])
 
 
 class Tie(NamedTuple):

@@ -13,7 +13,7 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.truncated import NO, WITHIN_TIE
-from retrieval_report.kernels import completions
+from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.lists import (
     Bools,
     Cells,
@@ -23,7 +23,6 @@ from retrieval_report.kernels.lists import (
     Keys,
     Lists,
     Places,
-    Rows,
 )
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
@@ -139,7 +138,7 @@ def items_of(judged: Judged, options: Options) -> Items:
         return Items(frame, key, judged.grade_index, np.zeros(judged.lists.height, np.bool_))
     beyond = frame.select(pl.col(order) > options.distance_threshold).to_series().to_numpy()
     grade = np.where(beyond, np.int32(0), judged.grade_index)  # grade 0 is always the first
-    return Items(frame, key, grade, judged.rows.any(beyond))
+    return Items(frame, key, grade, judged.rows.sums(beyond.astype(np.int64)) > 0)
 
 
 def lay_out(judged: Judged, options: Options) -> Prepared:
@@ -150,7 +149,7 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
             options.truncated,
             judged.whole.models,
             as_counted(judged.retrieved),
-            lambda: gather(_evidence(judged, prepared, known, options)),
+            lambda: gather(_evidence(judged, prepared, known)),
         )
     else:
         decisions = lay_out(judged.part_of, options).decisions
@@ -162,7 +161,7 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
     """Return, list by list, what tells whether it was truncated, as `gather` takes it."""
     options = replace(options, policies=("expected",))
-    return _evidence(judged, *_whole_lists(judged, options), options)
+    return _evidence(judged, *_whole_lists(judged, options))
 
 
 def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]:
@@ -222,9 +221,7 @@ def _rise(items: pl.Series, list_of: Places) -> bool:
     return bool((first | (items[1:] > items[:-1]).to_numpy()).all())
 
 
-def _evidence(
-    judged: Judged, prepared: Prepared, known: pl.Series, options: Options
-) -> pl.DataFrame:
+def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFrame:
     """Return what tells whether the lists were truncated."""
     lists = prepared.names.with_columns(
         items=pl.Series(prepared.length),
@@ -237,15 +234,12 @@ def _evidence(
     queries, keys = judged.lists["query"], judged.keys
     if keys is None:
         return lists
-    of_items = _added(judged.rows, keys, options.workers)
+    of_items = judged.rows.sums(_mixed(keys))
     lists = lists.with_columns(items_key=pl.Series(of_items))
     lists = lists.with_columns(pooled=_pooled_items(lists, judged, keys))
     if not _one_kind(queries.dtype, judged.retrieved.schema["item"]):
         return lists
-    alone = np.arange(lists.height)
-    of_query = _added(
-        Rows(alone, alone + 1, np.empty(0, np.uint32)), arrays.id_keys(queries), options.workers
-    )
+    of_query = _mixed(arrays.id_keys(queries))
     return lists.with_columns(key_with_query=pl.Series(of_items + of_query))
 
 
@@ -266,15 +260,11 @@ def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
     return pooled.cast(pl.Int64)
 
 
-def _added(rows: Rows, keys: Keys, workers: int) -> Keys:
-    """Return a number for each list that does not depend on the order of its keys."""
-    found = np.empty(rows.begin.size, np.uint64)
-    arrays.over_ranges(
-        lambda first, last: completions.fingerprints(first, last, rows, keys, found),
-        rows.work,
-        workers,
-    )
-    return found
+def _mixed(keys: Keys) -> Keys:
+    """Return the keys scrambled, so that sums of equal numbers of them hardly ever agree."""
+    mixed = np.empty(keys.size, np.uint64)
+    shuffling.integer_keys(keys, mixed)
+    return mixed
 
 
 def _one_kind(one: pl.DataType, other: pl.DataType) -> bool:

@@ -235,19 +235,9 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
     return _list_scores(run, values, spreads)
 
 
-def draw_means(judged: Judged, requests: Requests, options: Options) -> pl.DataFrame:
-    """Each model's mean over its queries under every drawn order."""
-    run = start(judged, requests, options)
-    means = [_Means(part) for part in run.parts]
-    for part, own in zip(run.parts, means, strict=True):
-        for draw, values in _draws(part):
-            own.add(draw, values)
-    return _means_beside(means, run.asked)
-
-
 def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
-    """Return the scores of a run and the results of `draw_means` from the same draws; needs policy
-    "shuffled".
+    """Return the scores of a run, and each model's mean over its queries under every drawn order;
+    needs policy "shuffled".
     """
     means = [_Means(part) for part in run.parts]
     scores = [_score_part(part, own) for part, own in zip(run.parts, means, strict=True)]
