@@ -16,7 +16,8 @@ import streamlit as st
 
 from cached import remember
 from records import Choice, Data
-from retrieval_report.charts import responsive, styled
+from retrieval_report.charts.responsive import responsive
+from retrieval_report.charts.theme import styled
 from retrieval_report.comparison.verdicts import (
     CUT,
     DEPENDS,

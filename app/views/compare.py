@@ -12,7 +12,6 @@ import streamlit as st
 from cached import ask, winners
 from chart_display import BOXES
 from page import Page
-from retrieval_report import charts
 from retrieval_report.comparison.pairs import ahead_first, turned
 from retrieval_report.comparison.verdicts import (
     CUT,
@@ -187,8 +186,6 @@ def _two(page: Page, first: str, second: str) -> None:
             "Differences, intervals and p-values refer to plain means over queries, whatever the "
             "average."
         )
-    bounds = page.shown(study.summary) if plain_means else None
-    page.show(charts.intervals, pair, **at, summary=bounds, key=(first, second))
     st.subheader("What each kind of score says", anchor="policies")
     rows = with_chances(pair.drop("model_a", "model_b"))
     frame_table(rows, of="comparison", show=SHOWN, alt="The pair under every kind of score.")

@@ -11,7 +11,7 @@ import streamlit as st
 from page import Page
 from retrieval_report import charts
 from text import plain
-from url_controls import choose_many, choose_one
+from url_controls import choose_many
 
 MOST_BANDS = 3  # more would hide each other
 
@@ -27,24 +27,19 @@ def show(page: Page) -> None:
         )
         return
     means = page.shown(page.curve.summary)
-    left, right = st.columns([3, 1])
-    with left:
-        bands = choose_many(
-            "Models with bands",
-            choice.models,
-            name="bands",
-            placeholder="none",
-            help="The range over all tie orders (pale), and ±2 standard deviations under random "
-            "tie order (dark). "
-            f"The first {MOST_BANDS} are drawn.",
-        )
-    with right:
-        scale = choose_one("Axis of k", ("log", "linear"), name="axis")
+    bands = choose_many(
+        "Models with bands",
+        choice.models,
+        name="bands",
+        placeholder="none",
+        help="The range over all tie orders (pale), and ±2 standard deviations under random tie "
+        f"order (dark). The first {MOST_BANDS} are drawn.",
+    )
     banded = bands[:MOST_BANDS]
     if len(bands) > MOST_BANDS:
         st.caption(f"Bands of the first {MOST_BANDS} models are drawn; more would hide each other.")
-    how: dict[str, Any] = {"metric": choice.metric, "log": scale == "log", "key": (banded, scale)}
-    page.show(charts.scores_by_cutoff, means, bands=banded, **how)
+    how: dict[str, Any] = {"metric": choice.metric, "bands": banded, "key": banded}
+    page.show(charts.scores_by_cutoff, means, **how)
     if not page.data.counted:
         st.header("Along recall", anchor="recall")
         curve = page.all_measures.quick_curve
@@ -55,5 +50,3 @@ def show(page: Page) -> None:
                 "With ties this large, exact values take minutes; `retrieval-report curve` "
                 "computes them."
             )
-    st.header("Under each policy", anchor="policies")
-    page.show(charts.policy_panels, means, first=banded, **how)

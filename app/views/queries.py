@@ -110,7 +110,7 @@ def _brushed(page: Page, known: pl.DataFrame) -> pl.DataFrame:
     if page.data.counted:
         st.caption("Counts have no order, so there is no naive score to compare with.")
         return known
-    scatter = page.drawing(charts.query_scatter, known, **page.choice.at, listed=False)
+    scatter = page.drawing(charts.query_scatter, known, **page.choice.at)
     event = show_chart(scatter, key="scatter", on_select="rerun", selection_mode="brush")
     box = event["selection"].get("brush") or {}
     inside = [
@@ -227,8 +227,6 @@ def _list(page: Page, scores: dict[str, Any]) -> None:
     marks = {"expected": scores["expected"], RECEIVED: scores["naive"], drawing: score}
     possible = _distribution(*list_key)
     page.show(charts.score_distribution, possible, **at, marks=marks, key=(*key, number))
-    st.subheader("Distances", anchor="distances")
-    page.show(charts.ranked_list, rows, key=key)
     with st.expander("The items"):
         _items(rows, data.items)
 

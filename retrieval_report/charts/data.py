@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import polars as pl
 
@@ -16,7 +14,7 @@ from retrieval_report.engines.check_scores import MEAN, at_cutoff, hold
 from retrieval_report.engines.check_scores import side_by_side as means_side_by_side
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.writing.names import clean, measure_name, unique_labels
+from retrieval_report.writing.names import LABEL, clean, measure_name, unique_labels
 
 SAME = 1e-12  # scores are exact to twelve digits
 
@@ -86,7 +84,7 @@ def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
     """Return one row per model and cutoff with the means of all policies, best model first at each
     cutoff.
 
-    ``order`` is the value of the first policy of SHOWN; ``tie_std`` is that of the expected mean;
+    ``value`` is that of the first policy of SHOWN; ``tie_std`` is that of the expected mean;
     ``truncated_share`` is above 0 if the bounds allow for what cut lists leave out.
     """
     lowest, highest = (
@@ -100,87 +98,17 @@ def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
     wide = means_side_by_side(
         summary, MEAN, {name: name for name in SHOWN}, lowest, highest, expected, most
     )
-    ordered = wide.with_columns(order=pl.coalesce(*SHOWN))
+    ordered = wide.with_columns(value=pl.coalesce(*SHOWN))
     return ordered.sort(
-        "order", "model", descending=[True, False], nulls_last=True, maintain_order=True
+        "value", "model", descending=[True, False], nulls_last=True, maintain_order=True
     )
 
 
-def with_labels(
-    frame: pl.DataFrame, labels: Mapping[str, str] | None = None, column: str = "model"
-) -> pl.DataFrame:
+def with_labels(frame: pl.DataFrame, column: str = "model", limit: int = LABEL) -> pl.DataFrame:
     """Add ``label``, short and unique; the full name stays for the tooltip."""
-    labels = unique_labels(frame[column]) if labels is None else labels
+    labels = unique_labels(frame[column], limit)
     full = {name: clean(name) for name in labels}
     label, name = (
         pl.col(column).replace_strict(texts, return_dtype=pl.String) for texts in (labels, full)
     )
     return frame.with_columns(name, label=label)
-
-
-def by_mean(frame: pl.DataFrame, column: str) -> list[str]:
-    """Models by the mean of a column, the highest first."""
-    means = (
-        frame.group_by("model")
-        .agg(pl.col(column).mean())
-        .sort(column, "model", descending=[True, False])
-    )
-    return means["model"].to_list()
-
-
-def with_tie_range(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add ``tie_low`` and ``tie_high``: what tie order can give, or ±2 standard deviations where
-    that is not known.
-    """
-    two = 2 * pl.col("tie_std")
-    return rows.with_columns(
-        tie_low=pl.coalesce("lowest", pl.col("value") - two),
-        tie_high=pl.coalesce("highest", pl.col("value") + two),
-    )
-
-
-def best_of(frame: pl.DataFrame, column: str) -> list[str]:
-    """Return the models that share the highest value of a column; none if it has no values."""
-    best = frame[column].max()
-    if not isinstance(best, float):
-        return []
-    margin = SAME * max(1.0, abs(best))
-    return frame.filter(pl.col(column) >= best - margin).sort("model")["model"].to_list()
-
-
-def inline(frame: pl.DataFrame) -> dict[str, tuple[dict[str, Any], ...]]:
-    """Return rows to embed in the chart, without a data transformer; NaN and infinities become
-    null.
-
-    They form a tuple, because Altair copies lists row by row whenever it combines charts.
-    """
-    floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
-    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
-    return {"values": tuple(frame.with_columns(finite).to_dicts())}
-
-
-def bounds(numbers: pl.Series) -> tuple[float, float]:
-    """Return the smallest and largest of the numbers that are not null."""
-    values = numbers.drop_nulls().to_list()
-    return float(min(values)), float(max(values))
-
-
-def nice_domain(*columns: pl.Series) -> tuple[float, float]:
-    """Return round numbers around all values of some columns, for an axis, but within 0 and 1 for
-    shares.
-    """
-    values = [
-        value for column in columns for value in (column.min(), column.max()) if value is not None
-    ]
-    numbers = [
-        float(value) for value in values if isinstance(value, int | float) and math.isfinite(value)
-    ]
-    if not numbers:
-        return 0.0, 1.0
-    low, high = min(numbers), max(numbers)
-    if high - low < SAME:
-        low, high = low - 0.05, high + 0.05
-    step = 10 ** math.floor(math.log10(high - low)) / 5
-    ends = round(math.floor(low / step) * step, 12), round(math.ceil(high / step) * step, 12)
-    share = min(numbers) >= 0 and max(numbers) <= 1 + SAME
-    return (max(ends[0], 0.0), min(ends[1], 1.0)) if share else ends

@@ -6,18 +6,21 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.channels import along, keyed, row_axis, texts, tooltips
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import SAME, held, inline, of_policy, with_labels
+from retrieval_report.charts.data import held, of_policy, with_labels
+from retrieval_report.charts.layers import RULE, keyed, layer, number_axis, row_axis, span
 from retrieval_report.charts.theme import empty_chart, finish, row_chart
 from retrieval_report.comparison.queries import DECIDING
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.writing.names import clean, joined, quoted
-from retrieval_report.writing.numbers import size
+from retrieval_report.writing.names import clean, quoted
 
-STEP = 16
 SURE, UNSURE = "the difference", "could change its sign in another tie order"
-NUMBERS = ("value_a", "value_b", "difference", "lowest", "highest", "tie_std", "share")
+COLOURS = {SURE: BLUE, UNSURE: VERMILLION}
+BAR = {"type": "bar", "height": 10, "opacity": 0.75}
+TIPS = (
+    *("query", "model_a", "model_b", "order", "value_a", "value_b", "difference"),
+    *("lowest", "highest", "tie_std", "share", "decides"),
+)
 
 
 def deciding_queries(
@@ -66,82 +69,34 @@ def deciding_queries(
     ...         for number, value in enumerate(column)
     ...     ]
     ... )
-    >>> deciding_queries(decide(scores, "a", "b"), metric="ap", cutoff=None).to_dict()["title"][
-    ...     "text"
-    ... ]
-    ['Without 1 of 3 queries a would not be ahead of b at ap@all']
+    >>> chart = deciding_queries(decide(scores, "a", "b"), metric="ap", cutoff=None)
+    >>> chart.to_dict()["title"]["text"]
+    ['Queries that decide between a and b at ap@all']
     """
     check_whole("most", most, 1)
     frame = held(deciding, DECIDING, "deciding", "deciding_queries")
     if frame is None:
         return empty_chart("no query has a score of both models")
-    rows, where = of_policy(frame, metric, cutoff, policy)
-    one, other = rows["model_a"][0], rows["model_b"][0]
-    bounded = rows["lowest"].count() > 0
-    unsure = rows.filter("order_unsure").height
-    lines = [f"bar: {where} of {quoted(one)} minus that of {quoted(other)}"]
-    lines += ["line: its range over tie orders"] * bounded
-    lines += [f"{unsure} of {rows.height} queries could change sign by tie order alone"] * bounded
-    moved = rows.filter(
-        (pl.col("difference").abs() > SAME) | (pl.col("highest") - pl.col("lowest") > SAME)
+    everything, where = of_policy(frame, metric, cutoff, policy)
+    rows = _prepared(everything.head(most))
+    x = number_axis(alt.X, f"difference of {where}", scale=alt.Scale(zero=True))
+    y = row_axis(rows["label"])
+    colour = keyed(alt.Color, rows["order"], COLOURS, labelLimit=420)
+    layers = [
+        layer(rows, BAR, TIPS, x=x("difference"), y=y, color=colour),
+        span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=TIPS),
+    ]
+    one, other = (quoted(everything[f"model_{side}"][0]) for side in "ab")
+    text = (
+        f"bar: {where} of {one} minus that of {other}; line: its range over tie orders; the "
+        f"{rows.height} largest of {everything.height} differences"
     )
-    level = rows.height - moved.height
-    if moved.height > most:
-        lines.append(f"the {most} largest of {moved.height} differences")
-    if level:
-        lines.append(
-            f"{level} quer{'y has' if level == 1 else 'ies have'} no difference, whatever the tie "
-            "order"
-        )
-    shown = (moved if moved.height else rows).head(most)
-    return finish(_drawn(_prepared(shown), where), _title(rows, where), lines, _spoken(rows))
+    title = f"Queries that decide between {one} and {other} at {where}"
+    return finish(row_chart(layers, rows.height, step=16), title, text, rows, "difference")
 
 
 def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
-    names = with_labels(rows.select(pl.col("query").cast(pl.String)), column="query")
-    return rows.with_columns(
-        query=names["query"],
-        label=names["label"],
-        model_a=pl.lit(clean(rows["model_a"][0])),
-        model_b=pl.lit(clean(rows["model_b"][0])),
-        order=pl.when(pl.col("order_unsure").fill_null(False))
-        .then(pl.lit(UNSURE))
-        .otherwise(pl.lit(SURE)),
-    )
-
-
-def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
-    y = row_axis(rows["label"], grid=False)
-    colour = keyed(alt.Color, rows["order"], {SURE: BLUE, UNSURE: VERMILLION}, labelLimit=420)
-    tooltip = [*texts("query", "model_a", "model_b", "order"), *tooltips(NUMBERS)]
-    base = alt.Chart(
-        inline(rows.select("label", "query", "model_a", "model_b", "order", "decides", *NUMBERS))
-    )
-    x = alt.X("difference:Q", title=f"difference of {where}")
-    layers = [base.mark_bar(height=8, opacity=0.75).encode(x=x, y=y, color=colour, tooltip=tooltip)]
-    if rows["lowest"].count():
-        line = base.mark_rule(strokeWidth=1.6, color=GREY)
-        layers.append(line.encode(x=along(x, "lowest"), x2="highest:Q", y=y, tooltip=tooltip))
-    return row_chart(layers, rows.height, STEP)
-
-
-def _title(rows: pl.DataFrame, where: str) -> str:
-    total = rows["difference"].sum()
-    one, other = quoted(rows["model_a"][0]), quoted(rows["model_b"][0])
-    fewest = rows.filter("decides").height
-    if fewest == 0:
-        return f"{one} and {other} are level at {where}"
-    if total < 0:
-        one, other = other, one
-    return (
-        f"Without {fewest} of {rows.height} queries {one} would not be ahead of {other} at {where}"
-    )
-
-
-def _spoken(rows: pl.DataFrame) -> str:
-    parts = [
-        f"{quoted(str(row['query']))} {size(row['difference'], sign='+')}"
-        + (", unsure" if row["order_unsure"] else "")
-        for row in rows.head(4).iter_rows(named=True)
-    ]
-    return f"{rows.height} queries, the largest differences: " + joined(parts)
+    unsure = pl.when(pl.col("order_unsure").fill_null(False)).then(pl.lit(UNSURE))
+    models = pl.col("model_a", "model_b").map_elements(clean, return_dtype=pl.String)
+    named = with_labels(rows.with_columns(pl.col("query").cast(pl.String)), "query")
+    return named.with_columns(models, order=unsure.otherwise(pl.lit(SURE)))

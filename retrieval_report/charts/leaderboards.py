@@ -8,27 +8,30 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.channels import along, keyed, nice_scale, row_axis, texts, tooltips
-from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import held, inline, of_policy, with_labels, with_tie_range
-from retrieval_report.charts.lines import apart
+from retrieval_report.charts.colours import BLUE
+from retrieval_report.charts.data import held, of_policy, with_labels
+from retrieval_report.charts.layers import (
+    MODEL,
+    RANGES,
+    TEXT,
+    layer,
+    models,
+    number_axis,
+    row_axis,
+)
 from retrieval_report.charts.theme import HEIGHT, WIDTH, empty_chart, finish, layered, row_chart
 from retrieval_report.comparison.costs import COSTS
 from retrieval_report.comparison.leaderboard import LEADERBOARD, rank_range
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.writing.names import clean, joined, quoted
-from retrieval_report.writing.numbers import number
+from retrieval_report.writing.names import clean
 
-STEP = 18
-NUMBERS = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
-ENDS = ("value", "ci_low", "ci_high", "tie_low", "tie_high")
-NAMED = 16
-ON, OFF = "no other model beats it", "another costs as little and scores as much"
+NAMED = 8  # of more models, only those on the front are named
+FRONT = {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2, "color": BLUE}
 
 
 def leaderboard(
-    board: object,
+    leaderboard: object,
     *,
     metric: object,
     cutoff: int | str | None = None,
@@ -39,7 +42,7 @@ def leaderboard(
 
     Parameters
     ----------
-    board
+    leaderboard
         The result of :func:`retrieval_report.leaderboard`.
     metric, cutoff, policy
         A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
@@ -49,9 +52,9 @@ def leaderboard(
     Returns
     -------
     altair.Chart
-        Dot: score; thin line: confidence interval over queries; thick line: the range over tie
-        orders, or ±2 standard deviations if best and worst were not evaluated. On the right: the
-        ranks under tie order, and those that the tests over the queries leave open.
+        Dot: score; line: confidence interval over queries; bar: the range over tie orders, or ±2
+        standard deviations if best and worst were not evaluated. Beside the names: the ranks under
+        tie order, and those that the tests over the queries leave open.
 
     Examples
     --------
@@ -75,89 +78,30 @@ def leaderboard(
     ...     ]
     ... )
     >>> leaderboard(rank(scores), metric="ap", cutoff=None).to_dict()["title"]["text"]
-    ['a leads at ap@all, and every other model differs significantly from it']
+    ['Leaderboard at ap@all']
     """
     check_whole("most", most, 1)
-    frame = held(board, LEADERBOARD, "board", "leaderboard")
+    frame = held(leaderboard, LEADERBOARD, "board", "leaderboard")
     if frame is None:
         return empty_chart("there are no models to rank")
     rows, where = of_policy(frame, metric, cutoff, policy)
-    rows = rows.filter(pl.col("value").is_not_null())
+    rows = rows.drop_nulls("value").head(most)
     if not rows.height:
         return empty_chart("no query has a score of every model")
-    drawn = with_labels(_prepared(rows.head(most)))
-    lines = [
-        (
-            "dot: score; thin line: 95% confidence interval over queries, not adjusted for the number "
-            "of models;"
-        ),
-        "thick line: range over tie orders;",
-        "ranks: "
-        + "under tie order | " * (rows["tie_rank_low"].count() > 0)
-        + "left open by the tests over queries",
-    ]
-    if rows.height > most:
-        lines.append(f"the best {most} of {rows.height} models")
-    return finish(_drawn(drawn, where), _title(rows, where), lines, _spoken(rows))
-
-
-def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add the ends of the thick line, and the text on the right."""
-    tie, query = (rank_range(source).fill_null("–") for source in ("tie", "query"))
-    ranks = pl.format("{} | {}", tie, query) if rows["tie_rank_low"].count() else query
-    return with_tie_range(rows).with_columns(ranks=ranks)
-
-
-def _drawn(rows: pl.DataFrame, where: str) -> alt.LayerChart:
-    y = row_axis(rows["label"], grid=False)
-    x = alt.X("value:Q", title=where, scale=nice_scale(*rows.select(ENDS)))
-    tooltip = [*texts("model", "ranks"), *tooltips(NUMBERS)]
-    kept = ["label", "model", "ranks", "tie_low", "tie_high", *NUMBERS]
-    base = alt.Chart(inline(rows.select(kept)))
-    thin = base.mark_rule(strokeWidth=1.4, color=GREY)
-    thick = base.mark_rule(strokeWidth=5, opacity=0.55, color=VERMILLION)
-    dot = base.mark_point(filled=True, size=44, opacity=1, color=BLUE)
-    layers = [
-        thin.encode(x=along(x, "ci_low"), x2="ci_high:Q", y=y, tooltip=tooltip),
-        thick.encode(x=along(x, "tie_low"), x2="tie_high:Q", y=y, tooltip=tooltip),
-        dot.encode(x=x, y=y, tooltip=tooltip),
-    ]
-    layers.append(
-        base.mark_text(align="left", fontSize=11).encode(
-            x=alt.value(WIDTH + 12), y=y, text="ranks:N"
-        )
-    )
-    return row_chart(layers, rows.height, STEP)
-
-
-def _title(rows: pl.DataFrame, where: str) -> str:
-    first = rows.row(0, named=True)
-    level = first["query_rank_high"] - 1
-    if rows.height == 1:
-        return f"{quoted(first['model'])} is the only model at {where}"
-    rest = (
-        f"{level} of {rows.height - 1} others {'does' if level == 1 else 'do'} not differ "
-        "significantly from it"
-    )
-    if level == 0:
-        rest = "and every other model differs significantly from it"
-    return f"{quoted(first['model'])} leads at {where}, {rest if level == 0 else 'but ' + rest}"
-
-
-def _spoken(rows: pl.DataFrame) -> str:
-    parts = []
-    for row in rows.head(4).iter_rows(named=True):
-        ranks = (
-            ""
-            if row["tie_rank_low"] is None
-            else f", ranks {row['tie_rank_low']} to {row['tie_rank_high']} by ties"
-        )
-        parts.append(f"{quoted(row['model'])} {number(row['value'])}{ranks}")
-    return f"{rows.height} models, from the best: " + joined(parts)
+    tie, query = rank_range("tie"), rank_range("query").fill_null("–")
+    ranks = pl.concat_str(tie, query, separator=" | ", ignore_nulls=True)
+    rows = with_labels(rows).with_columns(ranks=ranks, name="label")
+    rows = rows.with_columns(label=pl.format("{} ({})", "name", "ranks"))
+    x, y = number_axis(alt.X, where), row_axis(rows["label"])
+    layers = models(rows, x, ("model", "ranks", *MODEL), y=y)
+    tied = "under tie order | " if rows["tie_rank_low"].count() else ""
+    text = f"{RANGES}; in brackets: ranks {tied}left open by the tests over queries"
+    chart = row_chart(layers, rows.height)
+    return finish(chart, f"Leaderboard at {where}", text, rows, "value", "tie_std")
 
 
 def costs(
-    table: object,
+    costs: object,
     *,
     metric: object,
     cutoff: int | str | None = None,
@@ -169,7 +113,7 @@ def costs(
 
     Parameters
     ----------
-    table
+    costs
         The result of :func:`retrieval_report.stats.cost_table`.
     metric, cutoff, policy
         A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
@@ -182,8 +126,8 @@ def costs(
     Returns
     -------
     altair.Chart
-        Dot: score; thin line: confidence interval over queries; thick line: the range over tie
-        orders, or ±2 standard deviations if best and worst were not evaluated; steps: the front.
+        Dot: score; line: confidence interval over queries; bar: the range over tie orders, or ±2
+        standard deviations if best and worst were not evaluated; steps: the front.
 
     Examples
     --------
@@ -209,76 +153,31 @@ def costs(
     ... )
     >>> table = cost_table(summarise(scores), {"float32": 3072, "int8": 768, "pq": 800})
     >>> costs(table, metric="ndcg", cutoff=10).to_dict()["title"]["text"]
-    ['2 of 3 models are on the front of ndcg@10 against cost']
+    ['Scores at ndcg@10 against cost']
     """
-    frame = held(table, COSTS, "table", "cost_table")
+    frame = held(costs, COSTS, "table", "cost_table")
     if frame is None:
         return empty_chart("there are no models with a cost")
     kinds = list(dict.fromkeys(frame["cost"]))
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)
-    here, where = of_policy(frame.filter(cost=cost), metric, cutoff, policy)
-    rows, what = _with_front(here), clean(cost, 60)
+    rows, where = of_policy(frame.filter(cost=cost), metric, cutoff, policy)
+    beaten_by = pl.col("beaten_by").map_elements(clean, return_dtype=pl.String)
+    rows, what = with_labels(rows).with_columns(beaten_by), clean(cost, 60)
     low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
-    on_log = low > 0 and high > 20 * low if log is None else log and low > 0
-    lines = [
-        (
-            "dot: score; thin line: confidence interval over queries; thick line: range over tie "
-            "orders;"
-        ),
-        "steps: the front, where no other model costs as little and scores as much",
-    ]
-    front = rows.filter("front")
-    title = f"{front.height} of {rows.height} models are on the front of {where} against {what}"
-    return finish(
-        _against_costs(rows, where, what, on_log), title, lines, _spoken_front(front, what)
-    )
-
-
-def _with_front(rows: pl.DataFrame) -> pl.DataFrame:
-    return with_tie_range(with_labels(rows)).with_columns(
-        standing=pl.when("front").then(pl.lit(ON)).otherwise(pl.lit(OFF)),
-        beaten_by=pl.Series(
-            [clean(name or "") if name else None for name in rows["beaten_by"]], dtype=pl.String
-        ),
-    )
-
-
-def _against_costs(rows: pl.DataFrame, where: str, what: str, log: bool) -> alt.LayerChart:
-    x = alt.X(
-        "amount:Q",
-        title=what,
-        scale=alt.Scale(type="log" if log else "linear", zero=False, nice=True),
-    )
-    colour = keyed(alt.Color, rows["standing"], {ON: BLUE, OFF: GREY}, labelLimit=320)
-    amount = alt.Tooltip("amount:Q", title=what, format=",~f")
-    tooltip = [*texts("model", "standing", "beaten_by"), amount, *tooltips(NUMBERS)]
-    kept = ["model", "label", "standing", "beaten_by", "amount", "tie_low", "tie_high", *NUMBERS]
-    base = alt.Chart(inline(rows.select(kept)))
-    front = alt.Chart(inline(rows.filter("front").select("amount", "value")))
-    value = alt.Y("value:Q", title=where, scale=nice_scale(*rows.select(ENDS)))
-    thin = base.mark_rule(strokeWidth=1.4, color=GREY)
-    thick = base.mark_rule(strokeWidth=5, opacity=0.5, color=VERMILLION)
+    on_log = low > 0 and (high > 20 * low if log is None else log)
+    scale = alt.Scale(type="log") if on_log else alt.Scale(zero=False)
+    x = number_axis(alt.X, what, scale=scale)("amount")
+    y = number_axis(alt.Y, where)
+    tips = ("model", "amount", "front", "beaten_by", *MODEL)
     layers = [
-        front.mark_line(interpolate="step-after", strokeWidth=1.2, opacity=0.7, color=BLUE).encode(
-            x=x, y=value
-        ),
-        thin.encode(x=x, y=along(value, "ci_low"), y2="ci_high:Q", tooltip=tooltip),
-        thick.encode(x=x, y=along(value, "tie_low"), y2="tie_high:Q", tooltip=tooltip),
-        base.mark_point(filled=True, size=55, opacity=1).encode(
-            x=x, y=value, color=colour, tooltip=tooltip
-        ),
+        layer(rows.filter("front"), FRONT, x=x, y=y("value")),
+        *models(rows, y, tips, x=x),
     ]
-    if rows.height <= NAMED:
-        names = alt.Chart(inline(rows.select("label", "amount", apart(rows["value"], value))))
-        text = names.mark_text(align="left", dx=7, dy=-7, fontSize=11)
-        layers.append(text.encode(x=x, y=along(value, "named_at"), text="label:N"))
-    return layered(*layers).properties(width=WIDTH, height=HEIGHT)
-
-
-def _spoken_front(front: pl.DataFrame, what: str) -> str:
-    parts = [
-        f"{quoted(row['model'])} scores {number(row['value'])} at {what} {row['amount']:g}"
-        for row in front.head(6).iter_rows(named=True)
-    ]
-    return "On the front, from the cheapest: " + joined(parts)
+    named = rows if rows.height <= NAMED else rows.filter("front")
+    layers.append(layer(named, {**TEXT, "dx": 7, "dy": -7}, x=x, y=y("value"), text="label:N"))
+    text = f"{RANGES}; steps: the front, where no other model costs as little and scores as much"
+    chart = layered(layers, WIDTH, HEIGHT)
+    return finish(
+        chart, f"Scores at {where} against {what}", text, rows.filter("front"), "value", "amount"
+    )

@@ -1,147 +1,192 @@
-"""Draw lines of many models in one chart, the leading ones coloured and named at their right end,
-the others grey.
+"""Draw lines of many models in one chart, the leading ones coloured, the others grey: scores along
+the cutoffs, and precision along recall.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import polars as pl
+from altair.typing import ChartType
 
-from retrieval_report.charts.channels import along, keyed, texts
 from retrieval_report.charts.colours import GREY, PALETTE
-from retrieval_report.charts.data import inline, with_labels
-from retrieval_report.charts.theme import HEIGHT, WIDTH
-from retrieval_report.writing.names import unique_labels
+from retrieval_report.charts.data import (
+    check_models,
+    held,
+    of_metric,
+    side_by_side,
+    summary_frame,
+    with_labels,
+)
+from retrieval_report.charts.layers import (
+    Axis,
+    how_to_read,
+    is_cut,
+    keyed,
+    number_axis,
+    span,
+)
+from retrieval_report.charts.theme import HEIGHT, WIDTH, empty_chart, finish, layered
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.writing.names import clean
 
-LETTER_HEIGHT = 13
 OTHERS = "other models"
-K = pl.col("cutoff").cast(pl.String).fill_null("all")
-CUT = (pl.col("truncated_share") > 0).fill_null(
-    False
-)  # rows whose scores depend on items that were not retrieved
+TIPS = ("model", "k", "expected", "tie_std", "naive", "shuffled", "lowest", "highest")
+POINTS = {"size": 26, "filled": True}
+LIT = {"type": "line", "strokeWidth": 2.2, "point": POINTS}
+UNLIT = {"type": "line", "strokeWidth": 1.1, "opacity": 0.6, "point": POINTS}
+RING = {"type": "point", "shape": "circle", "size": 60, "strokeWidth": 1.3, "opacity": 1}
+BAND = {"type": "area", "opacity": 0.2}
+CURVE: dict[str, type[pl.DataType] | None] = {
+    "model": pl.String,
+    "recall": pl.Float64,
+    "value": pl.Float64,
+}
 
 
-def lighted(
-    rows: pl.DataFrame, models: Iterable[str], first: Sequence[str] = ()
-) -> tuple[pl.DataFrame, list[str]]:
-    """Rows with ``label`` and ``shade`` (the label, or OTHERS), and the labels that get a colour.
+def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = ()) -> ChartType:
+    """Draw the expected score of every model along the cutoffs.
 
-    These are the models asked for, then the leading ones, as many as the palette tells apart;
-    ``models`` has all of them, best first.
+    The leading models are coloured, with rings at naive scores; the others are grey. Lines are
+    dashed where lists are cut.
+
+    Parameters
+    ----------
+    summary
+        The result of :func:`summarise`.
+    metric
+        One of its metrics.
+    bands
+        Models to draw with bands too: the range over all tie orders (pale), and ±2 standard
+        deviations under random tie order (dark).
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate, summarise
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "query": ["q"] * 4,
+    ...         "item": list("abcd"),
+    ...         "distance": [0, 2, 2, 5],
+    ...         "relevance": [0, 1, 0, 1],
+    ...     }
+    ... )
+    >>> summary = summarise(evaluate(rankings, metrics="precision", cutoffs=(1, 2, None)))
+    >>> scores_by_cutoff(summary, metric="precision").to_dict()["title"]["text"]
+    ['precision along the cutoffs']
     """
-    labels = unique_labels(models)
-    lit = [labels[model] for model in list(dict.fromkeys([*first, *models]))[: len(PALETTE)]]
-    shade = pl.when(pl.col("label").is_in(lit)).then("label").otherwise(pl.lit(OTHERS))
-    return with_labels(rows, labels).with_columns(shade=shade), lit
-
-
-def grey_and_lit(rows: pl.DataFrame) -> list[tuple[pl.DataFrame, bool]]:
-    """The rows without a colour, to be drawn below, and those with one; none of no rows."""
-    parts = (
-        (rows.filter(pl.col("shade") == OTHERS), False),
-        (rows.filter(pl.col("shade") != OTHERS), True),
+    frame = summary_frame(summary)
+    if frame is None:
+        return empty_chart("the summary has no rows")
+    name = parse_measure(metric)[0]
+    wide = side_by_side(of_metric(frame, name)).sort("cutoff", nulls_last=True, maintain_order=True)
+    check_models("bands", bands, wide["model"], "is not a model of this summary")
+    if wide["value"].null_count() == wide.height:
+        return empty_chart("no policy of this summary is expected, shuffled or naive")
+    if wide["cutoff"].n_unique() == 1:
+        return empty_chart(f"{clean(name, 60)} has one cutoff")
+    two = 2 * pl.col("tie_std")
+    rows = wide.with_columns(
+        k=pl.col("cutoff").cast(pl.String).fill_null("all"),
+        banded=pl.col("model").is_in(list(bands)),
+        two_low=pl.col("expected") - two,
+        two_high=pl.col("expected") + two,
     )
-    return [(part, lit) for part, lit in parts if part.height]
-
-
-def unlit(number: int) -> str:
-    """Return the part of a subtitle about models without a colour.
-
-    >>> unlit(1), unlit(7), unlit(0)
-    ('; grey: 1 other model', '; grey: 7 other models', '')
-    """
-    return f"; grey: {number} other model{'s' * (number > 1)}" if number > 0 else ""
-
-
-def shaded(rows: pl.DataFrame, lit: Sequence[str], legend: bool = True) -> alt.Color:
-    """Return colours for highlighted labels, the same in every chart of the same ones, and grey for
-    the rest.
-    """
-    own = dict(zip(sorted(lit), PALETTE, strict=False))
-    colour = keyed(
-        alt.Color, rows["shade"], {**{label: own[label] for label in lit}, OTHERS: GREY}, columns=3
+    axis = alt.Axis(title="cutoff k", labelAngle=0, labelOverlap="greedy")
+    x = alt.X(
+        "k:O",
+        sort=None,
+        scale=alt.Scale(domain=rows["k"].unique(maintain_order=True).to_list()),
+        axis=axis,
     )
-    return colour if legend else colour.legend(None)
-
-
-def dashed_ends(rows: pl.DataFrame, dashed: pl.Expr) -> pl.DataFrame:
-    """Return the dashed points of every line (``label``, by ``at``), and the last solid one before
-    them.
-
-    >>> rows = pl.DataFrame({"label": ["a"] * 4, "at": [1, 2, 3, 4]})
-    >>> dashed_ends(rows, pl.col("at") > 2)["at"].to_list()
-    [2, 3, 4]
-    """
-    first = rows.filter(dashed).group_by("label").agg(first=pl.col("at").min())
-    before = (
-        rows.filter(~dashed)
-        .join(first, on="label")
-        .filter(pl.col("at") < pl.col("first"))
-        .sort("at")
-    )
-    last = before.group_by("label", maintain_order=True).last().select(rows.columns)
-    return pl.concat([last, rows.filter(dashed)]).sort("label", "at")
-
-
-def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Move positions apart until neighbours are ``gap`` from each other, within bounds if they fit.
-
-    >>> spread([1.0, 1.0, 5.0], 1.0, 0.0, 6.0)
-    [0.5, 1.5, 5.0]
-    """
-    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
-    groups: list[tuple[float, int]] = []  # centre and members of runs that touch
-    for index in order:
-        centre, size = min(max(wanted[index], low), high), 1
-        while groups and groups[-1][0] + groups[-1][1] * gap / 2 > centre - size * gap / 2:
-            before, members = groups.pop()
-            centre = (before * members + centre * size) / (members + size)
-            size += members
-            centre = min(max(centre, low + (size - 1) * gap / 2), high - (size - 1) * gap / 2)
-        groups.append((centre, size))
-    placed = [
-        centre + (member - (size - 1) / 2) * gap
-        for centre, size in groups
-        for member in range(size)
+    y = number_axis(alt.Y, clean(name, 60))
+    rows, colour = _shaded(rows, bands)
+    look: dict[str, Any] = {"x": x, "color": colour, "detail": "label:N"}
+    banded, lit = rows.filter("banded"), rows.filter(pl.col("shade") != OTHERS)
+    layers = [
+        span(banded, BAND, y, "lowest", "highest", **look),
+        span(banded, BAND, y, "two_low", "two_high", **look),
+        *_lines(rows, y, TIPS, **look),
+        span(lit, RING, y, "naive", tips=TIPS, **look),
     ]
-    moved = dict(zip(order, placed, strict=True))
-    return [moved[index] for index in range(len(wanted))]
+    text = how_to_read("line: expected score; ring: naive order; bands: tie order", rows)
+    chart = layered(layers, WIDTH, HEIGHT)
+    last = lit.group_by("label", maintain_order=True).last()
+    return finish(chart, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
 
 
-def apart(at: pl.Series, y: alt.Y) -> pl.Series:
-    """Where to write the names of points, ``named_at`` on a vertical axis of the usual height, so
-    that all fit.
+def recall_curve(recall_curve: object) -> ChartType:
+    """Draw interpolated precision along recall, a line for every model.
+
+    Parameters
+    ----------
+    recall_curve
+        ``recall_curve`` of a study.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> curve = {"model": ["a", "a"], "recall": [0.0, 1.0], "value": [1.0, 0.5]}
+    >>> recall_curve(curve).to_dict()["title"]["text"]
+    ['Precision along recall']
     """
-    low, high = y["scale"]["domain"]
-    gap = (high - low) * LETTER_HEIGHT / HEIGHT
-    return pl.Series("named_at", spread(at.to_list(), gap, low, high), dtype=pl.Float64)
+    frame = held(recall_curve, CURVE, "curve", "recall_curve of a study")
+    if frame is None:
+        return empty_chart("the curve has no rows")
+    rows = frame.drop_nulls().sort("model", "recall")
+    if rows.is_empty():
+        return empty_chart("no model has an expected precision")
+    rows, colour = _shaded(rows)
+    x, y = number_axis(alt.X, "recall"), number_axis(alt.Y, "interpolated precision")
+    tips = ("model", "recall", "value")
+    layers = _lines(rows, y, tips, x=x("recall"), color=colour, detail="label:N")
+    text = (
+        "the best precision at any rank at which at least this recall is reached, exact means over "
+        "tie orders"
+    )
+    chart = layered(layers, WIDTH, HEIGHT)
+    return finish(chart, "Precision along recall", text, rows, "recall", "value")
 
 
-def end_labels(
-    ends: pl.DataFrame, lit: Sequence[str], y: alt.Y, colour: alt.Color
-) -> list[alt.Chart]:
-    """Draw names at the right end of the lines, moved apart; grey ones only if there is room for
-    all.
+def _shaded(rows: pl.DataFrame, first: Sequence[str] = ()) -> tuple[pl.DataFrame, alt.Color]:
+    """Add ``label`` and ``shade`` (the label, or OTHERS), and return the colours.
 
-    ``ends`` has ``label``, ``model``, ``end`` (the value at the end of the line) and ``shade`` (the
-    colour's label).
+    As many models have one as the palette tells apart: those asked for, then the leading ones.
     """
-    if ends.height * LETTER_HEIGHT > HEIGHT:
-        ends = ends.filter(pl.col("label").is_in(list(lit)))
-    ends = ends.filter(pl.col("end").is_not_null())
-    data = inline(ends.select("label", "model", "end", apart(ends["end"], y), "shade"))
-    link = alt.Chart(data).mark_rule(strokeWidth=1.2)
-    name = alt.Chart(data).mark_text(align="left", baseline="middle")
-    between = {
-        "x": alt.value(WIDTH + 3),
-        "x2": alt.value(WIDTH + 15),
-        "y": along(y, "end"),
-        "y2": "named_at:Q",
-    }
-    at = {"x": alt.value(WIDTH + 18), "y": along(y, "named_at")}
+    means = rows.group_by("model").agg(pl.col("value").mean())
+    leading = means.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
+    lit = pl.col("model").is_in(list(dict.fromkeys([*first, *leading]))[: len(PALETTE)])
+    rows = with_labels(rows.with_columns(lit=lit))
+    rows = rows.with_columns(shade=pl.when("lit").then("label").otherwise(pl.lit(OTHERS)))
+    own = zip(sorted({*rows["shade"]} - {OTHERS}), PALETTE, strict=False)
+    return rows, keyed(alt.Color, rows["shade"], {**dict(own), OTHERS: GREY})
+
+
+def _lines(rows: pl.DataFrame, y: Axis, tips: Sequence[str], **look: Any) -> list[alt.Chart | None]:
+    """Draw grey lines below coloured ones, dashed from the last exact point to those of cut lists."""
+    rows = rows.drop_nulls("value")
+    rows = rows.with_columns(cut=is_cut(rows))
+    dashed = pl.col("cut") | pl.col("cut").shift(-1, fill_value=False).over("label")
+    parts = [(rows.filter(~pl.col("cut")), [1, 0]), (rows.filter(dashed), [4, 3])]
     return [
-        link.encode(color=colour, **between),
-        name.encode(**at, text="label:N", tooltip=texts("model")),
+        span(
+            part.filter(pl.col("lit") == lit),
+            {**mark, "strokeDash": dash},
+            y,
+            "value",
+            tips=tips,
+            **look,
+        )
+        for lit, mark in ((False, UNLIT), (True, LIT))
+        for part, dash in parts
     ]

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
 import altair as alt
+import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.colours import GRID, TEXT
+from retrieval_report.charts.layers import IN_CELL
+from retrieval_report.contracts.registry import title_of
+from retrieval_report.writing.names import joined
+from retrieval_report.writing.numbers import size
 
 FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
-LETTERS = 84  # in a line of a title above a chart of full width
+LETTERS, SMALL_LETTERS = 84, 105  # in a line of a title and of a subtitle above a chart
 WIDTH, HEIGHT = 560, 340  # of the plot in a notebook; a page stretches it to its own width
-IN_CELL = "in-cell"  # the style of what is written on tiles
+STEP = 22  # pixels of a row
+EMPTY = "Nothing to show"
+SPOKEN = 5  # rows of which screen readers are told
 APART: dict[str, Any] = dict.fromkeys(
     ("color", "fill", "stroke", "shape", "strokeDash", "opacity", "size"), "independent"
 )
@@ -102,6 +109,8 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
         legend={
             **lettering,
             "titleLimit": 320,
+            "orient": "bottom",
+            "columns": 3,
             "symbolStrokeWidth": 2,
             "symbolOpacity": 1,
         },
@@ -120,52 +129,45 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
     )
 
 
-def layered(*layers: alt.Chart) -> alt.LayerChart:
-    """Put charts on top of each other, the first at the bottom."""
-    return alt.LayerChart(layer=list(layers))
+def layered(layers: Iterable[alt.Chart | None], width: int, height: int) -> alt.LayerChart:
+    """Put layers on top of each other, the first at the bottom; None is a layer without rows."""
+    chart = alt.LayerChart(layer=[layer for layer in layers if layer is not None])
+    return chart.properties(width=width, height=height)
 
 
 def row_chart(
-    layers: Iterable[alt.Chart], rows: int, step: int, width: int = WIDTH
+    layers: Iterable[alt.Chart | None], rows: int, width: int = WIDTH, step: int = STEP
 ) -> alt.LayerChart:
     """Layers as high as their rows."""
-    return layered(*layers).properties(width=width, height=max(step * rows, 40))
-
-
-def _balanced(text: str, letters: int) -> list[str]:
-    """Break text into as few lines as possible, of about equal length."""
-    lines = textwrap.wrap(text, letters)
-    for width in range(len(text) // max(len(lines), 1), letters):
-        shorter = textwrap.wrap(text, max(width, 1))
-        if len(shorter) <= len(lines):
-            return shorter
-    return lines
+    return layered(layers, width, max(step * rows, 2 * step))
 
 
 def finish(
-    chart: Drawing, title: str, subtitle: Sequence[str], description: str, letters: int = LETTERS
+    chart: Drawing, title: str, how_to_read: str, rows: pl.DataFrame, *numbers: str
 ) -> Drawing:
-    """Give a chart its title (the finding), subtitle (how to read it) and text for screen
-    readers.
+    """Give a chart its title, a subtitle on how to read it, and a text for screen readers: some
+    numbers of the first rows, by their ``label``.
     """
-    lines = textwrap.wrap("; ".join(part.rstrip(";") for part in subtitle), round(letters * 1.25))
-    heading = alt.Title(text=_balanced(title, letters), subtitle=lines, anchor="start")
+    parts = [
+        f"{row['label']}: " + ", ".join(f"{title_of(name)} {size(row[name])}" for name in numbers)
+        for row in rows.head(SPOKEN).iter_rows(named=True)
+    ]
+    heading = alt.Title(
+        text=textwrap.wrap(title, LETTERS), subtitle=textwrap.wrap(how_to_read, SMALL_LETTERS)
+    )
     # properties() returns the kind it is given; altair's union of kinds does not say so.
     return _themed(
-        cast(Drawing, chart.properties(title=heading, description=f"{title}. {description}"))
+        cast(Drawing, chart.properties(title=heading, description=f"{title}. {joined(parts)}"))
     )
 
 
 def sentence_chart(sentence: str) -> alt.Chart:
     """Draw a sentence instead of a chart."""
-    lines = textwrap.wrap(sentence, WIDTH // 7)
-    rows = [{"line": line, "index": index} for index, line in enumerate(lines)]
+    lines = textwrap.wrap(sentence, LETTERS)
     chart: alt.Chart = (
-        alt.Chart(
-            alt.InlineData(values=rows), width=WIDTH, height=22 * len(rows), description=sentence
-        )
-        .mark_text(align="left", fontSize=13)
-        .encode(text="line:N", y=alt.Y("index:O", axis=None), x=alt.value(0))
+        alt.Chart(alt.InlineData(values=[{}]), height=22 * len(lines), description=sentence)
+        .mark_text(align="left", fontSize=13, text=lines)
+        .encode(x=alt.value(0), y=alt.value(11))
     )
     return _themed(chart)
 
@@ -176,4 +178,4 @@ def empty_chart(reason: str) -> alt.Chart:
     >>> empty_chart("the summary has no rows").to_dict()["description"]
     'Nothing to show: the summary has no rows.'
     """
-    return sentence_chart(f"Nothing to show: {reason}.")
+    return sentence_chart(f"{EMPTY}: {reason}.")

@@ -1,94 +1,62 @@
-"""The charts of a study, with its measure filled in."""
+"""The charts of a study, with its frames and its measure filled in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
 from typing import Any
 
 from retrieval_report import charts
-from retrieval_report.comparison.queries import query_table
+
+MEASURE = ("metric", "cutoff")
+# The arguments of charts that are answers of a study.
+FRAMES = (
+    *("summary", "comparison", "leaderboard", "deciding", "costs", "profile", "shuffled"),
+    *("distribution", "recall_curve", "query_table"),
+)
 
 
 class Plots:
-    """The charts of a study, with its measure filled in."""
+    """The charts of a study: a method for each one in `retrieval_report.charts` that needs nothing
+    but frames of a study, with its other arguments. Frames and measure are filled in.
+
+    >>> from retrieval_report import Study
+    >>> rankings = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1], "relevance": [1, 0]}
+    >>> plots = Study(rankings, "rr@2").plot
+    >>> plots.policies().to_dict()["title"]["text"]
+    ['Scores at rr@2']
+    >>> "scores_by_cutoff" in dir(plots), "list_orders" in dir(plots)
+    (True, False)
+    """
 
     def __init__(self, study: Any) -> None:
         """Take the study to draw."""
         self._study = study
 
-    def _at(self) -> dict[str, Any]:
-        metric, cutoff = self._study.measures[0]
-        return {"metric": metric, "cutoff": cutoff}
+    def __dir__(self) -> list[str]:
+        """The names of the charts."""
+        return [
+            name for name in charts.__all__ if _needed(getattr(charts, name)) <= {*FRAMES, *MEASURE}
+        ]
 
-    def policies(self) -> Any:
-        """Draw the expected, naive, shuffled, lowest and highest score of every model."""
-        return charts.policies(self._study.summary, **self._at())
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """The chart of this name, which computes what it needs of the study when it is called."""
+        if name not in dir(self):
+            raise AttributeError(f"there is no chart {name!r}: {', '.join(dir(self))}")
+        chart = getattr(charts, name)
 
-    def leaderboard(self, *, most: int = 60) -> Any:
-        """Draw the models, best first, with score, interval, tie range and ranks."""
-        return charts.leaderboard(self._study.leaderboard, **self._at(), most=most)
+        @wraps(chart)
+        def drawn(**how: Any) -> Any:
+            wanted = signature(chart).parameters.keys() - how.keys()
+            measure = zip(MEASURE, self._study.measures[0], strict=True)
+            at = {name: value for name, value in measure if name in wanted}
+            frames = {name: getattr(self._study, name) for name in FRAMES if name in wanted}
+            return chart(**frames, **at, **how)
 
-    def deciding_queries(self, *, most: int = 40) -> Any:
-        """Draw the queries that decide between the first two models."""
-        return charts.deciding_queries(self._study.deciding, **self._at(), most=most)
+        return drawn
 
-    def costs(self, *, cost: str | None = None, log: bool | None = None) -> Any:
-        """Draw scores against costs, and mark the models that no other beats."""
-        return charts.costs(self._study.costs, **self._at(), cost=cost, log=log)
 
-    def intervals(
-        self, *, policy: str = "expected", model: str | None = None, summary: object = None
-    ) -> Any:
-        """Draw the differences between models with their intervals."""
-        return charts.intervals(
-            self._study.comparison, **self._at(), policy=policy, model=model, summary=summary
-        )
-
-    def comparison_matrix(self) -> Any:
-        """Every pair of models."""
-        return charts.comparison_matrix(self._study.comparison, **self._at())
-
-    def rank_flips(self) -> Any:
-        """Draw the ranks of the models under every policy."""
-        return charts.rank_flips(self._study.summary, **self._at())
-
-    def scores_by_cutoff(self, *, bands: Sequence[str] = (), log: bool = True) -> Any:
-        """Draw the scores of the headline metric at all its cutoffs."""
-        return charts.scores_by_cutoff(
-            self._study.summary, metric=self._at()["metric"], bands=bands, log=log
-        )
-
-    def policy_panels(self, *, first: Sequence[str] = (), log: bool = True) -> Any:
-        """Draw the same, with one panel per model."""
-        return charts.policy_panels(
-            self._study.summary, metric=self._at()["metric"], first=first, log=log
-        )
-
-    def query_scatter(self, *, models: Sequence[str] | None = None, listed: bool = True) -> Any:
-        """Draw naive against expected score of every query."""
-        return charts.query_scatter(
-            query_table(self._study.scores), **self._at(), models=models, listed=listed
-        )
-
-    def shuffled_distribution(
-        self, *, models: Sequence[str] | None = None, one_axis: bool = False
-    ) -> Any:
-        """Draw what repeated runs would print: exact probabilities if they are known, else the
-        share of the draws.
-        """
-        return charts.shuffled_distribution(
-            self._study.shuffled,
-            self._study.summary,
-            **self._at(),
-            exact=self._study.distribution,
-            models=models,
-            one_axis=one_axis,
-        )
-
-    def recall_curve(self) -> Any:
-        """Interpolated precision along recall."""
-        return charts.recall_curve(self._study.recall_curve)
-
-    def profile(self) -> Any:
-        """How much the distances tie."""
-        return charts.profile(self._study.profile)
+def _needed(chart: Callable[..., Any]) -> set[str]:
+    parameters = signature(chart).parameters.values()
+    return {argument.name for argument in parameters if argument.default is Parameter.empty}

@@ -35,9 +35,11 @@ def row_of(
     return frame.filter(model_a=first, model_b=second, policy=policy).row(0, named=True)
 
 
-def bars_of(specs: list[dict[str, Any]], column: str) -> list[dict[str, Any]]:
-    tables = [rows for spec in specs for rows in spec["datasets"].values()]
-    return [row for rows in tables for row in rows if column in row]
+def bars_of(page: Any) -> list[list[dict[str, Any]]]:
+    """The bars of each plot of what repeated runs would print."""
+    shown = [spec for title, spec in charts(page).items() if "under random tie orders" in title]
+    tables = [rows for spec in shown for rows in spec["datasets"].values()]
+    return [[*rows] for rows in tables if "probability" in rows[0]]
 
 
 def test_a_pair_is_told_with_both_uncertainties() -> None:
@@ -61,11 +63,9 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
     assert f"corrected p = {row['family_p']:.4f}, Tukey HSD over 3 pairs" in words(page)
     page.selectbox(key="a").set_value("fine")
     page = drawn(page.selectbox(key="b").set_value("middle").run())
-    specs = [
-        spec for title, spec in charts(page).items() if title.startswith("Random tie orders put")
-    ]
-    assert len(specs) == 2  # of both models, on one axis
-    assert sum(row["draws"] for row in bars_of(specs, "draws")) == 2 * 100
+    one, other = bars_of(page)  # of both models, on one axis
+    for bars in (one, other):
+        assert sum(row["probability"] for row in bars) == pytest.approx(1)
 
 
 def test_the_tables_are_those_of_compare() -> None:
@@ -116,11 +116,10 @@ def test_what_is_chosen_in_the_sidebar_changes_the_numbers() -> None:
     assert numbers(page)["A − B, expected"] == f"{row['difference']:+.4f}"
     assert page.title[0].value == r"Compare: precision\@1"
     # Exact probabilities take the place of draws where they are known.
-    specs = [
-        spec for title, spec in charts(page).items() if title.startswith("Random tie orders put")
-    ]
-    assert bars_of(specs, "share")
-    assert not bars_of(specs, "draws")
+    exact = rr.Study(RANKINGS, "precision@1").distribution
+    drawn_bars = {(row["value"], row["probability"]) for bars in bars_of(page) for row in bars}
+    assert drawn_bars
+    assert drawn_bars <= set(exact.select("value", "probability").rows())
 
 
 def test_one_model_has_nothing_to_be_compared_with() -> None:

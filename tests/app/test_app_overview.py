@@ -78,7 +78,7 @@ def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summar
     assert shown["tie_std"].to_list() == exact["tie_std"].to_list()
     flips = table(page, 1)
     assert sorted(flips["verdict"]) == sorted(pairs["verdict"])
-    assert len(charts(page)) == 3  # scores and how far they are off, side by side, and ranks
+    assert len(charts(page)) == 2  # scores and ranks
 
 
 def test_one_model_has_scores_but_no_order() -> None:

@@ -38,7 +38,7 @@ def test_the_table_is_that_of_query_table_and_its_first_list_is_shown() -> None:
     shown = table(page, 0)
     for name in ("query", "model", "naive", "expected", "std", "lowest", "highest", "spread"):
         assert shown[name].to_list() == truth[name].to_list()
-    assert any("overestimates ndcg@3 of" in title for title in charts(page))
+    assert any("Naive and expected ndcg@3" in title for title in charts(page))
     first = truth.row(0, named=True)
     assert page.selectbox(key="model").value == first["model"]
     assert page.selectbox(key="query").value == first["query"]
@@ -46,7 +46,7 @@ def test_the_table_is_that_of_query_table_and_its_first_list_is_shown() -> None:
     deciding, shown = study.queries.filter(policy="expected"), table(page, 1)
     for name in ("query", "difference", "lowest", "highest", "decides"):
         assert shown[name].to_list() == deciding[name].to_list()
-    assert "would not be ahead" in words(page)
+    assert "Queries that decide between" in words(page)
     page.selectbox(key="b").set_value("middle")
     page.selectbox(key="model").set_value("fine").run()
     assert "These are the same model twice" in words(page)
@@ -71,17 +71,19 @@ def test_a_link_restores_list_and_draw_with_their_scores() -> None:
         "This draw": f"{means[6]:.4f}",
     }
     rows = ranking_ties(RANKINGS, model="middle", query="query 4")
-    (spec,) = (spec for title, spec in charts(page).items() if "ranks are in ties" in title)
+    (spec,) = (spec for title, spec in charts(page).items() if "One list in 2 orders" in title)
     squares = next(rows for rows in spec["datasets"].values() if "item" in rows[0])
     for name, frame in (("order received", rows), ("draw 6", drawn_order(rows, draw=6, seed=3))):
-        shown = [row["item"] for row in squares if row["order"] == name]
+        shown = [row["item"] for row in squares if row["label"] == name]
         assert shown == list(map(str, frame["item"]))
     truth = score_distribution(RANKINGS, model="middle", query="query 4", **PLACE)
-    (spec,) = (spec for title, spec in charts(page).items() if "can be anything from" in title)
+    (spec,) = (
+        spec for title, spec in charts(page).items() if "of one list under its tie orders" in title
+    )
     bars = next(rows for rows in spec["datasets"].values() if "probability" in rows[0])
     assert [row["value"] for row in bars] == truth["value"].to_list()
     assert [row["probability"] for row in bars] == pytest.approx(truth["probability"].to_list())
-    assert f"the {truth['orders'][0]} orders that differ" in words(page)
+    assert rf"orders that differ\: {truth['orders'][0]}" in words(page)
     page.button[0].click().run()
     assert page.number_input(key="draw").value == 7
     assert numbers(page)["This draw"] == f"{means[7]:.4f}"
@@ -99,7 +101,7 @@ def test_whole_number_ids_and_judgements() -> None:
     one = rankings.filter(model="middle", query=4)
     means = rr.shuffled_means(one, metrics="ndcg", cutoffs=3, shuffles=3)["value"]
     assert numbers(page)["This draw"] == f"{means[2]:.4f}"
-    assert [title for title in charts(page) if "ranks are in ties" in title]
+    assert [title for title in charts(page) if "One list in 2 orders" in title]
 
 
 def test_a_model_without_the_query_has_no_list() -> None:

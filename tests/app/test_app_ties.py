@@ -35,7 +35,7 @@ def test_the_profile_is_that_of_tie_profile() -> None:
     for name in ("cut_share", "tied_items", "mixed_items", "tie_max", "bits"):
         percent = 1 if name in ("tie_max", "bits") else 100
         assert shown[name].to_list() == (percent * truth[name]).to_list()
-    assert any("splits a tie in" in title for title in charts(page))
+    assert any("Ties, and the cutoffs" in title for title in charts(page))
     cuts = ties_at_cutoff(RANKINGS, cutoff=3)
     assert table(page, 1).rows() == cuts.rows()
     assert (

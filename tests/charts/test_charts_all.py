@@ -17,6 +17,7 @@ import pytest
 import retrieval_report as rr
 from chart_frames import CHARTS, HOSTILE, PLACE, PLAIN, Frames, frames
 from retrieval_report import charts
+from retrieval_report.charts.theme import styled
 from retrieval_report.writing.names import unique_labels
 
 every_chart = pytest.mark.parametrize("draw", CHARTS.values(), ids=CHARTS)
@@ -55,12 +56,9 @@ def test_a_measure_is_one_text_or_metric_and_cutoff(
 
 def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None:
     summary = frames(PLAIN)["summary"]
-    wanted = charts.policy_panels(summary, metric="precision").to_dict()["title"]
-    assert charts.policy_panels(summary, metric=rr.Precision()).to_dict()["title"] == wanted
-    assert (
-        "leads in precision"
-        in charts.scores_by_cutoff(summary, metric="P@2").to_dict()["title"]["text"][0]
-    )
+    wanted = charts.scores_by_cutoff(summary, metric="precision").to_dict()["title"]
+    for metric in (rr.Precision(), "P@2"):
+        assert charts.scores_by_cutoff(summary, metric=metric).to_dict()["title"] == wanted
     whole = charts.rank_flips(summary, metric="precision", cutoff=None).to_dict()["description"]
     for cutoff in ("all", float("nan"), None):
         assert (
@@ -128,7 +126,7 @@ def test_pandas_frames_are_taken(draw: Callable[[Frames], Any]) -> None:
 
 @every_chart
 def test_the_text_takes_another_colour(draw: Callable[[Frames], Any]) -> None:
-    spec = drawn(charts.styled(draw(frames(PLAIN)), text="#fafafa"))
+    spec = drawn(styled(draw(frames(PLAIN)), text="#fafafa"))
     config = spec["config"]
     colours = [config["axis"]["labelColor"], config["title"]["color"], config["text"]["color"]]
     assert colours == ["#fafafa"] * 3
@@ -143,7 +141,7 @@ def test_nothing_changes_in_altair_itself() -> None:
 
 
 def test_all_charts_are_listed() -> None:
-    assert {name.split(",")[0] for name in CHARTS} == set(charts.__all__) - {"responsive", "styled"}
+    assert {name.split(",")[0] for name in CHARTS} == set(charts.__all__)
 
 
 def test_labels_differ_where_names_do() -> None:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from chart_frames import CHARTS, PLAIN, Frames, frames
-from retrieval_report.charts import responsive
+from retrieval_report.charts.responsive import responsive
 from retrieval_report.study.html import vega_bundle
 
 pytestmark = pytest.mark.browser

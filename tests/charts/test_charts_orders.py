@@ -56,22 +56,15 @@ def test_bars_stand_at_the_scores_and_are_as_high_as_their_share() -> None:
     assert [row["value"] for row in bars] == [pytest.approx(1 / measure) for measure in (3, 2, 1)]
     assert [row["probability"] for row in bars] == [pytest.approx(1 / 3)] * 3
     assert all(row["low"] < row["value"] < row["high"] for row in bars)
-    assert [(row["what"], row["at"]) for row in marks] == [
+    assert [(row["mark"], row["at"]) for row in marks] == [
         ("expected", pytest.approx(11 / 18)),
         ("order received", 1),
     ]
-    assert title(chart).endswith("order received: 1.0000, more than 66% of the orders give")
-
-
-def test_ranks_are_whole_numbers_on_the_axis_of_a_short_list() -> None:
-    rows = ranking_ties(LIST.head(2), model="model", query="q")
-    for layer in charts.ranked_list(rows).to_dict()["layer"]:
-        axis = layer["encoding"]["x"]["axis"]
-        assert (axis["title"], axis["tickMinStep"], axis["format"]) == ("rank in the list", 1, "d")
+    assert title(chart) == "rr@all of one list under its tie orders"
 
 
 @pytest.mark.parametrize("values", [(0.0, 1.0), (0.25, 0.75), (0.2, 0.6, 1.0), (0.5, 0.501, 1.0)])
-def test_few_scores_are_narrow_bars_and_the_axis_ends_at_scores(values: tuple[float, ...]) -> None:
+def test_few_scores_are_narrow_bars(values: tuple[float, ...]) -> None:
     share = 1 / len(values)
     found = pl.DataFrame(
         {"value": values, "probability": share, "method": "exact", "orders": len(values)}
@@ -80,8 +73,6 @@ def test_few_scores_are_narrow_bars_and_the_axis_ends_at_scores(values: tuple[fl
     (bars, _), span = layers(chart), values[-1] - values[0]
     assert all(row["high"] - row["low"] < span / 40 for row in bars)
     assert all(first["high"] < second["low"] for first, second in pairwise(bars[-2:]))
-    for layer in chart.to_dict()["layer"]:
-        assert layer["encoding"]["x"]["scale"]["domain"] == [values[0], values[-1]]
 
 
 def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
@@ -92,10 +83,11 @@ def test_many_scores_are_counted_in_bars_that_hold_all_of_them() -> None:
         relevance=pl.int_range(80) // 79,
     )
     (bars,) = layers(charts.score_distribution(distribution(wide), **PLACE))
-    assert len(bars) <= 40
+    assert len(bars) <= 60
     assert sum(row["probability"] for row in bars) == pytest.approx(1)
-    assert sum(row["scores"] for row in bars) == 80
-    assert (bars[0]["low"], bars[-1]["high"]) == (pytest.approx(1 / 80), pytest.approx(1.0))
+    assert sum(row["values"] for row in bars) == 80
+    assert bars[0]["low"] < 1 / 80 < bars[0]["high"]
+    assert bars[-1]["low"] < 1.0 < bars[-1]["high"]
 
 
 def test_drawn_orders_are_not_called_all_of_them() -> None:
@@ -109,9 +101,7 @@ def test_drawn_orders_are_not_called_all_of_them() -> None:
     chart = charts.score_distribution(
         found, metric="ap", cutoff=None, marks={"expected": 0.5, "order received": 1.0}
     )
-    assert title(chart).startswith("50 random orders give ap@all from ")
-    assert title(chart).endswith("order received: 1.0000, more than 100% of them give")
-    assert chart.to_dict()["title"]["subtitle"][0].endswith("50 random orders drawn")
+    assert chart.to_dict()["title"]["subtitle"][0].endswith("random orders: 50")
 
 
 def test_one_score_is_a_sentence() -> None:
@@ -120,7 +110,7 @@ def test_one_score_is_a_sentence() -> None:
     )
     assert (
         chart.to_dict()["description"]
-        == "Every tie order gives the same precision@all here: 0.4000."
+        == "Every tie order gives the same precision@all here: 0.4000 (orders that differ: 1)."
     )
 
 
@@ -129,34 +119,20 @@ def test_items_stand_where_each_order_puts_them() -> None:
     drawn = drawn_order(rows, draw=1)
     squares, ties, line = layers(charts.list_orders({"received": rows, "draw 1": drawn}, cutoff=2))
     for name, frame in (("received", rows), ("draw 1", drawn)):
-        assert [row["item"] for row in squares if row["order"] == name] == frame["item"].to_list()
-    mean = [row["relevance"] for row in squares if row["order"] == "mean of all orders"]
+        assert [row["item"] for row in squares if row["label"] == name] == frame["item"].to_list()
+    mean = [row["relevance"] for row in squares if row["label"] == "mean of all orders"]
     assert mean == [pytest.approx(1 / 3)] * 3 + [2, 0]
-    assert {(row["order"], round(row["left"], 9), round(row["right"], 9)) for row in ties} == {
+    assert {(row["label"], round(row["left"], 9), round(row["right"], 9)) for row in ties} == {
         (name, 0.58, 3.42) for name in ("received", "draw 1", "mean of all orders")
     }
     assert line == [{"at": 2.5}]
     deep = charts.list_orders({"received": rows}, cutoff=5)  # nothing stands behind the last rank
     assert len(layers(deep)) == 2
-    assert "cutoff" not in " ".join(deep.to_dict()["title"]["subtitle"])
 
 
-@pytest.mark.parametrize(
-    ("cutoff", "spoken"),
-    [(None, "Ranks of the relevant items. a: relevant items at rank 1, 4."),
-     (2, "Ranks of the relevant items up to the cutoff 2. a: relevant items at rank 1.")],
-)  # fmt: skip
-def test_the_text_of_orders_says_up_to_which_rank_it_speaks(
-    cutoff: int | None, spoken: str
-) -> None:
-    orders = {"a": ranking_ties(LIST, model="model", query="q")}
-    assert str(charts.list_orders(orders, cutoff=cutoff).to_dict()["description"]).endswith(spoken)
-
-
-def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> None:
+def test_a_list_without_ties_has_no_frames_and_rows_of_no_list_are_refused() -> None:
     apart = ranking_ties(LIST.with_columns(distance=pl.int_range(5)), model="model", query="q")
-    assert title(charts.list_orders({"received": apart})).startswith("None of the first 5 ranks")
-    assert len(layers(charts.list_orders({"received": apart}))) == 2
+    assert len(layers(charts.list_orders({"received": apart}))) == 1
     with pytest.raises(ColumnError, match="orders: no column 'tie'"):
         charts.list_orders({"received": LIST})
 
@@ -164,16 +140,15 @@ def test_a_list_without_mixed_ties_says_so_and_rows_of_no_list_are_refused() -> 
 def test_every_evaluator_stands_at_what_it_prints() -> None:
     frame = audit(LIST, metrics="rr@5")
     chart = charts.evaluators(frame, metric="rr", cutoff=5, model="model")
-    _, _, exact, lines, marks = layers(chart)
+    _, _, exact, lines, known = layers(chart)
     assert exact == [{"exact": pytest.approx(11 / 18)}]
-    known = [row for row in marks if row["prints"] is not None]
     wrong = frame.filter(
         pl.col("prints").ne_missing(pl.col("exact"))
     )  # the others are counted, not drawn
-    assert sorted(row["at"] for row in known) == sorted(wrong["prints"].drop_nulls())
-    assert len({row["label"] for row in marks}) == wrong.height < frame.height
+    assert sorted(row["prints"] for row in known) == sorted(wrong["prints"].drop_nulls())
+    assert len({row["label"] for row in [*known, *lines]}) == wrong.height < frame.height
     assert frame.height - wrong.height == 1
-    assert "1 more prints the exact score" in " ".join(chart.to_dict()["title"]["subtitle"])
+    assert "printed exactly by 1 more" in " ".join(chart.to_dict()["title"]["subtitle"])
     off = [abs(row["off"]) for row in known]
     assert off == sorted(off, reverse=True)
     assert {row["kind"] for row in known if row["off"]} == {"off by tie order"}
@@ -181,8 +156,6 @@ def test_every_evaluator_stands_at_what_it_prints() -> None:
     assert [(row["prints_low"], row["prints_high"]) for row in lines] == opened.select(
         "prints_low", "prints_high"
     ).rows()
-    ends = [row["at"] for row in marks if row["prints"] is None]
-    assert sorted(ends) == sorted([*opened["prints_low"], *opened["prints_high"]])
     with pytest.raises(ParameterError, match="model: 'other' is not one of 'model'"):
         charts.evaluators(frame, metric="rr", cutoff=5, model="other")
 
@@ -197,6 +170,3 @@ def test_two_models_share_one_axis() -> None:
     domains = [panel["layer"][0]["encoding"]["x"]["scale"]["domain"] for panel in spec["concat"]]
     assert domains[0] == domains[1]
     assert spec["columns"] == 1
-    assert title(
-        charts.shuffled_distribution(means, summary, **PLACE, models=["far"], one_axis=True)
-    ) == ("Random tie orders put rr@all of far between 0.5000 and 1.0000")

@@ -12,7 +12,7 @@ import pytest
 from chart_frames import PLACE, PLAIN, frames
 from made_reports import made_report
 from retrieval_report import charts
-from retrieval_report.charts.data import nice_domain
+from retrieval_report.charts.responsive import responsive
 from retrieval_report.study.pictures import pictures
 
 
@@ -20,7 +20,6 @@ def drawn(name: str) -> Any:
     own = frames(PLAIN)
     made = {
         "policies": lambda: charts.policies(own["summary"], **PLACE),
-        "panels": lambda: charts.policy_panels(own["summary"], metric="precision"),
         "cutoffs": lambda: charts.scores_by_cutoff(own["summary"], metric="precision"),
         "matrix": lambda: charts.comparison_matrix(own["comparison"], **PLACE),
         "board": lambda: charts.leaderboard(own["leaderboard"], **PLACE),
@@ -29,7 +28,7 @@ def drawn(name: str) -> Any:
     return made[name]()
 
 
-@pytest.mark.parametrize("other", ["panels", "cutoffs", "profile"])
+@pytest.mark.parametrize("other", ["cutoffs", "profile"])
 def test_charts_stand_beside_and_below_each_other(other: str) -> None:
     first, second = drawn("board"), drawn(other)
     for whole, kind in (
@@ -46,13 +45,13 @@ def test_charts_stand_beside_and_below_each_other(other: str) -> None:
     assert (first | plain).to_dict()["config"]["background"] == "transparent"
 
 
-@pytest.mark.parametrize("name", ["policies", "panels", "cutoffs", "matrix", "board", "profile"])
+@pytest.mark.parametrize("name", ["policies", "cutoffs", "matrix", "board", "profile"])
 def test_every_plot_fits_its_element(name: str) -> None:
     chart = drawn(name)
-    whole, parts = chart.to_dict(), charts.responsive(chart)
+    whole, parts = chart.to_dict(), responsive(chart)
     assert parts.title == " ".join(whole["title"]["text"])
     assert parts.description == whole["description"]
-    plots = next((whole[kind] for kind in ("concat", "hconcat") if kind in whole), [whole])
+    plots = whole.get("concat", [whole])
     assert len(parts.panels) == len(plots)
     for panel in parts.panels:
         spec = panel.specification
@@ -70,41 +69,15 @@ def test_every_plot_fits_its_element(name: str) -> None:
         )
 
 
-def test_texts_right_of_a_plot_follow_its_width() -> None:
-    spec = charts.responsive(drawn("board")).panels[0].specification
-    right = [
-        layer["encoding"]["x"]["value"]
-        for layer in spec["layer"]
-        if layer["mark"]["type"] == "text"
-    ]
-    assert right == [{"expr": "width + 12"}]
-
-
-def test_a_legend_that_panels_share_is_there_once() -> None:
-    panels = [panel.specification for panel in charts.responsive(drawn("panels")).panels]
-    legends: list[Any] = [
-        panel["encoding"]["color"]["legend"] if "encoding" in panel else None for panel in panels
-    ]
-    assert legends[0]["columns"]["expr"].endswith("? 1 : 3")
-    assert legends[1:] == [None] * (len(panels) - 1)
-
-
 def test_a_sentence_is_text() -> None:
     chart = charts.rank_flips(frames(PLAIN[:1])["summary"], **PLACE)
-    assert charts.responsive(chart).panels == ()
-    assert charts.responsive(chart).title == chart.to_dict()["description"]
+    assert responsive(chart).panels == ()
+    assert responsive(chart).title == chart.to_dict()["description"]
 
 
 def test_small_charts_do_not_grow_without_end() -> None:
-    assert charts.responsive(drawn("matrix")).panels[0].most == 2 * 46 * len(PLAIN) + 300
-    assert charts.responsive(drawn("board")).panels[0].most is None
-
-
-def test_the_axis_of_shares_ends_at_one() -> None:
-    assert nice_domain(pl.Series([0.97, 0.97])) == (0.9, 1.0)
-    assert nice_domain(pl.Series([0.03, 0.99]))[1] == 1.0
-    assert nice_domain(pl.Series([-0.01, 0.9]))[0] < 0
-    assert nice_domain(pl.Series([3.2, 17.0]))[1] >= 17
+    assert responsive(drawn("matrix")).panels[0].most == 2 * 46 * len(PLAIN) + 300
+    assert responsive(drawn("board")).panels[0].most is None
 
 
 @pytest.mark.slow
@@ -113,20 +86,12 @@ def test_all_pictures_of_a_report_have_words() -> None:
         assert picture.drawn.title
 
 
-def test_a_selection_stays_with_its_panel() -> None:
-    chart = charts.query_scatter(frames(PLAIN)["queries"], **PLACE)
-    (scatter,) = charts.responsive(
-        chart
-    ).panels  # the list beside it follows the rectangle, and cannot stand alone
-    assert [param["name"] for param in scatter.specification["params"]] == ["brush"]
-
-
 def test_ranks_that_were_not_evaluated_are_left_out() -> None:
     board = frames(PLAIN)["leaderboard"]
     unknown = board.with_columns(
         pl.lit(None, pl.Int64).alias(name) for name in ("tie_rank_low", "tie_rank_high")
     )
-    both, one = (charts.responsive(charts.leaderboard(part, **PLACE)) for part in (board, unknown))
-    assert both.subtitle.endswith("ranks: under tie order | left open by the tests over queries")
-    assert one.subtitle.endswith("ranks: left open by the tests over queries")
+    both, one = (responsive(charts.leaderboard(part, **PLACE)) for part in (board, unknown))
+    assert both.subtitle.endswith("ranks under tie order | left open by the tests over queries")
+    assert one.subtitle.endswith("ranks left open by the tests over queries")
     assert " | " not in json.dumps(one.panels[0].specification["datasets"])

@@ -10,7 +10,6 @@ import polars as pl
 
 import retrieval_report as rr
 from retrieval_report import charts
-from retrieval_report.scoring.radius import evaluate_radius
 from retrieval_report.ties.distributions import score_distribution
 
 Frames = dict[str, pl.DataFrame]
@@ -81,7 +80,6 @@ def frames(names: Names) -> Frames:
             rankings, model=names[0], query="q0", metric="precision", cutoff=2
         ),
         "curve": rr.Study(rankings, "precision@1").recall_curve,
-        "radius": evaluate_radius(rr.count_ties(rankings), radii=(0, 1, 2)),
     }
 
 
@@ -93,13 +91,11 @@ def own_pair(scores: pl.DataFrame) -> pl.DataFrame:
 
 CHARTS: dict[str, Callable[[Frames], Any]] = {
     "scores_by_cutoff": lambda of: charts.scores_by_cutoff(of["summary"], metric="precision"),
-    "scores_by_cutoff, linear": lambda of: charts.scores_by_cutoff(
+    "scores_by_cutoff, bands": lambda of: charts.scores_by_cutoff(
         of["summary"],
         metric="precision",
         bands=of["summary"]["model"].unique().sort().to_list()[:1],
-        log=False,
     ),
-    "policy_panels": lambda of: charts.policy_panels(of["summary"], metric="precision"),
     "policies": lambda of: charts.policies(of["summary"], **PLACE, audit=of["audit"]),
     "rank_flips": lambda of: charts.rank_flips(of["summary"], **PLACE),
     "shuffled_distribution": lambda of: charts.shuffled_distribution(
@@ -113,16 +109,11 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
         one_axis=True,
     ),
     "comparison_matrix": lambda of: charts.comparison_matrix(of["comparison"], **PLACE),
-    "intervals": lambda of: charts.intervals(of["comparison"], **PLACE),
     "leaderboard": lambda of: charts.leaderboard(of["leaderboard"], **PLACE),
     "deciding_queries": lambda of: charts.deciding_queries(of["deciding"], **PLACE),
     "costs": lambda of: charts.costs(of["costs"], **PLACE),
     "profile": lambda of: charts.profile(of["profile"]),
     "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
-    "query_scatter, not listed": lambda of: charts.query_scatter(
-        of["queries"], **PLACE, listed=False
-    ),
-    "ranked_list": lambda of: charts.ranked_list(of["list"]),
     "list_orders": lambda of: charts.list_orders(
         {"order received": of["list"], "</b> again": of["list"]}, cutoff=2
     ),
@@ -132,7 +123,5 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "evaluators": lambda of: charts.evaluators(
         of["audit"], **PLACE, model=next(iter(of["audit"]["model"]), "")
     ),
-    "radius": lambda of: charts.radius(of["radius"]),
     "recall_curve": lambda of: charts.recall_curve(of["curve"]),
-    "precision_recall": lambda of: charts.precision_recall(of["summary"]),
 }

@@ -238,43 +238,23 @@ def test_r_is_doubted_only_where_it_divides(metric: str, divided: bool) -> None:
     assert divided_by_relevant(metric) is divided
 
 
-def test_charts_draw_what_is_open_dashed_with_a_legend_of_its_own() -> None:
+def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
     summary = cut_report(2).summary
     here: dict[str, Any] = {"metric": "precision", "cutoff": 10}
     drawn = [
         charts.policies(summary, **here),
-        charts.policy_panels(summary, metric="precision"),
         charts.scores_by_cutoff(summary, metric="precision", bands=["codes-0"]),
-        charts.intervals(cut_report(2).comparison, **here, summary=summary),
     ]
     for chart in drawn:
         text = chart.to_json()
-        assert '"not exact: items may be missing"' in text
+        assert "not exact: items may be missing" in text
         assert '"strokeDash"' in text
     whole = report_contents(top_ten(2), **OPTIONS, truncated="no")
     for picture in pictures(whole):
         assert "items may be missing" not in str(picture.drawn)
-    ends = [(row["lowest"], row["highest"]) for row in rows_of(drawn[0], "range")]
+    ends = [(row["lowest"], row["highest"]) for row in rows_of(drawn[0], "tie_low")]
     expected = summary.filter(**here, policy="expected").sort("value", descending=True)
     assert ends == expected.select("lowest", "highest").rows()
-
-
-def test_what_is_open_of_a_difference_is_drawn_from_end_to_end() -> None:
-    report = cut_report(2)
-    chart = charts.intervals(
-        report.comparison, metric="precision", cutoff=10, summary=report.summary
-    )
-    [row] = rows_of(chart, "open_low")
-    bounds = {
-        name: rows
-        for name, *rows in report.summary.filter(metric="precision", cutoff=10, policy="expected")
-        .select("model", "lowest", "highest")
-        .rows()
-    }
-    one, other = bounds[row["model_a"]], bounds[row["model_b"]]
-    assert (row["open_low"], row["open_high"]) == (one[0] - other[1], one[1] - other[0])
-    without = charts.intervals(report.comparison, metric="precision", cutoff=10).to_dict()
-    assert "open_low" not in str(without)
 
 
 @pytest.mark.parametrize("grades", [[1, 1], [1, 0]])

@@ -162,7 +162,7 @@ def test_charts_are_as_wide_as_the_page_and_no_wider(
 
 def test_a_tooltip_shows_on_a_mark(browser: Any, three: Path) -> None:
     with Visit(browser, three) as visit:
-        marks = visit.page.locator("#policies-chart-1 .mark-symbol.role-mark > *")
+        marks = visit.page.locator("#policies-chart-plot .mark-symbol.role-mark > *")
         marks.first.scroll_into_view_if_needed()
         marks.first.hover(force=True)
         visit.page.wait_for_selector("#vg-tooltip-element.visible", state="attached")

@@ -1,0 +1,253 @@
+"""Draw what random tie orders print, and how probable each number is: of the mean of a model, and of
+one list.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import polars as pl
+from altair.typing import ChartType
+
+from retrieval_report.charts.colours import BLUE, GREY, PALETTE, VERMILLION
+from retrieval_report.charts.data import (
+    SAME,
+    at_measure,
+    check_models,
+    held,
+    models_at,
+    summary_frame,
+    with_labels,
+)
+from retrieval_report.charts.layers import RULE, Axis, keyed, layer, number_axis, span
+from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered, sentence_chart
+from retrieval_report.contracts.registry import schema
+from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.ties.distributions import DISTRIBUTION, MEAN_DISTRIBUTION
+from retrieval_report.writing.names import clean, measure_name
+from retrieval_report.writing.numbers import number
+from retrieval_report.writing.numbers import span as range_text
+
+MEANS = schema("shuffled")
+PANELS, COLUMNS = 6, 3
+PANEL_WIDTH, PANEL_HEIGHT, HEIGHT = 225, 130, 170
+MOST = 60  # bars; of more values, some share one
+SEEN = 1e-3  # of the highest bar: lower ones are left out at both ends
+BAR = {"type": "bar", "color": GREY, "opacity": 0.6}
+RULES = {
+    "expected": {**RULE, "color": BLUE},
+    "naive": {**RULE, "color": VERMILLION, "strokeDash": [5, 3]},
+}
+
+
+def shuffled_distribution(
+    shuffled: object,
+    summary: object,
+    *,
+    metric: object,
+    cutoff: int | str | None = None,
+    distribution: object = None,
+    models: Sequence[str] | None = None,
+    one_axis: bool = False,
+) -> ChartType:
+    """Draw how the mean score varies from one random tie order to the next, with one panel per
+    model.
+
+    Parameters
+    ----------
+    shuffled
+        The result of :func:`shuffled_means`.
+    summary
+        The result of :func:`summarise` for the same rankings and options.
+    metric, cutoff
+        A measure in both: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+    distribution
+        The result of ``mean_distribution``; models in it are drawn by their exact probabilities.
+    models
+        The models to draw; by default those that vary most, up to six.
+    one_axis
+        Whether all panels have the same range of scores, one below the other, so that models can be
+        compared by eye.
+
+    Returns
+    -------
+    altair.Chart
+        Bars: the exact probability of every mean, or the share of draws; rules: exact mean and
+        naive order. The range of tie order is in the heading of the panel. If all draws agree, the
+        chart is a sentence.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate, shuffled_means, summarise
+    >>> rankings = pl.DataFrame(
+    ...     {"query": ["q"] * 2, "item": list("ab"), "distance": [0, 2], "relevance": [0, 1]}
+    ... )
+    >>> summary = summarise(evaluate(rankings, metrics="rr", cutoffs=2))
+    >>> means = shuffled_means(rankings, metrics="rr", cutoffs=2, shuffles=10)
+    >>> shuffled_distribution(means, summary, metric="rr", cutoff=2).to_dict()["description"]
+    'All random tie orders give the same rr@2.'
+    """
+    draws, frame = held(shuffled, MEANS, "means", "shuffled_means"), summary_frame(summary)
+    if draws is None or frame is None:
+        return empty_chart("there are no draws" if draws is None else "the summary has no rows")
+    draws = at_measure(draws, metric, cutoff)[0].drop_nulls("value")
+    wide, where = models_at(frame, metric, cutoff)
+    if models is not None:
+        check_models("models", models, draws["model"], "has no draws")
+        draws = draws.filter(pl.col("model").is_in(list(models)))
+    if not draws.height:
+        return empty_chart(f"no draw has a value for {where}")
+    width = (pl.col("value").max() - pl.col("value").min()).alias("width")
+    varying = draws.group_by("model").agg(width).filter(pl.col("width") > SAME)
+    if varying.is_empty():
+        return sentence_chart(f"All random tie orders give the same {where}.")
+    most = PANELS if models is None else varying.height
+    shown = varying.sort("width", "model", descending=[True, False]).head(most)
+    known = _shares(distribution, *parse_measure(metric, cutoff))
+    counted = draws.group_by("model", pl.col("value").round(12)).agg(probability=pl.len())
+    counted = counted.with_columns(
+        pl.col("probability") / pl.col("probability").sum().over("model")
+    )
+    shares = pl.concat([known, counted.join(known, on="model", how="anti")])
+    bars = [_bars(_seen(shares.filter(model=model))) for model in shown["model"]]
+    rows = with_labels(shown.join(wide, on="model", how="left", maintain_order="left"))
+    low, high = (pl.concat([part[end] for part in bars]) for end in ("low", "high"))
+    scale = alt.Scale(domain=[min(low), max(high)]) if one_axis else alt.Scale(zero=False)
+    x = number_axis(alt.X, where, axis=alt.Axis(tickCount=4, grid=False), scale=scale)
+    panels = [_panel(*panel, x) for panel in zip(rows.iter_slices(1), bars, strict=True)]
+    columns = 1 if one_axis else COLUMNS
+    chart = alt.concat(*panels, columns=columns, spacing={"row": 22, "column": 26})
+    text = (
+        "bars: exact probability of every mean where it is known, else the share of draws; solid "
+        "line: expected score; dashed line: naive order; models that do not vary: "
+        f"{draws['model'].n_unique() - varying.height}, that vary less: {varying.height - shown.height}"
+    )
+    return finish(chart, f"{where} under random tie orders", text, rows, "expected", "tie_std")
+
+
+def _shares(distribution: object, metric: str, cutoff: int | None) -> pl.DataFrame:
+    """Return the exact distributions at this measure."""
+    what = "distribution", "mean_distribution"
+    frame = None if distribution is None else held(distribution, MEAN_DISTRIBUTION, *what)
+    if frame is None:
+        frame = pl.DataFrame(schema=MEAN_DISTRIBUTION)
+    here = frame.filter(pl.col("cutoff").eq_missing(cutoff), metric=metric)
+    return here.select("model", "value", "probability")
+
+
+def _panel(row: pl.DataFrame, bars: pl.DataFrame, x: Axis) -> alt.LayerChart:
+    """One model: its bars, and its expected and naive score."""
+    layers = [_bar_layer(bars, x)]
+    layers += [
+        span(row, mark, x, name, tips=("model", name, "tie_std")) for name, mark in RULES.items()
+    ]
+    low, high = row.select("lowest", "highest").row(0)
+    reach = "" if low is None else f"tie order could give {range_text(low, high)}"
+    title = alt.Title(text=row["label"][0], subtitle=reach, fontSize=12, fontWeight="normal")
+    return layered(layers, PANEL_WIDTH, PANEL_HEIGHT).properties(title=title)
+
+
+def _seen(shares: pl.DataFrame) -> pl.DataFrame:
+    """The values between the first and the last that are not too rare to see."""
+    seen = shares.filter(pl.col("probability") >= SEEN * pl.col("probability").max())["value"]
+    return shares.filter(pl.col("value").is_between(seen.min(), seen.max()))
+
+
+def _bars(shares: pl.DataFrame) -> pl.DataFrame:
+    """Return a thin bar for every value, or, if they are many, bars side by side that stand for
+    equally many steps between values, since a mean of n queries has steps.
+    """
+    rows = shares.sort("value").select("value", "probability")
+    start, reach = rows["value"][0], rows["value"][-1] - rows["value"][0]
+    gap = min(rows["value"].diff().drop_nulls(), default=1.0)
+    if rows.height <= MOST:
+        half = max(min(0.3 * gap, reach / 100), reach / 250)
+        return rows.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, values=1)
+    width = gap * math.ceil((reach / gap + 1) / MOST)
+    bar = ((pl.col("value") - start) / width + 1e-6).floor()
+    bars = rows.group_by(bar=bar).agg(pl.col("probability").sum(), values=pl.len()).sort("bar")
+    low = start + pl.col("bar") * width - gap / 2
+    return bars.with_columns(low=low, high=low + width, value=low + width / 2)
+
+
+def _bar_layer(bars: pl.DataFrame, x: Axis) -> alt.Chart | None:
+    axis = alt.Axis(format="~%", tickCount=4)
+    y = alt.Y("probability:Q", title="share of orders", axis=axis, scale=alt.Scale(domainMin=0))
+    tips = ("value", "probability", "values")
+    return span(bars, BAR, x, "low", "high", tips=tips, y=y, y2=alt.datum(0))
+
+
+def score_distribution(
+    distribution: object,
+    *,
+    metric: object,
+    cutoff: int | str | None = None,
+    marks: Mapping[str, float | None] | None = None,
+) -> ChartType:
+    """Draw how probable every score of one list is under random tie order.
+
+    Parameters
+    ----------
+    distribution
+        The result of :func:`score_distribution`.
+    metric, cutoff
+        The measure of the scores: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole
+        list.
+    marks
+        Scores to mark by name, such as those of the order received and of one draw; None leaves one
+        out.
+
+    Returns
+    -------
+    altair.Chart
+        One bar per score, or at most sixty side by side if there are more. If every order has the
+        same score, the chart is a sentence.
+
+    Examples
+    --------
+    >>> import retrieval_report as rr
+    >>> rankings = {
+    ...     "query": ["q"] * 4,
+    ...     "item": list("abcd"),
+    ...     "distance": [1] * 4,
+    ...     "relevance": [1, 0, 0, 0],
+    ... }
+    >>> found = rr.lists.score_distribution(
+    ...     rankings, model="model", query="q", metric="rr", cutoff=None
+    ... )
+    >>> chart = score_distribution(
+    ...     found, metric="rr", cutoff=None, marks={"expected": 0.5208, "order received": 1.0}
+    ... )
+    >>> print(*chart.to_dict()["title"]["text"])
+    rr@all of one list under its tie orders
+    """
+    frame = held(distribution, DISTRIBUTION, "distribution", "score_distribution")
+    where = measure_name(*parse_measure(metric, cutoff))
+    if frame is None:
+        return empty_chart(f"the list has no {where}")
+    exact = frame["method"][0] == "exact"
+    orders = f"{'orders that differ' if exact else 'random orders'}: {frame['orders'][0]}"
+    if frame.height == 1:
+        score = number(frame["value"][0])
+        return sentence_chart(f"Every tie order gives the same {where} here: {score} ({orders}).")
+    known = [(clean(name, 40), at) for name, at in (marks or {}).items() if at is not None]
+    marked = pl.DataFrame(known, schema={"mark": pl.String, "at": pl.Float64}, orient="row")
+    looks = dict(zip(marked["mark"], PALETTE, strict=False))
+    x = number_axis(alt.X, where)
+    colour = keyed(alt.Color, marked["mark"], looks, orient="top")
+    layers = [
+        _bar_layer(_bars(frame), x),
+        layer(marked, {**RULE, "strokeWidth": 2}, ("mark", "at"), x=x("at"), color=colour),
+    ]
+    likely = frame.sort("probability", "value", descending=[True, False])
+    spoken = likely.with_columns(label=pl.col("value").map_elements(number, pl.String))
+    return finish(
+        layered(layers, WIDTH, HEIGHT),
+        f"{where} of one list under its tie orders",
+        f"bars: share of the tie orders that give the score; {orders}",
+        spoken,
+        "probability",
+    )

@@ -1,0 +1,157 @@
+"""What charts are made of: axes, colours and tool tips of columns, and layers of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import altair as alt
+import polars as pl
+
+from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
+from retrieval_report.contracts.registry import title_of
+
+Axis = Callable[[str], alt.X | alt.Y]  # the axis of a column
+Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.StrokeDash)
+Mark = Mapping[str, Any]
+
+NARROW = 520  # pixels; on narrower screens labels are shortened and legends stand in one column
+LETTERS = 18  # of such a label; longer ones lose their middle, where names of a series differ least
+SHORTENED = (
+    f"containerSize()[0] > 0 && containerSize()[0] < {NARROW} && length(datum.label) > {LETTERS} ? "
+    f"slice(datum.label, 0, {LETTERS // 2}) + '…' + slice(datum.label, {1 - LETTERS // 2}) : "
+    "datum.label"
+)
+NUMBER = ".6~g"  # as many digits as there are, six at most
+OPEN = "not exact: items may be missing"  # what is drawn dashed, and what is said of it
+IN_CELL = "in-cell"  # the style of what is written on tiles
+
+DOT: Mark = {"type": "point", "filled": True, "size": 50, "opacity": 1}
+RULE: Mark = {"type": "rule", "strokeWidth": 1.6}
+TEXT: Mark = {"type": "text", "align": "left"}
+INTERVAL: Mark = {"type": "rule", "strokeWidth": 1.4, "color": GREY}
+TIES: Mark = {"type": "bar", "size": 8, "color": VERMILLION, "opacity": 0.45, "cornerRadius": 3}
+OPEN_TIES: Mark = {
+    "type": "bar", "size": 8, "filled": False, "stroke": VERMILLION, "strokeDash": [4, 3]
+}  # fmt: skip
+RANGES = (
+    "dot: score; line: 95% confidence interval over queries; bar: range over tie orders, ±2 standard "
+    "deviations if best and worst were not evaluated"
+)
+MODEL = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
+
+
+def number_axis(kind: type[alt.X] | type[alt.Y], title: str | None, **how: Any) -> Axis:
+    """The axis that columns of numbers share."""
+    how = {"scale": alt.Scale(zero=False), **how}
+    return partial(kind, type="quantitative", title=title, **how)
+
+
+def row_axis(labels: Iterable[str]) -> alt.Y:
+    """An axis with one row per label, in order."""
+    scale = alt.Scale(domain=[*labels])
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelExpr=SHORTENED)
+    return alt.Y("label:N", sort=None, title=None, scale=scale, axis=axis)
+
+
+def keyed(
+    channel: type[Channel],
+    column: pl.Series,
+    looks: Mapping[str, Any],
+    title: str | None = None,
+    **legend: Any,
+) -> Channel:
+    """A colour for every text of a column that occurs in it, with a legend."""
+    used: dict[str, Any] = {text: look for text, look in looks.items() if text in set(column)}
+    scale = alt.Scale(domain=[*used], range=[*used.values()])
+    return channel(f"{column.name}:N", scale=scale, legend=alt.Legend(title=title, **legend))
+
+
+def inline(frame: pl.DataFrame) -> alt.InlineData:
+    """Return rows to embed in the chart, without a data transformer; NaN and infinities become
+    null.
+    """
+    floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
+    return alt.InlineData(values=frame.with_columns(finite).to_dicts())
+
+
+def layer(
+    rows: pl.DataFrame, mark: Mark, tips: Sequence[str] = (), **channels: Any
+) -> alt.Chart | None:
+    """Draw rows with a mark, and the columns of ``tips`` as tool tips; None if there are no rows."""
+    if rows.is_empty():
+        return None
+    fields = (str(getattr(channel, "shorthand", channel)) for channel in channels.values())
+    used = dict.fromkeys([*tips, *(field.partition(":")[0] for field in fields)])
+    data = rows.select(name for name in used if name in rows.columns)
+    if tips:
+        channels["tooltip"] = [_tooltip(data[name]) for name in tips]
+    chart: alt.Chart = alt.Chart(inline(data), mark=alt.MarkDef(**mark)).encode(**channels)
+    return chart
+
+
+def _tooltip(column: pl.Series) -> alt.Tooltip:
+    kind = "Q" if column.dtype.is_numeric() else "N"
+    text = NUMBER if column.dtype.is_float() else alt.Undefined
+    return alt.Tooltip(f"{column.name}:{kind}", title=title_of(column.name), format=text)
+
+
+def span(
+    rows: pl.DataFrame, mark: Mark, axis: Axis, low: str, high: str | None = None, **how: Any
+) -> alt.Chart | None:
+    """Draw a mark from one column to another on an axis, or at one column."""
+    start = axis(low)
+    across = "x" if isinstance(start, alt.X) else "y"
+    ends = {across: start} if high is None else {across: start, f"{across}2": f"{high}:Q"}
+    return layer(rows.drop_nulls([low, high or low]), mark, **ends, **how)
+
+
+def models(
+    rows: pl.DataFrame, axis: Axis, tips: Sequence[str], **across: Any
+) -> list[alt.Chart | None]:
+    """Draw the ``value`` of every model with its interval over queries and its range over tie
+    orders, on one axis.
+    """
+    two = 2 * pl.col("tie_std")
+    rows = rows.with_columns(
+        tie_low=pl.coalesce("lowest", pl.col("value") - two),
+        tie_high=pl.coalesce("highest", pl.col("value") + two),
+    )
+    cut = is_cut(rows)
+    how: dict[str, Any] = {"tips": tips, **across}
+    return [
+        span(rows.filter(~cut), TIES, axis, "tie_low", "tie_high", **how),
+        span(rows.filter(cut), OPEN_TIES, axis, "tie_low", "tie_high", **how),
+        span(rows, INTERVAL, axis, "ci_low", "ci_high", **how),
+        span(rows, {**DOT, "color": BLUE}, axis, "value", **how),
+    ]
+
+
+def is_cut(rows: pl.DataFrame) -> pl.Expr:
+    """Rows whose scores depend on items that were not retrieved."""
+    if "truncated_share" not in rows.columns:
+        return pl.lit(False)
+    return (pl.col("truncated_share") > 0).fill_null(False)
+
+
+def how_to_read(text: str, rows: pl.DataFrame) -> str:
+    """Return a subtitle that says, too, what is dashed."""
+    return f"{text}; dashed: {OPEN}" if rows.filter(is_cut(rows)).height else text
+
+
+def tiles(
+    rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color, strong: float, tips: Sequence[str]
+) -> list[alt.Chart | None]:
+    """Draw opaque tiles with a ``text``, light on those whose number is above ``strong``, so that it
+    is readable on any page.
+    """
+    number = str(colour.shorthand)
+    is_strong = f"datum.{number.partition(':')[0]} > {strong}"
+    ink = alt.condition(is_strong, alt.value("#ffffff"), alt.value("#222222"))
+    text = {"type": "text", "style": IN_CELL}
+    return [
+        layer(rows, {"type": "rect"}, tips, x=x, y=y, color=colour),
+        layer(rows, text, x=x, y=y, text="text:N", color=ink, detail=number),
+    ]
