@@ -232,19 +232,12 @@ def _no_frame(frame: object, what: str) -> str:
             f"{what}: a {kind} holds more than the {what}; unpack it with **, as in "
             "evaluate(**inputs)"
         )
-    if hasattr(frame, "__array__"):
-        return (
-            f"{what}: a {kind} is not a frame; from_search makes one of the arrays that a "
-            "search returns"
-        )
-    if isinstance(frame, (list, tuple)):
-        return f"{what}: a {kind} is not a frame; for rows as dicts, pass pl.DataFrame(rows)"
-    if isinstance(frame, str) or hasattr(frame, "__fspath__"):
-        return (
-            f"{what}: a {kind} is not a frame; read a file with read_rankings, read_judgements "
-            "or read_queries"
-        )
-    return (
-        f"{what}: a {kind} is not a frame; pass a Polars, pandas, PyArrow or DuckDB frame, or a "
-        "dict of columns"
-    )
+    hints = {
+        "__array__": "from_search makes one of the arrays that a search returns",
+        "encode": "read a file with read_rankings, read_judgements or read_queries",
+        "__fspath__": "read a file with read_rankings, read_judgements or read_queries",
+        "index": "for rows as dicts, pass pl.DataFrame(rows)",
+    }
+    usual = "pass a Polars, pandas, PyArrow or DuckDB frame, or a dict of columns"
+    hint = next((hint for name, hint in hints.items() if hasattr(frame, name)), usual)
+    return f"{what}: a {kind} is not a frame; {hint}"

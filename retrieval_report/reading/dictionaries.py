@@ -118,9 +118,7 @@ def _numbers(name: str, values: list[Any], what: str) -> pl.Series:
                 f"{what}: {merged} among fractions: Float64 cannot hold it, and neighbours would "
                 "tie"
             )
-        return pl.Series(
-            name, [None if value is None else float(value) for value in plain], dtype=pl.Float64
-        )
+        return pl.Series(name, plain, dtype=pl.Float64, strict=False)
     try:
         return pl.Series(name, plain)
     except OverflowError:
