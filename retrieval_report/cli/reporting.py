@@ -31,29 +31,7 @@ BOARD = (
     "ci_low",
     "ci_high",
 )
-QUESTIONS = {  # frame of a study → columns that are shown
-    "segments": (
-        "segment",
-        "queries",
-        "winner",
-        "value",
-        "overall_winner",
-        "overall_value",
-        "segments_p",
-        "verdict",
-    ),
-    "no_worse": (
-        "model",
-        "value",
-        "difference",
-        "bound_low",
-        "margin",
-        "verdict",
-        "detectable",
-        "queries_needed",
-    ),
-    "costs": ("model", "cost", "amount", "value", "tie_std", "front", "beaten_by"),
-}
+ALSO = ("segments", "no_worse", "costs")  # questions of which the command shows the tables too
 
 
 @cli.command(short_help="Write a page that opens without network, and its numbers.")
@@ -143,14 +121,15 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
 
     from retrieval_report.comparison.leaderboard import rank_range
     from retrieval_report.engines.check_scores import at_measure
+    from retrieval_report.study.questions import QUESTIONS
 
     output.check(
-        [*data.paths, settings["costs"]], *(f"{name}.csv" for name in ("leaderboard", *QUESTIONS))
+        [*data.paths, settings["costs"]], *(f"{name}.csv" for name in ("leaderboard", *ALSO))
     )
     study = study_of(data, settings)
     frames = {
         "leaderboard": study.leaderboard,
-        **{name: getattr(study, name) for name in QUESTIONS},
+        **{name: getattr(study, name) for name in ALSO},
     }
     frames = {name: frame for name, frame in frames.items() if frame.width}
     board = study.leaderboard.with_columns(
@@ -163,9 +142,10 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     texts = identical_sentence(study.identical)
     texts.append(frame_table(board, shown, by=("metric", "cutoff", "queries", "unpaired")))
     texts += uneven_lengths(study.scores, study.measures)
-    for name, columns in QUESTIONS.items():
-        if name in frames:
-            rows = frames[name].filter(here, pl.col("policy") == "expected")
+    for question in QUESTIONS:
+        if question.name in frames and question.table is not None:
+            rows = frames[question.name].filter(here, pl.col("policy") == "expected")
+            columns = [name for name in question.table.columns.split() if name != "measure"]
             texts.append(frame_table(rows, columns, by=("metric", "cutoff")))
     output.show(
         frames, "\n\n".join(texts), form=form, latex=study.to_latex, notices=lambda: study.notices

@@ -7,6 +7,7 @@ from inspect import signature
 from typing import TYPE_CHECKING
 
 from retrieval_report.study.contents import Report
+from retrieval_report.study.questions import QUESTIONS
 
 if TYPE_CHECKING:  # Altair takes longer to import than everything else
     from retrieval_report.charts.responsive import Responsive
@@ -39,4 +40,8 @@ def pictures(report: Report) -> list[Picture]:
         )
         if not shown.title.startswith(EMPTY):
             drawn.append(Picture(f"{name}-chart", shown))
+    for question in QUESTIONS:
+        if question.chart is not None and report.frames[question.name].width:
+            shown = responsive(question.chart(report), text=PAGE_TEXT)
+            drawn.append(Picture(f"{question.name}-chart", shown))
     return drawn

@@ -849,7 +849,7 @@ class Study:
     def _of_models(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the rows of the selected models, and those about all models."""
         names = self._view.models
-        if names is None:
+        if names is None or not frame.width:
             return frame
         return frame.filter(pl.col("model").is_in(list(names)) | pl.col("model").is_null())
 

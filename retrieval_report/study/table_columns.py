@@ -224,6 +224,8 @@ class Table:
     measures: Sequence[str]
     note: str
     chosen: str  # the measure shown at first
+    section: str = ""  # of the page, in which tables with a layout follow each other
+    folded: str = ""  # the line that opens it
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -239,6 +241,8 @@ def table_of(
     *,
     chosen: str = "",
     note: str = "",
+    section: str = "",
+    folded: str = "",
 ) -> Table:
     """Return a table of rows; readers can filter it by measure if it is said which one is shown at
     first.
@@ -258,4 +262,6 @@ def table_of(
         [row["measure"] for row in shown] if chosen else [],
         note,
         chosen,
+        section,
+        folded,
     )

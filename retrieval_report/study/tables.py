@@ -4,19 +4,21 @@ sort by.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import polars as pl
 
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import DEPENDS
-from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.engines.check_scores import MEAN, SIDES, at_cutoff, at_measure, side_by_side
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.contents import Report
+from retrieval_report.study.questions import QUESTIONS, Layout, Question
 from retrieval_report.study.table_columns import (
     FULL_NAME,
     INTERVAL_COLUMN,
@@ -46,33 +48,40 @@ def report_tables(report: Report) -> dict[str, Table]:
     """Return all tables of the page by id, except those without rows, as of questions that were not
     asked.
     """
-    tables = (
-        _leaderboard(report),
-        _deciding(report),
-        _similarity(report),
-        _curve(report),
-        _coverage(report),
-        *_requested(report),
-        _summary(report),
-        *_comparisons(report),
-        _agreement(report),
-        *_audits(report),
-        _profile(report),
-        _queries(report),
-        _truncation(report),
-        _fingerprint(report),
-    )
+    tables = [table for question in QUESTIONS for table in _tables_of(report, question)]
     return {table.id: table for table in tables if table.rows or table.note}
 
 
-def _leaderboard(report: Report) -> Table:
+def _tables_of(report: Report, question: Question) -> Iterable[Table]:
+    if question.table is not None:
+        return [_plain(report, question.name, question.table)]
+    return BUILDERS[question.name](report) if question.name in BUILDERS else []
+
+
+def _plain(report: Report, name: str, layout: Layout) -> Table:
+    """Return the table of a frame as its layout says."""
+    frame = report.frames[name]
+    if "policy" in frame.columns:
+        frame = frame.filter(policy="expected")
+    return table_of(
+        layout.id or name,
+        layout.caption.format_map(defaultdict(str, report.parameters, measure=report.measure)),
+        columns_of(name, layout.columns),
+        _measured_rows(report, frame),
+        chosen=report.measure if layout.choice else "",
+        section=layout.section,
+        folded=layout.folded,
+    )
+
+
+def _leaderboard(report: Report) -> list[Table]:
     ranks = (_ranks("tie", "Ranks by tie order"), _ranks("query", "Ranks by queries"))
     rows = report.leaderboard if report.leaderboard["model"].n_unique() > 1 else pl.DataFrame()
     letters = ["letters"] if "letters" in rows.columns else []
     columns = columns_of(
         "leaderboard", "rank model measure value tie_std", *letters, *ranks, INTERVAL_COLUMN
     )
-    return _by_measure(report, "leaderboard", "Models, best first", columns, rows)
+    return [_by_measure(report, "leaderboard", "Models, best first", columns, rows)]
 
 
 def _ranks(source: str, title: str) -> Column:
@@ -84,7 +93,7 @@ def _ranks(source: str, title: str) -> Column:
     )
 
 
-def _deciding(report: Report) -> Table:
+def _deciding(report: Report) -> list[Table]:
     here = report.deciding
     if here.width:
         here = here.filter(at_measure(report.metric, report.cutoff))
@@ -105,16 +114,10 @@ def _deciding(report: Report) -> Table:
         if rows and alike
         else ""
     )
-    return table_of("deciding", caption, columns, rows)
+    return [table_of("deciding", caption, columns, rows)]
 
 
-def _similarity(report: Report) -> Table:
-    columns = columns_of("similarity_means", *schema("similarity_means"))
-    rows = report.similarity_means.iter_rows(named=True)
-    return table_of("similarity", "How alike the lists of the first two models are", columns, rows)
-
-
-def _curve(report: Report) -> Table:
+def _curve(report: Report) -> list[Table]:
     """A row for every model, a column for every level of recall."""
     frame, name = report.recall_curve, "recall_curve"
     levels = [f"{level:g}" for level in frame["recall"].unique().sort()] if frame.width else []
@@ -127,48 +130,10 @@ def _curve(report: Report) -> Table:
         frame.select("model", "recall", "value").iter_rows() if frame.width else ()
     ):
         rows.setdefault(model, {"model": model})[f"{recall:g}"] = value
-    return table_of("recall-curve", "Interpolated precision along recall", columns, rows.values())
+    return [table_of("recall-curve", "Interpolated precision along recall", columns, rows.values())]
 
 
-def _coverage(report: Report) -> Table:
-    columns = columns_of("coverage", "model measure value tie_std queries")
-    caption = "How much of the lists is judged, and what rank-biased precision leaves open"
-    return table_of("coverage", caption, columns, _measured_rows(report, report.coverage))
-
-
-def _requested(report: Report) -> tuple[Table, ...]:
-    """Return the tables of segments, a margin and costs."""
-    asked, costs = report.parameters, report.costs
-    by, margin = (
-        asked.get("by", "segment"),
-        f"{asked.get('baseline')} by more than {asked.get('margin')}",
-    )
-    segments = (
-        "segment measure queries winner value overall_winner overall_value segments_p verdict"
-    )
-    no_worse = "model measure value difference bound_low verdict detectable queries_needed"
-    paid = columns_of("costs", "model cost amount measure value tie_std front beaten_by")
-    costs = costs.filter(policy="expected") if costs.width else costs
-    return (
-        _by_measure(
-            report,
-            "segments",
-            f"Winners by {by}",
-            columns_of("segments", segments),
-            report.segments,
-        ),
-        _by_measure(
-            report,
-            "no-worse",
-            f"No worse than {margin}?",
-            columns_of("no_worse", no_worse),
-            report.no_worse,
-        ),
-        _by_measure(report, "costs", "Scores against costs", paid, costs),
-    )
-
-
-def _summary(report: Report) -> Table:
+def _summary(report: Report) -> list[Table]:
     counts = [name for name in COUNTS if report.summary[name].sum()]
     values = pl.col("tie_std", "truncated_share", "pooled", "ci_low", "ci_high", "queries", *counts)
     wide = side_by_side(report.summary, MEAN, SIDES, values.filter(policy="expected").first())
@@ -190,9 +155,11 @@ def _summary(report: Report) -> Table:
         measure for measure in measures if measure != (report.metric, report.cutoff)
     ]  # the verdict names it
     note = " ".join(uneven_lengths(report.scores, others))
-    return table_of(
-        "summary", "Mean scores of all models", columns, rows, chosen=report.measure, note=note
-    )
+    return [
+        table_of(
+            "summary", "Mean scores of all models", columns, rows, chosen=report.measure, note=note
+        )
+    ]
 
 
 def _comparisons(report: Report) -> list[Table]:
@@ -240,7 +207,7 @@ def _comparisons(report: Report) -> list[Table]:
     ]
 
 
-def _agreement(report: Report) -> Table:
+def _agreement(report: Report) -> list[Table]:
     columns = columns_of("agreement", "policy_a policy_b measure tau same_winner")
     # Shuffles repeat the expectation with noise, and pairs that agree need only one sentence.
     frame = report.agreement.filter(
@@ -255,17 +222,19 @@ def _agreement(report: Report) -> Table:
     )
     if frame.height and not differing.height:
         note = "All policies rank the models the same way, by every measure: Kendall’s τ is 1."
-    return _by_measure(
-        report, "agreement", "Where policies disagree on the ranking", columns, differing, note
-    )
+    return [
+        _by_measure(
+            report, "agreement", "Where policies disagree on the ranking", columns, differing, note
+        )
+    ]
 
 
-def _audits(report: Report) -> tuple[Table, ...]:
+def _audits(report: Report) -> list[Table]:
     """Return the table of numbers that tie order changes or may change, best models first, and that
     of the others.
     """
     if report.audit.is_empty():
-        return ()
+        return []
     system, order = column_of("audit", "system", key="name"), column_of("audit", "order", width=80)
     numbers = (_printed(), "exact definition_shift off z")
     columns = columns_of("audit", system, "call model", *numbers, _same_winner(), order)
@@ -280,10 +249,10 @@ def _audits(report: Report) -> tuple[Table, ...]:
     parts = {"audit": rows.filter(~settled), "audit-exact": rows.filter(settled)}
     caption = f"What other systems would print for {report.measure}"
     captions = {"audit": caption, "audit-exact": f"{caption}: the exact score of its definition"}
-    return tuple(
+    return [
         table_of(id, captions[id], columns, part.iter_rows(named=True))
         for id, part in parts.items()
-    )
+    ]
 
 
 def _printed() -> Column:
@@ -313,27 +282,27 @@ def _same_winner() -> Column:
     )
 
 
-def _profile(report: Report) -> Table:
+def _profile(report: Report) -> list[Table]:
     shares = "cut_share mixed_share ends_in_cut_tie tied_items mixed_items"
     cutoff = column_of("profile", "cutoff", nothing="all")
     columns = columns_of(
         "profile", "model", cutoff, shares, "tie_median tie_max items distances bits"
     )
     rows = _best_first(report, report.profile).iter_rows(named=True)
-    return table_of("profile", "How much the distances tie", columns, rows)
+    return [table_of("profile", "How much the distances tie", columns, rows)]
 
 
-def _queries(report: Report) -> Table:
+def _queries(report: Report) -> list[Table]:
     columns = columns_of("queries", "query model measure naive expected std lowest highest spread")
     affected = report.queries.filter(pl.col("spread") > 0)
     caption = (
         "Queries whose score is most affected by tie "
         f"order{' or by the cut of their list' * report.cut}"
     )
-    return _by_measure(report, "queries", caption, columns, affected)
+    return [_by_measure(report, "queries", caption, columns, affected)]
 
 
-def _truncation(report: Report) -> Table:
+def _truncation(report: Report) -> list[Table]:
     """Return the table of how the lists of every model are treated, at the cutoff of the
     verdict.
     """
@@ -346,21 +315,28 @@ def _truncation(report: Report) -> Table:
         lists_are=words
     )
     columns = columns_of("truncation", "model", lists_are, reason, numbers)
-    return table_of(
-        "truncation",
-        f"How the lists are treated, for {report.measure}",
-        columns,
-        rows.iter_rows(named=True),
-    )
+    return [
+        table_of(
+            "truncation",
+            f"How the lists are treated, for {report.measure}",
+            columns,
+            rows.iter_rows(named=True),
+        )
+    ]
 
 
-def _fingerprint(report: Report) -> Table:
+def _fingerprint(report: Report) -> list[Table]:
     """Return the table of the frames received."""
     frame = report.fingerprint
     columns = [column_of("fingerprint", name, width=64) for name in frame.columns]
-    return table_of(
-        "fingerprint", "The data this report was made from", columns, frame.iter_rows(named=True)
-    )
+    return [
+        table_of(
+            "fingerprint",
+            "The data this report was made from",
+            columns,
+            frame.iter_rows(named=True),
+        )
+    ]
 
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
@@ -379,7 +355,10 @@ def _measured_rows(report: Report, frame: pl.DataFrame) -> list[dict[str, Any]]:
     """Rows with their measure, those of the headline first."""
     if not frame.width:  # the question was not asked
         return []
-    rows = [{**row, "measure": _measure(row)} for row in frame.iter_rows(named=True)]
+    rows = list(frame.iter_rows(named=True))
+    if "metric" not in frame.columns:
+        return rows
+    rows = [{**row, "measure": _measure(row)} for row in rows]
     return sorted(rows, key=lambda row: row["measure"] != report.measure)
 
 
@@ -397,3 +376,18 @@ def _by_measure(
     return table_of(
         id, caption, columns, _measured_rows(report, frame), chosen=report.measure, note=note
     )
+
+
+BUILDERS: Mapping[str, Callable[[Report], Iterable[Table]]] = {
+    "summary": _summary,
+    "comparison": _comparisons,
+    "agreement": _agreement,
+    "profile": _profile,
+    "truncation": _truncation,
+    "audit": _audits,
+    "queries": _queries,
+    "leaderboard": _leaderboard,
+    "deciding": _deciding,
+    "recall_curve": _curve,
+    "fingerprint": _fingerprint,
+}
