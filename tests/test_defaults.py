@@ -17,7 +17,6 @@ import records
 import retrieval_report as rr
 from made_reports import made_rankings
 from retrieval_report.cli import cli
-from retrieval_report.engines.stream import score_stream
 from retrieval_report.report import report_contents
 
 USUAL = [("ndcg", 10), ("precision", 10), ("recall", 10), ("ap", None)]
@@ -29,18 +28,8 @@ def measures_in(frame: pl.DataFrame) -> list[tuple[str, int | None]]:
     return frame.select("metric", "cutoff").unique(maintain_order=True).rows()
 
 
-def streamed(rows: pl.DataFrame) -> pl.DataFrame:
-    batches = (
-        rows.sort("model", "query", "distance")
-        .to_arrow(compat_level=pl.CompatLevel.oldest())
-        .to_batches()
-    )
-    return pl.concat(pl.DataFrame(batch) for batch in score_stream(batches))
-
-
 FACES: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
     "evaluate": rr.evaluate,
-    "stream": streamed,
     "shuffled_means": lambda rows: rr.shuffled_means(rows, shuffles=2),
     "audit": lambda rows: rr.audit(rows, systems="ranx"),
     "like": lambda rows: rr.systems.evaluate_like(rows, "ranx"),

@@ -37,9 +37,7 @@ class Task:
     output: Output
     average: str
     settings: dict[str, Any]
-    master: str = "local[*]"  # these three are for Spark only
-    plan: str = "auto"
-    trust_items: bool = False
+    master: str = "local[*]"  # for Spark only
     resume: bool = False  # for one process and its disk alone
 
     def folder(self, *names: str) -> Path | None:
@@ -218,16 +216,12 @@ def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
 
     data = task.data
     queries = None if data.queries is None else frame_beside(spark, data.queries, QUERIES)
-    rankings = rankings_frame(spark, data.rankings, data.columns)
-    if not task.trust_items and "item" in rankings.columns:
-        on.check_items(rankings)
     frame = on.evaluate(
-        rankings,
+        rankings_frame(spark, data.rankings, data.columns),
         judgements=None
         if data.judgements is None
         else frame_beside(spark, data.judgements, JUDGEMENTS),
         queries=queries,
-        plan=task.plan,
         **task.settings,
     )
     if scores is not None:

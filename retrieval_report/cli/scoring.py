@@ -57,18 +57,6 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
     metavar="URL",
     help="For Spark: local[4], yarn, spark://…, sc://…; default: this machine.",
 )
-@click.option(
-    "--plan",
-    type=click.Choice(["auto", "ties", "rows"]),
-    help="For Spark: count ties first, or send all rows.",
-)
-@click.option(
-    "--trust-items",
-    is_flag=True,
-    default=None,
-    help="For Spark: do not look for items that occur twice in a list, which takes a separate "
-    "exchange.",
-)
 @output_options("scores.csv and summary.csv")
 @json_option
 def evaluate(
@@ -76,6 +64,7 @@ def evaluate(
     output: Output,
     average: str,
     engine: str,
+    master: str | None,
     resume: bool,
     as_json: bool,
     **settings: Any,
@@ -86,8 +75,6 @@ def evaluate(
     over all orders of tied items with its standard deviation, and the lowest and highest that any
     order can give.
     """
-    given = {name: settings.pop(name) for name in ("master", "plan", "trust_items")}
-    own: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if engine == "spark" and given_reading_options():
         raise click.UsageError(
             f"{given_reading_options()[0]} does not work with --engine spark: rename the columns "
@@ -96,14 +83,11 @@ def evaluate(
     settings = settled(settings)
     if "like" in settings and engine != "memory":
         raise click.UsageError(f"--like is for --engine memory, not for --engine {engine}")
-    for name in own if engine != "spark" else ():
-        raise click.UsageError(
-            f"--{name.replace('_', '-')} is for --engine spark, not for --engine {engine}"
-        )
+    if master is not None and engine != "spark":
+        raise click.UsageError(f"--master is for --engine spark, not for --engine {engine}")
     if resume and (engine != "disk" or output.out is None):
         raise click.UsageError("--resume needs --engine disk and --out")
-    own["resume"] = resume
-    task = Task(data, output, average, settings, **own)
+    task = Task(data, output, average, settings, master or "local[*]", resume)
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not
     # lose them.
     summary, files, notes = ENGINES[engine](task)

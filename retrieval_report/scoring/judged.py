@@ -40,16 +40,6 @@ from retrieval_report.scoring.known_items import (
 )
 from retrieval_report.scoring.pool import pool_of
 
-# Roles of the rows of a stream.
-KNOWN = 0
-"""Role of a row from judgements or a queries frame: the list is requested and has ``count`` judged
-items.
-"""
-NOT_RETRIEVED = 1
-"""Role of a row that is not in its list: masked, or known but not retrieved."""
-RETRIEVED = 2
-"""Role of an item of the list, or of ``count`` such items; rows without a role have this one."""
-
 
 @dataclass(frozen=True)
 class KnownOfWhole:
@@ -60,7 +50,6 @@ class KnownOfWhole:
     grades: tuple[float, ...] = ()  # relevances of other rows
     graded: bool = True  # whether anything says what is relevant
     judged: bool = False  # whether judgements were given, so that all other items are not relevant
-    complete: bool = False  # whether a queries frame was given, which names every query
     pooled: bool = False  # whether the known items are the relevant ones that any model retrieved
     relevant: bool = False  # whether some query has a relevant item
 
@@ -224,9 +213,7 @@ def judge(
     _check_items(parts, located, grade)
     lists = all_lists(found, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
-    whole = replace(
-        whole, models=models, judged=judged, complete=parts.queries is not None, pooled=parts.pooled
-    )
+    whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
     rows = _spread(located.rows, found, lists)
     return Judged(parts.rows, known, lists, rows, located.items, grades, grade, whole)
 

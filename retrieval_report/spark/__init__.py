@@ -11,9 +11,8 @@ import importlib.util
 if importlib.util.find_spec("pyspark") is None:
     raise ImportError("retrieval_report.spark needs pyspark: pip install 'retrieval-report[spark]'")
 
-from retrieval_report.spark.counting import check_items, count_ties
-from retrieval_report.spark.evaluation import evaluate
+from retrieval_report.spark.evaluation import count_ties, evaluate
 from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.summary import summarise
 
-__all__ = ["check_items", "count_ties", "evaluate", "our_errors", "summarise"]
+__all__ = ["count_ties", "evaluate", "our_errors", "summarise"]

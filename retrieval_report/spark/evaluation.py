@@ -1,37 +1,50 @@
-"""Score rankings on a cluster: ``evaluate`` on Apache Spark."""
+"""Score rankings and count ties on a cluster: `score_part` over groups of queries."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from functools import partial
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial, reduce
 from typing import Any, Unpack
 
 import polars as pl
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 
-from retrieval_report.contracts.arguments import check_whole, listed
-from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
-from retrieval_report.engines.stream import score_stream, scores_schema
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
-from retrieval_report.metrics.terms import check_judged_only
-from retrieval_report.scoring.judged import judge
-from retrieval_report.scoring.known_items import KEYS
-from retrieval_report.scoring.run import score_lists
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
+from retrieval_report.contracts.frames import check_counts, check_rankings
+from retrieval_report.contracts.options import EvaluateOptions, Options, is_relevant, options_with
+from retrieval_report.contracts.truncated import NO
+from retrieval_report.contracts.warning import warn
+from retrieval_report.engines.score_parts import evidence_of_part, score_part
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
+from retrieval_report.scoring.judged import KnownOfWhole, frames_beside
+from retrieval_report.scoring.truncation import as_counted, decide, gather
 from retrieval_report.spark.failures import our_errors
-from retrieval_report.spark.known import Beside, join_beside, known_lists, missing_lists
-from retrieval_report.spark.plans import PLANS, choose_plan, with_counts
-from retrieval_report.spark.sources import Source, open_rows
-from retrieval_report.spark.truncation import decide_on_cluster, pooled_items
+from retrieval_report.spark.frames import (
+    PATH,
+    arrow_schema,
+    collected,
+    empty_of,
+    frames_of,
+    rankings_of,
+)
 
+PART_ROWS = 1 << 17  # rows scored together, so that no Python code runs for every query
+BATCH_ROWS = 1 << 16  # scores per output batch
 ELSEWHERE = {
     "threads": "an executor uses one thread per task; set spark.task.cpus and the number of "
     "executors",
     "progress": "Spark's own web page and log show the progress",
 }
+
+Given = tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]
+Work = Callable[[Given], Iterable[pl.DataFrame]]  # on rankings, judgements and queries of a part
 
 
 def evaluate(
@@ -41,7 +54,6 @@ def evaluate(
     queries: object = None,
     metrics: Metrics = None,
     cutoffs: Cutoffs = None,
-    plan: str = "auto",
     clustered: bool = False,
     partitions: int | None = None,
     **options: Unpack[EvaluateOptions],
@@ -49,35 +61,32 @@ def evaluate(
     """Score rankings on a cluster; return what :func:`retrieval_report.evaluate` returns, as a
     Spark frame.
 
-    Items are counted by model, query, distance and relevance if that reduces their number, grouped
-    by model and query, sorted, and scored by the same code as on one machine, so every score is
-    equal to the last bit. One pass over two columns finds the models and the grades immediately;
-    everything else is computed by actions on the returned frame. Executors need this package,
-    pandas and PyArrow. Wrap actions in :func:`our_errors`, which turns errors of executors into
-    this package's errors.
+    Rankings, judgements and queries are divided by query, and each group of queries is scored by
+    the same function as on one machine, so every score is equal to the last bit. A pass over two
+    columns finds the models and the grades immediately, and with ``truncated="auto"`` a second one
+    looks at all lists; everything else is computed by actions on the returned frame. Executors need
+    this package, pandas and PyArrow. Wrap actions in :func:`our_errors`, which turns errors of
+    executors into this package's errors.
 
     Parameters
     ----------
     rankings
         Rankings or counts, with the columns of :func:`retrieval_report.evaluate`, or those that
         :func:`retrieval_report.read_rankings` knows; a column with our own name takes precedence,
-        whatever the value of ``spark.sql.caseSensitive``.
+        whatever the value of ``spark.sql.caseSensitive``. Where ties are long and whole queries lie
+        together in files, ``count_ties(rankings)`` is less to send.
     judgements, queries
         As for :func:`retrieval_report.evaluate`; Spark frames, or local ones, which are sent to the
         cluster.
     metrics, cutoffs
         As for :func:`retrieval_report.evaluate`.
-    plan
-        "ties" counts equal items before they are sent, "rows" sends every item, and "auto" samples
-        the first rows and counts if ties are long (if the rows of a list are scattered over files,
-        the sample shows too few of them, so choose "ties" yourself). Naive scores need "rows". The
-        scores do not depend on the plan.
     clustered
-        Whether the rows of every list are already in one partition of the frame (buckets, or files
-        of whole queries that ``spark.sql.files.maxPartitionBytes`` does not split), so that nothing
-        is sent. :func:`summarise` checks this afterwards: it refuses a list that occurs twice.
+        Whether the rows of every query, of all models, are already in one partition of the frame
+        (buckets, or files of whole queries that ``spark.sql.files.maxPartitionBytes`` does not
+        split), so that nothing is sent. :func:`summarise` checks this afterwards: it refuses a list
+        that occurs twice.
     partitions
-        Number of partitions over which lists are spread; by default
+        Number of partitions over which queries are spread; by default
         ``spark.sql.shuffle.partitions`` and adaptive execution decide.
     **options
         All other options of :func:`retrieval_report.evaluate`, except ``threads`` and ``progress``,
@@ -92,161 +101,183 @@ def evaluate(
     Raises
     ------
     RetrievalReportError
-        Immediately for arguments, columns and grades; during actions for values in the data. Items
-        that occur twice in a list are not detected here; use :func:`check_items`.
+        Immediately for arguments, columns and grades; during actions for values in the data.
     """
-    checked = _options(options)
-    asked = {"metrics": _kept(metrics), "cutoffs": _kept(cutoffs)}
-    requests = parse_metrics(**asked)
-    check_judged_only([metric for metric, _ in requests], judgements is not None, checked.unjudged)
-    check_choice("plan", plan, PLANS)
-    partitions = None if partitions is None else check_whole("partitions", partitions, 1)
-    _check_plan(plan, clustered, partitions, checked, beside=(judgements, queries))
-    source = open_rows(rankings, checked, judged=judgements is not None)
-    source, beside = join_beside(source, judgements, queries)
-    with our_errors():
-        models, grades = _facts(source.rows, beside, checked)
-        decisions = decide_on_cluster(source, beside, models, checked)
-        if plan == "auto":
-            plan = "rows" if source.naive else choose_plan(source)
-    if models:
-        _try(grades, requests, checked, beside)
-    words = {
-        model: decision.truncated for model, decision in decisions.items()
-    } or checked.truncated
-    rows = with_counts(source, plan)
-    pool = None if beside.judgements is not None else _pool(source, models, clustered, checked)
-    score = partial(
-        score_stream,
-        **asked,
-        **asdict(checked) | {"threads": 1, "truncated": words},
-        grades=grades,
-        pooled=pool is not None,
-        judged=beside.judgements is not None,
-        complete=beside.queries is not None,
+    checked, requests = _options(options), parse_metrics(metrics, cutoffs)
+    frames = frames_of(rankings, judgements, queries, checked)
+    empty = tuple(
+        empty_of(frames[name], name) if name in frames else None
+        for name in ("rankings", "judgements", "queries")
     )
-    if clustered:
-        scores, missing = _scored(rows, source, score, checked), missing_lists(source.rows, models)
-        if missing is None:
-            return scores
-        return scores.unionAll(_scored(_spread(_like(missing, rows), None), source, score, checked))
-    known = known_lists(source.rows, beside, models, pool)
-    if known is not None:
-        rows = rows.unionByName(_like(known, rows), allowMissingColumns=True)
-    return _scored(_spread(rows, partitions), source, score, checked)
 
+    def score(given: Given, options: Options, whole: KnownOfWhole) -> Iterator[pl.DataFrame]:
+        return score_part(*given, requests, options, whole).frames(BATCH_ROWS)
 
-def _kept(given: Any) -> Any:
-    """Return what may be an iterator as a list, which can be read again."""
-    return given if given is None else listed(given)
+    def evidence(given: Given, options: Options, whole: KnownOfWhole) -> Iterator[pl.DataFrame]:
+        lists = evidence_of_part(*given, options, whole)
+        # Spark has no unsigned numbers; keys of 64 bits are only compared.
+        keys, numbers = pl.col(pl.UInt64).reinterpret(signed=True), pl.col(pl.UInt32).cast(pl.Int64)
+        yield lists.with_columns(keys, numbers)
+
+    def mapped(work: Any, options: Options, whole: KnownOfWhole) -> DataFrame:
+        nothing = pl.concat(work(_checked(*empty), replace(options, truncated=NO), whole))
+        schema = arrow_schema(nothing)
+        of_part = partial(work, options=options, whole=whole)
+        of_parts = partial(_of_parts, work=of_part, schema=schema)
+        return rows.mapInArrow(of_parts, from_arrow_schema(schema))
+
+    # No rows are scored first, so that wrong arguments and columns are refused.
+    score(_checked(*empty), replace(checked, truncated=NO), KnownOfWhole(part=True))
+    rows = _divided(frames, clustered, partitions)
+    with our_errors():
+        whole = _whole(frames, checked)
+        decisions = decide(
+            checked.truncated,
+            whole.models,
+            _words_of_counts(frames["rankings"]),
+            lambda: gather(collected(mapped(evidence, checked, whole))),
+        )
+    words = {model: decision.truncated for model, decision in decisions.items()}
+    return mapped(score, replace(checked, truncated=words or checked.truncated), whole)
 
 
 def _options(options: EvaluateOptions) -> Options:
     for name, reason in ELSEWHERE.items():
         if options.get(name):
             raise ParameterError(f"{name}: has no meaning on Spark; {reason}")
-    return options_with(options)
+    return replace(options_with(options), threads=1)
 
 
-def _check_plan(
-    plan: str,
-    clustered: bool,
-    partitions: int | None,
-    options: Options,
-    beside: tuple[object, object],
-) -> None:
-    if plan == "ties" and "naive" in options.policies:
-        raise ParameterError(
-            "plan: 'naive' needs the order of the items, which plan='ties' gives up; use "
-            "plan='rows'"
-        )
+def _divided(frames: Mapping[str, DataFrame], clustered: bool, partitions: int | None) -> DataFrame:
+    """Return the rows of all frames, each as a record in the column of its frame, where those of a
+    query stand together.
+    """
+    if partitions is not None:
+        partitions = check_whole("partitions", partitions, 1)
     if clustered and partitions is not None:
         raise ParameterError("partitions: with clustered=True the input's own partitions are kept")
-    if clustered and any(frame is not None for frame in beside):
+    if clustered and len(frames) > 1:
         raise ParameterError(
-            "clustered=True: judgements and queries frames have to be joined to the lists, which "
-            "is the exchange that "
-            "it should avoid; leave clustered out, or join the relevance to the rankings first"
+            "clustered=True: judgements and queries frames have to be brought to the lists, which "
+            "is the exchange that it should avoid; leave clustered out, or join the relevance to "
+            "the rankings first"
         )
+    query = F.col("query").cast("string").alias("key")  # '7' and 7 may be the same query
+    records = [
+        frame.select(query, F.struct(*frame.columns).alias(name)) for name, frame in frames.items()
+    ]
+    rows = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), records)
+    if partitions is not None:
+        rows = rows.repartition(partitions, "key")
+    elif not clustered:
+        rows = rows.repartition("key")
+    return rows.sortWithinPartitions("key")
 
 
-def _facts(
-    rows: DataFrame, beside: Beside, options: Options
-) -> tuple[list[str], tuple[float, ...]]:
-    """Find the models, and the lowest, lowest relevant and highest relevance above 0, in one pass
-    over two columns.
+def _of_parts(
+    batches: Iterable[pa.RecordBatch], work: Work, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield what ``work`` returns of every part, on an executor."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nobody would see them
+        for part in _parts(batches):
+            given = [
+                part[name].drop_nulls().struct.unnest() if name in part.columns else None
+                for name in ("rankings", "judgements", "queries")
+            ]
+            try:
+                for frame in work(_checked(*given)):
+                    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+                    yield from table.cast(schema).combine_chunks().to_batches()
+            except RetrievalReportError as error:
+                message = re.sub(r" \(row \d+\)", "", str(error))  # rows have no numbers here
+                error.args = (message,)
+                error.add_note(f"Counted in {part.height} rows scored together, not in the whole.")
+                raise
+
+
+def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of whole queries, in frames of little more than PART_ROWS rows unless a single
+    query has more.
     """
+    held, enough = pl.DataFrame(), PART_ROWS
+    for batch in batches:
+        held = pl.concat([held, pl.DataFrame(pl.from_arrow(batch))], how="diagonal")
+        if held.height >= enough:
+            done = held["key"].ne_missing(held["key"][-1])  # the last query may continue
+            if done.any():
+                yield held.filter(done)
+            held = held.filter(~done)
+            enough = max(PART_ROWS, 2 * held.height)
+    if held.height:
+        yield held
+
+
+def _checked(
+    rankings: pl.DataFrame | None, judgements: pl.DataFrame | None, queries: pl.DataFrame | None
+) -> Given:
+    """Return rankings in the order received, and the others checked."""
+    assert rankings is not None
+    if PATH in rankings.columns:
+        rankings = rankings.sort(PATH, "row").drop(PATH, "row")
+    beside = frames_beside(judgements, queries)
+    return rankings, beside["judgements"], beside["queries"]
+
+
+def _whole(frames: Mapping[str, DataFrame], options: Options) -> KnownOfWhole:
+    """Find the models, and the lowest, lowest relevant and highest relevance above 0."""
+    rankings, judged = frames["rankings"], frames.get("judgements", frames["rankings"])
     grade = F.col("relevance").cast("double")
-    grade = F.when((grade > 0) & (grade < float("inf")), grade)
-    relevant = F.when(grade >= (options.relevant_from or 0), grade)
-    extremes = [
-        F.min(grade).alias("lowest"),
-        F.min(relevant).alias("relevant"),
-        F.max(grade).alias("highest"),
-    ]
-    if beside.judgements is None:
-        found = rows.groupBy("model").agg(*extremes).collect()
+    kept = (grade > 0) & (grade < float("inf"))
+    grade = F.when(kept & F.col("mask") if "mask" in judged.columns else kept, grade)
+    relevant = F.when(is_relevant(grade, options.relevant_from), grade)
+    models, grades = F.collect_set("model"), [F.min(grade), F.min(relevant), F.max(grade)]
+    if judged is rankings:
+        names, *found = rankings.agg(models, *grades).head()
     else:
-        found = [(row[0], None, None, None) for row in rows.select("model").distinct().collect()]
-        found += [(None, *beside.judgements.agg(*extremes).head())]
-    models = sorted(row[0] for row in found if row[0] is not None)
-    grades = {grade for row in found for grade in row[1:] if grade is not None}
-    return models, tuple(sorted(grades))
+        (names,), found = rankings.agg(models).head(), judged.agg(*grades).head()
+    known = found[1] is not None
+    if "n_relevant" in frames.get("queries", rankings).columns and judged is rankings:
+        known = (frames["queries"].agg(F.max("n_relevant")).head()[0] or 0) > 0
+    if names and not known:
+        warn("no query has a relevant item")
+    distinct = {number for number in found if number is not None}
+    return KnownOfWhole(True, tuple(sorted(names)), tuple(sorted(distinct)), relevant=known)
 
 
-def _pool(source: Source, models: list[str], clustered: bool, options: Options) -> DataFrame | None:
-    """Return the relevant items of all models, if there are several models."""
-    pool = pooled_items(source, options) if len(models) > 1 else None
-    if clustered and pool is not None:
-        raise ParameterError(
-            "clustered=True: to pool the relevant items of a query over models, lists have to be "
-            "brought together, "
-            "which is the exchange that it should avoid; use relevant_items='own', or leave "
-            "clustered out"
-        )
-    return pool
+def _words_of_counts(rankings: DataFrame) -> dict[str, str]:
+    """Return the word for every model whose counts say how their lists end."""
+    if "truncated" not in rankings.columns:
+        return {}
+    return as_counted(collected(rankings.select("model", "truncated").distinct()))
 
 
-def _try(grades: tuple[float, ...], requests: Requests, options: Options, beside: Beside) -> None:
-    """Score one list of all known grades, so that errors and warnings about arguments appear before
-    hours of work.
+def count_ties(rankings: DataFrame) -> DataFrame:
+    """Count items by model, query, distance and relevance, as :func:`retrieval_report.count_ties`
+    does, on a cluster.
+
+    Parameters
+    ----------
+    rankings
+        Rankings with a column ``relevance``, or counts whose matching rows are to be added up.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        ``model``, ``query``, ``distance`` or ``score``, ``relevance``, ``count``, in no particular
+        order, but not, as on one machine, what other models retrieved: such counts do not tell R of
+        several models. Nothing is computed yet, and values are not checked: :func:`evaluate`
+        refuses bad ones, but not items that occurred twice in a list.
     """
-    relevance = list(grades) or [0.0]
-    ties = {"query": "q", "distance": 0, "relevance": relevance, "count": 1}
-    small = replace(options, policies=("expected",), no_relevant="zero", distance_threshold=None)
-    small = replace(small, truncated="no", unjudged=None)
-    named = None
-    if (
-        beside.judgements is None
-        and beside.queries is not None
-        and "n_relevant" in beside.queries.columns
-    ):
-        # Avoids a warning that no item is relevant.
-        named = pl.DataFrame({"query": ["q"], "n_relevant": [len(relevance)]})
-    score_lists(judge(pl.DataFrame(ties), None, named, small), requests, small)
-
-
-def _like(known: DataFrame, rows: DataFrame) -> DataFrame:
-    """Return known facts as rows with all columns and types of ``rows``, and their own columns."""
-    columns = [
-        (F.col(field.name) if field.name in known.columns else F.lit(None))
-        .cast(field.dataType)
-        .alias(field.name)
-        for field in rows.schema.fields
-    ]
-    return known.select(*columns, *(name for name in known.columns if name not in rows.columns))
-
-
-def _spread(rows: DataFrame, partitions: int | None) -> DataFrame:
-    return rows.repartition(*KEYS) if partitions is None else rows.repartition(partitions, *KEYS)
-
-
-def _scored(rows: DataFrame, source: Source, score: partial[Any], options: Options) -> DataFrame:
-    """Sort each partition and score it as a stream."""
-    order = F.col(source.order)
-    near_first = order.desc_nulls_first() if source.order == "score" else order.asc_nulls_first()
-    falling = options.naive_order == "item_descending"
-    naive = [F.col(name).desc() if falling else F.col(name).asc() for name in source.naive]
-    query = to_arrow_schema(source.rows.select("query").schema).field("query").type
-    schema = from_arrow_schema(scores_schema(query))
-    return rows.sortWithinPartitions(*KEYS, near_first, *naive).mapInArrow(score, schema)
+    rows = rankings_of(rankings, Options(policies="expected"))
+    empty = empty_of(rows, "rankings")
+    counted = "count" in rows.columns
+    _ = check_counts(empty) if counted else check_rankings(empty)
+    for mark in {"mask", "retrieved"} & set(rows.columns):
+        rows = rows.filter(mark)
+    names = ("model", "query", "distance", "score", "relevance", "truncated")
+    # A count below 1 makes the sum null, which is refused later.
+    number = F.when(F.min("count") > 0, F.sum("count")) if counted else F.count("*")
+    return rows.groupBy(*(name for name in names if name in rows.columns)).agg(
+        number.cast("long").alias("count")
+    )

@@ -1,4 +1,4 @@
-"""Raise this package's errors on executors, and turn what Spark reports back into them."""
+"""Turn what Spark and executors report into this package's errors, in one line."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from retrieval_report.contracts import errors
 
 OURS = re.compile(r"retrieval_report\.(\w+): (.*)")
+FAILURES = (
+    PySparkException,
+    Py4JError,
+)  # the second for Java exceptions for which Spark has no class
 
 
 @contextmanager
@@ -39,21 +43,23 @@ def our_errors() -> Iterator[None]:
         raise getattr(errors, found[1])(message) from error
 
 
-def refusing(
-    column: Column,
-    bad: Column,
-    name: str,
-    rule: str,
-    *,
-    what: str = "rankings",
-    location: Column = None,
-    error: str = "DataError",
-) -> Column:
-    """Return the column, which raises an error of ours where ``bad`` holds; ``location`` describes
-    the row.
+def reason(error: BaseException) -> str:
+    r"""Return the first line of an error of Spark or Java.
+
+    >>> reason(
+    ...     PySparkException("[PATH_NOT_FOUND] Path does not exist: file:/x\n at org.apache.spark")
+    ... )
+    '[PATH_NOT_FOUND] Path does not exist: file:/x'
     """
-    source = "" if what == "rankings" else f"{what}: "
-    message = F.lit(f"retrieval_report.{error}: {source}column {name!r}: {rule}")
-    if location is not None:
-        message = F.concat(message, F.lit(", in "), location)
-    return F.when(bad, F.raise_error(message)).otherwise(column)
+    java = getattr(error, "java_exception", None)
+    lines = str(error if java is None else java.getMessage()).strip().splitlines()
+    return next(iter(lines), type(error).__name__)[:300]
+
+
+@contextmanager
+def failing(ours: type[errors.RetrievalReportError], location: str) -> Iterator[None]:
+    """Turn an error of Spark into one of this package."""
+    try:
+        yield
+    except FAILURES as error:
+        raise ours(f"{location}: {reason(error)}") from error

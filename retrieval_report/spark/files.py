@@ -19,9 +19,8 @@ from retrieval_report.contracts.errors import (
 )
 from retrieval_report.reading import to_polars
 from retrieval_report.reading.names import RANKINGS, Kind, match_columns
-from retrieval_report.spark.failures import our_errors
+from retrieval_report.spark.failures import FAILURES, failing, our_errors, reason
 from retrieval_report.spark.frames import sent
-from retrieval_report.spark.reasons import FAILURES, failing, reason
 
 
 def is_address(path: str) -> bool:

@@ -1,14 +1,14 @@
-"""Check Spark frames and local frames against the contracts of columns, without computing
-anything.
+"""Take Spark frames, and local ones, with the columns of our contracts, and turn them into Polars
+frames.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 import pyarrow as pa
-from pyspark.sql import Column as Expression
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -17,9 +17,73 @@ from pyspark.sql.types import DecimalType
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.errors import ColumnError, ParameterError, one_line
+from retrieval_report.contracts.frames import (
+    COUNTS,
+    JUDGEMENTS,
+    QUERIES,
+    RANKINGS,
+    check_judgements,
+    check_queries,
+)
+from retrieval_report.contracts.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import KINDS, own_names
-from retrieval_report.spark.failures import refusing
+
+FILE, ROW = "_metadata.file_path", "_metadata.row_index"
+PATH = "path of the file"  # a name that no user's column has
+
+
+def frames_of(
+    rankings: DataFrame, judgements: object, queries: object, options: Options
+) -> dict[str, DataFrame]:
+    """Return what was given as frames of Spark, with our names and types; local frames are checked
+    and sent.
+    """
+    frames = {"rankings": rankings_of(rankings, options)}
+    session = frames["rankings"].sparkSession
+    for name, frame, contract, check in (
+        ("judgements", judgements, JUDGEMENTS, check_judgements),
+        ("queries", queries, QUERIES, check_queries),
+    ):
+        if isinstance(frame, DataFrame):
+            frames[name] = chosen(frame, contract, name)
+        elif frame is not None:
+            frames[name] = sent(session, check(to_polars(frame, name)), name)
+    return frames
+
+
+def rankings_of(frame: DataFrame, options: Options) -> DataFrame:
+    """Return rankings or counts with our names and types and a model, and for naive scores with
+    their order.
+    """
+    check_frame(frame, "rankings")
+    counted = "count" in frame.columns
+    if "naive" in options.policies and options.naive_order == "row" and not counted:
+        frame = _numbered(frame)
+    contract = COUNTS if counted else [column for column in RANKINGS if column.name != "weight"]
+    also = [PATH] if PATH in frame.columns else []
+    rows = chosen(frame, contract, "counts" if counted else "rankings", also)
+    model = F.col("model").cast("string") if "model" in rows.columns else F.lit("model")
+    return rows.withColumn("model", model)
+
+
+def _numbered(frame: DataFrame) -> DataFrame:
+    """Return the frame with the columns that hold the order received."""
+    if "row" in frame.columns:
+        return frame
+    problem: Exception | None = None
+    if frame.inputFiles():
+        try:
+            placed = frame.select("*", F.col(FILE).alias(PATH), F.col(ROW).alias("row"))
+            _ = placed.columns  # Spark Connect checks names only now
+            return placed
+        except PySparkException as error:
+            problem = error
+    raise ParameterError(
+        "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet "
+        "files and evaluate the frame as read, add a column 'row', choose naive_order='item', or "
+        "leave 'naive' out"
+    ) from problem
 
 
 def check_frame(frame: object, what: str) -> None:
@@ -55,29 +119,16 @@ def chosen(
         ):  # a label in words is not a relevance
             matched[ours] = theirs
     numbered = frame.toDF(*(f"_{location}" for location in range(len(given))))
-    held = numbered.select(
-        [F.col(f"_{given.index(matched[name])}").alias(name) for name in wanted if name in matched]
-    )
-    return _whole_ids(held, [column.name for column in contract if column.kind == "id"], what)
-
-
-def _whole_ids(frame: DataFrame, names: Sequence[str], what: str) -> DataFrame:
-    """Return as 64-bit integers the ids that Spark stores as decimals for lack of unsigned
-    types.
-    """
-    for field in frame.schema.fields:
-        kind = field.dataType
-        if field.name in names and isinstance(kind, DecimalType) and kind.scale == 0:
-            column = F.col(field.name)
-            above = ~column.between(
-                F.lit(-(2**63)).cast("decimal(38,0)"), F.lit(2**63 - 1).cast("decimal(38,0)")
-            )
-            rule = (
-                "an id beyond signed 64 bits, the longest whole numbers of Spark: make the ids text"
-            )
-            held = refusing(column, above, field.name, rule, what=what, location=where(field.name))
-            frame = frame.withColumn(field.name, held.cast("long"))
-    return frame
+    kinds = {column.name: column.kind for column in contract}
+    columns = []
+    for name, theirs in matched.items():
+        column, kind = F.col(f"_{given.index(theirs)}"), frame.schema[given.index(theirs)].dataType
+        if isinstance(kind, DecimalType) and kinds.get(name) == "id" and kind.scale == 0:
+            column = column.try_cast("long")  # unsigned ids, which Spark lacks; others become null
+        elif isinstance(kind, DecimalType) and name == "relevance":
+            column = column.cast("double")
+        columns.append(column.alias(name))
+    return numbered.select(columns)
 
 
 def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
@@ -86,58 +137,6 @@ def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
         return pl.DataFrame(pl.from_arrow(to_arrow_schema(frame.schema).empty_table()))
     except (TypeError, ValueError, pa.ArrowException) as error:
         raise ColumnError(f"{what}: a column cannot be used: {one_line(error)}") from error
-
-
-def typed(frame: DataFrame) -> DataFrame:
-    """Return columns in our types: text compared by its bytes, one zero among the floats, grades as
-    numbers.
-    """
-    return frame.select(
-        [_typed(field.name, field.dataType.typeName()) for field in frame.schema.fields]
-    )
-
-
-def _typed(name: str, kind: str) -> Expression:
-    column = F.col(name)
-    if name == "model" or kind in ("string", "char", "varchar"):
-        column = column.cast("string")  # whatever its collation was
-    elif kind in ("float", "double"):
-        column = column + F.lit(0.0).cast(kind)  # −0.0 becomes 0.0
-    elif name == "relevance" and (kind == "boolean" or kind.startswith("decimal")):
-        column = column.cast("double")
-    return column.alias(name)
-
-
-def where(*names: str) -> Expression:
-    """Return an expression that describes a row by its query, item and model, as far as they are
-    named.
-    """
-    parts = [
-        F.concat(
-            F.lit(f"{name} '"), F.coalesce(F.col(name).cast("string"), F.lit("null")), F.lit("'")
-        )
-        for name in names
-    ]
-    return F.concat_ws(", ", *parts)
-
-
-def on_cluster(
-    frame: object,
-    session: SparkSession,
-    contract: Sequence[Column],
-    what: str,
-    check: Callable[[pl.DataFrame], pl.DataFrame],
-) -> tuple[DataFrame, pl.DataFrame]:
-    """Return a Spark frame with the contract's columns, and an empty frame of their types; local
-    frames are sent.
-    """
-    if isinstance(frame, DataFrame):
-        frame = chosen(frame, contract, what)
-        check(empty_of(frame, what))
-        frame = typed(frame)
-        return frame, empty_of(frame, what)
-    local = check(to_polars(frame, what))
-    return sent(session, local, what), local.clear()
 
 
 def sent(session: SparkSession, local: pl.DataFrame, what: str) -> DataFrame:
@@ -157,38 +156,17 @@ def sent(session: SparkSession, local: pl.DataFrame, what: str) -> DataFrame:
     return session.createDataFrame(local.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()))
 
 
-def _spelt(key: str, one: pl.DataType, two: pl.DataType, source: str, what: str) -> Expression:
-    """Return a column of text ids that fails on an executor if an id is not written as a 64-bit
-    whole number.
-    """
-    rule = (
-        f"{one} in the rankings and {two} in the {what}, where an id is not spelt as a number; "
-        "such ids are "
-        "never cast ('007' and '7' would merge): make both text or both whole numbers"
+def collected(frame: DataFrame) -> pl.DataFrame:
+    """Return the rows of a Spark frame as a local one."""
+    return pl.DataFrame(pl.from_arrow(frame.toArrow()))
+
+
+def arrow_schema(frame: pl.DataFrame) -> pa.Schema:
+    """Return the types of a frame's columns as Spark takes them."""
+    fields = frame.clear().to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+    return pa.schema(
+        [
+            part.with_type(pa.string()) if pa.types.is_large_string(part.type) else part
+            for part in fields
+        ]
     )
-    odd = F.col(key).isNotNull() & ~F.col(key).rlike("^(0|-?[1-9][0-9]{0,17})$")
-    location = F.concat(F.lit(f"{source}: "), where(key))
-    return refusing(F.col(key), odd, key, rule, location=location, error="KeyMismatchError")
-
-
-def same_ids(
-    left: DataFrame, right: DataFrame, other: pl.DataFrame, keys: Sequence[str], what: str
-) -> tuple[DataFrame, DataFrame]:
-    """Return both frames with the rankings' type of ids; text becomes numbers if it is written like
-    them.
-
-    ``other`` is an empty frame with the types of ``right``.
-    """
-    for key, one in empty_of(left.select(*keys), "rankings").schema.items():
-        two = other.schema[key]
-        if one.is_integer() and not two.is_integer():
-            right = right.withColumn(key, _spelt(key, one, two, what, what).cast("long"))
-            left = left.withColumn(key, F.col(key).cast("long"))
-        elif two.is_integer() and not one.is_integer():
-            left = left.withColumn(key, _spelt(key, one, two, "rankings", what))
-            right = right.withColumn(key, F.col(key).cast("string"))
-        elif one != two:
-            left, right = (
-                frame.withColumn(key, F.col(key).cast("long")) for frame in (left, right)
-            )
-    return left, right

@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.spark.reasons import FAILURES, reason
+from retrieval_report.spark.failures import FAILURES, reason
 
 # One machine needs no address reachable from others, no web page of the job, and no log of what
 # goes well.

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Unpack
 
 import polars as pl
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from retrieval_report.contracts.columns import given
-from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.options import POLICIES
 from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.engines import summary
 from retrieval_report.engines.check_scores import GROUP
-from retrieval_report.engines.stream import ARROW
-from retrieval_report.spark.failures import our_errors, refusing
-from retrieval_report.spark.frames import check_frame, chosen, empty_of, on_cluster, same_ids, where
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.spark.failures import our_errors
+from retrieval_report.spark.frames import arrow_schema, check_frame, chosen, collected, empty_of
 
-COLUMNS = {"macro": "label", "weighted": "weight"}  # what each average needs of the queries
+OF_QUERIES = [
+    given(name, "", "", "", optional=True)
+    for name in ("model", "query", "metric", "label", "weight")
+]
 
 
 def summarise(
@@ -40,7 +40,7 @@ def summarise(
         The result of :func:`evaluate`, or the same read from files.
     queries
         ``label`` or ``weight`` of each ``query``, or weights by model, query and metric; a Spark or
-        local frame.
+        local frame, which is sent to every executor.
     **options
         All other options of :func:`retrieval_report.summarise`.
 
@@ -55,53 +55,22 @@ def summarise(
     RetrievalReportError
         Also for errors that :func:`evaluate` finds on the executors.
     """
-    average = options.get("average", "micro")
     check_frame(scores, "scores")
     frame = chosen(scores, FRAMES["scores"].columns, "scores")
-    column = COLUMNS.get(average, "")
-    empty = empty_of(frame, "scores")
-    nobody = (
-        empty.select("query", pl.lit(1).alias(column)) if column and queries is not None else None
-    )
-    summary.summarise(empty, queries=nobody, **options)
-    if column:
-        frame = _joined(frame, queries, column, average)
-    schema = pa.schema([(name, ARROW[dtype]) for name, dtype in SUMMARY.items()])
+    if isinstance(queries, DataFrame):
+        queries = collected(chosen(queries, OF_QUERIES, "queries"))
+    table = None if queries is None else to_polars(queries, "queries")
+    nothing = summary.summarise(empty_of(frame, "scores"), queries=table, **options)
+    schema = arrow_schema(nothing)
 
-    def mean(table: pa.Table) -> pa.Table:
+    def mean(rows: pa.Table) -> pa.Table:
         """Return the summary of the scores of one model, metric, cutoff and policy."""
-        here = pl.DataFrame(pl.from_arrow(table))
-        own = here.select("query", column).drop_nulls() if column else None
-        return summary.summarise(here, queries=own, **options).to_arrow().cast(schema)
+        group = pl.DataFrame(pl.from_arrow(rows))
+        return summary.summarise(group, queries=table, **options).to_arrow().cast(schema)
 
-    means = frame.groupBy(*GROUP).applyInArrow(mean, from_arrow_schema(schema))
     with our_errors():
-        found = pl.DataFrame(pl.from_arrow(means.toArrow()))
+        means = collected(frame.groupBy(*GROUP).applyInArrow(mean, from_arrow_schema(schema)))
     order = pl.col("policy").replace_strict(
         {name: index for index, name in enumerate(POLICIES)}, default=len(POLICIES)
     )
-    return summary.with_bounds(found.sort("model", "metric", "cutoff", order, nulls_last=True))
-
-
-def _joined(frame: DataFrame, queries: object, column: str, average: str) -> DataFrame:
-    """Return scores with the label or the weight of their query."""
-    keys: list[str] = []
-
-    def check(table: pl.DataFrame) -> pl.DataFrame:
-        table, keys[:] = summary.check_given(table, column, average)
-        return table
-
-    contract = [
-        given(name, "", "", "", optional=True)
-        for name in ("model", "query", "metric", "label", "weight")
-    ]
-    table, empty = on_cluster(queries, frame.sparkSession, contract, "queries", check)
-    frame, table = same_ids(frame, table, empty, ("query",), "queries")
-    said = table.groupBy(*keys).agg(F.first(column).alias("said"), F.count("*").alias("times"))
-    bad = F.col("said").isNull()
-    if column == "weight":
-        bad |= F.isnan("said") | (F.abs("said") == float("inf")) | (F.col("said") < 0)
-    refuse = partial(refusing, what="queries", location=where(*keys))
-    once = refuse(F.col("said"), bad, column, "null or not a weight")
-    once = refuse(once, F.col("times") > 1, "query", "more than once")
-    return frame.join(said.select(*keys, once.alias(column)), on=keys, how="left")
+    return summary.with_bounds(means.sort("model", "metric", "cutoff", order, nulls_last=True))

@@ -71,14 +71,12 @@ def asked(tmp_path: Path) -> list[str]:
     return ["evaluate", str(tmp_path / "runs"), *told, "--average", "weighted", *ASKED]
 
 
-@pytest.mark.parametrize(
-    ("engine", "option"),
-    [("memory", "--plan rows"), ("disk", "--master local"), ("memory", "--trust-items")],
-)
-def test_options_of_spark_are_refused_by_other_engines(engine: str, option: str) -> None:
-    result = CliRunner().invoke(cli, ["evaluate", "x.parquet", "--engine", engine, *option.split()])
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_a_master_is_refused_by_other_engines(engine: str) -> None:
+    asked = ["evaluate", "x.parquet", "--engine", engine, "--master", "local"]
+    result = CliRunner().invoke(cli, asked)
     assert result.exit_code == 2
-    assert f"{option.split()[0]} is for --engine spark, not for --engine {engine}" in result.stderr
+    assert f"--master is for --engine spark, not for --engine {engine}" in result.stderr
 
 
 def test_without_pyspark_a_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,17 +113,7 @@ def start(
 
 
 def on_spark(folder: Path, asked: list[str], master: str) -> list[str]:
-    """The command line; items that are twice in a list are looked for in a test of its own."""
-    return [
-        *asked,
-        "--out",
-        str(folder / "out"),
-        "--engine",
-        "spark",
-        "--master",
-        master,
-        "--trust-items",
-    ]
+    return [*asked, "--out", str(folder / "out"), "--engine", "spark", "--master", master]
 
 
 def agrees(folder: Path, stdout: str, asked: list[str]) -> None:
@@ -151,33 +139,6 @@ def session_here(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "retrieval_report.spark.sessions.session", lambda *_, **__: nullcontext(spark)
     )
-
-
-@pytest.mark.spark
-@PANDAS_3
-@pytest.mark.usefixtures("session_here")
-def test_an_item_that_is_twice_in_a_list_is_refused_unless_items_are_trusted(
-    tmp_path: Path,
-) -> None:
-    rows = {
-        "model": ["m"] * 3,
-        "query": ["q"] * 3,
-        "item": ["a", "b", "a"],
-        "distance": [1, 1, 2],
-        "relevance": [1, 0, 1],
-    }
-    pl.DataFrame(rows).write_parquet(tmp_path / "runs.parquet")
-    asked = ["evaluate", str(tmp_path / "runs.parquet"), "--metrics", "precision", "--cutoffs", "3"]
-    messages = [
-        CliRunner().invoke(cli, [*asked, "--engine", engine]).stderr
-        for engine in ("memory", "spark")
-    ]
-    assert all("rows repeat another's model, query, item" in message for message in messages), (
-        messages
-    )
-    trusted = CliRunner().invoke(cli, [*asked, "--engine", "spark", "--trust-items"])
-    assert trusted.exit_code == 0, trusted.output
-    assert "0.6667" in trusted.stdout
 
 
 @pytest.mark.spark

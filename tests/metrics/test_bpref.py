@@ -27,7 +27,6 @@ from retrieval_report import (
     shuffled_means,
     summarise,
 )
-from retrieval_report.engines.stream import score_stream
 from retrieval_report.lists import score_distribution
 
 POLICIES = ("expected", "best", "worst", "naive")
@@ -300,18 +299,6 @@ def test_files_in_parts_and_streams_give_the_same_bits(tmp_path: Path) -> None:
     )
     keys = ["model", "query", "metric", "policy"]
     assert pl.read_parquet(path).sort(keys).equals(whole.sort(keys))
-    named = rows.join(judgements, on=["query", "item"], how="left").with_columns(role=pl.lit(2))
-    known = (
-        rows.select("model", "query")
-        .unique()
-        .join(judgements, on="query")
-        .with_columns(role=pl.lit(0))
-    )
-    sent = pl.concat([known, named], how="diagonal").with_row_index("row")
-    sent = sent.sort("model", "query", "role", "distance", "row").drop("row", "item")
-    batches = sent.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches(max_chunksize=500)
-    scores = score_stream(batches, judged=True, grades=(1, 2), **asked)
-    assert pl.concat(pl.DataFrame(batch) for batch in scores).sort(keys).equals(whole.sort(keys))
 
 
 def test_pytrec_eval_prints_the_same() -> None:

@@ -6,17 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
-import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
-from catalogue_texts import TEXTS
-from properties import EXACT, exact, lists, no_less, wide
+from properties import exact, lists, no_less, wide
 from retrieval_report import count_ties
-from retrieval_report.engines.stream import score_stream
 
 CUTOFFS = [1, 3, None]
 KEYS = ["model", "query"]
@@ -31,28 +27,11 @@ def by_files(frame: pl.DataFrame, folder: Path) -> pl.DataFrame:
     return exact([str(folder / f"{number}.parquet") for number in range(3)], cutoffs=CUTOFFS)
 
 
-def by_stream(frame: pl.DataFrame, folder: Path) -> pl.DataFrame:
-    """Sorted rows in batches that end anywhere."""
-    falling = "score" in frame.columns
-    order = [*KEYS, "score" if falling else "distance"]
-    rows = frame.drop("item").sort(order, descending=[False, False, falling]).to_arrow()
-    grades = sorted(set(frame.filter(pl.col("relevance") > 0)["relevance"].cast(pl.Float64)))
-    options: dict[str, Any] = {
-        "metrics": TEXTS,
-        "cutoffs": CUTOFFS,
-        "policies": EXACT,
-        "truncated": "no",
-    }
-    batches = score_stream(rows.to_batches(max_chunksize=29), grades=grades, **options)
-    return pl.DataFrame(pl.from_arrow(pa.Table.from_batches(list(batches))))
-
-
 ENGINES: dict[str, Engine] = {
     "memory": lambda frame, _: exact(frame, cutoffs=CUTOFFS),
     "lazy": lambda frame, _: exact(frame.lazy(), cutoffs=CUTOFFS),
     "files": by_files,
     "counts": lambda frame, _: exact(count_ties(frame), cutoffs=CUTOFFS),
-    "stream": by_stream,
 }
 DISTANCE = pl.col("distance")
 WITHOUT_EFFECT: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {

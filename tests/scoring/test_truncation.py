@@ -25,7 +25,6 @@ from retrieval_report import (
     truncated_lists,
 )
 from retrieval_report.codes import count_codes
-from retrieval_report.engines.stream import score_stream
 from retrieval_report.scoring.truncation import Decision, decide, gather
 
 LACKING = "not every known relevant item is in its lists (query {}: {} of {})"
@@ -429,11 +428,6 @@ def test_every_engine_reads_what_counts_say(tmp_path: Path) -> None:
     assert_frame_equal(
         pl.read_parquet(parts).sort("query", maintain_order=True), scores, check_exact=True
     )
-    batches = score_stream(
-        iter(counts.sort("query", "distance").to_arrow().to_batches()), grades=[1], **asked
-    )
-    streamed = pl.concat([pl.DataFrame(pl.from_arrow(batch)) for batch in batches])
-    assert_frame_equal(streamed.select(scores.columns), scores, check_exact=True)
 
 
 def test_counts_of_one_model_end_in_one_way() -> None:

@@ -15,7 +15,6 @@ from stored_frames import made
 pytest.importorskip("pyspark", reason="needs pyspark: pip install 'retrieval-report[spark]'")
 
 from retrieval_report import spark as on
-from retrieval_report.spark import plans
 
 pytestmark = [
     pytest.mark.spark,
@@ -26,7 +25,6 @@ ASKED: dict[str, Any] = {
     "metrics": ("precision", "ap", "ndcg", "rr"),
     "cutoffs": (3, None),
     "partitions": 2,
-    "plan": "rows",
     "truncated": "no",
 }
 EXPECTED = {**ASKED, "policies": "expected"}
@@ -49,9 +47,7 @@ def agrees(spark: Any, frame: pl.DataFrame, **options: Any) -> None:
 
 def without_spark(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:
     here = {
-        name: value
-        for name, value in options.items()
-        if name not in ("partitions", "plan", "clustered")
+        name: value for name, value in options.items() if name not in ("partitions", "clustered")
     }
     return rr.evaluate(frame, **here)
 
@@ -70,64 +66,44 @@ def some(column: str) -> pl.Expr:
 
 
 OPTIONS: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
-    "scores, falling": (
-        made().rename({"distance": "score"}),
-        {"policies": ("expected", "shuffled"), "shuffles": 3},
-    ),
-    "masks": (
-        made().with_columns(
-            mask=(pl.col("item").cast(pl.Int64) % 3 > 0) & (pl.col("query") != "q7")
+    "scores, without distance, masked": (
+        made()
+        .rename({"distance": "score"})
+        .with_columns(
+            some("score").cast(pl.Float64),
+            mask=(pl.col("item").cast(pl.Int64) % 3 > 0) & (pl.col("query") != "q7"),
         ),
-        {"policies": ("expected", "worst"), "missing_query": "skip"},
+        {"policies": ("expected", "shuffled", "worst"), "null_distance": "not_retrieved"},
     ),
-    "unjudged dropped": (
-        made().with_columns(some("relevance")),
-        {"policies": "best", "unjudged": "drop"},
+    "rounded, unjudged, items falling": (
+        near(made()).with_columns(some("relevance")),
+        {
+            "policies": ("naive", "best"),
+            "naive_order": "item_descending",
+            "unjudged": "drop",
+            "decimals": 1,
+            "distance_threshold": 2.5,
+            "relevant_from": 2,
+            "no_relevant": "skip",
+        },
     ),
-    "unjudged kept": (
-        made().with_columns(some("relevance")),
-        {"policies": "best", "unjudged": "non_relevant"},
-    ),
-    "not retrieved": (
-        made().with_columns(some("distance").cast(pl.Float64)),
-        {"policies": "expected", "null_distance": "not_retrieved", "plan": "ties"},
-    ),
-    "rounded": (
-        near(made()),
-        {"policies": ("expected", "naive"), "naive_order": "item", "decimals": 0},
-    ),
-    "cut off": (near(made()), {"policies": "expected", "distance_threshold": 2.5, "decimals": 1}),
-    "float32, cut off": (
-        made().with_columns(pl.col("distance").cast(pl.Float32) / 10),
-        {"policies": "expected", "distance_threshold": 0.3},
-    ),
-    "decimals": (
-        made().with_columns(pl.col("distance").cast(pl.Decimal(10, 2))),
+    "types of Spark's own": (
+        made(models=1)
+        .drop("model")
+        .with_columns(
+            pl.col("query").cast(pl.Categorical).cast(pl.String),
+            pl.col("distance").cast(pl.Decimal(10, 2)),
+            pl.col("relevance") > 1,
+        ),
         {"policies": "expected"},
     ),
-    "true or false": (
-        made().with_columns(pl.col("relevance") > 1),
-        {"policies": "expected", "no_relevant": "one"},
-    ),
-    "grades": (made(), {"policies": "expected", "relevant_from": 2, "no_relevant": "skip"}),
-    "items falling": (made(text=False), {"policies": "naive", "naive_order": "item_descending"}),
-    "row numbers": (
+    "row numbers, models as numbers": (
         made()
+        .with_columns(model=pl.col("model").str.slice(1).cast(pl.Int64) + 9)
         .with_row_index("row")
         .cast({"row": pl.Int64})
         .sample(fraction=1.0, shuffle=True, seed=4),
         {"policies": ("naive", "shuffled"), "shuffles": 2, "seed": 9},
-    ),
-    "one model without a name": (
-        made(models=1)
-        .drop("model")
-        .with_columns(pl.col("query").cast(pl.Categorical))
-        .cast({"query": pl.String}),
-        {"policies": "expected", "plan": "ties"},
-    ),
-    "models as numbers": (
-        made().with_columns(model=pl.col("model").str.slice(1).cast(pl.Int64) + 9),
-        {"policies": "expected"},
     ),
 }
 
@@ -136,12 +112,6 @@ OPTIONS: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
 def test_options(spark: Any, case: str) -> None:
     frame, options = OPTIONS[case]
     agrees(spark, frame, **options)
-
-
-def test_the_default_measures_are_those_of_one_machine(spark: Any) -> None:
-    asked = {**EXPECTED, "metrics": None, "cutoffs": None}
-    agrees(spark, made(), **asked)
-    assert without_spark(made(), **asked)["metric"].n_unique() == 4
 
 
 def test_ids_that_were_unsigned_are_whole_numbers(spark: Any) -> None:
@@ -156,9 +126,7 @@ def test_ids_that_were_unsigned_are_whole_numbers(spark: Any) -> None:
         scores, without_spark(unsigned, **EXPECTED), check_exact=True, check_dtypes=False
     )
     beyond = decimals.with_columns(item=(unsigned["item"] + 2**63).cast(pl.Decimal(20, 0)))
-    with pytest.raises(
-        rr.DataError, match=r"column 'item': an id beyond signed 64 bits.* in item '92233"
-    ):
+    with pytest.raises(rr.DataError, match=r"column 'item': .* null"):
         collected(on.evaluate(sent(spark, beyond), **EXPECTED))
 
 
@@ -167,45 +135,35 @@ def test_counts_of_shards_add_up(spark: Any) -> None:
     counts = pl.concat([rr.count_ties(frame[begin::2]) for begin in range(2)]).sort(
         "retrieved", descending=True
     )
-    for plan in ("ties", "rows"):
-        for kind in ("own", "pooled"):
-            agrees(
-                spark,
-                counts,
-                relevant_items=kind,
-                policies=("expected", "shuffled"),
-                shuffles=2,
-                plan=plan,
-            )
+    for kind in ("own", "pooled"):
+        agrees(spark, counts, relevant_items=kind, policies=("expected", "shuffled"), shuffles=2)
     bad = counts.with_columns(count=pl.when(pl.int_range(pl.len()) == 5).then(0).otherwise("count"))
     with pytest.raises(
         rr.DataError, match="column 'count': 1 not a whole number above 0, first in query 'q"
     ):
-        collected(on.evaluate(sent(spark, bad), **{**EXPECTED, "plan": "ties"}))
+        collected(on.evaluate(sent(spark, bad), **EXPECTED))
     with pytest.raises(rr.ParameterError, match="policies: 'naive' needs the order of the items"):
         on.evaluate(sent(spark, counts), **ASKED)
     with pytest.raises(rr.ParameterError, match="judgements: a counts frame has no items"):
         on.evaluate(
-            sent(spark, counts), judgements=frame.select("query", "item", "relevance"), **EXPECTED
+            sent(spark, counts),
+            judgements=frame.select("query", "item", "relevance").unique(),
+            **EXPECTED,
         )
 
 
-def test_no_exchange_of_lists_that_are_together(
+def test_no_exchange_of_queries_that_are_together(
     spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     frame = made()
-    for number, part in enumerate(frame.partition_by("model")):
-        part.write_parquet(tmp_path / f"part-{number}.parquet")
-    options: dict[str, Any] = {**EXPECTED, "partitions": None, "relevant_items": "own"}
-    together = on.evaluate(
-        spark.read.parquet(str(tmp_path)).filter("model = 'm0'"), clustered=True, **options
-    )
+    for number in range(2):
+        even = pl.col("query").str.slice(1).cast(pl.Int64) % 2 == number
+        frame.filter(even).write_parquet(tmp_path / f"part-{number}.parquet")
+    options: dict[str, Any] = {**EXPECTED, "partitions": None}
+    together = on.evaluate(spark.read.parquet(str(tmp_path)), clustered=True, **options)
     together.explain()
     assert "hashpartitioning" not in capsys.readouterr().out
-    on.evaluate(spark.read.parquet(str(tmp_path)), **options).explain()
-    assert "hashpartitioning(model" in capsys.readouterr().out
-    scores = on.evaluate(spark.read.parquet(str(tmp_path)), clustered=True, **options)
-    assert_frame_equal(collected(scores), without_spark(frame, **options), check_exact=True)
+    assert_frame_equal(collected(together), without_spark(frame, **options), check_exact=True)
 
 
 def test_lists_that_are_not_together_are_found_afterwards(spark: Any) -> None:
@@ -221,33 +179,12 @@ def test_lists_that_are_not_together_are_found_afterwards(spark: Any) -> None:
     with pytest.raises(rr.ParameterError, match="clustered=True: judgements and queries frames"):
         on.evaluate(
             apart,
-            judgements=made().select("query", "item", "relevance"),
+            judgements=made().select("query", "item", "relevance").unique(),
             clustered=True,
             **EXPECTED | {"partitions": None},
         )
     with pytest.raises(rr.ParameterError, match="partitions: with clustered=True"):
         on.evaluate(apart, clustered=True, **EXPECTED)
-
-
-def test_the_plan_follows_the_ties(spark: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    frame = made(models=1)
-    tied = pl.concat(
-        [
-            frame.with_columns(distance=0, item=pl.format("{}-{}", "item", pl.lit(copy)))
-            for copy in range(9)
-        ]
-    )
-    for rows, counted in ((tied, True), (near(frame), False)):
-        on.evaluate(sent(spark, rows), **{**EXPECTED, "plan": "auto"}).explain()
-        assert ("partial_count" in capsys.readouterr().out) == counted
-    assert 0 < plans.TIES_BELOW < 1
-    with pytest.raises(
-        rr.ParameterError,
-        match="plan: 'naive' needs the order of the items, which plan='ties' gives up",
-    ):
-        on.evaluate(sent(spark, frame), **{**ASKED, "plan": "ties"})
-    with pytest.raises(rr.ParameterError, match="plan: 'tie' is not one of"):
-        on.evaluate(sent(spark, frame), **{**ASKED, "plan": "tie"})
 
 
 def test_judgements_sent_from_here(spark: Any) -> None:
@@ -262,15 +199,7 @@ def test_judgements_sent_from_here(spark: Any) -> None:
         pl.int_range(pl.len()) % 3 > 0
     )  # bpref sees these items alone, AP all of them
     own = {"metrics": "bpref, ap", "cutoffs": None, "judgements": some, "unjudged_query": "skip"}
-    for plan in ("rows", "ties"):
-        agrees(
-            spark,
-            frame.drop("relevance"),
-            **own,
-            policies="expected",
-            plan=plan,
-            unjudged="non_relevant",
-        )
+    agrees(spark, frame.drop("relevance"), **own, policies="expected", unjudged="non_relevant")
     numbers = made(text=False).drop("relevance")
     told = (
         made(text=False)
@@ -281,7 +210,7 @@ def test_judgements_sent_from_here(spark: Any) -> None:
     agrees(spark, numbers, judgements=told, queries=queries, policies="expected")
     with pytest.raises(
         rr.KeyMismatchError,
-        match="column 'query': String in the rankings and UInt16 in the judgements",
+        match="column 'query' is String in the rankings and Int64 in the judgements",
     ):
         collected(on.evaluate(sent(spark, frame), judgements=told, **EXPECTED))
     wide = told.with_columns(
@@ -330,49 +259,38 @@ def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(spark: Any) -> None:
     odd = told.with_columns(pl.format("0{}", "query").alias("query"))
     with pytest.raises(
         rr.KeyMismatchError,
-        match=r"'query': Int64 in the rankings and String .* judgements: query '0",
+        match=r"'query' is Int64 in the rankings and String .* judgements, where '0",
     ):
         collected(on.evaluate(sent(spark, bare), judgements=odd, **EXPECTED))
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            {"relevance": 3 - 2 * pl.col("relevance")},
-            r"judgements: column 'relevance': .* negative, first in query 'q",
-        ),
-        (
-            {"item": pl.lit("1")},
-            "judgements: column 'item': judged more than once, in query 'q.*', item '1'",
-        ),
-        ({"query": pl.lit(None, pl.String)}, "judgements: column 'query': or 'item': null ids"),
-        (
-            {"relevance": pl.col("relevance") + 1},
-            "column 'relevance': differs from the judgements; .*, in query 'q",
-        ),
-    ],
-)
-def test_bad_judgements_on_the_cluster(
-    spark: Any, change: dict[str, pl.Expr], message: str
-) -> None:
+def test_bad_judgements_on_the_cluster(spark: Any) -> None:
     frame = made()
-    judgements = frame.select("query", "item", pl.col("relevance").cast(pl.Int64)).unique(
-        maintain_order=True
-    )
-    judgements = judgements.with_columns(**change)
-    if "differs" not in message:
-        frame = frame.drop("relevance")
-    with pytest.raises(rr.DataError, match=message):
-        collected(on.evaluate(sent(spark, frame), judgements=sent(spark, judgements), **EXPECTED))
+    judgements = frame.select("query", "item", pl.col("relevance").cast(pl.Int64)).unique()
+    bad = {
+        "judgements: .* rows repeat another's query, item": {"item": pl.lit("1")},
+        "column 'relevance': .* differ from the judgements": {"relevance": pl.col("relevance") + 1},
+    }
+    for message, change in bad.items():
+        told = sent(spark, judgements.with_columns(**change))
+        with pytest.raises(rr.DataError, match=message):
+            collected(on.evaluate(sent(spark, frame), judgements=told, **EXPECTED))
+
+
+def test_an_item_twice_in_a_list_is_refused(spark: Any) -> None:
+    frame = made()
+    with pytest.raises(rr.DataError, match="2 rows repeat another's model, query, item"):
+        collected(on.evaluate(sent(spark, pl.concat([frame, frame[:1]])), **EXPECTED))
 
 
 def test_bad_queries_on_the_cluster(spark: Any) -> None:
     frame = made()
     names = frame.select("query").unique(maintain_order=True)
     bad = {
-        "query': more than once, in query 'q": pl.concat([names, names[:1]]),
-        "n_relevant': null or negative": names.with_columns(n_relevant=pl.lit(-1)),
+        "queries: .* rows repeat another's query": pl.concat([names, names[:1]]),
+        "n_relevant'.* negative": names.with_columns(
+            n_relevant=pl.when(query="q1").then(-1).otherwise(99)
+        ),
     }
     for message, queries in bad.items():
         with pytest.raises(rr.DataError, match=message):

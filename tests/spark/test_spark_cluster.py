@@ -23,8 +23,8 @@ from retrieval_report import spark as on
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.parametrize("spark_kind", KINDS),
 ]
+EVERYWHERE = pytest.mark.parametrize("spark_kind", KINDS)
 
 ASKED: dict[str, Any] = {
     "metrics": ("precision", "ap", "ndcg", "err", "r_precision"),
@@ -87,20 +87,18 @@ def read(spark: Any, paths: Iterable[Path]) -> Any:
     return spark.read.parquet(*map(str, paths))
 
 
-@pytest.mark.parametrize(
-    ("text", "plan", "policies"),
-    [(True, "ties", EXACT), (False, "rows", ("naive", *EXACT))],
-    ids=["text, ties", "numbers, rows"],
-)
+@EVERYWHERE
 def test_shards_of_the_items_with_ties_unique_distances_and_negative_zero(
-    spark: Any, tmp_path: Path, text: bool, plan: str, policies: tuple[str, ...]
+    spark: Any, tmp_path: Path
 ) -> None:
-    paths = shards(tmp_path, made(text=text))
+    paths = shards(tmp_path, made(text=False))
+    policies = ("naive", *EXACT)
     expected = rr.evaluate(rr.read_rankings(paths), **ASKED, policies=policies)
-    scores = on.evaluate(read(spark, paths), **ASKED, policies=policies, plan=plan)
+    scores = on.evaluate(read(spark, paths), **ASKED, policies=policies)
     assert_frame_equal(collected(scores), expected, check_exact=True)
 
 
+@EVERYWHERE
 def test_means(spark: Any, spark_kind: str) -> None:
     assert ("connect" in type(spark).__module__) == (spark_kind == "connect")
     scores = rr.evaluate(made(text=True), **ASKED, policies=EXACT)
@@ -131,8 +129,8 @@ SKEWED: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="session")  # tests of other modules stand between those of two kinds
-def skewed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pl.DataFrame]:
+@pytest.fixture
+def skewed(tmp_path: Path) -> tuple[Path, pl.DataFrame]:
     """One query of a million items beside twenty small ones, and the scores without Spark."""
     random = np.random.default_rng(3)
     query = np.repeat(np.arange(21), [1_000_000] + [10] * 20)
@@ -142,36 +140,27 @@ def skewed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pl.DataFrame
         "distance": random.integers(0, 65, query.size),
         "relevance": random.integers(0, 2, query.size),
     }
-    path = tmp_path_factory.mktemp("skewed") / "skew.parquet"
+    path = tmp_path / "skew.parquet"
     pl.DataFrame(columns).write_parquet(path, row_group_size=100_000)
     return path, rr.evaluate(pl.DataFrame(columns), **SKEWED)
 
 
 def test_one_query_of_a_million_items(spark: Any, skewed: tuple[Path, pl.DataFrame]) -> None:
     path, expected = skewed
-    scores = on.evaluate(read(spark, [path]), **SKEWED, plan="rows")
+    scores = on.evaluate(read(spark, [path]), **SKEWED)
     assert_frame_equal(collected(scores), expected, check_exact=True)
 
 
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"distance": [1.0, float("nan"), 2.0]}, "column 'distance': 1 NaN, first in query 'q2'"),
-        ({"distance": [1.0, None, 2.0]}, "column 'distance': 1 null, first in query 'q2'"),
-    ],
-    ids=["NaN", "null distance"],
-)
-def test_bad_values_are_refused_in_the_same_words(
-    spark: Any, tmp_path: Path, bad: dict[str, list[Any]], message: str
-) -> None:
+@EVERYWHERE
+def test_bad_values_are_refused_in_the_same_words(spark: Any, tmp_path: Path) -> None:
     columns = {
         "model": "m",
         "query": ["q1", "q2", "q3"],
         "item": "i",
-        "distance": [1.0, 1.0, 2.0],
+        "distance": [1.0, float("nan"), 2.0],
         "relevance": 1,
     }
-    frame = pl.DataFrame({**columns, **bad})
+    frame, message = pl.DataFrame(columns), "column 'distance': 1 NaN, first in query 'q2'"
     with pytest.raises(rr.DataError) as without:
         rr.evaluate(frame)
     assert message in str(without.value)
