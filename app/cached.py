@@ -2,8 +2,8 @@
 the next.
 
 Data are identified by their digest, never by Streamlit's hash of a frame, which considers only a
-few rows. Cached values are shared by all sessions, bounded in number, and never
-changed; a study remembers its own answers.
+few rows. Cached values are shared by all sessions, bounded in number, and never changed; a study
+remembers its own answers.
 """
 
 from __future__ import annotations

@@ -68,6 +68,6 @@ class Page:
         """Return the drawing of a chart; ``key`` holds what decides it beside the choices."""
         return chart_of(self.data, self.choice, chart, *frames, key=key, **how)
 
-    def show(self, chart: Any, *frames: object, key: tuple[Hashable, ...] = (), **how: Any) -> None:
+    def show(self, chart: Any, *frames: object, **how: Any) -> None:
         """Show a chart, with its sentence above it and its files below."""
-        show_chart(self.drawing(chart, *frames, key=key, **how))
+        show_chart(self.drawing(chart, *frames, **how))

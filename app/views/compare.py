@@ -201,10 +201,9 @@ def _runs(page: Page, *names: str) -> None:
             "takes minutes."
         )
         return
-    pair, orders = page.study.models(*names), page.choice.options["shuffles"]
+    plot, orders = page.study.models(*names).plot, page.choice.options["shuffles"]
     with st.spinner(f"Drawing {orders} random orders of the ties …", show_time=True):
-        pair.shuffled  # noqa: B018  # what takes long
-    page.show(pair.plot.shuffled_distribution, one_axis=True, key=names)
+        page.show(plot.shuffled_distribution, one_axis=True, key=names)
 
 
 def _numbers(row: dict[str, Any]) -> None:
