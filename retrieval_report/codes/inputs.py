@@ -80,11 +80,6 @@ class CodeSpace:
         return self.width * (8 * self.packed.itemsize if self.packed else 1)
 
     @property
-    def repeats(self) -> NDArray[np.int64] | int:
-        """Return how many bits stand for one, which is what it weighs."""
-        return 1 if self.weights is None else self.weights
-
-    @property
     def columns(self) -> int:
         """Return the number of columns of the arrays that ``encode`` makes."""
         if self.distance != "hamming":
@@ -136,7 +131,9 @@ class CodeSpace:
             else:
                 ones, found = _read_bits(rows, what, offset + start)
                 others |= found
-                rows = np.packbits(np.repeat(ones, self.repeats, axis=1), axis=1)
+                if self.weights is not None:
+                    ones = np.repeat(ones, self.weights, axis=1)
+                rows = np.packbits(ones, axis=1)
             words[:, start : start + step] = as_words(rows).T
         if len(others) > 1:
             raise DataError(
