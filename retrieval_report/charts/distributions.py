@@ -181,7 +181,7 @@ def _bar_layer(bars: pl.DataFrame, x: Axis) -> alt.Chart | None:
 
 
 def score_distribution(
-    distribution: object,
+    list_scores: object,
     *,
     metric: object,
     cutoff: int | str | None = None,
@@ -191,7 +191,7 @@ def score_distribution(
 
     Parameters
     ----------
-    distribution
+    list_scores
         The result of :func:`score_distribution`.
     metric, cutoff
         The measure of the scores: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole
@@ -224,7 +224,7 @@ def score_distribution(
     >>> print(*chart.to_dict()["title"]["text"])
     rr@all of one list under its tie orders
     """
-    frame = held(distribution, DISTRIBUTION, "distribution", "score_distribution")
+    frame = held(list_scores, DISTRIBUTION, "distribution", "score_distribution")
     where = measure_name(*parse_measure(metric, cutoff))
     if frame is None:
         return empty_chart(f"the list has no {where}")

@@ -4,6 +4,8 @@ their costs.
 
 from __future__ import annotations
 
+import math
+
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
@@ -175,7 +177,10 @@ def costs(
         *models(rows, y, tips, x=x),
     ]
     named = rows if rows.height <= NAMED else rows.filter("front")
-    layers.append(layer(named, {**TEXT, "dx": 7, "dy": -7}, x=x, y=y("value"), text="label:N"))
+    right = pl.col("amount") > (math.sqrt(low * high) if on_log else (low + high) / 2)
+    for part, align, dx in ((~right, "left", 7), (right, "right", -7)):  # into the plot
+        name = {**TEXT, "align": align, "dx": dx, "dy": -7, "limit": {"expr": "width / 2.5"}}
+        layers.append(layer(named.filter(part), name, x=x, y=y("value"), text="label:N"))
     text = f"{RANGES}; steps: the front, where no other model costs as little and scores as much"
     chart = layered(layers, WIDTH, HEIGHT)
     return finish(

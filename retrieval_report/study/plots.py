@@ -26,7 +26,7 @@ class Plots:
     >>> plots = Study(rankings, "rr@2").plot
     >>> plots.policies().to_dict()["title"]["text"]
     ['Scores at rr@2']
-    >>> "scores_by_cutoff" in dir(plots), "list_orders" in dir(plots)
+    >>> "scores_by_cutoff" in dir(plots), "score_distribution" in dir(plots)
     (True, False)
     """
 
