@@ -13,7 +13,8 @@ MEASURE = ("metric", "cutoff")
 # The arguments of charts that are answers of a study.
 FRAMES = (
     *("summary", "comparison", "leaderboard", "deciding", "costs", "profile", "shuffled"),
-    *("distribution", "recall_curve", "query_table"),
+    *("distribution", "recall_curve", "query_table", "no_worse", "segments", "coverage", "flips"),
+    *("agreement", "hints", "truncation", "similarity_means"),
 )
 
 
