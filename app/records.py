@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import polars as pl
 
-from retrieval_report.comparison.corrections import MAX_T
 from retrieval_report.contracts.options import PARAMETERS, RULES, RowOptions
+from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.metrics.parsing import (
     DEFAULT_MEASURES,
     measure_text,

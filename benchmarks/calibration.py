@@ -32,8 +32,7 @@ from retrieval_report.comparison.significance import (
     wilcoxon,
 )
 from retrieval_report.comparison.tukey import tukey
-from retrieval_report.engines.paired import differences
-from retrieval_report.engines.score_grid import Pairs
+from retrieval_report.engines.score_grid import Pairs, differences
 
 Floats = NDArray[np.float64]
 ALPHA, MARGIN, GAP = 0.05, 0.01, 0.1
@@ -85,8 +84,7 @@ def permutation(difference: Floats) -> Floats:
     """Test by sign flips, as `compare` does."""
     values = np.concatenate([difference, np.zeros_like(difference)])
     first = np.arange(len(difference))
-    wanted = np.ones((1, len(difference)), np.bool_)
-    return sampled_sign_flips(values[None], wanted, first, first + len(difference), RESAMPLES, 1)[0]
+    return sampled_sign_flips(values, Pairs(first, first + len(difference)), RESAMPLES, 1)
 
 
 def bootstrap(difference: Floats) -> Floats:
@@ -188,12 +186,11 @@ def tukey_hsd(scores: Floats, seed: int) -> Floats:
 
 def max_t(scores: Floats, seed: int) -> Floats:
     """Return the corrected p of all pairs."""
-    return step_down(scores[None], Pairs.every(len(scores)), FEW, seed)[0]
+    return step_down(scores, Pairs.every(len(scores)), FEW, seed)
 
 
 def _differences(scores: Floats) -> Floats:
-    pairs = Pairs.every(len(scores))
-    return differences(scores, pairs.first, pairs.second)
+    return differences(scores, Pairs.every(len(scores)))
 
 
 def single(scores: Floats, seed: int) -> Floats:

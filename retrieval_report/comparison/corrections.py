@@ -5,6 +5,7 @@ by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,12 +13,28 @@ from retrieval_report.comparison.max_t import step_down
 from retrieval_report.comparison.significance import benjamini_hochberg, holm, sign_flips
 from retrieval_report.comparison.tukey import tukey
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.options import PARAMETERS
-from retrieval_report.engines.score_grid import Floats, Pairs
+from retrieval_report.contracts.significance_tests import CORRECTIONS
+from retrieval_report.engines.score_grid import Pairs
+from retrieval_report.kernels.lists import Floats
 
-MAX_T = "max-t"  # the default
 LEAST_RESAMPLES = 9_999
-OF_SINGLE_TESTS: Mapping[str, Callable[[Floats], Floats]] = {"holm": holm, "bh": benjamini_hochberg}
+
+
+class Method(NamedTuple):
+    """How a correction is computed: from the p-values of single tests, or from all scores."""
+
+    of_single_tests: Callable[[Floats], Floats] | None = None
+    of_scores: Callable[[Floats, Pairs, int, int], Floats] | None = None
+    resamples_per_pair: int = 0  # with fewer, no pair of many could be significant
+
+
+METHODS: Mapping[str, Method] = {
+    "max-t": Method(of_scores=step_down),
+    "holm": Method(holm, resamples_per_pair=100),
+    "tukey": Method(of_scores=tukey),
+    "bh": Method(benjamini_hochberg),
+}
+OF_SINGLE_TESTS = tuple(name for name, method in METHODS.items() if method.of_single_tests)
 
 
 def check_correction(correction: object) -> None:
@@ -28,17 +45,16 @@ def check_correction(correction: object) -> None:
     retrieval_report.ParameterError: correction: 'bonferroni' is not one of 'max-t', 'holm',
     'tukey', 'bh'
     """
-    check_choice("correction", correction, PARAMETERS["correction"].choices)
+    check_choice("correction", correction, tuple(CORRECTIONS))
 
 
-def resamples_for(correction: str, pairs: int) -> int:
-    """Return how many sign patterns a correction needs: with fewer, Holm's could find no pair of
-    many significant.
+def resamples_for(correction: str, pairs: Pairs) -> int:
+    """Return how many sign patterns a correction needs.
 
-    >>> resamples_for("max-t", 10_153), resamples_for("holm", 10_153)
+    >>> resamples_for("max-t", Pairs.every(143)), resamples_for("holm", Pairs.every(143))
     (9999, 1015299)
     """
-    return max(LEAST_RESAMPLES, 100 * pairs - 1) if correction == "holm" else LEAST_RESAMPLES
+    return max(LEAST_RESAMPLES, METHODS[correction].resamples_per_pair * pairs.first.size - 1)
 
 
 def corrected(p: Floats, correction: str) -> Floats:
@@ -47,33 +63,28 @@ def corrected(p: Floats, correction: str) -> Floats:
     >>> corrected(np.array([0.01, np.nan, 0.04]), "holm").tolist()
     [0.02, nan, 0.04]
     """
-    known = ~np.isnan(p)
+    known, correct = ~np.isnan(p), METHODS[correction].of_single_tests
     found = np.full_like(p, np.nan)
-    found[known] = OF_SINGLE_TESTS[correction](p[known])
+    if correct is not None:
+        found[known] = correct(p[known])
     return found
 
 
-def family_tests(
-    values: Floats, pairs: Pairs, correction: str, resamples: int, seed: int
-) -> Floats:
-    """Return the p of every pair by every measure, corrected for all pairs of the measure; NaN
-    without a shared query.
+def family_tests(value: Floats, pairs: Pairs, correction: str, resamples: int, seed: int) -> Floats:
+    """Return the p of every pair, corrected for all pairs; NaN without a shared query.
 
     Parameters
     ----------
-    values
-        Scores (measures, models, queries), NaN where there is none.
+    value
+        Scores (models, queries), NaN where there is none.
     pairs
         The family.
     correction
-        One of those of `check_correction`. Holm's and Benjamini and Hochberg's are of the sign-flip
-        test.
+        One of those of `check_correction`; those of single tests are of the sign-flip test.
     resamples, seed
         Number and seed of the sign patterns or permutations.
     """
-    if correction == MAX_T:
-        return step_down(values, pairs, resamples, seed)
-    if correction == "tukey":
-        return np.stack([tukey(value, pairs, resamples, seed) for value in values])
-    p, _ = sign_flips(values, pairs, resamples, seed)
-    return np.stack([corrected(row, correction) for row in p])
+    of_scores = METHODS[correction].of_scores
+    if of_scores is not None:
+        return of_scores(value, pairs, resamples, seed)
+    return corrected(sign_flips(value, pairs, resamples, seed)[0], correction)

@@ -15,8 +15,8 @@ from retrieval_report.contracts.errors import ColumnError, DataError, ParameterE
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import BOUNDS, hold
-from retrieval_report.engines.paired import settled_means
-from retrieval_report.engines.score_grid import Bools, Floats
+from retrieval_report.engines.score_grid import settled_means
+from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.reading.frames import to_polars
 
 COSTS = schema("costs")

@@ -18,8 +18,8 @@ from retrieval_report.contracts.errors import DataError, KeyMismatchError, Param
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction, hold, side_by_side
-from retrieval_report.engines.paired import DIGITS
-from retrieval_report.engines.score_grid import Floats
+from retrieval_report.engines.score_grid import DIGITS
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
 

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.frames import order_column
-from retrieval_report.engines.paired import DIGITS
-from retrieval_report.engines.score_grid import Grid
+from retrieval_report.engines.score_grid import DIGITS, Grid
 
 Groups = tuple[tuple[str, ...], ...]
 
@@ -53,7 +52,7 @@ def identical_models(scores: pl.DataFrame, rows: pl.DataFrame) -> Groups:
     (('a', 'b'),)
     """
     grid = Grid.of(scores)
-    values = np.round(grid.value, DIGITS)
+    values = np.round(grid.arrays["value"], DIGITS)
     alike: dict[bytes, list[str]] = {}
     for row, model in enumerate(grid.models):
         alike.setdefault(values[:, row].tobytes(), []).append(model)

@@ -9,7 +9,6 @@ import polars as pl
 
 from retrieval_report.comparison.corrections import (
     LEAST_RESAMPLES,
-    MAX_T,
     check_correction,
     family_tests,
     resamples_for,
@@ -18,15 +17,23 @@ from retrieval_report.comparison.letters import letter_columns, letter_texts
 from retrieval_report.comparison.tie_ranks import tie_ranks
 from retrieval_report.comparison.verdicts import TOLERANCE
 from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import SCORE, check_fraction, check_scores
-from retrieval_report.engines.paired import best_first, complete_queries, paired_mean
-from retrieval_report.engines.score_grid import Bools, Floats, Grid, Pairs, asked_measures, measured
+from retrieval_report.engines.score_grid import (
+    Grid,
+    Pairs,
+    best_first,
+    complete_queries,
+    measured,
+    paired_mean,
+)
 from retrieval_report.engines.summary import summarise
+from retrieval_report.kernels.lists import Bools, Floats
 
 LEADERBOARD = {name: dtype for name, dtype in schema("leaderboard").items() if name != "letters"}
 KEYS = [*SCORE, "model"]
-TESTED = schema("leaderboard", *KEYS, "query_rank_low", "query_rank_high")
 LETTERS = schema("leaderboard", "letters")
+TESTED = schema("leaderboard", *KEYS, "query_rank_low", "query_rank_high", "unpaired", "letters")
 
 
 def leaderboard(
@@ -123,23 +130,30 @@ def leaderboard(
     alpha = check_fraction("alpha", alpha)
     check_correction(correction)
     given = check_scores(scores)
-    grid, frame = Grid.of(given), _complete(given)
-    asked = asked_measures(grid, policies)
+    grid = Grid.of(given)
+    asked = grid.asked(policies)
     if not asked:
         return pl.DataFrame(schema=LEADERBOARD)
-    named = list(dict.fromkeys(grid.measures[measure][2] for measure in asked))
-    draws = LEAST_RESAMPLES if resamples is None else resamples
     ranks = tie_ranks(
-        given, policies=named, shuffled=shuffled, confidence=confidence, resamples=draws, seed=seed
+        given,
+        policies=list(dict.fromkeys(part.measure[2] for part in asked)),
+        shuffled=shuffled,
+        confidence=confidence,
+        resamples=LEAST_RESAMPLES if resamples is None else resamples,
+        seed=seed,
     )
     board = ranks.rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
-    parts = (
-        (KEYS, _tested(grid, asked, correction, alpha, resamples, seed, letters=letters)),
-        (KEYS, summarise(frame, confidence=confidence).drop("value")),
-        (SCORE, _unpaired(grid)),
-    )
-    for keys, part in parts:
-        board = board.join(part, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    pairs = grid.pairs()
+    draws = resamples_for(correction, pairs) if resamples is None else resamples
+    tested = []
+    for part in asked:
+        p = family_tests(part.value, pairs, correction, draws, seed)
+        better = _better(part.value, pairs.part(p < alpha * (1 - TOLERANCE)))
+        columns = {"model": grid.models, **_query_ranks(part.value, better, letters=letters)}
+        tested.append(measured(columns, part.measure, TESTED))
+    summary = summarise(_complete(given), confidence=confidence).drop("value")
+    for found in (pl.concat(tested), summary):
+        board = board.join(found, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
     return in_contract(board, LEADERBOARD | (LETTERS if letters else {}))
 
 
@@ -156,55 +170,31 @@ def _complete(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(known == models).then("value").alias("value"))
 
 
-def _tested(
-    grid: Grid,
-    asked: list[int],
-    correction: str,
-    alpha: float,
-    resamples: int | None,
-    seed: int,
-    *,
-    letters: bool,
-) -> pl.DataFrame:
-    """Return the ranks that the tests of all pairs leave open and, if asked, the letters of every
-    model.
+def _query_ranks(value: Floats, better: Bools, *, letters: bool) -> dict[str, object]:
+    """Return the ranks that the tests of all pairs leave open, the letters of every model, and how
+    many queries are left out.
     """
-    every = Pairs.every(len(grid.models))
-    count = resamples_for(correction, every.first.size) if resamples is None else resamples
-    found = family_tests(grid.value[asked], every, correction, count, seed)
-    frames = []
-    for measure, p in zip(asked, found, strict=True):
-        value = grid.value[measure]
-        better = _better(value, every, p < alpha * (1 - TOLERANCE))
-        ranked = complete_queries(value).any()
-        low = 1 + better.sum(axis=0) if ranked else None
-        high = len(value) - better.sum(axis=1) if ranked else None
-        columns = {"model": grid.models, "query_rank_low": low, "query_rank_high": high}
-        if letters:
-            order = best_first(paired_mean(value, complete_queries(value) & ~np.isnan(value)))
-            texts = letter_texts(
-                letter_columns((better | better.T)[np.ix_(order, order)]), len(order)
-            )
-            columns["letters"] = [texts[rank] for rank in np.argsort(order)]
-        frames.append(
-            measured(columns, grid.measures[measure], TESTED | (LETTERS if letters else {}))
-        )
-    return pl.concat(frames)
+    complete = complete_queries(value)
+    texts = None
+    if letters:
+        order = best_first(paired_mean(value, complete & ~np.isnan(value)))
+        columns = letter_columns((better | better.T)[np.ix_(order, order)])
+        texts = np.array(letter_texts(columns, len(order)))[np.argsort(order)]
+    return {
+        "query_rank_low": 1 + better.sum(axis=0) if complete.any() else None,
+        "query_rank_high": len(value) - better.sum(axis=1) if complete.any() else None,
+        "unpaired": int((~complete).sum()),
+        "letters": texts,
+    }
 
 
-def _better(value: Floats, pairs: Pairs, significant: Bools) -> Bools:
-    """Return whether a model is significantly better than another, (models, models)."""
+def _better(value: Floats, pairs: Pairs) -> Bools:
+    """Return whether a model is better than another, of pairs that differ significantly; (models,
+    models).
+    """
     better = np.zeros((len(value), len(value)), np.bool_)
-    chosen = pairs.part(np.flatnonzero(significant))
-    for block in chosen.blocks(value.shape[1]):
-        first, second = chosen.first[block], chosen.second[block]
-        ahead = np.nansum(value[first] - value[second], axis=1) > 0
-        better[np.where(ahead, first, second), np.where(ahead, second, first)] = True
+    for part in pairs.blocks(value.shape[1]):
+        ahead = np.nansum(value[part.first] - value[part.second], axis=1) > 0
+        winner = np.where(ahead, part.first, part.second)
+        better[winner, part.first + part.second - winner] = True
     return better
-
-
-def _unpaired(grid: Grid) -> pl.DataFrame:
-    """Return how many queries are left out for each measure."""
-    left_out = [int((~complete_queries(value)).sum()) for value in grid.value]
-    measures = pl.DataFrame(grid.measures, schema=schema("leaderboard", *SCORE), orient="row")
-    return measures.with_columns(pl.Series("unpaired", left_out, dtype=pl.Int64))

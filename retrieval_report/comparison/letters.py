@@ -12,8 +12,8 @@ import polars as pl
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import SCORE, check_fraction, hold
-from retrieval_report.engines.paired import best_first
-from retrieval_report.engines.score_grid import Bools, Floats, measured
+from retrieval_report.engines.score_grid import best_first, measured
+from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.reading.frames import to_polars
 
 LETTERS = schema("letters")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.comparison.significance import EXACT, every_pattern, random_signs
-from retrieval_report.engines.paired import DIGITS, differences, largest
-from retrieval_report.engines.score_grid import Bools, Floats, Indices, Pairs
+from retrieval_report.engines.score_grid import Pairs, differences, rounding, shared_queries
+from retrieval_report.kernels.lists import Bools, Floats
 
 STEP = 256  # pairs whose flipped sums are held at a time
-MOST_PAIRS = 1 << 21  # pairs, of all measures, for which the same signs serve
 
 
-def step_down(values: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
-    r"""Return the p of every pair by every measure, adjusted for all pairs of the measure; NaN without a shared query.
+def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
+    r"""Return the p of every pair, adjusted for all pairs; NaN without a shared query.
 
     Every query has one sign per pattern, shared by all pairs, so that the dependence between pairs
     is kept. The statistic of a pair is \|Σ d\| / √Σ d² over the queries that both models have,
@@ -28,8 +26,8 @@ def step_down(values: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats
 
     Parameters
     ----------
-    values
-        Scores (measures, models, queries), NaN where there is none.
+    value
+        Scores (models, queries), NaN where there is none.
     pairs
         The family.
     resamples, seed
@@ -40,113 +38,72 @@ def step_down(values: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats
     The first model beats both others in all four queries. Two of 16 patterns do that, and two the
     same with one.
 
-    >>> values = np.array([[[0.9, 0.8, 0.9, 0.7], [0.3, 0.1, 0.2, 0.2], [0.2, 0.2, 0.1, 0.3]]])
-    >>> step_down(values, Pairs.every(3), 9_999, 0).tolist()
-    [[0.25, 0.25, 1.0]]
+    >>> value = np.array([[0.9, 0.8, 0.9, 0.7], [0.3, 0.1, 0.2, 0.2], [0.2, 0.2, 0.1, 0.3]])
+    >>> step_down(value, Pairs.every(3), 9_999, 0).tolist()
+    [0.25, 0.25, 1.0]
     """
-    together = max(1, MOST_PAIRS // max(pairs.first.size, 1))
-    parts = [
-        _tested(values[start : start + together], pairs, resamples, seed)
-        for start in range(0, len(values), together)
-    ]
-    return np.concatenate(parts) if parts else np.empty((0, pairs.first.size))
+    blocks = [_statistics(value, part) for part in pairs.blocks(value.shape[1])]
+    seen, scale = (np.concatenate([block[column] for block in blocks]) for column in (0, 1))
+    differing = np.logical_or.reduce([block.differing for block in blocks])
+    order = np.argsort(seen, kind="stable")
+    family = value, pairs.part(order), seen[order], scale[order]
+    count = int(differing.sum())
+    if count > EXACT:
+        drawn = (
+            _reached(*family, signs) for signs in random_signs(value.shape[1], resamples, seed)
+        )
+        p = (sum(drawn, np.zeros(order.size)) + 1) / (resamples + 1)
+    else:
+        signs = np.ones((differing.size, 2 ** max(count - 1, 0)))
+        signs[differing] = every_pattern(count)
+        p = _reached(*family, signs) / signs.shape[1]
+    adjusted = np.empty(order.size)
+    adjusted[order] = np.maximum.accumulate(p[::-1])[::-1]
+    return np.where(shared_queries(value, pairs) > 0, adjusted, np.nan)
 
 
-def _tested(values: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
-    """The same for few enough pairs."""
-    families = [_Family.of(value, pairs) for value in values]
-    sampled = [family for family in families if family.differing.sum() > EXACT]
-    for signs in random_signs(values.shape[2], resamples, seed) if sampled else ():
-        for family in sampled:
-            family.count(signs)
-    return np.stack(
-        [
-            family.sampled_p(resamples) if family in sampled else family.exact_p()
-            for family in families
-        ]
-    )
+class _Statistics(NamedTuple):
+    """The statistics of the scores as they are."""
 
-
-@dataclass(eq=False)
-class _Family:
-    """The pairs by one measure, the least significant first, and how many patterns reached each so
-    far.
-    """
-
-    values: Floats  # (models, queries), NaN if there is no score
-    order: Indices  # of the pairs given
-    pairs: Pairs
-    seen: Floats  # statistics of the scores as they are, minus a margin for rounding; rising
+    seen: Floats  # minus a margin for rounding
     scale: Floats  # 1 / √Σ d², 0 if there is no difference
-    tested: Bools  # whether the two models share a query
     differing: Bools  # queries in which some pair differs
-    reached: NDArray[np.int64]
 
-    @classmethod
-    def of(cls, value: Floats, pairs: Pairs) -> Self:
-        """Compute what does not depend on signs."""
-        size = pairs.first.size
-        seen, scale, tested = np.zeros(size), np.zeros(size), np.zeros(size, np.bool_)
-        differing = np.zeros(value.shape[1], np.bool_)
-        for block in pairs.blocks(value.shape[1]):
-            first, second = pairs.first[block], pairs.second[block]
-            rounded = differences(value, first, second)
-            tested[block] = ~np.isnan(rounded).all(axis=1)
-            differing |= (np.nan_to_num(rounded) != 0).any(axis=0)
-            length = np.sqrt(np.nansum(rounded**2, axis=1))
-            scale[block] = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-            # Equal sums of other scores differ by rounding, which must not set them apart.
-            rounding = 10.0**-DIGITS * value.shape[1] * largest(value, first, second)
-            total = np.abs(np.nansum(value[first] - value[second], axis=1))
-            seen[block] = np.maximum(total - rounding, 0.0) * scale[block]
-        order = np.argsort(seen, kind="stable")
-        ordered = Pairs(pairs.first[order], pairs.second[order])
-        reached = np.zeros(size, np.int64)
-        return cls(value, order, ordered, seen[order], scale[order], tested, differing, reached)
 
-    def count(self, signs: Floats) -> None:
-        """Count for each pair the patterns in which it, or a less significant pair, is as far from
-        0 as it was.
-        """
-        missing = np.isnan(self.values)
-        filled = np.where(missing, 0.0, self.values)
-        alike = bool(
-            (missing == missing[0]).all()
-        )  # then the sum of a pair is the difference of the models' sums
-        sums = filled @ signs if alike else None
-        largest = np.zeros(signs.shape[1])
-        for start in range(0, self.seen.size, STEP):
-            part = slice(start, start + STEP)
-            first, second = self.pairs.first[part], self.pairs.second[part]
-            if sums is None:
-                flipped = np.nan_to_num(self.values[first] - self.values[second]) @ signs
-            else:
-                flipped = sums[first]
-                flipped -= sums[second]
-            np.abs(flipped, out=flipped)
-            flipped *= self.scale[part, None]
-            self.reached[part] += _reaching(flipped, self.seen[part], largest)
+def _statistics(value: Floats, pairs: Pairs) -> _Statistics:
+    rounded = differences(value, pairs)
+    length = np.sqrt(np.nansum(rounded**2, axis=1))
+    scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
+    # Equal sums of other scores differ by rounding, which must not set them apart.
+    total = np.abs(np.nansum(value[pairs.first] - value[pairs.second], axis=1))
+    seen = np.maximum(total - rounding(value, pairs), 0.0) * scale
+    return _Statistics(seen, scale, (np.nan_to_num(rounded) != 0).any(axis=0))
 
-    def sampled_p(self, resamples: int) -> Floats:
-        """Return p from the patterns counted, which were drawn; the scores as they are count as one
-        more.
-        """
-        return self._monotone((self.reached + 1) / (resamples + 1))
 
-    def exact_p(self) -> Floats:
-        """Return p from all patterns of the queries in which any pair differs."""
-        signs = np.ones((self.differing.size, 2 ** max(int(self.differing.sum()) - 1, 0)))
-        signs[self.differing] = every_pattern(int(self.differing.sum()))
-        self.count(signs)
-        return self._monotone(self.reached / signs.shape[1])
-
-    def _monotone(self, p: Floats) -> Floats:
-        """Return p in the order of the pairs given; that of a pair is not below those of more
-        significant pairs.
-        """
-        adjusted = np.empty_like(p)
-        adjusted[self.order] = np.maximum.accumulate(p[::-1])[::-1]
-        return np.where(self.tested, adjusted, np.nan)
+def _reached(
+    value: Floats, pairs: Pairs, seen: Floats, scale: Floats, signs: Floats
+) -> NDArray[np.intp]:
+    """Count for each pair, the least significant first, the patterns in which it, or a less
+    significant pair, is as far from 0 as it was.
+    """
+    missing = np.isnan(value)
+    # Where all models have the same queries, the sum of a pair is the difference of their sums.
+    alike = (missing == missing[0]).all()
+    sums = np.where(missing, 0.0, value) @ signs if alike else None
+    largest = np.zeros(signs.shape[1])
+    reached = np.zeros(seen.size, np.intp)
+    for start in range(0, seen.size, STEP):
+        rows = slice(start, start + STEP)
+        part = pairs.part(rows)
+        if sums is None:
+            flipped = np.nan_to_num(value[part.first] - value[part.second]) @ signs
+        else:
+            flipped = sums[part.first]
+            flipped -= sums[part.second]
+        np.abs(flipped, out=flipped)
+        flipped *= scale[rows, None]
+        reached[rows] = _reaching(flipped, seen[rows], largest)
+    return reached
 
 
 def _reaching(flipped: Floats, seen: Floats, largest: Floats) -> NDArray[np.intp]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,17 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction, check_scores
-from retrieval_report.engines.paired import DIGITS, differences, paired_columns
-from retrieval_report.engines.score_grid import Bools, Floats, Grid, Pairs, asked_measures, measured
+from retrieval_report.engines.score_grid import (
+    DIGITS,
+    Grid,
+    Measure,
+    Pairs,
+    Scores,
+    differences,
+    measured,
+    paired_columns,
+)
+from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import divided_by_relevant
 
 NO_WORSE = schema("no_worse")
@@ -150,10 +160,10 @@ def no_worse(
     pairs = grid.pairs(baseline)
     nothing = frame["n_relevant"].max() == 0
     frames = [pl.DataFrame(schema=NO_WORSE)]
-    for known in _asked(grid, tie_order, policies, baseline):
-        columns = _columns(known, pairs, margin, alpha, power, nothing=nothing)
-        columns["model"] = [grid.models[row] for row in pairs.first]
-        frames.append(measured(columns, known.measure, NO_WORSE, baseline=baseline))
+    for part in _asked(grid, tie_order, policies, baseline):
+        columns = _columns(part, pairs, _Rule(margin, alpha, power), nothing=nothing)
+        columns |= {"model": [grid.models[row] for row in pairs.first], "baseline": baseline}
+        frames.append(measured(columns, part.measure, NO_WORSE))
     return pl.concat(frames)
 
 
@@ -169,76 +179,76 @@ def check_margin(margin: object) -> float:
     return float(margin)  # type: ignore[arg-type]
 
 
-class _Known(NamedTuple):
-    """What is known of the scores at one measure, as arrays of models and queries."""
+class _Rule(NamedTuple):
+    """What the models are held to."""
 
-    measure: tuple[str, int | None, str]
-    value: Floats
-    std: Floats
-    scored: Bools  # whether there is a score
-    lowest: Floats  # of all that the score may be; NaN if nothing bounds it
-    highest: Floats
-    reasons: dict[str, Bools]  # where a score is not known, by the word for the reason
+    margin: float
+    alpha: float
+    power: float
 
 
 def _asked(
     grid: Grid, tie_order: str, policies: str | Sequence[str] | None, baseline: str
-) -> list[_Known]:
-    """Return what is known at every measure; for the worst order, of the baseline's best and the
-    others' worst.
+) -> list[Scores]:
+    """Return the scores by every measure, and the bounds of those that are not known; for the worst
+    order, of the baseline's best and the others' worst.
     """
     if tie_order == "expected":
-        return [_expected(grid, number) for number in asked_measures(grid, policies)]
+        return [_expected(part) for part in grid.asked(policies)]
     if policies is not None:
         raise ParameterError(
             "policies: tie_order='worst' compares policy worst with policy best; leave policies out"
         )
-    row, found = grid.models.index(baseline), []
-    for number, (metric, cutoff, policy) in enumerate(grid.measures):
-        if policy == "worst" and (metric, cutoff, "best") in grid.measures:
-            value = grid.value[number].copy()
-            value[row] = grid.under(number, "best")[row]
-            no_std = np.full_like(value, np.nan)
-            scored = ~np.isnan(value) | ~np.isnan(grid.under(number, "expected"))
-            open_scores = {CUT: scored & np.isnan(value)}
-            found.append(
-                _Known((metric, cutoff, "worst"), value, no_std, scored, value, value, open_scores)
-            )
+    found = [
+        _worst(grid, measure, grid.models.index(baseline))
+        for measure in grid.measures
+        if measure[2] == "worst" and (*measure[:2], "best") in grid.measures
+    ]
     if not found:
         raise ParameterError("tie_order: 'worst' needs policies 'best' and 'worst' in the scores")
     return found
 
 
-def _expected(grid: Grid, number: int) -> _Known:
+def _worst(grid: Grid, measure: Measure, baseline: int) -> Scores:
+    """Return the scores in the order that is worst for all but the baseline."""
+    scores = grid.scores(measure)
+    value = scores.value.copy()
+    value[baseline] = scores.highest[baseline]
+    unknown = np.isnan(value)
+    cut = ~np.isnan(grid.under(measure, "expected")) & unknown
+    nowhere = np.zeros_like(cut)
+    return Scores(measure, value, np.full_like(value, np.nan), cut, nowhere, value, value)
+
+
+def _expected(scores: Scores) -> Scores:
     """Return scores with what bounds those that are estimates, because lists are cut or R is not
     known.
     """
-    measure, value = grid.measures[number], grid.value[number]
-    cut, pooled = grid.truncated[number], grid.pooled[number] & divided_by_relevant(measure[0])
+    pooled = scores.pooled & divided_by_relevant(scores.measure[0])
     lowest, highest = (
-        np.where(cut | pooled, grid.under(number, policy), value) for policy in ("worst", "best")
+        np.where(scores.truncated | pooled, bound, scores.value)
+        for bound in (scores.lowest, scores.highest)
     )
-    reasons = {CUT: cut, UNKNOWN_R: pooled}
-    return _Known(measure, value, grid.std[number], ~np.isnan(value), lowest, highest, reasons)
+    return replace(scores, pooled=pooled, lowest=lowest, highest=highest)
 
 
-def _columns(
-    known: _Known, pairs: Pairs, margin: float, alpha: float, power: float, *, nothing: bool
-) -> Columns:
-    columns = paired_columns(known.value, known.std, pairs)
+def _columns(scores: Scores, pairs: Pairs, rule: _Rule, *, nothing: bool) -> Columns:
+    margin, alpha, power = rule
+    columns = paired_columns(scores.value, scores.std, pairs)
     size = columns["queries"]
-    plain = paired_t(differences(known.value, pairs.first, pairs.second), 1 - 2 * alpha)
-    scored = known.scored[pairs.first] & known.scored[pairs.second]
-    least = _bound(known.lowest, known.highest, scored, pairs, alpha)
-    most = _bound(known.highest, known.lowest, scored, pairs, alpha)
+    plain = paired_t(differences(scores.value, pairs), 1 - 2 * alpha)
+    known = ~np.isnan(scores.value) | scores.truncated
+    scored = known[pairs.first] & known[pairs.second]
+    least = _bound(scores.lowest, scores.highest, scored, pairs, alpha)
+    most = _bound(scores.highest, scores.lowest, scored, pairs, alpha)
     above = one_sided(least.mean, least.std, size, -margin)
     below = one_sided(-most.mean, most.std, size, margin)
     reasons: dict[str, Bools] = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
-        for word, where in known.reasons.items()
+        for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
     }
     if nothing:
-        above, below = np.full_like(above, np.nan), np.full_like(below, np.nan)
+        above, below = np.full((2, size.size), np.nan)
         reasons = {NOTHING: np.ones(size.shape, np.bool_)}
     unit = {n: detectable_effect(1.0, n, alpha=alpha, power=power) for n in set(size.tolist())}
     needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in plain.std]
@@ -249,7 +259,7 @@ def _columns(
         "difference": plain.mean,
         "bound_low": least.low,
         "bound_high": most.high,
-        "margin": np.full(size.size, margin),
+        "margin": margin,
         "no_worse_p": above,
         "worse_p": below,
         "equivalent_p": np.maximum(above, one_sided(-most.mean, most.std, size, -margin)),
@@ -263,9 +273,8 @@ def _bound(models: Floats, baseline: Floats, scored: Bools, pairs: Pairs, alpha:
     """Test differences of bounds of the models and of the baseline; NaN for a pair with a score
     that has none.
     """
-    difference = differences(
-        np.concatenate([models, baseline]), pairs.first, pairs.second + len(models)
-    )
+    both = Pairs(pairs.first, pairs.second + len(models))
+    difference = differences(np.concatenate([models, baseline]), both)
     unbounded = (scored & np.isnan(difference)).any(axis=1)
     return PairedT(
         *(np.where(unbounded, np.nan, column) for column in paired_t(difference, 1 - 2 * alpha))

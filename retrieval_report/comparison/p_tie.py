@@ -4,26 +4,25 @@ list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from retrieval_report.comparison.tie_bounds import Ranges
-from retrieval_report.comparison.verdicts import ROUNDING, TIE_RISK
-from retrieval_report.engines.score_grid import Bools, Floats
+from retrieval_report.comparison.verdicts import TIE_RISK
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.kernels.walks import sampled_walks
 from retrieval_report.scoring.convolution import (
     Complex,
     Spread,
     characteristic,
     every_sum,
-    likely_sums,
     series_below,
 )
 from retrieval_report.scoring.score_distribution import Drawn
-from retrieval_report.scoring.score_paths import Walk, walk_of_values
+from retrieval_report.scoring.score_paths import Walk
 
 WIDE = 0.01  # bounds farther apart than this are worth more work
 NARROW = 0.02  # so close do draws bring them, unless the verdict is decided before
@@ -41,15 +40,11 @@ TERMS = (
 AWAY = 8  # standard deviations from the mean within which bounds are asked for
 OUTSIDE = 1e-6  # what sums beyond the period may count
 MOST_TERMS = 1 << 15
-STRAY = 2.0 ** np.arange(2, 13)  # standard deviations that lists without distribution are granted
-
-
-Bounds = tuple[float, float, float]  # the least, likely and greatest chance
 
 
 class ListOrders(NamedTuple):
-    """The scores of one list under tie order: all of them, listed or as a walk, or those of drawn
-    orders.
+    """The scores of one list under tie order: all of them, as a walk and, if they are few, listed;
+    or those of drawn orders.
     """
 
     spread: Spread | None
@@ -57,6 +52,22 @@ class ListOrders(NamedTuple):
     drawn: Drawn | None  # None: all orders are counted
     column: int  # of the drawn scores
     seed: int  # seed for drawing from all orders
+
+    @property
+    def mean(self) -> float:
+        """Return the mean score."""
+        if self.walk is not None:
+            return float(self.walk.mean)
+        return float(self.sample(DRAWS).mean())
+
+    def sample(self, draws: int) -> Floats:
+        """Return scores in random orders; those of different lists are independent."""
+        if self.drawn is not None:
+            return self.drawn.first(draws, self.column)
+        found = np.empty(draws)
+        if self.walk is not None:
+            sampled_walks(self.walk.steps, self.walk.last, np.uint64(self.seed), found)
+        return found
 
 
 class Chance(NamedTuple):
@@ -71,14 +82,25 @@ class Chance(NamedTuple):
     method: str | None
 
 
-class _Side(NamedTuple):
+class Side(NamedTuple):
     """One model's lists over the paired queries."""
 
-    row: int
-    paired: Bools
-    parts: tuple[ListOrders, ...]  # lists for which all orders are counted
-    fixed: float  # expected sum of all other lists
-    stray: float  # variance of those among them that tie order affects
+    key: tuple[int, bytes]
+    fixed: float  # sum of the lists that tie order does not affect
+    lists: tuple[ListOrders | None, ...]  # the others; None if nothing is known of one
+
+    @property
+    def counted(self) -> bool:
+        """Return whether all orders of every list are known."""
+        return all(orders is not None and orders.drawn is None for orders in self.lists)
+
+    @property
+    def walks(self) -> list[Walk]:
+        """Return the lists whose orders are all known as walks."""
+        return [one.walk for one in self.lists if one is not None and one.walk is not None]
+
+
+Sides = tuple[Side, Side]
 
 
 @dataclass
@@ -92,35 +114,33 @@ class Reversals:
     _sums: dict[object, Spread | None] = field(default_factory=dict)
     _waves: dict[object, Complex] = field(default_factory=dict)
 
-    def covers(self, first: int, second: int) -> bool:
-        """Return whether every list of a pair that tie order affects is available with all its
-        orders.
-        """
-        paired = self._paired(first, second)
-        found = (
-            self.lists.get((row, int(query)))
-            for row in (first, second)
-            for query in np.flatnonzero(paired & self.known.loose[row])
-        )
-        return all(orders is not None and orders.drawn is None for orders in found)
+    def sides(self, first: int, second: int) -> Sides:
+        """Return the lists of both models of a pair."""
+        paired = ~np.isnan(self.known.value[first]) & ~np.isnan(self.known.value[second])
+        sides = []
+        for row in (first, second):
+            fixed, lists = 0.0, []
+            for query in np.flatnonzero(paired):
+                if self.known.loose[row, query]:
+                    lists.append(self.lists.get((row, int(query))))
+                else:
+                    fixed += float(self.known.value[row, query])
+            sides.append(Side((row, paired.tobytes()), fixed, tuple(lists)))
+        return sides[0], sides[1]
 
     def of(
-        self, first: int, second: int, lead: float, bounds: tuple[float, float]
+        self, ahead: Side, behind: Side, near: float, bounds: tuple[float, float]
     ) -> Chance | None:
-        """Return bounds for one pair, given the ``lead`` of the first and the ``bounds`` that
-        moments give.
+        """Return bounds of the probability that the sum of the model ahead is lower by ``near``,
+        given the ``bounds`` that moments give.
 
         None: no more is known.
         """
-        paired = self._paired(first, second)
-        ahead, behind = (first, second) if lead >= 0 else (second, first)
-        sides = self._side(ahead, paired), self._side(behind, paired)
-        near = ROUNDING * max(float(self.known.value[row][paired].sum()) for row in (first, second))
-        found = self._without_draws(sides, near) if any(side.parts for side in sides) else None
-        if lead == 0 or (found is not None and found.high - found.low <= NARROW):
+        found = self._counted(ahead, behind, near) if ahead.counted and behind.counted else None
+        if found is not None and found.high - found.low <= NARROW:
             return found
         for draws in LOOKS:
-            drawn = self._from_draws(sides, near, draws)
+            drawn = _from_draws(ahead, behind, near, draws)
             if drawn is None:
                 break
             found = drawn if found is None else _narrowed(found, drawn)
@@ -129,131 +149,78 @@ class Reversals:
                 break
         return found
 
-    def _paired(self, first: int, second: int) -> Bools:
-        paired: Bools = ~np.isnan(self.known.value[first]) & ~np.isnan(self.known.value[second])
-        return paired
+    def _counted(self, ahead: Side, behind: Side, near: float) -> Chance:
+        """Return the chance from all sums if they are few, else bounds from a Fourier series."""
+        sums, others = self._summed(ahead, near), self._summed(behind, near)
+        if sums is None or others is None:
+            found = self._by_series(ahead, behind, near, TERMS)
+            wide = found.high - found.low > WIDE
+            return self._by_series(ahead, behind, near, 16 * TERMS) if wide else found
+        below, level = sums.below(others.value - near), sums.below(others.value + near)
+        low, equal = float(others.chance @ below), float(others.chance @ (level - below))
+        return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
 
-    def _side(self, row: int, paired: Bools) -> _Side:
-        parts, fixed, stray = [], 0.0, 0.0
-        for query in np.flatnonzero(paired):
-            orders = self.lists.get((row, int(query)))
-            if self.known.loose[row, query] and orders is not None and orders.drawn is None:
-                parts.append(orders)
-            else:
-                fixed += self.known.value[row, query]
-                stray += self.known.variance[row, query]
-        return _Side(row, paired, tuple(parts), float(fixed), float(stray))
-
-    def _without_draws(self, sides: tuple[_Side, _Side], near: float) -> Chance | None:
-        """Return bounds from lists for which all orders are counted, allowing for the variance of
-        the others.
-        """
-        stray = sides[0].stray + sides[1].stray
-        if not np.isfinite(stray):
-            return None
-        sums = self._summed(sides, near, every=True)
-        if sums is None:
-            found = _with_stray(self._below_by_waves(sides, TERMS), stray, near, "convolved")
-            if found.high - found.low <= WIDE:
-                return found
-            sums = self._summed(sides, near, every=False)
-            if sums is None:
-                return (
-                    found
-                    if stray > 0
-                    else _with_stray(self._below_by_waves(sides, 16 * TERMS), 0, near, "convolved")
-                )
-        exact = stray == 0 and sums[0].left_open == sums[1].left_open == 0
-        chance = _with_stray(
-            lambda bound: _below(sums, bound), stray, near, "exact" if exact else "convolved"
+    def equal(self, ahead: Side, behind: Side, near: float) -> float:
+        """Return the probability of equal sums; NaN if it is not known."""
+        return (
+            self._counted(ahead, behind, near).equal if ahead.counted and behind.counted else np.nan
         )
-        if stray > 0 or max(sums[0].left_open, sums[1].left_open) > 1e-4:
-            return chance
-        equal = float(
-            sums[1].chance
-            @ (sums[0].below(sums[1].value + near) - sums[0].below(sums[1].value - near))
-        )
-        return chance._replace(equal=equal)
 
-    def _summed(
-        self, sides: tuple[_Side, _Side], near: float, *, every: bool
-    ) -> tuple[Spread, Spread] | None:
-        """Return the sums of both models, all or the likely ones."""
-        found = []
-        for side in sides:
-            key = (side.row, side.paired.tobytes(), every)
-            if key not in self._sums:
-                form = every_sum if every else likely_sums
-                spreads = [part.spread for part in side.parts if part.spread is not None]
-                whole = len(spreads) == len(side.parts)
-                own = form(spreads, near / (2 * max(len(spreads), 1))) if whole else None
-                self._sums[key] = (
-                    None if own is None else Spread(own.value + side.fixed, own.chance)
-                )
-            own = self._sums[key]
-            if own is None:
-                return None
-            found.append(own)
-        return found[0], found[1]
+    def _summed(self, side: Side, near: float) -> Spread | None:
+        """Return the sums of a model; None if they are too many."""
+        if side.key not in self._sums:
+            spreads = [
+                one.spread for one in side.lists if one is not None and one.spread is not None
+            ]
+            whole = len(spreads) == len(side.lists)
+            sums = every_sum(spreads, near / (2 * max(len(spreads), 1))) if whole else None
+            self._sums[side.key] = sums and Spread(sums.value + side.fixed, sums.chance)
+        return self._sums[side.key]
 
-    def _below_by_waves(
-        self, sides: tuple[_Side, _Side], fineness: int
-    ) -> Callable[[float], Bounds]:
-        """Return a function that bounds the probability of a difference below any bound, by Fourier
-        series.
-        """
-        sums = _Sums.of(sides)
-        # A constant only rotates the waves.
-        shift = sides[0].fixed - sides[1].fixed
+    def _by_series(self, ahead: Side, behind: Side, near: float, fineness: int) -> Chance:
+        """Return bounds of the probability of a difference below −``near``."""
+        sums = _Sums.of(ahead, behind)
+        if not sums.least < -near <= sums.most:
+            sure = float(-near > sums.least)
+            return Chance(sure, sure, sure, np.nan, "convolved")
+        if abs(sums.mean + near) > AWAY * sums.deviation:
+            return Chance(0.0, float(-near > sums.mean), 1.0, np.nan, "convolved")
         period, outside = sums.period()
+        power = np.ceil(np.log2(fineness * period / sums.deviation))
+        terms = 1 << int(np.clip(power, 6, np.log2(MOST_TERMS)))
+        first, second = (self._wave(side, period, terms) for side in (ahead, behind))
+        shift = ahead.fixed - behind.fixed  # a constant only rotates the waves
+        low, value, high = series_below(
+            first * np.conj(second), sums.mean - shift, -near - shift, period
+        )
+        low, high = max(low - outside, 0.0), min(high + outside, 1.0)
+        return Chance(low, min(max(value, low), high), high, np.nan, "convolved")
 
-        def below(bound: float) -> Bounds:
-            if not sums.least < bound <= sums.most:
-                return (0.0,) * 3 if bound <= sums.least else (1.0,) * 3
-            if abs(bound - sums.mean) > AWAY * sums.deviation:
-                return 0.0, float(bound > sums.mean), 1.0
-            terms = 1 << int(
-                np.clip(
-                    np.ceil(np.log2(fineness * period / sums.deviation)), 6, np.log2(MOST_TERMS)
-                )
-            )
-            ahead, behind = (self._wave(side, period, terms) for side in sides)
-            low, value, high = series_below(
-                ahead * np.conj(behind), sums.mean - shift, bound - shift, period
-            )
-            return max(low - outside, 0.0), value, min(high + outside, 1.0)
-
-        return below
-
-    def _wave(self, side: _Side, period: float, terms: int) -> Complex:
-        key = (side.row, side.paired.tobytes(), period, terms)
+    def _wave(self, side: Side, period: float, terms: int) -> Complex:
+        key = (side.key, period, terms)
         if key not in self._waves:
-            self._waves[key] = characteristic([_walk(part) for part in side.parts], period, terms)
+            self._waves[key] = characteristic(side.walks, period, terms)
         return self._waves[key]
 
-    def _from_draws(self, sides: tuple[_Side, _Side], near: float, draws: int) -> Chance | None:
-        """Return the share of drawn orders that reverse the pair; None if a list has none, or they
-        are too many.
-        """
-        total, lists = 0.0, []
-        for side, sign in zip(sides, (1.0, -1.0), strict=True):
-            for query in np.flatnonzero(side.paired):
-                orders = self.lists.get((side.row, int(query)))
-                if not self.known.loose[side.row, query]:
-                    total += sign * self.known.value[side.row, query]
-                elif orders is None:
-                    return None
-                else:
-                    lists.append((sign, orders))
-        items = draws * sum(orders.drawn.cells for _, orders in lists if orders.drawn is not None)
-        if draws > DRAWS and items > MOST_DRAWN:
+
+def _from_draws(ahead: Side, behind: Side, near: float, draws: int) -> Chance | None:
+    """Return the share of drawn orders that reverse the pair; None if a list has none, or they
+    are too many.
+    """
+    totals = np.full(draws, ahead.fixed - behind.fixed)
+    lists = [(1.0, one) for one in ahead.lists] + [(-1.0, one) for one in behind.lists]
+    items = draws * sum(
+        one.drawn.cells for _, one in lists if one is not None and one.drawn is not None
+    )
+    if draws > DRAWS and items > MOST_DRAWN:
+        return None
+    for sign, one in lists:
+        if one is None:
             return None
-        totals = np.full(draws, total)
-        for sign, orders in lists:
-            totals += sign * _sample(orders, draws)
-        count = int((totals < -near).sum())
-        low, high = binomial_bounds(count, draws)
-        return Chance(low, count / draws, high, np.nan, "shuffles")
+        totals += sign * one.sample(draws)
+    count = int((totals < -near).sum())
+    low, high = binomial_bounds(count, draws)
+    return Chance(low, count / draws, high, np.nan, "shuffles")
 
 
 def binomial_bounds(count: int, draws: int) -> tuple[float, float]:
@@ -280,10 +247,9 @@ class _Sums(NamedTuple):
     reach: float
 
     @classmethod
-    def of(cls, sides: tuple[_Side, _Side]) -> _Sums:
+    def of(cls, first: Side, second: Side) -> _Sums:
         """Return the range of the first minus the second."""
-        ahead, behind = ([_walk(part) for part in side.parts] for side in sides)
-        fixed = sides[0].fixed - sides[1].fixed
+        ahead, behind, fixed = first.walks, second.walks, first.fixed - second.fixed
         least = fixed + sum(walk.least for walk in ahead) - sum(walk.most for walk in behind)
         most = fixed + sum(walk.most for walk in ahead) - sum(walk.least for walk in behind)
         mean = fixed + sum(walk.mean for walk in ahead) - sum(walk.mean for walk in behind)
@@ -314,49 +280,9 @@ def _up(length: float) -> float:
     return float(2.0 ** (np.ceil(2 * np.log2(length)) / 2))
 
 
-def _walk(part: ListOrders) -> Walk:
-    """Return the list as a walk: its own, unless it has fewer scores than steps."""
-    if part.spread is not None and (part.walk is None or part.spread.value.size <= part.walk.size):
-        return walk_of_values(*part.spread)
-    assert part.walk is not None
-    return part.walk
-
-
-def _below(sums: tuple[Spread, Spread], bound: float) -> Bounds:
-    """Return bounds of the probability that one sum minus another is below a bound."""
-    ahead, behind = sums
-    least = float(behind.chance @ ahead.below(behind.value + bound))
-    left_open = ahead.left_open + behind.left_open
-    return least, min(least + left_open / 2, 1.0), min(least + left_open, 1.0)
-
-
-def _with_stray(below: Callable[[float], Bounds], stray: float, near: float, method: str) -> Chance:
-    """Return the probability of a sum below 0 after adding lists of known variance, by Cantelli's
-    inequality.
-    """
-    low, value, high = below(-near)
-    if stray > 0:
-        low, high = 0.0, 1.0
-        for far in np.sqrt(stray) * STRAY:
-            beyond = stray / (stray + far**2)
-            low = max(low, below(-near - far)[0] - beyond)
-            high = min(high, below(-near + far)[2] + beyond)
-    return Chance(low, min(max(value, low), high), high, np.nan, method)
-
-
 def _narrowed(found: Chance, drawn: Chance) -> Chance:
     """Combine two valid pairs of bounds; certain bounds win if draws contradict them."""
     low, high = max(found.low, drawn.low), min(found.high, drawn.high)
     if low > high or (low, high) == (found.low, found.high):
         return found
     return Chance(low, min(max(drawn.value, low), high), high, found.equal, drawn.method)
-
-
-def _sample(orders: ListOrders, draws: int) -> Floats:
-    """Return scores of a list in random orders; those of different lists are independent."""
-    if orders.drawn is not None:
-        return orders.drawn.first(draws, orders.column)
-    walk = _walk(orders)
-    found = np.empty(draws)
-    sampled_walks(walk.steps, walk.last, np.uint64(orders.seed), found)
-    return found

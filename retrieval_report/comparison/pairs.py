@@ -5,33 +5,42 @@ it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison import significance, tie_chance
+from retrieval_report.comparison import tie_chance
 from retrieval_report.comparison.corrections import (
-    MAX_T,
     OF_SINGLE_TESTS,
     check_correction,
     corrected,
     family_tests,
     resamples_for,
 )
+from retrieval_report.comparison.significance import OF_DIFFERENCES, paired_t, sign_flips
 from retrieval_report.comparison.verdicts import equal_values
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import MOST_SHUFFLES, ListOptions
 from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.significance_tests import MAX_T, TESTS
 from retrieval_report.engines.check_scores import COUNTED, check_fraction, check_scores
-from retrieval_report.engines.paired import best_first, differences, paired_columns, paired_mean
-from retrieval_report.engines.score_grid import Floats, Grid, Indices, Pairs, asked_measures
+from retrieval_report.engines.score_grid import (
+    Grid,
+    Indices,
+    Pairs,
+    Scores,
+    best_first,
+    differences,
+    measured,
+    paired_columns,
+    paired_mean,
+)
+from retrieval_report.kernels.lists import Floats
 
 COMPARISON = schema("comparison")
-CHANCES = schema("comparison", "p_tie_low", "p_tie", "p_tie_high", "p_equal", "p_tie_method")
-TESTS = ("permutation", "t", "wilcoxon")
 Columns = dict[str, Any]
 
 
@@ -189,36 +198,34 @@ def compare(
     (0.0625, 0.0625, 0.0625, 'exact', 0.25)
     """
     check_fraction("confidence", confidence)
-    check_choice("adjust", adjust, TESTS)
+    check_choice("adjust", adjust, tuple(TESTS))
     check_whole("seed", seed, 0)
     for name, number in (("resamples", resamples), ("most_apart", most_apart)):
         if number is not None:
             check_whole(name, number, 1, MOST_SHUFFLES)
     check_correction(correction)
     grid = Grid.of(check_scores(scores))
-    every = grid.pairs(baseline)
-    asked = asked_measures(grid, policies)
-    if not every.first.size:
+    pairs = grid.pairs(baseline)
+    asked = grid.asked(policies)
+    if not pairs.first.size:
         return pl.DataFrame(schema=COMPARISON)
-    count = resamples_for(correction, every.first.size) if resamples is None else resamples
-    kept = [_kept(grid.value[measure], every, most_apart) for measure in asked]
-    parts = _tests(grid, asked, every, kept, confidence, adjust, correction, count, seed)
     given: dict[str, Any] = {"judgements": judgements, "queries": queries, **options}
     if rankings is None and any(part is not None for part in given.values()):
         raise ParameterError(
             f"{next(name for name, part in given.items() if part is not None)}: without rankings"
         )
     known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, seed=seed, **given)
+    draws = resamples_for(correction, pairs) if resamples is None else resamples
+    settings = _Settings(confidence, adjust, correction, draws, seed)
+    models = pl.Series(grid.models, dtype=pl.String)
     frames = []
-    for measure, columns, rows in zip(asked, parts, kept, strict=True):
-        own = every.part(rows)
-        chances = tie_chance.tie_chances(grid, measure, own, columns, known)
-        columns |= (
-            pl.DataFrame(chances, schema=CHANCES, orient="row").to_dict()
-            if chances
-            else dict.fromkeys(CHANCES)
-        )
-        frames.append(grid.of_pairs(measure, own, columns, COMPARISON, family_method=correction))
+    for part in asked:
+        rows = _kept(part.value, pairs, most_apart)
+        shown = pairs.part(rows)
+        columns = _tested(part, pairs, rows, settings)
+        columns |= tie_chance.tie_chances(part, shown, columns, known.get(part.measure[:2], {}))
+        columns |= {"model_a": models[shown.first], "model_b": models[shown.second]}
+        frames.append(measured(columns, part.measure, COMPARISON))
     return pl.concat(frames)
 
 
@@ -289,78 +296,73 @@ def _kept(value: Floats, pairs: Pairs, most_apart: int | None) -> Indices:
     return np.flatnonzero((np.abs(first - second) <= most_apart) | (np.minimum(first, second) == 0))
 
 
-def _tests(
-    grid: Grid, asked: list[int], every: Pairs, kept: list[Indices],
-    confidence: float, adjust: str, correction: str, resamples: int, seed: int,
-) -> list[Columns]:  # fmt: skip
-    """Return the tests of some pairs by each measure, with p-values that are corrected for all
+class _Settings(NamedTuple):
+    """How `compare` tests pairs."""
+
+    confidence: float
+    adjust: str
+    correction: str
+    resamples: int
+    seed: int
+
+
+def _tested(scores: Scores, pairs: Pairs, rows: Indices, settings: _Settings) -> Columns:
+    """Return the tests of some pairs by one measure, with p-values that are corrected for all
     pairs.
     """
-    of_single_tests = (
-        correction in OF_SINGLE_TESTS
-    )  # then all pairs are tested, also those that are not shown
-    pairs = [every if of_single_tests else every.part(rows) for rows in kept]
-    parts = [
-        _test(grid, measure, own, confidence) for measure, own in zip(asked, pairs, strict=True)
+    value, correction = scores.value, settings.correction
+    of_single_tests = correction in OF_SINGLE_TESTS  # of all pairs, also those that are not shown
+    tested = pairs if of_single_tests else pairs.part(rows)
+    blocks = [
+        _of_differences(scores, part, settings.confidence) for part in tested.blocks(value.shape[1])
     ]
-    _sample(grid, asked, parts, pairs, resamples, seed)
+    columns: Columns = {
+        name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]
+    }
+    p, drawn = sign_flips(value, tested, settings.resamples, settings.seed)
+    words = pl.Series([None, "exact", "sampled"])
+    columns["permutation_p"] = p
+    columns["permutation_method"] = words[np.where(drawn, 2, columns["queries"] > 0)]
+    columns["bh_p"] = corrected(columns[f"{settings.adjust}_p"], "bh")
     if of_single_tests:
-        families = [corrected(columns[f"{adjust}_p"], correction) for columns in parts]
+        family = corrected(columns[f"{settings.adjust}_p"], correction)
+        columns = {name: column[rows] for name, column in columns.items()}
     else:
-        families = list(family_tests(grid.value[asked], every, correction, resamples, seed))
-    found = []
-    for columns, family, rows in zip(parts, families, kept, strict=True):
-        columns["bh_p"] = corrected(columns[f"{adjust}_p"], "bh")
-        shown = (
-            {name: column[rows] for name, column in columns.items()} if of_single_tests else columns
-        )
-        found.append(
-            {
-                **shown,
-                "family_p": family[rows],
-                "family": np.full(rows.size, (~np.isnan(family)).sum()),
-            }
-        )
-    return found
+        family = family_tests(value, pairs, correction, settings.resamples, settings.seed)
+    size = int((~np.isnan(family)).sum())
+    return {**columns, "family_p": family[rows], "family": size, "family_method": correction}
 
 
-def _test(grid: Grid, measure: int, pairs: Pairs, confidence: float) -> Columns:
-    """Return all columns of one metric, cutoff and policy that need single differences."""
-    value, std = grid.value[measure], grid.std[measure]
-    blocks = []
-    for block in pairs.blocks(value.shape[1]):
-        first, second = pairs.first[block], pairs.second[block]
-        difference = differences(value, first, second)
-        paired = ~np.isnan(difference)
-        known = paired_columns(value, std, pairs.part(block))
-        t = significance.paired_t(difference, confidence)
-        variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0)
-        moved = (variance > 0) | np.isnan(variance)  # an unknown deviation is not 0
-        counted = grid.measures[measure][2] in COUNTED
-        flagged = [
-            (flag[measure][first] | flag[measure][second]) & paired
-            for flag in (grid.truncated, grid.pooled)
-        ]
-        blocks.append(
-            {
-                **known,
-                "difference": _settled(t.mean, known["value_a"], known["value_b"]),
-                "ci_low": t.low,
-                "ci_high": t.high,
-                "t_p": t.p,
-                "wilcoxon_p": significance.wilcoxon(difference),
-                "effect_size": np.divide(
-                    t.mean, t.std, out=np.where(t.mean == 0, t.std, np.nan), where=t.std > 0
-                ),
-                "wins": (difference > 0).sum(axis=1),
-                "ties": (difference == 0).sum(axis=1),
-                "losses": (difference < 0).sum(axis=1),
-                "tied_queries": np.where(counted & paired.any(axis=1), moved.sum(axis=1), np.nan),
-                "truncated_queries": flagged[0].sum(axis=1),
-                "pooled": flagged[1].any(axis=1),
-            }
-        )
-    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Columns:
+    """Return all columns of one measure that need single differences."""
+    first, second = pairs.first, pairs.second
+    known = paired_columns(scores.value, scores.std, pairs)
+    difference = differences(scores.value, pairs)
+    paired = ~np.isnan(difference)
+    t = paired_t(difference, confidence)
+    variance = np.where(paired, scores.std[first] ** 2 + scores.std[second] ** 2, 0.0)
+    moved = ((variance > 0) | np.isnan(variance)).sum(axis=1)  # an unknown deviation is not 0
+    counted = (scores.measure[2] in COUNTED) & paired.any(axis=1)
+    truncated, pooled = (
+        (flag[first] | flag[second]) & paired for flag in (scores.truncated, scores.pooled)
+    )
+    return {
+        **known,
+        **{f"{name}_p": test(difference) for name, test in OF_DIFFERENCES.items()},
+        "difference": _settled(t.mean, known["value_a"], known["value_b"]),
+        "ci_low": t.low,
+        "ci_high": t.high,
+        "t_p": t.p,
+        "effect_size": np.divide(
+            t.mean, t.std, out=np.where(t.mean == 0, t.std, np.nan), where=t.std > 0
+        ),
+        "wins": (difference > 0).sum(axis=1),
+        "ties": (difference == 0).sum(axis=1),
+        "losses": (difference < 0).sum(axis=1),
+        "tied_queries": np.where(counted, moved, np.nan),
+        "truncated_queries": truncated.sum(axis=1),
+        "pooled": pooled.any(axis=1),
+    }
 
 
 def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
@@ -373,28 +375,3 @@ def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
     sided = np.where(np.sign(difference) == np.sign(gap), difference, gap)
     settled: Floats = np.where(equal_values(first, second), 0.0, sided)
     return settled
-
-
-def _sample(
-    grid: Grid,
-    asked: list[int],
-    parts: list[Columns],
-    pairs: list[Pairs],
-    resamples: int,
-    seed: int,
-) -> None:
-    """Fill in the permutation tests, and how their patterns were found; null where a pair shares no
-    query.
-    """
-    same = all(
-        np.array_equal(own.first, pairs[0].first) and np.array_equal(own.second, pairs[0].second)
-        for own in pairs
-    )
-    for group in [slice(None)] if same else [slice(at, at + 1) for at in range(len(asked))]:
-        tests = significance.sign_flips(grid.value[asked[group]], pairs[group][0], resamples, seed)
-        for columns, p, drawn in zip(parts[group], *tests, strict=True):
-            columns["permutation_p"] = p
-            method = np.select([drawn, columns["queries"] > 0], ["sampled", "exact"], "")
-            columns["permutation_method"] = pl.Series(method.tolist(), dtype=pl.String).replace(
-                "", None
-            )

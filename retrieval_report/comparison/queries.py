@@ -11,15 +11,15 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import SIDES, check_scores, side_by_side
-from retrieval_report.engines.paired import DIGITS, differences, largest
 from retrieval_report.engines.score_grid import (
-    Bools,
-    Floats,
     Grid,
-    Indices,
-    asked_measures,
+    Pairs,
+    Scores,
+    differences,
     measured,
+    rounding,
 )
+from retrieval_report.kernels.lists import Bools, Floats
 
 DECIDING = schema("deciding")
 
@@ -157,52 +157,48 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
         raise ParameterError(
             f"model_b: {model_b!r} is also model_a; two different models are needed"
         )
-    rows = np.array([grid.models.index(model_a)]), np.array([grid.models.index(model_b)])
-    schema: dict[str, Any] = {**DECIDING, "query": frame.schema["query"]}
-    queries = pl.Series("query", grid.queries, dtype=frame.schema["query"])
-    parts = [pl.DataFrame(schema=schema)]
-    for at in asked_measures(grid, None):
-        columns = {"query": queries, **_columns(grid, at, *rows)}
-        here = measured(columns, grid.measures[at], schema, model_a=model_a, model_b=model_b)
-        here = here.filter(pl.col("difference").is_not_null())
-        parts.append(here.sort(pl.col("difference").abs(), descending=True, maintain_order=True))
+    pair = Pairs(*(np.array([grid.models.index(model)]) for model in (model_a, model_b)))
+    ids = frame.schema["query"]
+    contract: dict[str, Any] = {**DECIDING, "query": ids}
+    queries = pl.Series("query", grid.queries, dtype=ids)
+    parts = [pl.DataFrame(schema=contract)]
+    for part in grid.asked(None):
+        columns = {"query": queries, "model_a": model_a, "model_b": model_b, **_columns(part, pair)}
+        rows = measured(columns, part.measure, contract).drop_nulls("difference")
+        parts.append(rows.sort(pl.col("difference").abs(), descending=True, maintain_order=True))
     return pl.concat(parts)
 
 
-def _columns(grid: Grid, at: int, first: Indices, second: Indices) -> dict[str, object]:
+def _columns(scores: Scores, pair: Pairs) -> dict[str, object]:
     """Return the columns per query, for one metric, cutoff and policy."""
-    difference = differences(grid.value[at], first, second)[0]
+    first, second = int(pair.first[0]), int(pair.second[0])
+    difference = differences(scores.value, pair)[0]
     total = float(np.nansum(difference))
-    room = 10.0**-DIGITS * difference.size * float(largest(grid.value[at], first, second)[0])
-    level = abs(total) <= room
+    margin = float(rounding(scores.value, pair)[0])
+    level = abs(total) <= margin
     # If tie order is against the first model, and if it is in its favour.
-    worst, best = grid.under(at, "worst"), grid.under(at, "best")
-    low, high = worst[first[0]] - best[second[0]], best[first[0]] - worst[second[0]]
+    low = scores.lowest[first] - scores.highest[second]
+    high = scores.highest[first] - scores.lowest[second]
     return {
-        "value_a": grid.value[at][first[0]],
-        "value_b": grid.value[at][second[0]],
+        "value_a": scores.value[first],
+        "value_b": scores.value[second],
         "difference": difference,
         "lowest": low,
         "highest": high,
-        "tie_std": np.sqrt(grid.std[at][first[0]] ** 2 + grid.std[at][second[0]] ** 2),
-        "share": np.full(difference.size, np.nan) if level else difference / total + 0.0,
-        "decides": np.zeros(difference.size, np.bool_)
-        if level
-        else _fewest(difference * np.sign(total), room),
-        "order_unsure": [
-            None if np.isnan(start) else bool(start < -room < room < end)
-            for start, end in zip(low, high, strict=True)
-        ],
+        "tie_std": np.sqrt(scores.std[first] ** 2 + scores.std[second] ** 2),
+        "share": np.nan if level else difference / total + 0.0,
+        "decides": False if level else _fewest(difference * np.sign(total), margin),
+        "order_unsure": np.where(np.isnan(low), np.nan, (low < -margin) & (margin < high)),
     }
 
 
-def _fewest(gains: Floats, room: float) -> Bools:
-    """Mark the smallest set of largest gains without which the sum is at most 0, with ``room`` for
+def _fewest(gains: Floats, margin: float) -> Bools:
+    """Mark the smallest set of largest gains without which the sum is at most 0, with ``margin`` for
     rounding.
     """
     order = np.argsort(-np.nan_to_num(gains), kind="stable")
     left = np.nansum(gains) - np.cumsum(np.nan_to_num(gains)[order])
-    needed = int(np.argmax(left <= room)) + 1
+    needed = int(np.argmax(left <= margin)) + 1
     marked = np.zeros(gains.size, np.bool_)
     marked[order[:needed]] = True
     return marked

@@ -10,14 +10,13 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison.corrections import OF_SINGLE_TESTS
+from retrieval_report.comparison.corrections import OF_SINGLE_TESTS, corrected
 from retrieval_report.comparison.pairs import COMPARISON, ComparisonOptions, compare
-from retrieval_report.comparison.significance import benjamini_hochberg, holm
 from retrieval_report.comparison.verdicts import segment_rule
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
-from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
     SCORE,
     at_measure,
@@ -25,8 +24,7 @@ from retrieval_report.engines.check_scores import (
     check_fraction,
     check_scores,
 )
-from retrieval_report.engines.paired import best_first, paired_mean
-from retrieval_report.engines.score_grid import Grid, asked_measures
+from retrieval_report.engines.score_grid import Grid, Measure, best_first, paired_mean
 from retrieval_report.engines.summary import SummaryOptions, summarise
 from retrieval_report.reading.frames import to_polars
 
@@ -215,14 +213,14 @@ def compare_by(
     >>> pairs.select("segment", pl.col("permutation_p", "family_p").round(4), "family").rows()
     [('de', 0.0312, 0.0625, 2), ('en', 0.0312, 0.0625, 2)]
     """
-    options = {"correction": "holm", **options}
-    check_choice("correction", options["correction"], tuple(OF_SINGLE_TESTS))
+    correction = options.setdefault("correction", "holm")
+    check_choice("correction", correction, OF_SINGLE_TESTS)
     p = pl.col(f"{options.get('adjust', 'permutation')}_p")
     return _each(
         scores, queries, by, COMPARISON, lambda part: compare(part, **options)
     ).with_columns(
-        family_p=_corrected(p, OF_SINGLE_TESTS[options["correction"]]),
-        bh_p=_corrected(p, benjamini_hochberg),
+        family_p=_corrected(p, correction),
+        bh_p=_corrected(p, "bh"),
         family=p.count().over(SCORE).cast(pl.Int64),
     )
 
@@ -294,29 +292,21 @@ def segment_winners(
     """
     alpha = check_fraction("alpha", alpha)
     check_draws(resamples, seed)
-    parts = [(segment, part, _winners(part)) for segment, part in segments_of(scores, queries, by)]
-    rows = []
-    for measure, (overall, _, _) in _winners(check_scores(scores)).items():
-        for segment, part, own in parts:
-            if measure in own:
-                winner, value, size = own[measure]
-                rows.append({"segment": segment, **dict(zip(SCORE, measure, strict=True)), "queries": size,
-                             **_against(part, measure, winner, value, overall, resamples, seed)})  # fmt: skip
-    frame = pl.DataFrame(
-        rows, schema={name: dtype for name, dtype in WINNERS.items() if name not in LATER}
-    )
+    parts = [(name, part, _winners(part)) for name, part in segments_of(scores, queries, by)]
+    rows = [
+        {"segment": name, **dict(zip(SCORE, measure, strict=True)), **winners[measure],
+         **_against(part, measure, winners[measure], overall, resamples, seed)}
+        for measure, overall in _winners(check_scores(scores)).items()
+        for name, part, winners in parts
+        if measure in winners
+    ]  # fmt: skip
+    frame = pl.DataFrame(rows, schema=WINNERS)
     p, same = pl.col("family_p"), pl.col("winner").eq_missing(pl.col("overall_winner"))
     # A segment with the same winner is looked at too, and finds nothing.
     frame = frame.with_columns(
-        segments_p=pl.when(p.is_not_null()).then(_corrected(p.fill_null(1.0), holm))
+        segments_p=pl.when(p.is_not_null()).then(_corrected(p.fill_null(1.0), "holm"))
     )
-    return in_contract(
-        frame.with_columns(verdict=segment_rule(same, pl.col("segments_p"), alpha)), WINNERS
-    )
-
-
-LATER = ("segments_p", "verdict")
-Measure = tuple[str, int | None, str]
+    return frame.with_columns(verdict=segment_rule(same, pl.col("segments_p"), alpha))
 
 
 def _each(
@@ -332,50 +322,52 @@ def _each(
     return pl.concat(frames) if frames else pl.DataFrame(schema={"segment": pl.String, **schema})
 
 
-def _corrected(p: pl.Expr, correct: Callable[[Any], Any]) -> pl.Expr:
+def _corrected(p: pl.Expr, correction: str) -> pl.Expr:
     """The correction of the p-values that are there, by metric, cutoff and policy; null
     elsewhere.
     """
 
     def fill(column: pl.Series) -> pl.Series:
-        known = column.is_not_null().to_numpy()
-        result = np.full(len(column), np.nan)
-        result[known] = correct(column.drop_nulls().to_numpy())
-        return pl.Series(result).fill_nan(None)
+        given = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return pl.Series(corrected(given, correction)).fill_nan(None)
 
     return p.map_batches(fill, return_dtype=pl.Float64).over(SCORE)
 
 
-def _winners(frame: pl.DataFrame) -> dict[Measure, tuple[str | None, float | None, int]]:
+def _winners(frame: pl.DataFrame) -> dict[Measure, dict[str, Any]]:
     """Return the best model by every measure, its mean, and the number of queries."""
     grid = Grid.of(frame)
-    found: dict[Measure, tuple[str | None, float | None, int]] = {}
-    for at in asked_measures(grid, None):
-        known = ~np.isnan(grid.value[at])
-        means = paired_mean(grid.value[at], known)
+    found = {}
+    for part in grid.asked(None):
+        known = ~np.isnan(part.value)
+        means = paired_mean(part.value, known)
         best = int(best_first(means)[0])
-        named = (grid.models[best], float(means[best])) if known[best].any() else (None, None)
-        found[grid.measures[at]] = *named, int(known.any(axis=0).sum())
+        scored = known[best].any()
+        found[part.measure] = {
+            "winner": grid.models[best] if scored else None,
+            "value": float(means[best]) if scored else None,
+            "queries": int(known.any(axis=0).sum()),
+        }
     return found
 
 
 def _against(
-    part: pl.DataFrame, measure: Measure, winner: str | None, value: float | None, overall: str | None,
-    resamples: int, seed: int,
-) -> dict[str, Any]:  # fmt: skip
-    """The winner of a segment beside the overall winner; p where they are not the same."""
-    here = part.filter(at_measure(*measure[:2]), policy=measure[2])
-    known = here.filter(model=overall)["value"].drop_nulls()
-    asked = {
-        "winner": winner,
-        "value": value,
-        "overall_winner": overall,
-        "overall_value": known.mean(),
-    }
-    if winner is None or overall is None or winner == overall:
-        return asked
-    pairs = compare(here, baseline=overall, resamples=resamples, seed=seed)
+    part: pl.DataFrame,
+    measure: Measure,
+    own: dict[str, Any],
+    overall: dict[str, Any],
+    resamples: int,
+    seed: int,
+) -> dict[str, Any]:
+    """The overall winner beside that of a segment; p where they are not the same."""
+    rows = part.filter(at_measure(*measure[:2]), policy=measure[2])
+    winner, name = own["winner"], overall["winner"]
+    value = rows.filter(model=name)["value"].mean()
+    found = {"overall_winner": name, "overall_value": value}
+    if winner is None or name is None or winner == name:
+        return found
+    pairs = compare(rows, baseline=name, resamples=resamples, seed=seed)
     row = pairs.filter(model_a=winner).row(0, named=True)
     if row["difference"] == 0:
-        return {**asked, "winner": overall, "value": asked["overall_value"]}
-    return {**asked, **{name: row[name] for name in ("difference", "tie_std", "family_p")}}
+        return {**found, "winner": name, "value": value}
+    return {**found, **{column: row[column] for column in ("difference", "tie_std", "family_p")}}

@@ -4,13 +4,20 @@ unpaired.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.engines.paired import DIGITS, differences, largest
-from retrieval_report.engines.score_grid import Bools, Floats, Indices, Pairs
+from retrieval_report.engines.score_grid import (
+    DIGITS,
+    Pairs,
+    differences,
+    largest,
+    rounding,
+    shared_queries,
+)
+from retrieval_report.kernels.lists import Bools, Floats
 
 EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
 CHUNK = 512  # sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
@@ -100,6 +107,9 @@ def wilcoxon(difference: Floats) -> Floats:
     return p
 
 
+OF_DIFFERENCES: Mapping[str, Callable[[Floats], Floats]] = {"wilcoxon": wilcoxon}
+
+
 def holm(p: Floats) -> Floats:
     """Return p-values adjusted by Holm (1979), which control the probability of any false finding
     in the family.
@@ -165,74 +175,41 @@ def every_pattern(queries: int) -> Floats:
     return np.where((patterns >> np.arange(queries)[:, None]) & 1, -1.0, 1.0)
 
 
-def sign_flips(values: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[Floats, Bools]:
-    """Return the p of the sign-flip test of every pair by every measure, and where its patterns
-    were drawn.
+def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[Floats, Bools]:
+    """Return the p of the sign-flip test of every pair, NaN where they share no query, and where
+    its patterns were drawn: for pairs with more than 13 non-zero differences.
 
-    Parameters
-    ----------
-    values
-        Scores (measures, models, queries), NaN if there is none.
-    pairs
-        The models of each pair; p is NaN where they share no query.
-    resamples, seed
-        As for `sampled_sign_flips`, which tests the pairs with more than 13 non-zero differences.
-
-    Examples
-    --------
-    >>> p, drawn = sign_flips(
-    ...     np.array([[[0.5, 0.75, 0.5], [0.0, 0.5, 0.0]]]), Pairs.every(2), 99, 0
-    ... )
+    >>> p, drawn = sign_flips(np.array([[0.5, 0.75, 0.5], [0.0, 0.5, 0.0]]), Pairs.every(2), 99, 0)
     >>> p.tolist(), drawn.tolist()
-    ([[0.25]], [[False]])
+    ([0.25], [False])
     """
-    p = np.empty((len(values), pairs.first.size))
-    drawn = np.zeros(p.shape, np.bool_)
-    for block in pairs.blocks(values.shape[2]):
-        first, second = pairs.first[block], pairs.second[block]
-        for measure, value in enumerate(values):
-            difference = differences(value, first, second)
-            p[measure, block] = exact_sign_flips(difference, largest(value, first, second))
-            drawn[measure, block] = np.isnan(p[measure, block]) & ~np.isnan(difference).all(axis=1)
-    if drawn.any():
-        p[drawn] = sampled_sign_flips(values, drawn, pairs.first, pairs.second, resamples, seed)[
-            drawn
+    p = np.concatenate(
+        [
+            exact_sign_flips(differences(value, part), largest(value, part))
+            for part in pairs.blocks(value.shape[1])
         ]
+    )
+    drawn: Bools = np.isnan(p) & (shared_queries(value, pairs) > 0)
+    if drawn.any():
+        p[drawn] = sampled_sign_flips(value, pairs.part(drawn), resamples, seed)
     return p, drawn
 
 
-def sampled_sign_flips(
-    values: Floats, wanted: Bools, first: Indices, second: Indices, resamples: int, seed: int
-) -> Floats:
-    """Return the two-sided p of the sign-flip test, (b + 1) / (B + 1) over B random patterns; NaN
-    if not wanted.
+def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
+    """Return the two-sided p of the sign-flip test, (b + 1) / (B + 1) over B random patterns.
 
-    Every query has one sign per pattern, shared by all pairs.
-
-    Parameters
-    ----------
-    values
-        Scores (measures, models, queries), NaN if there is none.
-    wanted
-        Which tests are wanted (measures, pairs).
-    first, second
-        The models of each pair.
-    resamples, seed
-        B, and the seed of the patterns, which otherwise depend only on the number of queries.
+    Every query has one sign per pattern, shared by all pairs. The patterns depend only on the
+    ``seed`` and on the number of queries.
     """
-    p = np.full(wanted.shape, np.nan)
-    rows = np.argwhere(wanted)
-    for start in range(0, len(rows), ROWS):
-        measure, pair = rows[start : start + ROWS].T
-        scores = np.concatenate([values[measure, first[pair]], values[measure, second[pair]]])
-        one, other = np.arange(pair.size), np.arange(pair.size) + pair.size
-        difference = np.nan_to_num(scores[one] - scores[other])
-        rounding = 10.0**-DIGITS * difference.shape[1] * largest(scores, one, other)
-        seen = np.abs(difference.sum(axis=1)) - rounding
-        beyond = np.zeros(pair.size, np.int64)
-        for signs in random_signs(difference.shape[1], resamples, seed):
-            beyond += np.count_nonzero(np.abs(difference @ signs) >= seen[:, None], axis=1)
-        p[measure, pair] = (beyond + 1) / (resamples + 1)
+    reached = []
+    for part in pairs.blocks(1, ROWS):
+        difference = np.nan_to_num(value[part.first] - value[part.second])
+        seen = np.abs(difference.sum(axis=1)) - rounding(value, part)
+        reached.append(np.zeros(seen.size, np.int64))
+        for signs in random_signs(value.shape[1], resamples, seed):
+            flipped = np.abs(difference @ signs)
+            reached[-1] += np.count_nonzero(flipped >= seen[:, None], axis=1)
+    p: Floats = (np.concatenate(reached) + 1) / (resamples + 1)
     return p
 
 
@@ -240,6 +217,7 @@ def random_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Yield random signs (queries, patterns), chunk by chunk, ``resamples`` patterns in all."""
     generator = np.random.default_rng(seed)
     for done in range(0, resamples, CHUNK):
-        size = min(CHUNK, resamples - done)
-        bits = np.unpackbits(np.frombuffer(generator.bytes((queries * size + 7) // 8), np.uint8))
-        yield np.where(bits[: queries * size].reshape(size, queries).T, -1.0, 1.0)
+        count = queries * min(CHUNK, resamples - done)
+        packed = np.frombuffer(generator.bytes((count + 7) // 8), np.uint8)
+        bits = np.unpackbits(packed, count=count).astype(np.float64)
+        yield (1.0 - 2.0 * bits).reshape(-1, queries).T

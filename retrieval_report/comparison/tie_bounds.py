@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from retrieval_report.engines.score_grid import Bools, Floats, Grid, Pairs
+from retrieval_report.engines.score_grid import Pairs, Scores
+from retrieval_report.kernels.lists import Bools, Floats
 
 BERRY_ESSEEN = 0.56  # Shevtsova 2010, for summands of different distributions
 
@@ -30,29 +31,30 @@ class Ranges:
         return found
 
 
-def ranges(grid: Grid, measure: int) -> Ranges:
+def ranges(scores: Scores) -> Ranges:
     """Return the ranges for one measure; best and worst are used if available, else scores are at
     least 0.
     """
-    value = grid.value[measure]
-    known = ~np.isnan(value)
-    variance = np.where(np.isnan(grid.std[measure]), np.inf, grid.std[measure] ** 2)
-    limits = {}
-    for name, otherwise in (("worst", 0.0), ("best", np.inf)):
-        found = grid.under(measure, name)
-        limits[name] = np.where(np.isnan(found), otherwise, found)
-    filled = np.where(known, value, 0.0)
-    fall = np.where(known, np.maximum(filled - limits["worst"], 0.0), 0.0)
-    rise = np.where(known, np.maximum(limits["best"] - filled, 0.0), 0.0)
+    known = ~np.isnan(scores.value)
+    variance = np.where(np.isnan(scores.std), np.inf, scores.std**2)
+    lowest = np.nan_to_num(scores.lowest, nan=0.0)
+    highest = np.nan_to_num(scores.highest, nan=np.inf)
+    value = np.where(known, scores.value, 0.0)
+    fall, rise = np.maximum(value - lowest, 0.0), np.maximum(highest - value, 0.0)
     # If the range is a point, up to rounding, tie order has no effect.
-    still = np.maximum(fall, rise) <= 1e-12 * np.maximum(filled, limits["worst"])
+    still = np.maximum(fall, rise) <= 1e-12 * np.maximum(value, lowest)
     fixed = still | (variance == 0) | ~known
-    return Ranges(
-        value,
-        np.where(fixed, 0.0, variance),
-        np.where(fixed, 0.0, fall),
-        np.where(fixed, 0.0, rise),
-    )
+    spreads = (np.where(fixed, 0.0, part) for part in (variance, fall, rise))
+    return Ranges(scores.value, *spreads)
+
+
+def over_pairs(each: Floats | Bools, value: Floats, pairs: Pairs) -> Floats:
+    """Return the sums over the lists of both models of each pair on the queries that both have."""
+    known = (~np.isnan(value)).T.astype(np.float64)
+    endless = np.isinf(each)
+    total: Floats = np.where(endless, 0.0, each) @ known
+    total[(endless.astype(np.float64) @ known) > 0] = np.inf
+    return total[pairs.first, pairs.second] + total[pairs.second, pairs.first]
 
 
 def normal_chances(lead: Floats, deviation: Floats) -> Floats:
@@ -82,11 +84,13 @@ def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floa
     from scipy.special import ndtr
 
     first, second = pairs.first, pairs.second
-    paired = ~np.isnan(known.value)
-    both = [_sums(each, paired)[first, second] + _sums(each, paired)[second, first]
-            for each in (known.variance, (known.fall + known.rise) ** 2,
-                         _times(known.variance, np.maximum(known.fall, known.rise)))]  # fmt: skip
-    variance, square, third = both
+    farthest = np.maximum(known.fall, known.rise)
+    with np.errstate(invalid="ignore"):  # 0 times anything is 0
+        cubes = np.where((known.variance == 0) | (farthest == 0), 0.0, known.variance * farthest)
+    variance, square, third = (
+        over_pairs(each, known.value, pairs)
+        for each in (known.variance, (known.fall + known.rise) ** 2, cubes)
+    )
     fall, rise = known.fall.max(axis=1, initial=0.0), known.rise.max(axis=1, initial=0.0)
     reach = np.where(
         lead > 0, np.maximum(fall[first], rise[second]), np.maximum(fall[second], rise[first])
@@ -106,19 +110,3 @@ def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floa
     below = np.maximum(normal - remainder, 0.0)
     some = variance > 0
     return np.where(some, below, 0.0), np.where(some, above, 0.0)
-
-
-def _times(one: Floats, other: Floats) -> Floats:
-    """Return products in which 0 times anything is 0."""
-    product: Floats = np.where((one == 0) | (other == 0), 0.0, one)
-    with np.errstate(invalid="ignore"):
-        return np.where(product == 0, 0.0, one * np.where(product == 0, 1.0, other))
-
-
-def _sums(each: Floats, paired: Bools) -> Floats:
-    """Return at (a, b) the sum over the lists of model a whose query model b also has."""
-    endless = np.isinf(each)
-    total: Floats = np.where(endless, 0.0, each) @ paired.T.astype(np.float64)
-    if endless.any():
-        total[(endless.astype(np.float64) @ paired.T.astype(np.float64)) > 0] = np.inf
-    return total

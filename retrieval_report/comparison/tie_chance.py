@@ -5,95 +5,87 @@ from __future__ import annotations
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
+import polars as pl
 
 from retrieval_report.comparison.p_tie import DRAWS, WIDE, Chance, ListOrders, Reversals
-from retrieval_report.comparison.tie_bounds import Ranges, normal_chances, ranges, tail_bounds
+from retrieval_report.comparison.tie_bounds import (
+    Ranges,
+    normal_chances,
+    over_pairs,
+    ranges,
+    tail_bounds,
+)
 from retrieval_report.comparison.verdicts import ROUNDING, equal_values
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.options import ListOptions, options_with
-from retrieval_report.engines.check_scores import BOUNDS
-from retrieval_report.engines.paired import paired_mean
-from retrieval_report.engines.score_grid import Floats, Grid, Pairs
+from retrieval_report.contracts.registry import schema
+from retrieval_report.engines.score_grid import Grid, Pairs, Scores, paired_mean, paired_queries
+from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import Requests, measure_text, parse_metrics
 from retrieval_report.scoring.convolution import Spread, merged
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import run_of
 from retrieval_report.scoring.score_distribution import OrderScores, closed, score_orders
+from retrieval_report.scoring.score_paths import walk_of_values
 
-Orders = dict[tuple[str, int | None], dict[tuple[str, object], ListOrders]]
-
+Orders = dict[tuple[int, int], ListOrders]  # by rows of model and query
+CHANCES = schema("comparison", "p_tie_low", "p_tie", "p_tie_high", "p_equal", "p_tie_method")
 UNKNOWN = Chance(np.nan, np.nan, np.nan, np.nan, None)
 
 
 def tie_chances(
-    grid: Grid, measure: int, pairs: Pairs, columns: Mapping[str, Floats], known: Orders
-) -> list[Chance]:
+    scores: Scores, pairs: Pairs, columns: Mapping[str, Floats], lists: Orders
+) -> dict[str, pl.Series]:
     """Find what is known about every pair by one measure: certainties first, then moments, then
     scores of lists.
 
     Nothing is known of policies other than expected.
     """
-    metric, cutoff, policy = grid.measures[measure]
-    if policy != "expected":
-        return []
     found = [UNKNOWN] * pairs.first.size
-    here = ranges(grid, measure)
-    lead = columns["difference"] * columns["queries"]
-    low, high = tail_bounds(here, pairs, lead)
-    still = _loose_lists(here, pairs) == 0
-    apart = _apart(grid, measure, pairs)
-    rows = {name: row for row, name in enumerate(grid.models)}
-    measures = {name: column for column, name in enumerate(grid.queries)}
-    lists = {
-        (rows[model], measures[query]): orders
-        for (model, query), orders in known.get((metric, cutoff), {}).items()
-        if model in rows and query in measures
-    }
-    reversals = Reversals(here, lists)
-    for pair in np.flatnonzero(columns["queries"] > 0).tolist():
-        level = columns["difference"][pair] == 0
-        if columns["truncated_queries"][pair] and not (apart[pair] and not level):
-            found[pair] = UNKNOWN._replace(method="truncated")
-        elif level and still[pair]:
-            found[pair] = UNKNOWN._replace(equal=1.0)
-        elif still[pair] or (apart[pair] and not level):
-            found[pair] = Chance(
-                0.0, 0.0, 0.0, 0.0 if still[pair] or apart[pair] > 1 else np.nan, "exact"
-            )
-        else:
-            two = int(pairs.first[pair]), int(pairs.second[pair])
-            found[pair] = _undecided_pair(
-                reversals, two, lead[pair], (low[pair], high[pair]), columns["tie_std"][pair]
-            )
-    return found
+    if scores.measure[2] == "expected":
+        known = ranges(scores)
+        lead = columns["difference"] * columns["queries"]
+        bounds = np.stack(tail_bounds(known, pairs, lead), axis=1)
+        still, apart = over_pairs(known.loose, known.value, pairs) == 0, _apart(scores, pairs)
+        reversals = Reversals(known, lists)
+        for pair in np.flatnonzero(columns["queries"] > 0).tolist():
+            sure = apart[pair] and lead[pair] != 0
+            if columns["truncated_queries"][pair] and not sure:
+                found[pair] = UNKNOWN._replace(method="truncated")
+            elif lead[pair] == 0 and still[pair]:
+                found[pair] = UNKNOWN._replace(equal=1.0)
+            elif still[pair] or sure:
+                equal = 0.0 if still[pair] or apart[pair] > 1 else np.nan
+                found[pair] = Chance(0.0, 0.0, 0.0, equal, "exact")
+            else:
+                two = int(pairs.first[pair]), int(pairs.second[pair])
+                deviation = columns["tie_std"][pair] * columns["queries"][pair]
+                found[pair] = _undecided_pair(reversals, two, lead[pair], deviation, bounds[pair])
+    return pl.DataFrame(found, schema=CHANCES, orient="row").to_dict()
 
 
 def _undecided_pair(
-    reversals: Reversals,
-    two: tuple[int, int],
-    lead: float,
-    bounds: tuple[float, float],
-    tie_std: float,
+    reversals: Reversals, two: tuple[int, int], lead: float, deviation: float, bounds: Floats
 ) -> Chance:
     """Return what follows from moments, or from the scores of lists if they give more."""
-    low, high = bounds
-    worth = high - low > WIDE or lead == 0 or reversals.covers(*two)
-    orders = reversals.of(*two, lead, bounds) if reversals.lists and worth else None
-    if lead == 0:
-        return UNKNOWN if orders is None else UNKNOWN._replace(equal=orders.equal)
-    deviation = tie_std * (~np.isnan(reversals.known.value[list(two)]).any(axis=0)).sum()
+    low, high = bounds.tolist()
     likely = float(normal_chances(np.array([lead]), np.array([deviation]))[0])
-    moments = Chance(
-        low,
-        float(np.clip(likely, low, high)),
-        high,
-        np.nan,
-        "normal" if likely == likely else "bounds",
-    )
+    method = "bounds" if np.isnan(likely) else "normal"
+    moments = Chance(low, float(np.clip(likely, low, high)), high, np.nan, method)
+    if not reversals.lists:
+        return UNKNOWN if lead == 0 else moments
+    sides = reversals.sides(*two)
+    paired = ~np.isnan(reversals.known.value[list(two)]).any(axis=0)
+    near = ROUNDING * max(float(reversals.known.value[row][paired].sum()) for row in two)
+    if lead == 0:
+        return UNKNOWN._replace(equal=reversals.equal(*sides, near))
+    ahead, behind = sides if lead > 0 else sides[::-1]
+    worth = high - low > WIDE or (ahead.counted and behind.counted)
+    orders = reversals.of(ahead, behind, near, (low, high)) if worth else None
     if orders is None:
         return moments
     least, most = max(low, orders.low), min(high, orders.high)
@@ -102,62 +94,43 @@ def _undecided_pair(
     return Chance(least, min(max(orders.value, least), most), most, orders.equal, orders.method)
 
 
-def undecided(grid: Grid, measure: int) -> list[tuple[str, object]]:
-    """Return model and query of the lists whose distribution a pair needs because moments leave it
-    open.
-    """
-    here = ranges(grid, measure)
-    pairs = Pairs.every(len(grid.models))
-    known = ~np.isnan(here.value)
-    wanted = np.zeros_like(known)
-    apart = _apart(grid, measure, pairs)
-    for block in pairs.blocks(known.shape[1]):
-        own = pairs.part(block)
-        paired = known[own.first] & known[own.second]
+def undecided(scores: Scores) -> Bools:
+    """Return which lists' distributions a pair needs because moments leave it open."""
+    known = ranges(scores)
+    every = Pairs.every(len(known.value))
+    wanted = np.zeros(known.value.shape, np.bool_)
+    for pairs in every.blocks(known.value.shape[1]):
+        paired = paired_queries(known.value, pairs)
         first, second = (
-            np.where(paired, here.value[side], 0.0).sum(axis=1) for side in (own.first, own.second)
+            np.where(paired, known.value[side], 0.0).sum(axis=1)
+            for side in (pairs.first, pairs.second)
         )
         lead = np.where(equal_values(first, second), 0.0, first - second)
-        low, high = tail_bounds(here, own, lead)
-        cut = (
-            (grid.truncated[measure][own.first] | grid.truncated[measure][own.second]) & paired
-        ).any(axis=1)
-        open_ones = ((high - low > WIDE) & (apart[block] == 0) | (lead == 0)) & ~cut
-        for pair in np.flatnonzero(open_ones):
-            two = [own.first[pair], own.second[pair]]
-            wanted[two] |= here.loose[two] & paired[pair]
-    return [(grid.models[model], grid.queries[query]) for model, query in np.argwhere(wanted)]
+        low, high = tail_bounds(known, pairs, lead)
+        cut = over_pairs(scores.truncated & ~np.isnan(known.value), known.value, pairs) > 0
+        needed = ((high - low > WIDE) & (_apart(scores, pairs) == 0) | (lead == 0)) & ~cut
+        for pair in np.flatnonzero(needed):
+            two = [pairs.first[pair], pairs.second[pair]]
+            wanted[two] |= known.loose[two] & paired[pair]
+    return wanted
 
 
-def _loose_lists(known: Ranges, pairs: Pairs) -> Floats:
-    """Return how many lists of the paired queries tie order affects."""
-    paired = (~np.isnan(known.value)).astype(np.float64)
-    lists = known.loose.astype(np.float64) @ paired.T
-    count: Floats = lists[pairs.first, pairs.second] + lists[pairs.second, pairs.first]
-    return count
-
-
-def _apart(grid: Grid, measure: int, pairs: Pairs) -> Floats:
+def _apart(scores: Scores, pairs: Pairs) -> Floats:
     """Return whether no tie order reverses a pair.
 
     1 if the lowest mean of one model reaches the highest of the other, 2 if it is above it.
     """
-    result = np.zeros(pairs.first.size)
-    best, worst = (grid.under(measure, bound) for bound in BOUNDS)
-    if np.isnan(best).all() or np.isnan(worst).all():
-        return result
-    known = ~np.isnan(grid.value[measure])
-    for block in pairs.blocks(known.shape[1]):
-        first, second = pairs.first[block], pairs.second[block]
-        paired = known[first] & known[second]
-        above = paired_mean(worst[first], paired) - paired_mean(best[second], paired)
-        below = paired_mean(worst[second], paired) - paired_mean(best[first], paired)
-        unit = ROUNDING * np.maximum(
-            paired_mean(best[first], paired), paired_mean(best[second], paired)
+    result = []
+    for part in pairs.blocks(scores.value.shape[1]):
+        paired = paired_queries(scores.value, part)
+        worst, best = (
+            [paired_mean(bound[side], paired) for side in (part.first, part.second)]
+            for bound in (scores.lowest, scores.highest)
         )
-        distance = np.maximum(above, below)
-        result[block] = np.where(distance > unit, 2.0, np.where(distance >= -unit, 1.0, 0.0))
-    return result
+        distance = np.maximum(worst[0] - best[1], worst[1] - best[0])
+        unit = ROUNDING * np.maximum(*best)
+        result.append(np.where(distance > unit, 2.0, np.where(distance >= -unit, 1.0, 0.0)))
+    return np.concatenate(result)
 
 
 def tie_orders(
@@ -168,7 +141,7 @@ def tie_orders(
     queries: object = None,
     seed: int = 0,
     **options: Unpack[ListOptions],
-) -> Orders:
+) -> dict[tuple[str, int | None], Orders]:
     """Return the scores of each list on which a pair of models depends; raise an error if they
     contradict the scores.
 
@@ -177,30 +150,36 @@ def tie_orders(
     """
     # Lists that no pair needs are absent, which is not an error.
     checked = options_with(options, seed=seed, policies="expected", missing_query="zero")
-    wanted = {
-        (metric, cutoff): set(undecided(grid, index))
-        for index, (metric, cutoff, policy) in enumerate(grid.measures)
-        if policy == "expected"
+    scores = {
+        measure[:2]: grid.scores(measure) for measure in grid.measures if measure[2] == "expected"
     }
-    found: Orders = {}
-    if not any(wanted.values()):
+    wanted = {index: unsure for index, part in scores.items() if (unsure := undecided(part)).any()}
+    found: dict[tuple[str, int | None], Orders] = defaultdict(dict)
+    if not wanted:
         return found
-    if hasattr(rankings, "sources"):  # rankings as another system receives them
-        sources = rankings.sources(policies="expected", seed=seed)
-    else:
-        sources = iter([(judge(rankings, judgements, queries, checked), checked, list(wanted))])
+    models, queries_ = (
+        {name: row for row, name in enumerate(names)} for names in (grid.models, grid.queries)
+    )
+    sources: Iterable[Any] = (
+        rankings.sources(policies="expected", seed=seed)  # as another system receives them
+        if hasattr(rankings, "sources")
+        else [(judge(rankings, judgements, queries, checked), checked, list(wanted))]
+    )
     for judged, rules, measures in sources:
         prepared = lay_out(judged, rules)
-        for requests in _alike(index for index in measures if wanted.get(index)):
+        for requests in _alike(index for index in measures if index in wanted):
             asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
-            lists = set().union(*(wanted[index] for index in asked))
+            needed = np.argwhere(np.logical_or.reduce([wanted[index] for index in asked]))
+            lists = {(grid.models[model], grid.queries[query]) for model, query in needed}
             alone = requests[0][0].term.judged_only  # as are the others, which are alike
             laid_out = run_of(judged, requests, rules).prepared if alone else prepared
             for one in score_orders(laid_out.only(lists), requests, rules, DRAWS, walks=True):
+                where = models[one.model], queries_[one.query]
                 for column, index in enumerate(asked):
-                    if (one.model, one.query) in wanted[index]:
-                        found.setdefault(index, {})[one.model, one.query] = _orders(one, column)
-    _check_moments(grid, found)
+                    if wanted[index][where]:
+                        found[index][where] = _orders(one, column)
+    for index, part in scores.items():
+        _check_means(grid, part, found.get(index, {}))
     return found
 
 
@@ -226,43 +205,29 @@ def _orders(scores: OrderScores, column: int) -> ListOrders:
     seed = zlib.crc32(f"{scores.model}\0{scores.query}".encode())
     if scores.drawn is not None:
         return ListOrders(None, None, scores.drawn, column, seed)
-    near = 1e-15 * float(np.abs(value).max(initial=0.0))
-    spread = Spread(*merged(value, scores.chance, near)) if value.size else None
+    if not value.size:
+        return ListOrders(None, walk, None, column, seed)
+    spread = Spread(*merged(value, scores.chance, 1e-15 * float(np.abs(value).max())))
+    if walk is None or spread.value.size <= walk.size:
+        walk = walk_of_values(*spread)
     return ListOrders(spread, walk, None, column, seed)
 
 
-def _check_moments(grid: Grid, found: Orders) -> None:
+def _check_means(grid: Grid, scores: Scores, lists: Orders) -> None:
     """Refuse orders of other scores, since a forgotten option changes the numbers without any other
     sign.
     """
-    for index, (metric, cutoff, policy) in enumerate(grid.measures):
-        lists = found.get((metric, cutoff), {}) if policy == "expected" else {}
-        known = ranges(grid, index) if lists else None
-        rows = {name: row for row, name in enumerate(grid.models)}
-        columns = {name: column for column, name in enumerate(grid.queries)}
-        for (model, query), orders in lists.items():
-            assert known is not None
-            where = rows[model], columns[query]
-            mean = _mean(orders)
-            if abs(mean - known.value[where]) > _margin(orders, known, where):
-                raise KeyMismatchError(
-                    f"rankings: they are not those of the scores: {measure_text(metric, cutoff)} "
-                    "of "
-                    f"model {model!r} and query {query!r} is {mean:.6g} on average over all tie "
-                    "orders, but "
-                    f"{known.value[where]:.6g} in the scores; pass compare the same frames and "
-                    "options as "
-                    "evaluate (judgements, queries, relevant_from, …)"
-                )
-
-
-def _mean(orders: ListOrders) -> float:
-    if orders.drawn is not None:
-        return float(orders.drawn.first(DRAWS, orders.column).mean())
-    if orders.spread is not None:
-        return float(orders.spread.chance @ orders.spread.value)
-    assert orders.walk is not None
-    return float(orders.walk.mean)
+    known = ranges(scores)
+    for (model, query), orders in lists.items():
+        score = known.value[model, query]
+        if abs(orders.mean - score) > _margin(orders, known, (model, query)):
+            raise KeyMismatchError(
+                f"rankings: they are not those of the scores: {measure_text(*scores.measure[:2])} "
+                f"of model {grid.models[model]!r} and query {grid.queries[query]!r} is "
+                f"{orders.mean:.6g} on average over all tie orders, but {score:.6g} in the scores; "
+                "pass compare the same frames and options as evaluate (judgements, queries, "
+                "relevant_from, …)"
+            )
 
 
 def _margin(orders: ListOrders, known: Ranges, where: tuple[int, int]) -> float:

@@ -18,8 +18,17 @@ from retrieval_report.engines.check_scores import (
     check_scores,
     hold,
 )
-from retrieval_report.engines.paired import DIGITS, best_first, complete_queries, settled_means
-from retrieval_report.engines.score_grid import Bools, Floats, Grid, asked_measures, measured
+from retrieval_report.engines.score_grid import (
+    DIGITS,
+    Grid,
+    Measure,
+    Scores,
+    best_first,
+    complete_queries,
+    measured,
+    settled_means,
+)
+from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import measure_text
 
 RANKS = schema("tie_ranks")
@@ -122,21 +131,24 @@ def tie_ranks(
     grid = Grid.of(check_scores(scores))
     known = None if shuffled is None else hold(shuffled, DRAWS, "shuffled", "shuffled_means")
     frames = [pl.DataFrame(schema=RANKS)]
-    for measure in asked_measures(grid, policies):
-        part = _Part.of(grid, measure)
-        draws = None
-        if known is not None and part.measure[2] == "expected" and part.alike:
-            draws = _given_draws(known, part, grid.models)
-        frames.append(_ranked(part, grid.models, draws, confidence, resamples, seed))
+    for part in grid.asked(policies):
+        means = _Means.of(part)
+        chunks, method = _drawn_means(means, resamples, seed), "normal"
+        if not means.spread[means.sure].any():
+            chunks, method = iter([means.mean[None]]), "exact"
+        elif known is not None and part.measure[2] == "expected" and means.alike:
+            draws = _given_draws(known, part.measure, grid.models)
+            chunks, method = iter(np.array_split(draws, -(-len(draws) // CHUNK))), "draws"
+        columns = {"model": grid.models, **_ranked(means, chunks, method, confidence)}
+        frames.append(measured(columns, part.measure, RANKS)[best_first(means.mean)])
     return pl.concat(frames)
 
 
-class _Part(NamedTuple):
+class _Means(NamedTuple):
     """The means of one metric, cutoff and policy over the queries that all models share; NaN if
     there is none.
     """
 
-    measure: tuple[str, int | None, str]
     mean: Floats
     spread: Floats  # standard deviation under random tie order; NaN where unknown
     lowest: Floats  # bounds over all tie orders; infinite where unknown
@@ -144,24 +156,21 @@ class _Part(NamedTuple):
     alike: bool  # the models have scores for the same queries, so means over all of them are over these
 
     @classmethod
-    def of(cls, grid: Grid, measure: int) -> _Part:
-        value = grid.value[measure]
-        shared = complete_queries(value)
-        known = ~np.isnan(value)
-        alike = bool(shared.any()) and np.array_equal(known.any(axis=0), shared)
+    def of(cls, scores: Scores) -> _Means:
+        shared = complete_queries(scores.value)
+        known = ~np.isnan(scores.value)
         size = shared.sum() or np.nan
-        usable = grid.measures[measure][2] in COUNTED
-        worst, best = (
-            grid.under(measure, policy)[:, shared].sum(axis=1) / size
-            for policy in ("worst", "best")
+        mean, lowest, highest = (
+            part[:, shared].sum(axis=1) / size
+            for part in (scores.value, scores.lowest, scores.highest)
         )
+        usable = scores.measure[2] in COUNTED
         return cls(
-            grid.measures[measure],
-            value[:, shared].sum(axis=1) / size,
-            np.sqrt((grid.std[measure][:, shared] ** 2).sum(axis=1)) / size,
-            np.where(usable & ~np.isnan(worst), worst, -np.inf),
-            np.where(usable & ~np.isnan(best), best, np.inf),
-            alike,
+            mean,
+            np.sqrt((scores.std[:, shared] ** 2).sum(axis=1)) / size,
+            np.where(usable & ~np.isnan(lowest), lowest, -np.inf),
+            np.where(usable & ~np.isnan(highest), highest, np.inf),
+            bool(shared.any()) and np.array_equal(known.any(axis=0), shared),
         )
 
     @property
@@ -171,69 +180,53 @@ class _Part(NamedTuple):
         return known
 
 
-def _drawn_means(part: _Part, resamples: int, seed: int) -> Iterator[Floats]:
+def _drawn_means(means: _Means, resamples: int, seed: int) -> Iterator[Floats]:
     """Means of each model under random tie order, (draws, models), chunk by chunk, from their exact
     moments.
     """
     generator = np.random.default_rng(seed)
     for start in range(0, resamples, CHUNK):
         size = min(CHUNK, resamples - start)
-        yield part.mean + part.spread * generator.standard_normal((size, part.mean.size))
+        yield means.mean + means.spread * generator.standard_normal((size, means.mean.size))
 
 
-def _given_draws(known: pl.DataFrame, part: _Part, models: list[str]) -> Floats:
+def _given_draws(known: pl.DataFrame, measure: Measure, models: list[str]) -> Floats:
     """The means of single random orders, (draws, models)."""
-    rows = known.filter(at_measure(*part.measure[:2]))
+    rows = known.filter(at_measure(*measure[:2]))
     wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop(
         "draw"
     )
     if set(wide.columns) != set(models) or not wide.height or sum(wide.null_count().row(0)):
-        measure = measure_text(*part.measure[:2])
         raise KeyMismatchError(
-            f"shuffled: lacks draws of some model at {measure}; it must come from the same input"
+            f"shuffled: lacks draws of some model at {measure_text(*measure[:2])}; it must come "
+            "from the same input"
         )
     return wide.select(models).to_numpy()
 
 
-def _means(
-    part: _Part, draws: Floats | None, resamples: int, seed: int
-) -> tuple[Iterator[Floats], str]:
-    """Drawn means, chunk by chunk, and how they were drawn; models that are not sure are not
-    drawn.
-    """
-    if not part.spread[part.sure].any():
-        return iter([part.mean[None]]), "exact"
-    if draws is not None:
-        return iter(np.array_split(draws, -(-len(draws) // CHUNK))), "draws"
-    return _drawn_means(part, resamples, seed), "normal"
-
-
 def _ranked(
-    part: _Part,
-    models: list[str],
-    draws: Floats | None,
-    confidence: float,
-    resamples: int,
-    seed: int,
-) -> pl.DataFrame:
-    """The rows of one metric, cutoff and policy."""
-    ranked = part.sure | np.isfinite(part.lowest) | np.isfinite(part.highest)
-    columns: dict[str, object] = {
-        "rank_low": None,
-        "rank_high": None,
-        "first_share": None,
-        "method": None,
-    }
+    means: _Means, chunks: Iterator[Floats], method: str, confidence: float
+) -> dict[str, object]:
+    """The ranks of one metric, cutoff and policy; null where nothing bounds a mean."""
+    sure, tail = means.sure, (1 - confidence) / 2
+    ranked = sure | np.isfinite(means.lowest) | np.isfinite(means.highest)
+    columns: dict[str, object] = dict.fromkeys(("rank_low", "rank_high", "first_share"))
     if ranked.any():
-        chunks, method = _means(part, draws, resamples, seed)
-        bounds = _interval([_ranks(part, means) for means in chunks], confidence)
-        low, high, first = (np.where(ranked, column, np.nan) for column in bounds)
-        methods = np.select([part.sure, ranked], [method, "bounds"], "").tolist()
-        columns = {"rank_low": low, "rank_high": high, "first_share": first}
-        columns["method"] = pl.Series(methods, dtype=pl.String).replace("", None)
-    rank = _order(part.mean[None])[0][0] if not np.isnan(part.mean).any() else part.mean
-    columns |= {"model": models, "value": part.mean, "rank": rank}
-    return measured(columns, part.measure, RANKS)[best_first(part.mean)]
+        ranks = zip(*(_ranks(means, chunk) for chunk in chunks), strict=True)
+        low, high = (np.concatenate(part).astype(np.int32) for part in ranks)
+        interval = {
+            "rank_low": np.quantile(low, tail, axis=0, method="inverted_cdf"),
+            "rank_high": np.quantile(high, 1 - tail, axis=0, method="inverted_cdf"),
+            "first_share": (low == 1).mean(axis=0),
+        }
+        columns = {name: np.where(ranked, column, np.nan) for name, column in interval.items()}
+    words = (None, "bounds", method)
+    return {
+        **columns,
+        "method": [words[known] for known in ranked.astype(np.intp) + sure],
+        "value": means.mean,
+        "rank": means.mean if np.isnan(means.mean).any() else _order(means.mean[None])[0][0],
+    }
 
 
 def _order(means: Floats) -> tuple[Floats, Floats]:
@@ -244,34 +237,21 @@ def _order(means: Floats) -> tuple[Floats, Floats]:
     return stats.rankdata(fallen, "min", axis=1), stats.rankdata(fallen, "max", axis=1)
 
 
-def _ranks(part: _Part, means: Floats) -> tuple[Floats, Floats]:
+def _ranks(means: _Means, drawn: Floats) -> tuple[Floats, Floats]:
     """Best and worst rank of each model in each draw, no mean beyond its bounds, and some known by
     these alone.
     """
-    sure = part.sure
-    kept = np.clip(means, part.lowest, part.highest)
-    lowest, highest = (np.where(sure, kept, bound) for bound in (part.lowest, part.highest))
+    sure = means.sure
+    kept = np.clip(drawn, means.lowest, means.highest)
+    lowest, highest = (np.where(sure, kept, bound) for bound in (means.lowest, means.highest))
     best, worst = np.ones_like(kept), np.ones_like(kept)
     best[:, sure], worst[:, sure] = _order(kept[:, sure])
-    margin = 10.0**-DIGITS * max(1.0, float(np.abs(part.mean).max()))  # means that close are level
+    margin = 10.0**-DIGITS * max(1.0, float(np.abs(means.mean).max()))  # means that close are level
     others = ~np.eye(sure.size, dtype=np.bool_)
     for model in np.flatnonzero(~sure):
         # Of two models that may overlap, each may be ahead of the other.
         best += (lowest[:, [model]] - highest > margin) & others[model]
         worst += (highest[:, [model]] - lowest >= -margin) & others[model]
-        best[:, model] += (kept[:, sure] - part.highest[model] > margin).sum(axis=1)
-        worst[:, model] += (kept[:, sure] - part.lowest[model] >= -margin).sum(axis=1)
+        best[:, model] += (kept[:, sure] - means.highest[model] > margin).sum(axis=1)
+        worst[:, model] += (kept[:, sure] - means.lowest[model] >= -margin).sum(axis=1)
     return best, worst
-
-
-def _interval(
-    ranks: list[tuple[Floats, Floats]], confidence: float
-) -> tuple[Floats, Floats, Floats]:
-    """Lowest and highest rank that the interval holds, and the share of draws with rank 1."""
-    low, high = (np.concatenate(part).astype(np.int32) for part in zip(*ranks, strict=True))
-    tail = (1 - confidence) / 2
-    return (
-        np.quantile(low, tail, axis=0, method="inverted_cdf"),
-        np.quantile(high, 1 - tail, axis=0, method="inverted_cdf"),
-        (low == 1).mean(axis=0),
-    )

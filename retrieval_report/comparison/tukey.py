@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from retrieval_report.engines.paired import DIGITS, complete_queries
-from retrieval_report.engines.score_grid import Floats, Pairs
+from retrieval_report.engines.score_grid import DIGITS, Pairs, complete_queries
+from retrieval_report.kernels.lists import Floats
 
 BLOCK = 1 << 21  # permuted scores held at a time
 

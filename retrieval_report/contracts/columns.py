@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from retrieval_report.contracts.significance_tests import MEANINGS
+
 FORMATS = ("text", "number", "amount", "signed", "share", "chance", "count", "tenth", "flag")
 
 
@@ -174,12 +176,7 @@ COLUMNS = (
         "chance",
     ),
     whole("family", "Family", "number of pairs corrected for together"),
-    text(
-        "family_method",
-        "Correction",
-        "how: max-t (largest studentised difference, stepped down), holm, tukey or bh "
-        "(Benjamini–Hochberg)",
-    ),
+    text("family_method", "Correction", f"how: {MEANINGS}"),
     number("query_se", "± query s.e.", "standard error of the mean under sampling of queries"),
     whole("no_relevant", "Nothing relevant", "queries without a relevant item"),
     whole("missing", "No list", "queries without rows"),

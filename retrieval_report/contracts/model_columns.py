@@ -5,6 +5,7 @@ earlier reports.
 from __future__ import annotations
 
 from retrieval_report.contracts.columns import SHARED, flag, frame, like, number, text, whole
+from retrieval_report.contracts.significance_tests import TESTS
 
 MEANS = {
     "expected": "exact mean over all tie orders",
@@ -29,10 +30,9 @@ COMPARED = {
         "model_a model_b metric cutoff policy value_a value_b difference",
         like("ci_low", "lower end of the 95% interval of the difference"),
         "ci_high",
-        number("t_p", "p (t)", "paired t test, two-sided", "chance"),
-        number("wilcoxon_p", "p (Wilcoxon)", "Wilcoxon's signed-rank test, two-sided", "chance"),
-        number(
-            "permutation_p", "p (permutation)", "sign-flip permutation test, two-sided", "chance"
+        *(
+            number(f"{name}_p", f"p ({test.title})", f"{test.meaning}, two-sided", "chance")
+            for name, test in TESTS.items()
         ),
         text("permutation_method", "Patterns", "exact (all patterns) or sampled"),
         "family_p",

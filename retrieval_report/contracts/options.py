@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypedDict
 from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed
 from retrieval_report.contracts.checks import check_choice, did_you_mean
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.significance_tests import CORRECTIONS, MAX_T, MEANINGS
 from retrieval_report.contracts.truncated import AUTO, TRUNCATED
 
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
@@ -303,11 +304,9 @@ PARAMETERS: Mapping[str, Option] = {  # with those of functions other than `eval
     ),
     "correction": Option(
         "Correction",
-        "How p-values allow for the number of pairs. max-t: the largest studentised difference, "
-        "stepped down; holm: the p-values of single tests; tukey: one distance for all pairs; bh: "
-        "only the share of false findings.",
-        ("max-t", "holm", "tukey", "bh"),
-        "max-t",
+        f"How p-values allow for the number of pairs. {MEANINGS}.",
+        tuple(CORRECTIONS),
+        MAX_T,
     ),
 }
 

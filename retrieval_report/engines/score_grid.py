@@ -1,4 +1,6 @@
-"""Scores as dense arrays, and the pairs of models that are compared in them."""
+"""Scores as dense arrays, the pairs of models that are compared in them, and their means and
+differences, exact to 12 digits.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +15,41 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.arguments import listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.registry import in_contract
-from retrieval_report.engines.check_scores import BOUNDS, FLAGS, SCORE
+from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.engines.check_scores import BOUNDS, SCORE
+from retrieval_report.kernels.lists import Bools, Floats
 
 BLOCK = 1 << 22  # differences held at a time
-Floats = NDArray[np.float64]
+DIGITS = 12  # scores are exact to 1e-12, so smaller differences count as equal
 Indices = NDArray[np.intp]
-Bools = NDArray[np.bool_]
+Measure = tuple[str, int | None, str]  # metric, cutoff and policy
+MEANS = {
+    **schema("summary", "model", "metric", "cutoff", "policy", "value", "tie_std"),
+    "shortest": pl.Int64,
+}
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores by one measure as arrays (models, queries), NaN if there is none."""
+
+    measure: Measure
+    value: Floats
+    std: Floats
+    truncated: Bools  # whether the score reaches into a tie that the list's end may have cut
+    pooled: Bools  # whether R counts only what some model retrieved
+    lowest: Floats  # under the policies worst and best; NaN if they were not evaluated
+    highest: Floats
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Scores as dense arrays, NaN if there is no score. Sorted names make results independent of
-    row order.
-    """
+    """Scores as dense arrays. Sorted names make results independent of row order."""
 
     models: list[str]  # sorted
     queries: list[object]  # sorted
-    measures: list[tuple[str, int | None, str]]  # metric, cutoff, policy, in the order of the frame
-    value: Floats  # (measures, models, queries)
-    std: Floats
-    truncated: Bools  # whether the score reaches into a tie that the list's end may have cut
-    pooled: Bools  # whether R counts only what some model retrieved
+    measures: list[Measure]  # in the order of the frame
+    arrays: Mapping[str, NDArray[Any]]  # (measures, models, queries)
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Grid:
@@ -50,58 +65,72 @@ class Grid:
         ...     orient="row",
         ... )
         >>> grid = Grid.of(check_scores(frame))
-        >>> grid.models, grid.value.tolist()
+        >>> grid.models, grid.arrays["value"].tolist()
         (['a', 'b'], [[[nan, 1.0], [0.5, nan]]])
         """
-        models = frame.select("model").unique().sort("model").with_row_index("row")
-        queries = frame.select("query").unique().sort("query").with_row_index("column")
-        measures = frame.select(SCORE).unique(maintain_order=True).with_row_index("measure")
-        coded = (
-            frame.join(measures, on=SCORE, how="left", nulls_equal=True, maintain_order="left")
-            .join(models, on="model", how="left", maintain_order="left")
-            .join(queries, on="query", how="left", maintain_order="left")
+        names = [
+            frame.select(SCORE).unique(maintain_order=True),
+            *(frame.select(name).unique().sort(name) for name in ("model", "query")),
+        ]
+        where = tuple(
+            frame.select(part.columns)
+            .join(
+                part.with_row_index("row"),
+                part.columns,
+                "left",
+                nulls_equal=True,
+                maintain_order="left",
+            )["row"]
+            .to_numpy()
+            for part in names
         )
-        where = tuple(coded[name].to_numpy() for name in ("measure", "row", "column"))
-        shape = (measures.height, models.height, queries.height)
-        named = models["model"].to_list(), queries["query"].to_list(), measures.select(SCORE).rows()
-        arrays = []
-        for name, nothing in {
-            "value": np.nan,
-            "std": np.nan,
-            **dict.fromkeys(FLAGS, False),
-        }.items():
-            array = np.full(shape, nothing)
-            array[where] = coded[name].to_numpy()
-            arrays.append(array)
-        return cls(*named, *arrays)
+        arrays = {}
+        for name, nothing in (
+            ("value", np.nan),
+            ("std", np.nan),
+            ("truncated", False),
+            ("pooled", False),
+        ):
+            arrays[name] = np.full([part.height for part in names], nothing)
+            arrays[name][where] = frame[name].to_numpy()
+        measures, models, queries = names
+        return cls(models["model"].to_list(), queries["query"].to_list(), measures.rows(), arrays)
 
-    def pairs(self, baseline: str | None) -> Pairs:
+    def pairs(self, baseline: str | None = None) -> Pairs:
         """Return all pairs of models, or those of the others with a baseline."""
         if baseline is None:
             return Pairs.every(len(self.models))
         check_choice("baseline", baseline, self.models)
         return Pairs.against(len(self.models), self.models.index(baseline))
 
-    def of_pairs(
-        self,
-        measure: int,
-        pairs: Pairs,
-        columns: Mapping[str, object],
-        contract: Mapping[str, Any],
-        **words: str | int,
-    ) -> pl.DataFrame:
-        """Return columns about pairs of models by one measure, as `measured` does."""
-        models = pl.Series(self.models, dtype=pl.String)
-        named = {"model_a": models[pairs.first], "model_b": models[pairs.second], **columns}
-        return measured(named, self.measures[measure], contract, **words)
-
-    def under(self, measure: int, policy: str) -> Floats:
-        """Return the values under another policy by the metric at the cutoff of a measure; NaN if
-        there are none.
+    def under(self, measure: Measure, policy: str) -> Floats:
+        """Return the scores by the metric and cutoff of a measure under a policy; NaN if there are
+        none.
         """
-        other = (*self.measures[measure][:2], policy)
-        found = self.value[self.measures.index(other)] if other in self.measures else None
-        return np.full_like(self.value[measure], np.nan) if found is None else found
+        other = (*measure[:2], policy)
+        values: Floats = self.arrays["value"]
+        nothing = np.full(values.shape[1:], np.nan)
+        found: Floats = values[self.measures.index(other)] if other in self.measures else nothing
+        return found
+
+    def scores(self, measure: Measure) -> Scores:
+        """Return the scores by one measure."""
+        own = {name: array[self.measures.index(measure)] for name, array in self.arrays.items()}
+        lowest, highest = (self.under(measure, policy) for policy in ("worst", "best"))
+        return Scores(measure, lowest=lowest, highest=highest, **own)
+
+    def asked(self, policies: str | Sequence[str] | None) -> list[Scores]:
+        """Return the scores by every metric and cutoff under the policies that are requested; by
+        default all except the bounds.
+        """
+        found = list(dict.fromkeys(policy for _, _, policy in self.measures))
+        usual = [policy for policy in found if policy not in BOUNDS] or found
+        chosen = usual if policies is None else listed(policies)
+        if policies is not None and not chosen:
+            raise ParameterError("policies: none given")
+        for policy in chosen:
+            check_choice("policies", policy, found)
+        return [self.scores(measure) for measure in self.measures if measure[2] in chosen]
 
 
 @dataclass(frozen=True)
@@ -122,40 +151,178 @@ class Pairs:
         others = np.delete(np.arange(models, dtype=np.intp), fixed)
         return cls(others, np.full_like(others, fixed))
 
-    def blocks(self, queries: int) -> list[slice]:
-        """Return slices of pairs whose differences fit in memory."""
-        step = max(1, BLOCK // max(queries, 1))
-        return [slice(start, start + step) for start in range(0, self.first.size, step)]
+    def blocks(self, queries: int, most: int = BLOCK) -> list[Pairs]:
+        """Return these pairs in parts, at least one, with at most so many differences each."""
+        step = max(1, most // max(queries, 1))
+        starts = range(0, max(self.first.size, 1), step)
+        return [self.part(slice(start, start + step)) for start in starts]
 
-    def part(self, block: slice | Indices) -> Pairs:
+    def part(self, rows: slice | Indices | Bools) -> Pairs:
         """Return some of the pairs."""
-        return Pairs(self.first[block], self.second[block])
+        return Pairs(self.first[rows], self.second[rows])
 
 
 def measured(
-    columns: Mapping[str, object],
-    measure: tuple[str, int | None, str],
-    contract: Mapping[str, Any],
-    **words: str | int,
+    columns: Mapping[str, object], measure: Measure, contract: Mapping[str, Any]
 ) -> pl.DataFrame:
-    """Return columns about one metric, cutoff and policy as a frame in its contract; NaN becomes
-    null.
+    """Return columns about one measure as a frame in its contract; NaN becomes null, and a single
+    word or number stands in every row.
     """
-    same = {"metric": measure[0], "policy": measure[2], **words}
-    frame = pl.DataFrame(columns).with_columns(pl.lit(measure[1], pl.Int64).alias("cutoff"))
-    frame = frame.with_columns(pl.lit(word).alias(name) for name, word in same.items())
+    frame = pl.DataFrame({**columns, **dict(zip(SCORE, measure, strict=True))})
     return in_contract(frame.with_columns(pl.selectors.float().fill_nan(None)), contract)
 
 
-def asked_measures(grid: Grid, policies: str | Sequence[str] | None) -> list[int]:
-    """Return which metrics, cutoffs and policies of the grid are requested; by default all except
-    the bounds.
+def paired_queries(value: Floats, pairs: Pairs) -> Bools:
+    """Return which queries both models of each pair have a score for."""
+    known = ~np.isnan(value)
+    paired: Bools = known[pairs.first] & known[pairs.second]
+    return paired
+
+
+def shared_queries(value: Floats, pairs: Pairs) -> Floats:
+    """Return for how many queries both models of each pair have a score."""
+    known = (~np.isnan(value)).astype(np.float64)
+    count: Floats = (known @ known.T)[pairs.first, pairs.second]
+    return count
+
+
+def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats]:
+    """Return the means of both models of each pair over the queries that both have, and what else
+    describes these.
+
+    ``tie_std`` is the standard deviation of the difference under random tie order, drawn for each
+    model on its own.
     """
-    found = list(dict.fromkeys(policy for _, _, policy in grid.measures))
-    usual = [policy for policy in found if policy not in BOUNDS] or found
-    chosen = usual if policies is None else listed(policies)
-    if policies is not None and not chosen:
-        raise ParameterError("policies: none given")
-    for policy in chosen:
-        check_choice("policies", policy, found)
-    return [number for number, (_, _, policy) in enumerate(grid.measures) if policy in chosen]
+    first, second = pairs.first, pairs.second
+    paired = paired_queries(value, pairs)
+    size = paired.sum(axis=1)
+    variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0).sum(axis=1)
+    return {
+        "value_a": paired_mean(value[first], paired),
+        "value_b": paired_mean(value[second], paired),
+        "tie_std": np.sqrt(variance) / np.where(size > 0, size, np.nan),
+        "queries": size,
+        "unpaired": (np.isnan(value[first]) != np.isnan(value[second])).sum(axis=1),
+    }
+
+
+def paired_mean(values: Floats, paired: Bools) -> Floats:
+    """Return the mean over the queries that both models of a pair have, one row per pair; NaN if
+    there is none.
+    """
+    size = paired.sum(axis=1)
+    mean: Floats = np.where(paired, values, 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
+    return mean
+
+
+def differences(values: Floats, pairs: Pairs) -> Floats:
+    """Return the score of the first model minus that of the second, rounded to 12 digits of the
+    pair's largest score.
+
+    >>> differences(np.array([[0.3, 1.0], [0.1 + 0.2, np.nan]]), Pairs.every(2)).tolist()
+    [[0.0, nan]]
+    """
+    unit = largest(values, pairs)[:, None]
+    settled: Floats = (
+        np.round((values[pairs.first] - values[pairs.second]) / unit, DIGITS) * unit + 0.0
+    )  # no −0.0
+    return settled
+
+
+def rounding(values: Floats, pairs: Pairs) -> Floats:
+    """Return how far sums of differences that are equal may be apart."""
+    margin: Floats = 10.0**-DIGITS * values.shape[1] * largest(values, pairs)
+    return margin
+
+
+def largest(values: Floats, pairs: Pairs) -> Floats:
+    """Return a power of two above the largest score of each pair, division by which does not
+    round.
+    """
+    known = np.abs(np.nan_to_num(values)).max(axis=1, initial=0.0)
+    return _power_above(np.maximum(known[pairs.first], known[pairs.second]))
+
+
+def settled_means(means: Floats) -> Floats:
+    """Round means to 12 digits of 1 or of the largest, so that equal ones are equal however they
+    were summed.
+
+    >>> means = np.array([3 * 10000.1, 30000.3])
+    >>> np.diff(means).item() == 0, np.diff(settled_means(means)).item() == 0
+    (False, True)
+    """
+    unit = _power_above(np.abs(np.nan_to_num(means)).max(initial=1.0))
+    settled: Floats = np.round(means / unit, DIGITS) * unit
+    return settled
+
+
+def _power_above(most: Floats) -> Floats:
+    """Return a power of two that is not below each number; 1 for 0."""
+    digits, exponent = np.frexp(np.where(most > 0, most, 1.0))
+    unit: Floats = np.ldexp(1.0, np.minimum(exponent - (digits == 0.5), 1023))
+    return unit
+
+
+def complete_queries(value: Floats) -> Bools:
+    """Whether every model has a score for a query; (models, queries) → (queries)."""
+    known: Bools = np.logical_and.reduce(~np.isnan(value), axis=0)
+    return known
+
+
+def best_first(means: Floats) -> Indices:
+    """Rows of the models from the highest mean on; what is equal to 12 digits stays in the order of
+    names.
+
+    >>> best_first(np.array([0.1, 0.3, 0.1 + 1e-17, np.nan])).tolist()
+    [1, 0, 2, 3]
+    """
+    order: Indices = np.argsort(-settled_means(means), kind="stable")
+    return order
+
+
+def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the plain mean over queries of every model, metric, cutoff and policy, summed in the
+    order of the queries.
+
+    The columns are ``MEANS``: ``tie_std`` is that of the mean under random tie order (null if a
+    score has none) and ``shortest`` the items of the model's shortest list; values are null if no
+    query has one, or if a score in the mean has no bound. ``summarise`` adds intervals, which cost
+    more.
+
+    >>> from retrieval_report.engines.evaluate import evaluate
+    >>> rankings = {
+    ...     "query": ["q", "q"],
+    ...     "item": ["a", "b"],
+    ...     "distance": [1, 1],
+    ...     "relevance": [0, 1],
+    ... }
+    >>> tie_means(
+    ...     evaluate(rankings, metrics="rr", cutoffs=1, policies="expected", truncated="no")
+    ... ).row(0)
+    ('model', 'rr', 1, 'expected', 0.5, 0.5, 2)
+    """
+    if scores.is_empty():
+        return pl.DataFrame(schema=MEANS)
+    labels = scores.select("metric", "cutoff", "policy").unique(maintain_order=True)
+    lists = scores.select("model", "items").gather_every(labels.height)
+    values = scores["value"].to_numpy().reshape(lists.height, labels.height)
+    spreads = scores["std"].to_numpy().reshape(lists.height, labels.height)
+    starts = np.flatnonzero((lists["model"] != lists["model"].shift()).fill_null(True).to_numpy())
+    kept = ~np.isnan(values)
+    if "truncated" in scores.columns:  # one that nothing bounds leaves the mean without a bound
+        kept = kept | scores["truncated"].to_numpy().reshape(lists.height, labels.height)
+    size = np.add.reduceat(kept.astype(np.float64), starts, axis=0)
+    size[size == 0] = np.nan
+    value = np.add.reduceat(np.where(kept, values, 0.0), starts, axis=0) / size
+    spread = np.sqrt(np.add.reduceat(np.where(kept, spreads, 0.0) ** 2, starts, axis=0)) / size
+    shortest = np.minimum.reduceat(lists["items"].to_numpy(), starts)
+    which = np.repeat(np.arange(starts.size), labels.height)
+    return pl.concat(
+        [
+            lists.select("model")[starts[which]],
+            labels[np.tile(np.arange(labels.height), starts.size)],
+            pl.DataFrame({"value": value.ravel(), "tie_std": spread.ravel()}).fill_nan(None),
+            pl.DataFrame({"shortest": shortest[which]}),
+        ],
+        how="horizontal",
+    ).cast(MEANS)  # type: ignore[arg-type]

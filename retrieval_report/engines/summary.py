@@ -16,7 +16,7 @@ from retrieval_report.contracts.frames import SUMMARY, check_queries
 from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import GROUP, MEAN, check_fraction, check_scores, hold
-from retrieval_report.engines.score_grid import Floats
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import is_share
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of

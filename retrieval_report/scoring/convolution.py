@@ -1,7 +1,6 @@
 """The probability that a sum of independent scores, each with few values, is below a bound.
 
-There are three methods, each with valid bounds: all sums (on a lattice, or merged if equal), the
-most probable sums with the rest left open, and a Fourier series between Vaaler's majorant and
+There are two methods: all sums (on a lattice, or merged if equal), and a Fourier series between Vaaler's majorant and
 minorant of a step (J. D. Vaaler, *Some extremal functions in Fourier analysis*, Bull. AMS 12,
 1985), which rounds no value at all.
 """
@@ -25,24 +24,17 @@ MOST_VALUES = 1 << 16  # values that a sum may have
 MOST_CELLS = 1 << 18  # cells of a lattice
 MOST_STEPS = 1 << 28  # additions on a lattice, a fifth of a second
 LATTICE = 1e-12  # how far a value may be from a lattice, relative to the largest
-MOST_LEFT_OPEN = 2e-3  # total probability of the sums that are not formed
 FLOAT = 1e-7  # effect that rounding and omitted improbable orders may have on a series
 
 
 class Spread(NamedTuple):
-    """Distinct values, ascending, and their probabilities; what they lack to 1 is left open."""
+    """Distinct values, ascending, and their probabilities."""
 
     value: Floats
     chance: Floats
 
-    @property
-    def left_open(self) -> float:
-        """Return the probability of the missing values."""
-        missing = 1.0 - float(self.chance.sum())
-        return missing if missing > 1e-9 else 0.0
-
     def below(self, bounds: Floats) -> Floats:
-        """Return the probability of a value below each bound, among the known values."""
+        """Return the probability of a value below each bound, among the values."""
         running = np.concatenate([[0.0], np.cumsum(self.chance)])
         found: Floats = running[np.searchsorted(self.value, bounds)]
         return found
@@ -62,13 +54,8 @@ def every_sum(parts: Sequence[Spread], near: float) -> Spread | None:
     """
     on_lattice = _lattice_sums(parts)
     if on_lattice is None and np.prod([float(part.value.size) for part in parts]) <= MOST_SUMS:
-        return _merged_sums(parts, near, 0.0)
+        return _merged_sums(parts, near)
     return on_lattice
-
-
-def likely_sums(parts: Sequence[Spread], near: float) -> Spread | None:
-    """Return the most probable sums; None if those that fit leave more than 0.002 open."""
-    return _merged_sums(parts, near, MOST_LEFT_OPEN)
 
 
 def merged(value: Floats, chance: Floats, near: float) -> Spread:
@@ -129,21 +116,14 @@ def _unit(offsets: Floats, least: float) -> float | None:
     return float(different[-1] / np.rint(different[-1] / unit)) if unit >= least else None
 
 
-def _merged_sums(parts: Sequence[Spread], near: float, open_share: float) -> Spread | None:
-    """Form sums part by part, merging equal ones; if there are too many, improbable ones are left
-    out.
-    """
+def _merged_sums(parts: Sequence[Spread], near: float) -> Spread | None:
+    """Form sums part by part, merging equal ones; None if there are too many."""
     whole = NOTHING
     for part in sorted(parts, key=lambda part: part.value.size):
-        if whole.value.size * part.value.size > MOST_SUMS:
-            return None
         value = np.add.outer(whole.value, part.value).ravel()
         whole = merged(value, np.outer(whole.chance, part.chance).ravel(), near)
         if whole.value.size > MOST_VALUES:
-            kept = np.sort(np.argpartition(whole.chance, -MOST_VALUES // 2)[-MOST_VALUES // 2 :])
-            whole = Spread(whole.value[kept], whole.chance[kept])
-            if whole.left_open > open_share:
-                return None
+            return None
     return whole
 
 

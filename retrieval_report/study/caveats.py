@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R
+from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, divided_by_relevant, measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
@@ -126,16 +127,6 @@ def naive_ties(like: str | None = None, naive_order: str = "row") -> str:
     )
 
 
-TESTS = {
-    "max-t": "max-T test (sign flips of studentised differences, stepped down)",
-    "holm": "sign-flip test of each pair with Holm's correction",
-    "tukey": "randomised Tukey HSD",
-    "bh": "sign-flip test of each pair with Benjamini and Hochberg's correction (of the share of "
-    "false findings)",
-}
-NAMES = {"max-t": "max-T", "holm": "Holm", "tukey": "Tukey HSD", "bh": "Benjamini–Hochberg"}
-
-
 def significance(pair: Mapping[str, Any]) -> str:
     """Return the p-value of a pair of `compare` or `flips`, and the test that it is of.
 
@@ -144,10 +135,11 @@ def significance(pair: Mapping[str, Any]) -> str:
     >>> significance({"family_p": 0.02, "family": 1, "family_method": "max-t"})
     'p = 0.0200, sign-flip test'
     """
-    p, family, method = p_value(pair["family_p"]), pair["family"], pair["family_method"]
+    p, family = p_value(pair["family_p"]), pair["family"]
+    correction = CORRECTIONS[pair["family_method"]]
     if family == 1:
-        return f"{p}, {NAMES[method] if method == 'tukey' else 'sign-flip test'}"
-    return f"corrected {p}, {NAMES[method]} over {family} pairs"
+        return f"{p}, {correction.of_one_pair}"
+    return f"corrected {p}, {correction.title} over {family} pairs"
 
 
 def named_tests(comparison: pl.DataFrame) -> str:
@@ -163,7 +155,7 @@ def named_tests(comparison: pl.DataFrame) -> str:
     tested = comparison.filter(pl.col("family_p").is_not_null())
     largest = tested.group_by("family_method").agg(pl.col("family").max()).sort("family_method")
     return "; ".join(
-        f"{TESTS[method]} over {family} {'pair' if family == 1 else 'pairs'}"
+        f"{CORRECTIONS[method].test} over {family} {'pair' if family == 1 else 'pairs'}"
         for method, family in largest.iter_rows()
     )
 

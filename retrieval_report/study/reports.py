@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
-from retrieval_report.comparison.corrections import MAX_T
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import ScoringOptions
+from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.metrics.parsing import Cutoffs, Metrics
 from retrieval_report.study.contents import PageOptions, Report
 from retrieval_report.study.study import Study

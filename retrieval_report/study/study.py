@@ -10,7 +10,6 @@ from typing import Any, Self, Unpack
 
 import polars as pl
 
-from retrieval_report.comparison.corrections import MAX_T
 from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.flips import flips, rank_agreement
 from retrieval_report.comparison.identical import Groups, identical_models
@@ -23,6 +22,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options
+from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import measure_text, parse_measure, parse_metrics

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, Self, TypedDict, TypeVar, overload
 import polars as pl
 
 from retrieval_report.codes.search import Inputs
-from retrieval_report.comparison.corrections import MAX_T, check_correction
+from retrieval_report.comparison.corrections import check_correction
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import RowOptions, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.metrics.parsing import Cutoffs, parse_metrics

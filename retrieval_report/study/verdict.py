@@ -19,6 +19,7 @@ from retrieval_report.comparison.verdicts import (
     SAFE,
     equal_means,
 )
+from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import SIDES, at_measure, side_by_side
 from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
 from retrieval_report.study import caveats
@@ -298,9 +299,8 @@ def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
         if verdict in counts
     ]
     if NOT_SIGNIFICANT in counts:
-        phrases[-1] += (
-            f" ({names_text(map(caveats.NAMES.__getitem__, flips['family_method'].drop_nulls().unique()))})"
-        )
+        methods = flips["family_method"].drop_nulls().unique()
+        phrases[-1] += f" ({names_text(CORRECTIONS[method].title for method in methods)})"
     if not phrases and set(counts) != {SAFE}:
         return [f"Tie order decides none of the {flips.height} pairs of models by {measure}."]
     if not phrases:

@@ -25,7 +25,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN
-from retrieval_report.engines.means import tie_means
+from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, measure_text, parse_metrics
 from retrieval_report.scoring.run import score_judged, score_lists
 from retrieval_report.systems.conventions import Convention, choose

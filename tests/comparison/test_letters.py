@@ -18,7 +18,7 @@ from made_scores import scores_of
 from real_data import adhoc
 from retrieval_report.comparison.letters import _insert, letter_columns, letter_texts
 from retrieval_report.comparison.significance import holm
-from retrieval_report.engines.score_grid import Bools
+from retrieval_report.kernels.lists import Bools
 
 # R's data set chickwts (Biometrika 35, 1948): weights of chicks by feed.
 CHICKS = {

@@ -9,7 +9,8 @@ from scipy import stats
 import retrieval_report as rr
 from made_scores import scores_of, within
 from retrieval_report.comparison.significance import EXACT, exact_sign_flips, sampled_sign_flips
-from retrieval_report.engines.score_grid import Floats
+from retrieval_report.engines.score_grid import Pairs
+from retrieval_report.kernels.lists import Floats
 
 FIRST, SECOND = np.array([0, 0, 1]), np.array([1, 2, 2])
 
@@ -24,9 +25,7 @@ def every_pattern(difference: Floats) -> float:
 
 
 def sampled(values: Floats, resamples: int = 9999, seed: int = 0) -> Floats:
-    wanted = np.ones((1, FIRST.size), np.bool_)
-    found: Floats = sampled_sign_flips(values[None], wanted, FIRST, SECOND, resamples, seed)[0]
-    return found
+    return sampled_sign_flips(values, Pairs(FIRST, SECOND), resamples, seed)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 10])
@@ -106,18 +105,11 @@ def test_missing_queries_are_those_of_the_pair() -> None:
 
 def test_one_pair_does_not_change_another() -> None:
     values = np.random.default_rng(7).random((3, 30))
-    wanted = np.array([[False, True, False], [True, True, True]])
-    both = sampled_sign_flips(np.stack([values, values]), wanted, FIRST, SECOND, 999, 3)
-    np.testing.assert_array_equal(both[0], [np.nan, both[1, 1], np.nan])
-    np.testing.assert_array_equal(both[1], sampled(values, 999, 3))
+    alone = sampled_sign_flips(values, Pairs(FIRST[1:2], SECOND[1:2]), 999, 3)
+    assert alone.item() == sampled(values, 999, 3)[1]
 
 
 def test_seeds_differ_and_repeat() -> None:
     values = np.random.default_rng(9).random((3, 30))
     np.testing.assert_array_equal(sampled(values, seed=1), sampled(values, seed=1))
     assert (sampled(values, seed=1) != sampled(values, seed=2)).any()
-
-
-def test_nothing_wanted() -> None:
-    nothing = np.zeros((1, 3), np.bool_)
-    assert np.isnan(sampled_sign_flips(np.ones((1, 3, 20)), nothing, FIRST, SECOND, 99, 0)).all()

@@ -6,8 +6,8 @@ from scipy import stats
 
 from real_data import adhoc
 from retrieval_report.comparison.significance import benjamini_hochberg, holm, paired_t, wilcoxon
-from retrieval_report.engines.paired import differences
-from retrieval_report.engines.score_grid import Floats
+from retrieval_report.engines.score_grid import Pairs, differences
+from retrieval_report.kernels.lists import Floats
 
 
 def sample(seed: int, size: int) -> Floats:
@@ -106,7 +106,7 @@ def test_equal_sizes_of_published_scores_are_ties_as_with_digits_rank_in_r() -> 
     decimals apart.
     """
     values = adhoc(8)[124:126]
-    difference = differences(values, np.array([0]), np.array([1]))
+    difference = differences(values, Pairs.every(2))
     assert wilcoxon(difference)[0] == pytest.approx(0.003391942667, rel=1e-9)
 
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval_report.comparison.tie_bounds import Ranges, tail_bounds
-from retrieval_report.engines.score_grid import Floats, Pairs
+from retrieval_report.engines.score_grid import Pairs
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.scoring.convolution import Spread, every_sum, merged
 
 PAIR = Pairs(np.array([0]), np.array([1]))

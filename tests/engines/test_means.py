@@ -9,7 +9,7 @@ import pytest
 
 import retrieval_report as rr
 from retrieval_report.contracts.errors import RetrievalReportWarning
-from retrieval_report.engines.means import tie_means
+from retrieval_report.engines.score_grid import tie_means
 
 
 def test_means_are_those_of_summarise() -> None:

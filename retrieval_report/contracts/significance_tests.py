@@ -1,0 +1,58 @@
+"""The tests of pairs of models and the corrections for their number: what each is called and
+does. Their functions stand in ``comparison/corrections.py``; choices, columns and sentences are
+made from these records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class PairTest(NamedTuple):
+    """A test of one pair, whose p-value stands in the column ``{name}_p``."""
+
+    title: str
+    meaning: str
+
+
+class Correction(NamedTuple):
+    """A correction of the p-values of all pairs."""
+
+    title: str
+    meaning: str
+    test: str  # the whole procedure
+    of_one_pair: str = "sign-flip test"  # the same, where there is no other pair
+
+
+TESTS: Mapping[str, PairTest] = {
+    "t": PairTest("t", "paired t test"),
+    "wilcoxon": PairTest("Wilcoxon", "Wilcoxon's signed-rank test"),
+    "permutation": PairTest("permutation", "sign-flip permutation test"),
+}
+CORRECTIONS: Mapping[str, Correction] = {
+    "max-t": Correction(
+        "max-T",
+        "the largest studentised difference, stepped down",
+        "max-T test (sign flips of studentised differences, stepped down)",
+    ),
+    "holm": Correction(
+        "Holm",
+        "the p-values of single tests",
+        "sign-flip test of each pair with Holm's correction",
+    ),
+    "tukey": Correction(
+        "Tukey HSD",
+        "one distance for all pairs",
+        "randomised Tukey HSD",
+        "Tukey HSD",
+    ),
+    "bh": Correction(
+        "Benjamini–Hochberg",
+        "only the share of false findings",
+        "sign-flip test of each pair with Benjamini and Hochberg's correction (of the share of "
+        "false findings)",
+    ),
+}
+MAX_T = next(iter(CORRECTIONS))  # the default
+MEANINGS = "; ".join(f"{name}: {correction.meaning}" for name, correction in CORRECTIONS.items())
