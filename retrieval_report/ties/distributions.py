@@ -16,7 +16,7 @@ from retrieval_report.contracts.options import ListOptions, Options, options_wit
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.engines.check_scores import at_measure
-from retrieval_report.engines.paired import DIGITS
+from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.convolution import Spread, every_sum, merged
