@@ -107,7 +107,7 @@ def test_verdicts_of_a_comparison_are_those_of_flips() -> None:
     assert both["disagree"].to_list() == both["disagree_flips"].to_list()
 
 
-def test_thresholds_are_arguments_and_charts_receive_what_they_say() -> None:
+def test_thresholds_are_arguments_and_charts_receive_verdicts() -> None:
     comparison = rr.compare(scores(std=0.0))
     pair = {"model_a": "a", "model_b": "b"}
     usual = rr.stats.pair_verdicts(comparison).filter(**pair)
@@ -117,12 +117,6 @@ def test_thresholds_are_arguments_and_charts_receive_what_they_say() -> None:
     assert strict.filter(**pair)["verdict"].item() == verdicts.NOT_SIGNIFICANT
     assert loose.filter(**pair)["verdict"].item() == verdicts.SAFE
     where: dict[str, Any] = {"metric": "rr", "cutoff": 5}
-    titles = [
-        rr.charts.comparison_matrix(frame, **where).to_dict()["title"]["text"][0]
-        for frame in (strict, loose)
-    ]
-    assert titles[0].startswith("0 of 3 pairs differ significantly")
-    assert not titles[1].startswith("0 of 3")
     assert rr.charts.comparison_matrix(comparison, **where).to_dict() == (
         rr.charts.comparison_matrix(rr.stats.pair_verdicts(comparison), **where).to_dict()
     )
