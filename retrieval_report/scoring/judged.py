@@ -199,10 +199,8 @@ def judge(
     if options.relevant_items == "error":
         _refuse_unknown_relevant(judgements, queries)
     received = _with_judged_ids(_read(rankings, judgements, queries, options, whole))
-    located = Located.of(received.rows)
-    parts = _judge(received, located, options, part=whole.part)
-    if parts.rows.height < received.rows.height:
-        located = Located.of(parts.rows)
+    parts = _judge(received, options, part=whole.part)
+    located = Located.of(parts.rows)
     found = with_model(located.names)
     for column in KEYS:
         warn_merging(found, column, "rankings")
@@ -301,13 +299,13 @@ def _with_judged_ids(parts: _Parts) -> _Parts:
     return replace(parts, unretrieved=parts.unretrieved.with_columns(relevance=pl.lit(0.0)))
 
 
-def _judge(parts: _Parts, located: Located, options: Options, *, part: bool) -> _Parts:
+def _judge(parts: _Parts, options: Options, *, part: bool) -> _Parts:
     """Set the relevance of every row, from judgements if there are any, else from the rankings."""
     rows = parts.rows
     rule = options.unjudged or "non_relevant"  # without judgements, nulls were refused when reading
     if parts.judgements is not None:
-        given, unjudged = parts.judgements, 0 if rule == "non_relevant" else None
-        rows = judged_rows(rows, located, given, unjudged=unjudged, part=part)
+        unjudged = 0 if rule == "non_relevant" else None
+        rows = judged_rows(rows, parts.judgements, unjudged=unjudged, part=part)
     rows, unretrieved = settle_nulls(rows, rule), settle_nulls(parts.unretrieved, rule)
     present = parts.present
     if present is None and rows.height < parts.rows.height:

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.checks import refuse, warn_unmatched
-from retrieval_report.kernels import grouping
-from retrieval_report.kernels.lists import Keys, Places, Rows, frozen
+from retrieval_report.kernels.lists import Keys, Rows, frozen
 from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.scoring import arrays
 
@@ -41,7 +40,6 @@ class Located(NamedTuple):
 
 def judged_rows(
     rows: pl.DataFrame,
-    located: Located,
     judgements: pl.DataFrame,
     *,
     unjudged: int | None = None,
@@ -51,48 +49,24 @@ def judged_rows(
 
     Ids have the same types in both frames. If the rows already have a relevance, it must agree.
     """
-    found = _find(rows, located, judgements)
-    hits = np.flatnonzero(found < judgements.height)
+    keys = ["query", "item"]
+    said = judgements.select(*keys, judged="relevance")
+    judged = rows.select(keys).join(said, on=keys, how="left", maintain_order="left")["judged"]
     if not part:  # other parts may have judged items
-        warn_unmatched(rows, hits.size, judgements)
-    said = judgements["relevance"].gather(found[hits])
+        warn_unmatched(rows, judged.count(), judgements)
     if "relevance" in rows.columns:
-        narrow = pl.Float32 if pl.Float32 in (rows.schema["relevance"], said.dtype) else pl.Float64
-        differ = pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow)
-        joined = rows.with_columns(
-            said.clear().extend_constant(None, rows.height).scatter(hits, said).alias("judged")
+        narrow = (
+            pl.Float32 if pl.Float32 in (rows.schema["relevance"], judged.dtype) else pl.Float64
         )
         refuse(
-            joined,
-            differ,
+            rows.with_columns(judged),
+            pl.col("relevance").cast(narrow) != pl.col("judged").cast(narrow),
             "relevance",
             "differ from the judgements",
             "; drop the column to use the judgements",
         )
-    relevance = pl.repeat(unjudged, rows.height, dtype=said.dtype, eager=True).scatter(hits, said)
-    return rows.drop("relevance", strict=False).with_columns(relevance.alias("relevance"))
-
-
-def _find(rows: pl.DataFrame, located: Located, judgements: pl.DataFrame) -> Places:
-    """Return the row of each row's judgement; at least their number if there is none."""
-    number = judgements.height
-    judged, pairs = Located.of(judgements).pairs, located.pairs
-    near = np.zeros(1 << 22, np.bool_)  # most rows have no judgement, as their first bits show
-    near[judged >> np.uint64(42)] = True
-    which = np.flatnonzero(near[pairs >> np.uint64(42)])
-    codes = np.empty(number + which.size, np.uint32)
-    first = grouping.factorise(frozen(np.concatenate([judged, pairs[which]])), codes)
-    found = np.full(rows.height, number, np.uint32)
-    found[which] = first[codes[number:]]
-    hits = np.flatnonzero(found < number)
-    if np.array_equal(first[:number], np.arange(number)) and all(
-        (rows[key].gather(hits) == judgements[key].gather(found[hits])).all()
-        for key in ("query", "item")
-    ):
-        return found
-    numbered = judgements.select("query", "item").with_row_index("judgement")  # two ids of one hash
-    joined = rows.join(numbered, on=["query", "item"], how="left", maintain_order="left")
-    return joined["judgement"].fill_null(number).to_numpy()
+    relevance = judged if unjudged is None else judged.fill_null(unjudged)
+    return rows.drop("relevance", strict=False).with_columns(relevance=relevance)
 
 
 def settle_nulls(rows: pl.DataFrame, rule: str) -> pl.DataFrame:

@@ -14,7 +14,6 @@ from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import Requests
 
 PIECE = 1_000_000  # rows of the long frame that are written together
-BLOCK = 1000  # lists whose metric, cutoff and policy are repeated at a time
 ARRAYS = ("values", "spreads", "truncated")
 
 
@@ -70,35 +69,10 @@ class ListScores:
 
     def frame(self) -> pl.DataFrame:
         """Return the long frame, with one row per list, metric, cutoff and policy."""
-        lists, width = self.lists.height, self.columns.height
-        which = pl.Series(np.repeat(np.arange(lists, dtype=np.uint32), width))
+        lists = self.lists.select("model", "query", "items", "n_relevant", "pooled")
         numbers = pl.DataFrame({"value": self.values.reshape(-1), "std": self.spreads.reshape(-1)})
-        frame = pl.concat(
-            [
-                pl.DataFrame(
-                    [_stretched(self.lists["model"], width), self.lists["query"].gather(which)]
-                ),
-                _tiled(self.columns, lists),
-                numbers.with_columns(pl.all().fill_nan(None)),
-                self.lists.select("items", "n_relevant")[which],
-                pl.DataFrame({"truncated": self.truncated.reshape(-1)}),
-                self.lists.select("pooled")[which],
-            ],
-            how="horizontal",
+        frame = lists.join(self.columns, how="cross", maintain_order="left_right").with_columns(
+            numbers.with_columns(pl.all().fill_nan(None)),
+            truncated=pl.Series(self.truncated.reshape(-1)),
         )
         return frame.select(list(SCORES))
-
-
-def _stretched(names: pl.Series, times: int) -> pl.Series:
-    """Repeat every name, run by run, because gathering text costs ten times as much."""
-    runs = names.rle().struct.unnest()
-    parts = [
-        pl.Series([name]).new_from_index(0, length * times) for length, name in runs.iter_rows()
-    ]
-    return pl.concat([names.clear(), *parts]).rename(names.name)
-
-
-def _tiled(frame: pl.DataFrame, times: int) -> pl.DataFrame:
-    """Repeat the frame, in blocks, because gathering its text costs eight times as much."""
-    block = pl.concat([frame] * min(times, BLOCK)).rechunk() if times else frame.clear()
-    return pl.concat([*[block] * (times // BLOCK), block[: times % BLOCK * frame.height]]).rechunk()

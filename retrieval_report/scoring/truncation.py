@@ -39,24 +39,6 @@ class Evidence(NamedTuple):
     outdone: object  # first query of which another model retrieved an item that this one did not
 
 
-def _check_models(truncated: str | Mapping[str, str], models: Sequence[str]) -> None:
-    """Refuse a mapping with a model that is not in the rankings."""
-    unknown = (
-        [] if isinstance(truncated, str) else [model for model in truncated if model not in models]
-    )
-    if unknown:
-        raise ParameterError(
-            f"truncated: the rankings have no model {unknown[0]!r}; they have {', '.join(models)}"
-        )
-
-
-def given(truncated: str | Mapping[str, str], models: Sequence[str]) -> dict[str, str]:
-    """Return the word for every model, ``auto`` for models that a mapping does not name."""
-    if isinstance(truncated, str):
-        return dict.fromkeys(models, truncated)
-    return {model: truncated.get(model, AUTO) for model in models}
-
-
 def as_counted(rows: pl.DataFrame) -> dict[str, str]:
     """Return the word for every model whose counts say how their lists end, in their column
     ``truncated``.
@@ -100,8 +82,15 @@ def decide(
     >>> decide("auto", ["m"], {}, lambda: gather(facts))["m"].reason
     "not every known relevant item is in its lists (query 'p': 3 of 9)"
     """
-    _check_models(truncated, models)
-    asked = given(truncated, models)
+    if isinstance(truncated, str):
+        asked = dict.fromkeys(models, truncated)
+    else:
+        asked = {**dict.fromkeys(models, AUTO), **truncated}
+    unknown = [model for model in asked if model not in models]
+    if unknown:
+        raise ParameterError(
+            f"truncated: the rankings have no model {unknown[0]!r}; they have {', '.join(models)}"
+        )
     undecided = [model for model, word in asked.items() if word == AUTO and model not in counted]
     evidence = look() if undecided else {}
     result = {}

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from retrieval_report import evaluate
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.scoring import arrays
-from retrieval_report.scoring.known_items import Located, judged_rows
+from retrieval_report.scoring.known_items import judged_rows
 
 TEXT, WHOLE, WIDE = (lambda n: f"item {n}"), (lambda n: n - 3), (lambda n: n + 2**70)
 TYPES = {pl.String: TEXT, pl.Int64: WHOLE, pl.Int128: WIDE}
@@ -48,10 +47,10 @@ def frames(
 
 def check(rows: list[Any], judged: dict[Any, int], dtype: Any) -> None:
     frame, judgements = frames(rows, judged, dtype)
-    found = judged_rows(frame, Located.of(frame), judgements)
+    found = judged_rows(frame, judgements)
     assert found["relevance"].to_list() == [judged.get((query, item)) for _, query, item in rows]
     assert found.drop("relevance").equals(frame)
-    assert judged_rows(frame, Located.of(frame), judgements, unjudged=0).equals(found.fill_null(0))
+    assert judged_rows(frame, judgements, unjudged=0).equals(found.fill_null(0))
 
 
 @pytest.mark.filterwarnings("ignore:judgements. none of the")
@@ -60,20 +59,6 @@ def test_rows_get_what_a_dictionary_says(
     rows: list[Any], judged: dict[Any, int], dtype: Any
 ) -> None:
     check(rows, judged, dtype)
-
-
-@pytest.mark.filterwarnings("ignore:judgements. none of the")
-@given(rows=rows_of, judged=judged_of, kinds=st.integers(1, 3))
-def test_texts_of_one_hash_are_told_apart(
-    rows: list[Any], judged: dict[Any, int], kinds: int
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            arrays,
-            "id_keys",
-            lambda ids: np.array([len(i) + ord(i[-1]) % kinds for i in ids], np.uint64),
-        )
-        check(rows, judged, pl.String)
 
 
 def test_many_rows_are_looked_up() -> None:
