@@ -38,7 +38,7 @@ class Parts:
     rows: tuple[int, ...]  # number of rows of each part
     read: Callable[[int], pl.DataFrame]  # the rows of a part, in the order of the table
     locate: Callable[
-        [pl.LazyFrame], pl.LazyFrame
+        [pl.DataFrame], pl.DataFrame
     ]  # adds the column ``part`` to a frame with a column ``query``
 
 
@@ -115,23 +115,15 @@ def _ranges(table: Table, runs: pl.DataFrame, rows_per_part: int, results: int) 
     parts = queries["part"].n_unique()
     if ranges.height > 2 * parts and ranges.height * LEAST_RANGE > table.rows:
         return None
-    own = {
-        key[0]: group
-        for key, group in ranges.partition_by("part", as_dict=True, maintain_order=True).items()
-    }
     sizes = queries.group_by("part").agg(pl.col("rows").sum()).sort("part")["rows"].to_list()
 
     def read(number: int) -> pl.DataFrame:
-        pieces = (
-            [table.read(*row) for row in own[number].select("begin", "end").iter_rows()]
-            if number in own
-            else []
-        )
-        return pl.concat([table.empty, *pieces])
+        mine = ranges.filter(part=number).select("begin", "end")
+        return pl.concat([table.empty, *(table.read(*row) for row in mine.iter_rows())])
 
-    def locate(frame: pl.LazyFrame) -> pl.LazyFrame:
+    def locate(frame: pl.DataFrame) -> pl.DataFrame:
         known = frame.join(
-            queries.lazy().select("query", "part"), on="query", how="left", maintain_order="left"
+            queries.select("query", "part"), on="query", how="left", maintain_order="left"
         )
         return known.with_columns(pl.col("part").fill_null(_hash_part(max(parts, 1))))
 
@@ -176,12 +168,13 @@ def _copies(
             [nothing, *(pl.scan_parquet(file, hive_partitioning=False) for file in files[number])]
         )
 
-    def read(number: int) -> pl.DataFrame:
-        return scan(number).collect()
-
     sizes = tuple(scan(number).select(pl.len()).collect().item() for number in range(parts))
     check_rows(sum(sizes), table.rows)
-    return Parts(sizes, read, lambda frame: frame.with_columns(part=_hash_part(parts)))
+    return Parts(
+        sizes,
+        lambda number: scan(number).collect(),
+        lambda frame: frame.with_columns(part=_hash_part(parts)),
+    )
 
 
 @contextmanager

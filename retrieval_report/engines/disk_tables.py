@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -181,34 +181,35 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
         given = renamed(given, matched, RANKINGS)
         empty = given.select(**{name: _column(name, name, given.schema[name]) for name in matched})
         batches = frame.select(**known).collect_batches(maintain_order=True)
-        held, rows = [empty], 0
+        held: list[pl.DataFrame] = []
         for batch in batches:
             held.append(batch)
-            rows += batch.height
-            if rows > most:
-                return Table(tuple(_pieces(held, batches, scratch())), empty, given)
+            if sum(piece.height for piece in held) > most:
+                pieces = _pieces(itertools.chain(held, batches))
+                folder = scratch()
+                files = [
+                    _stored(piece, folder / f"rankings-{number:05}.parquet")
+                    for number, piece in enumerate(pieces)
+                ]
+                return Table(tuple(files), empty, given)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"rankings: the frame cannot be computed: {one_line(error)}") from error
-    return replace(_held(pl.concat(held)), given=given)
+    return replace(_held(pl.concat([empty, *held])), given=given)
 
 
-def _pieces(
-    held: list[pl.DataFrame], batches: Iterator[pl.DataFrame], folder: Path
-) -> Iterator[File]:
-    """Write rows as they come into files of some million rows each."""
-    batch: pl.DataFrame | None = None
-    for number in itertools.count():
-        rows = sum(piece.height for piece in held)
-        while rows < PIECE_ROWS and (batch := next(batches, None)) is not None:
-            held.append(batch)
-            rows += batch.height
-        if rows == 0:
-            return
-        yield _piece(pl.concat(held), folder / f"rankings-{number:05}.parquet")
-        held.clear()
+def _pieces(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield rows as they come in frames of some million rows each."""
+    held: list[pl.DataFrame] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(piece.height for piece in held) >= PIECE_ROWS:
+            yield pl.concat(held)
+            held = []
+    if held:
+        yield pl.concat(held)
 
 
-def _piece(rows: pl.DataFrame, path: Path) -> File:
+def _stored(rows: pl.DataFrame, path: Path) -> File:
     try:
         rows.write_parquet(path, compression="lz4", statistics=False)
     except (OSError, pl.exceptions.PolarsError) as error:

@@ -231,8 +231,7 @@ def _check_request(
 
 
 def _by_part(frame: pl.DataFrame, parts: Parts) -> dict[int, pl.DataFrame]:
-    located = parts.locate(frame.lazy()).collect()
-    groups = located.partition_by("part", as_dict=True, include_key=False)
+    groups = parts.locate(frame).partition_by("part", as_dict=True, include_key=False)
     return {key[0]: group for key, group in groups.items()}
 
 

@@ -27,7 +27,6 @@ from retrieval_report.kernels.lists import (
 )
 
 Result = TypeVar("Result")
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 SMALL = 20_000  # with fewer rows or cells, threads cost more than they save
 FEW_GRADES = 100_000
@@ -209,8 +208,7 @@ def lists_from_rows(
     listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
     work = rows.work
     size = int(work[-1])
-    list_ties, tie = np.zeros(work.size - 1, np.int64), np.zeros(1 + size, np.int64)
-    tie_cells = tie[1:]
+    list_ties, tie_cells = np.zeros(work.size - 1, np.int64), np.zeros(size, np.int64)
     cell_grade, cell_items = np.empty(size, np.int32), np.empty(size, np.int64)
     order = np.empty(size if naive else 0, np.int32)
 
@@ -223,31 +221,15 @@ def lists_from_rows(
         return int(work[first]), ties, cells
 
     parts = over_ranges(task, work, workers)
-    ties = [slice(1 + first, 1 + first + found) for first, found, _ in parts]
     cells = [slice(first, first + found) for first, _, found in parts]
-    tie = _joined(tie, [slice(0, 1), *ties])
+    sizes = [tie_cells[first : first + found] for first, found, _ in parts]
     lists = Lists(
         np.concatenate([[0], np.cumsum(list_ties)]),
-        np.cumsum(tie, out=tie),
-        _joined(cell_grade, cells),
-        _joined(cell_items, cells),
+        np.cumsum(np.concatenate([[0], *sizes])),
+        np.concatenate([cell_grade[part] for part in cells]),
+        np.concatenate([cell_items[part] for part in cells]),
     )
     return lists, singles(work, order) if naive else None
-
-
-def _joined(array: NDArray[Scalar], parts: Sequence[slice]) -> NDArray[Scalar]:
-    """Concatenate parts of an array: moved together in place if they are most of it, otherwise
-    copied.
-    """
-    if 2 * sum(part.stop - part.start for part in parts) < array.size:
-        return np.concatenate([array[part] for part in parts])
-    end = 0
-    for part in parts:
-        size = part.stop - part.start
-        if part.start > end:
-            array[end : end + size] = array[part]
-        end += size
-    return array[:end]
 
 
 def singles(row_start: Integers, grade: Codes) -> Lists:

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from retrieval_report.kernels import completions
-from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers, Lists
+from retrieval_report.kernels.lists import Cells, Floats, Integers, Lists
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring import arrays
@@ -126,7 +126,18 @@ class Completions:
     @cached_property
     def closed(self) -> Lists:
         """Return the lists without their last tie if it may be cut."""
-        return _closed(self.prepared.ties, self.prepared.beyond.within)
+        ties = self.prepared.ties
+        dropped = self.prepared.beyond.within & (np.diff(ties.start) > 0)
+        kept = np.ones(ties.tie.size - 1, np.bool_)
+        kept[ties.start[1:][dropped] - 1] = False
+        cells = np.diff(ties.tie)
+        of_cell = np.repeat(kept, cells)
+        return Lists(
+            np.concatenate([[0], np.cumsum(np.diff(ties.start) - dropped)]),
+            np.concatenate([[0], np.cumsum(cells[kept])]),
+            ties.grade[of_cell],
+            ties.items[of_cell],
+        )
 
     @cached_property
     def seen(self) -> Lists:
@@ -432,22 +443,6 @@ def _search(
 def _by_grade(own: Completions, lists: Lists) -> Integers:
     kinds = own.prepared.grades.size
     return np.stack([lists.total(np.arange(kinds) == kind) for kind in range(kinds)], axis=1)
-
-
-def _closed(ties: Lists, within: Bools) -> Lists:
-    """Return the lists without their last tie if it may be cut."""
-    dropped = within & (np.diff(ties.start) > 0)
-    kept = np.ones(ties.tie.size - 1, np.bool_)
-    kept[ties.start[1:][dropped] - 1] = False
-    cells = np.diff(ties.tie)
-    of_cell = np.repeat(kept, cells)
-    start = np.concatenate([[0], np.cumsum(np.diff(ties.start) - dropped)])
-    return Lists(
-        start,
-        np.concatenate([[0], np.cumsum(cells[kept])]),
-        ties.grade[of_cell],
-        ties.items[of_cell],
-    )
 
 
 def _with_grade(prepared: Prepared) -> Prepared:

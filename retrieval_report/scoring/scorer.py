@@ -194,7 +194,7 @@ class Scorer:
         bit.
         """
         depths = self.depths if depths is None else depths
-        kernel, given = self._kernel(term, arrangement, depths)
+        kernel, given = KERNELS[type(term)](self, term, arrangement, depths)
         lists = arrangement.ties if kernel is ap_retrieved.ratio_extremes else arrangement.lists
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         cells = lists.tie[lists.start]
@@ -204,14 +204,6 @@ class Scorer:
             self.workers,
         )
         return moments
-
-    def _kernel(
-        self, term: terms.Term, arrangement: Arrangement, depths: Integers
-    ) -> tuple[Kernel, NamedTuple]:
-        """Return the kernel that writes the moments of a sum, and the record that it takes beside
-        the lists.
-        """
-        return KERNELS[type(term)](self, term, arrangement, depths)
 
     def weighted(
         self, term: terms.Sum, arrangement: Arrangement, depths: Integers
