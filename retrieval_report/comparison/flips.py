@@ -27,8 +27,15 @@ JUDGED_PAIRS = schema("judged_pairs")
 HERE = ["metric", "cutoff"]
 PAIR = ["model_a", "model_b", *HERE]
 # What a comparison says of a pair, and a summary alone says otherwise or not at all.
-JUDGED = ["value_a", "value_b", "unpaired", "family_p", "family", "family_method", "pooled"]
-JUDGED += ["tie_std", "p_tie", "p_tie_low", "p_tie_high", "p_equal", "p_tie_method"]
+OF_COMPARISON = schema(
+    "flips", "unpaired", "family_p", "family", "family_method", "pooled", "p_equal"
+)
+DOUBTS = {
+    "cut": (pl.col("p_tie_method") == "truncated").fill_null(False),
+    "moved": (pl.col("tied_queries") > 0).fill_null(False),
+}
+JUDGED = [*OF_COMPARISON, *DOUBTS, "value_a", "value_b", "tie_std"]
+JUDGED += ["p_tie", "p_tie_low", "p_tie_high", "p_tie_method"]
 
 
 def flips(
@@ -116,15 +123,10 @@ def flips(
     pairs = _by_moments(_pairs(frame), reference)
     if comparison is not None:
         pairs = _join_comparison(pairs, comparison, reference)
-    orders = {
-        name: order_of(f"{name}_a_paired", f"{name}_b_paired")
-        for name in SHOWN
-        if name != reference
-    }
+    others = [name for name in SHOWN if name != reference]
+    orders = {name: order_of(f"{name}_a_paired", f"{name}_b_paired") for name in others}
     order = order_of("value_a", "value_b")
-    if (
-        reference == "expected" and not frame.filter(policy="expected").height
-    ):  # best and worst alone
+    if reference not in frame["policy"]:  # best and worst alone
         order = pl.when("overlap").then(pl.lit(0.0)).otherwise(order_of("lowest_a", "lowest_b"))
     return verdicts.with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha).select(
         list(schema("flips"))
@@ -177,9 +179,7 @@ def pair_verdicts(
     pairs = hold(comparison, schema("comparison"), "comparison", "compare")
     order = order_of("value_a", "value_b")
     pairs = pairs.with_columns(
-        cut=(pl.col("p_tie_method") == "truncated").fill_null(False),
-        moved=(pl.col("tied_queries") > 0).fill_null(False),
-        significant=verdicts.significant(pl.col("family_p"), alpha),
+        **DOUBTS, significant=verdicts.significant(pl.col("family_p"), alpha)
     )
     orders = {  # that of naive scores, say, which may name the other model
         name: pl.when(pl.col("policy") != name).then(order.filter(policy=name).first().over(PAIR))
@@ -211,12 +211,8 @@ def _reference(frame: pl.DataFrame) -> str:
     """Return the policy with whose order the others are compared."""
     policies = set(frame["policy"])
     shown = [policy for policy in SHOWN if policy in policies]
-    if (
-        "expected" not in shown
-        and len(shown) < 2
-        and not {"best", "worst"} <= policies
-        and frame.height
-    ):
+    shows: tuple[set[str], ...] = ({"expected"}, {"shuffled", "naive"}, {"best", "worst"})
+    if frame.height and not any(needed <= policies for needed in shows):
         raise ParameterError(
             f"summary: policies {', '.join(map(repr, sorted(policies)))} do not show what depends "
             "on tie order; "
@@ -260,19 +256,12 @@ def _by_moments(pairs: pl.DataFrame, reference: str) -> pl.DataFrame:
     pairs = pairs.with_columns(
         value_a=pl.col(f"{reference}_a"),
         value_b=pl.col(f"{reference}_b"),
-        unpaired=pl.lit(None, pl.Int64),
         p_tie_low=pl.when(asked).then(0.0),
         p_tie_high=pl.when(asked).then(high),
-        p_equal=pl.lit(None, pl.Float64),
-        pooled=pl.lit(None, pl.Boolean),
-        family_p=pl.lit(None, pl.Float64),
-        family=pl.lit(None, pl.Int64),
-        family_method=pl.lit(None, pl.String),
         cut=cut,
-        moved=(~still & (variance.is_null() | (variance > 0)))
-        if reference == "expected"
-        else pl.lit(False),
+        moved=~still & ((variance > 0).fill_null(True)) & (reference == "expected"),
         p_tie_method=verdicts.first_that_holds(methods, None),
+        **{name: pl.lit(None, dtype) for name, dtype in OF_COMPARISON.items()},
         **{f"{name}_{side}_paired": pl.col(f"{name}_{side}") for name in SHOWN for side in "ab"},
     )
     likely = normal_chances(pairs.select(lead).to_series().to_numpy(), pairs["tie_std"].to_numpy())
@@ -302,20 +291,13 @@ def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) ->
             "from the same scores"
         )
     # A pair in the comparison is judged by it alone, including nulls.
-    found = found.select(*PAIR, *JUDGED, "difference", "tied_queries", given=pl.lit(True))
+    found = found.with_columns(**DOUBTS).select(*PAIR, *JUDGED, "difference", given=True)
     pairs = pairs.join(
         found, on=PAIR, how="left", nulls_equal=True, maintain_order="left", suffix="_compared"
     )
     _check_same_means(pairs, reference)
-    given = pl.col("given").fill_null(False)
     pairs = pairs.with_columns(
-        pl.when(given).then(f"{name}_compared").otherwise(name).alias(name) for name in JUDGED
-    )
-    pairs = pairs.with_columns(
-        cut=pl.when(given)
-        .then((pl.col("p_tie_method") == "truncated").fill_null(False))
-        .otherwise("cut"),
-        moved=pl.when(given).then((pl.col("tied_queries") > 0).fill_null(False)).otherwise("moved"),
+        pl.when("given").then(f"{name}_compared").otherwise(name).alias(name) for name in JUDGED
     )
     return _paired_means(pairs, every)
 
@@ -418,9 +400,9 @@ def _ranks(values: Floats) -> NDArray[np.intp]:
     """Return ranks from 0 for the smallest value; values equal up to rounding share one."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
-    steps = ~verdicts.equal_values(ranked[1:], ranked[:-1])
+    lower = np.concatenate([ranked[:1], ranked[:-1]])
     ranks = np.empty(values.size, np.intp)
-    ranks[order] = np.concatenate([np.zeros(min(values.size, 1), np.intp), np.cumsum(steps)])
+    ranks[order] = np.cumsum(~verdicts.equal_values(ranked, lower))
     return ranks
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Unpack
 
 import polars as pl
@@ -277,28 +277,17 @@ def decide(
             "runs; a gate does not "
             "pass on a part of the queries"
         )
-    same = (
-        "difference",
-        "bound_low",
-        "bound_high",
-        "no_worse_p",
-        "worse_p",
-        "detectable",
-        "queries_needed",
-        "queries",
-    )
-    return Gate(
-        status=status,
-        baseline=names[0],
-        candidate=names[1],
-        measure=measure_text(found["metric"], found["cutoff"]),
-        margin=float(margin),
-        tie_order=tie_order,
-        alpha=float(alpha),
-        baseline_value=found["baseline_value"],
-        candidate_value=found["value"],
-        **{name: found[name] for name in same},
-    )
+    result = {
+        **found,
+        "status": status,
+        "baseline": names[0],
+        "candidate": names[1],
+        "measure": measure_text(found["metric"], found["cutoff"]),
+        "tie_order": tie_order,
+        "alpha": float(alpha),
+        "candidate_value": found["value"],
+    }
+    return Gate(**{field.name: result[field.name] for field in fields(Gate)})
 
 
 def check_runs(

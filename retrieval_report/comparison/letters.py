@@ -131,36 +131,19 @@ def letter_columns(different: Bools) -> list[list[int]]:
     >>> letter_columns(apart)
     [[0, 1], [1, 2], [2, 3]]
     """
-    ends = _runs(different)
-    if ends is not None:
-        return ends
     columns = [(1 << len(different)) - 1]
-    for one, other in np.argwhere(np.triu(different)):
-        columns = _insert(columns, 1 << int(one), 1 << int(other))
-    found = [[row for row in range(len(different)) if column >> row & 1] for column in columns]
-    return sorted(found)
+    for row, apart in enumerate(different):
+        columns = _without(columns, 1 << row, sum(1 << int(other) for other in apart.nonzero()[0]))
+    return sorted([row for row in range(len(different)) if column >> row & 1] for column in columns)
 
 
-def _runs(different: Bools) -> list[list[int]] | None:
-    """Return the longest runs of neighbours that do not differ; None if runs do not suffice."""
-    models = len(different)
-    above = np.triu(different)
-    ends = np.where(
-        above.any(axis=1), above.argmax(axis=1), models
-    )  # the first below from which each differs
-    plain = all(above[row, end:].all() for row, end in enumerate(ends))
-    if not plain or (np.diff(ends) < 0).any():
-        return None
-    starts = [row for row in range(models) if row == 0 or ends[row] > ends[row - 1]]
-    return [list(range(start, int(ends[start]))) for start in starts]
-
-
-def _insert(columns: list[int], one: int, other: int) -> list[int]:
-    """Split every set that holds both models, and drop sets that lie within another."""
-    both = one | other
-    split = [column for column in columns if column & both == both]
-    kept = [column for column in columns if column & both != both]
-    for column in (part for whole in split for part in (whole & ~one, whole & ~other)):
+def _without(columns: list[int], model: int, others: int) -> list[int]:
+    """Split every set that holds a model and any from which it differs, and drop sets that lie
+    within another.
+    """
+    split = [column for column in columns if column & model and column & others]
+    kept = [column for column in columns if not (column & model and column & others)]
+    for column in (part for whole in split for part in (whole & ~model, whole & ~others)):
         if not any(column & ~larger == 0 for larger in kept):
             kept = [smaller for smaller in kept if smaller & ~column] + [column]
     return kept

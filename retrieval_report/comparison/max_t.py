@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,7 +42,7 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     """
     blocks = [_statistics(value, part) for part in pairs.blocks(value.shape[1])]
     seen, scale = (np.concatenate([block[column] for block in blocks]) for column in (0, 1))
-    differing = np.logical_or.reduce([block.differing for block in blocks])
+    differing = np.logical_or.reduce([block[2] for block in blocks])
     order = np.argsort(seen, kind="stable")
     family = value, pairs.part(order), seen[order], scale[order]
     count = int(differing.sum())
@@ -62,22 +60,17 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     return np.where(shared_queries(value, pairs) > 0, adjusted, np.nan)
 
 
-class _Statistics(NamedTuple):
-    """The statistics of the scores as they are."""
-
-    seen: Floats  # minus a margin for rounding
-    scale: Floats  # 1 / √Σ d², 0 if there is no difference
-    differing: Bools  # queries in which some pair differs
-
-
-def _statistics(value: Floats, pairs: Pairs) -> _Statistics:
+def _statistics(value: Floats, pairs: Pairs) -> tuple[Floats, Floats, Bools]:
+    """Return |Σ d| / √Σ d², less a margin for rounding, and 1 / √Σ d² of each pair, both 0 without
+    a difference, and in which queries some pair differs.
+    """
     rounded = differences(value, pairs)
     length = np.sqrt(np.nansum(rounded**2, axis=1))
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     # Equal sums of other scores differ by rounding, which must not set them apart.
     total = np.abs(np.nansum(value[pairs.first] - value[pairs.second], axis=1))
     seen = np.maximum(total - rounding(value, pairs), 0.0) * scale
-    return _Statistics(seen, scale, (np.nan_to_num(rounded) != 0).any(axis=0))
+    return seen, scale, (np.nan_to_num(rounded) != 0).any(axis=0)
 
 
 def _reached(

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -161,7 +161,7 @@ def no_worse(
     nothing = frame["n_relevant"].max() == 0
     frames = [pl.DataFrame(schema=NO_WORSE)]
     for part in _asked(grid, tie_order, policies, baseline):
-        columns = _columns(part, pairs, _Rule(margin, alpha, power), nothing=nothing)
+        columns = _columns(part, pairs, margin, alpha, power, nothing=nothing)
         columns |= {"model": [grid.models[row] for row in pairs.first], "baseline": baseline}
         frames.append(measured(columns, part.measure, NO_WORSE))
     return pl.concat(frames)
@@ -177,14 +177,6 @@ def check_margin(margin: object) -> float:
     if not is_number(margin) or not margin > 0:  # type: ignore[operator]
         raise ParameterError(f"margin: {margin!r} is not a number above 0")
     return float(margin)  # type: ignore[arg-type]
-
-
-class _Rule(NamedTuple):
-    """What the models are held to."""
-
-    margin: float
-    alpha: float
-    power: float
 
 
 def _asked(
@@ -232,8 +224,9 @@ def _expected(scores: Scores) -> Scores:
     return replace(scores, pooled=pooled, lowest=lowest, highest=highest)
 
 
-def _columns(scores: Scores, pairs: Pairs, rule: _Rule, *, nothing: bool) -> Columns:
-    margin, alpha, power = rule
+def _columns(
+    scores: Scores, pairs: Pairs, margin: float, alpha: float, power: float, *, nothing: bool
+) -> Columns:
     columns = paired_columns(scores.value, scores.std, pairs)
     size = columns["queries"]
     plain = paired_t(differences(scores.value, pairs), 1 - 2 * alpha)

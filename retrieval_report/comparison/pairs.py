@@ -18,7 +18,7 @@ from retrieval_report.comparison.corrections import (
     family_tests,
     resamples_for,
 )
-from retrieval_report.comparison.significance import OF_DIFFERENCES, paired_t, sign_flips
+from retrieval_report.comparison.significance import paired_t, sign_flips, wilcoxon
 from retrieval_report.comparison.verdicts import equal_values
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
@@ -41,6 +41,12 @@ from retrieval_report.engines.score_grid import (
 from retrieval_report.kernels.lists import Floats
 
 COMPARISON = schema("comparison")
+NEGATED = {
+    "difference": "difference",
+    "effect_size": "effect_size",
+    "ci_low": "ci_high",
+    "ci_high": "ci_low",
+}
 Columns = dict[str, Any]
 
 
@@ -253,24 +259,17 @@ def turned(comparison: pl.DataFrame, where: pl.Expr) -> pl.DataFrame:
     ... )
     (('a', 'b', 1.0, 0.75, 1, 0), ('b', 'a', 0.25, -0.75, 0, 1))
     """
-    sides = [name.removesuffix("_a") for name in comparison.columns if name.endswith("_a")]
-    exchanged = {
-        f"{side}_{one}": f"{side}_{other}" for side in sides for one, other in ("ab", "ba")
-    }
-    exchanged |= {"wins": "losses", "losses": "wins"}
-    negated = {
-        "difference": "difference",
-        "effect_size": "effect_size",
-        "ci_low": "ci_high",
-        "ci_high": "ci_low",
-    }
-    values = {name: pl.col(other) for name, other in exchanged.items()}
-    values |= {
-        name: 0.0 - pl.col(other) for name, other in negated.items()
-    }  # 0.0 − 0.0 is not −0.0
-    known = {name: value for name, value in values.items() if name in comparison.columns}
+    values = {"wins": pl.col("losses"), "losses": pl.col("wins")}
+    for name in comparison.columns:
+        if name.endswith("_a"):
+            other = f"{name[:-1]}b"
+            values |= {name: pl.col(other), other: pl.col(name)}
+    for name, other in NEGATED.items():
+        values[name] = 0.0 - pl.col(other)  # 0.0 − 0.0 is not −0.0
     return comparison.with_columns(
-        pl.when(where).then(value).otherwise(name).alias(name) for name, value in known.items()
+        pl.when(where).then(value).otherwise(name).alias(name)
+        for name, value in values.items()
+        if name in comparison.columns
     )
 
 
@@ -348,7 +347,7 @@ def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Columns:
     )
     return {
         **known,
-        **{f"{name}_p": test(difference) for name, test in OF_DIFFERENCES.items()},
+        "wilcoxon_p": wilcoxon(difference),
         "difference": _settled(t.mean, known["value_a"], known["value_b"]),
         "ci_low": t.low,
         "ci_high": t.high,

@@ -4,7 +4,7 @@ unpaired.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -105,9 +105,6 @@ def wilcoxon(difference: Floats) -> Floats:
         kept = ranks[rows][ranks[rows] != 0].reshape(-1, size)
         p[rows] = stats.wilcoxon(kept, axis=1, method="exact").pvalue
     return p
-
-
-OF_DIFFERENCES: Mapping[str, Callable[[Floats], Floats]] = {"wilcoxon": wilcoxon}
 
 
 def holm(p: Floats) -> Floats:

@@ -66,15 +66,13 @@ def range_draws(values: Floats, resamples: int, seed: int) -> Floats:
     """
     generator = np.random.default_rng(seed)
     by_query = np.ascontiguousarray(values.T)
-    draws = np.empty(resamples)
+    draws = []
     step = max(1, BLOCK // max(by_query.size, 1))
-    room = np.empty((min(step, resamples), *by_query.shape))
     for start in range(0, resamples, step):
-        part = room[: min(step, resamples - start)]
-        part[:] = by_query
+        part = np.repeat(by_query[None], min(step, resamples - start), axis=0)
         means = generator.permuted(part, axis=2, out=part).mean(axis=1)
-        draws[start : start + len(part)] = np.ptp(means, axis=1)
-    return np.sort(draws)
+        draws.append(np.ptp(means, axis=1))
+    return np.sort(np.concatenate(draws))
 
 
 def share_beyond(draws: Floats, seen: Floats) -> Floats:

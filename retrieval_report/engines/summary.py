@@ -192,24 +192,27 @@ def _mean(
         np.abs(values), spread
     )  # gains reach 1e308, whose sum and square no float holds
     values, spread = np.ldexp(values, -unit), np.ldexp(spread, -unit)
-    strata, weight = [(values, spread)], None
+    strata, weight = np.zeros(values.size), np.ones(values.size)  # the plain mean has one stratum
     if average == "macro":
-        labels = rows["label"].rank("dense").to_numpy()
-        strata = [(values[labels == label], spread[labels == label]) for label in np.unique(labels)]
-        mean = stratified_mean(strata)
-    else:
-        if average == "weighted":
-            weight = rows["weight"].cast(pl.Float64).to_numpy()
-            weight = np.ldexp(weight, -power_above(weight))
-        mean = weighted_mean(values, spread, np.ones(values.size) if weight is None else weight)
+        strata = rows["label"].rank("dense").to_numpy()
+    elif average == "weighted":
+        weight = rows["weight"].cast(pl.Float64).to_numpy()
+        weight = np.ldexp(weight, -power_above(weight))
+    parts = [strata == stratum for stratum in np.unique(strata)]
+    mean = stratified_mean(
+        [weighted_mean(values[part], spread[part], weight[part]) for part in parts]
+    )
     if interval == "t":
         bounds = t_interval(mean, confidence)
     else:
+        drawn_weight = weight if average == "weighted" else None
         bounds = bca_interval(
-            [stratum for stratum, _ in strata], weight, confidence, resamples, seed
+            [values[part] for part in parts], drawn_weight, confidence, resamples, seed
         )
-    numbers, ends = _raised(mean[:3], unit), _raised(bounds, unit)
-    return (*numbers, *(_within_share(numbers[0], *ends) if is_share(rows["metric"][0]) else ends))
+    value, tie_std, query_se, low, high = _raised([*mean[:3], *bounds], unit)
+    if is_share(rows["metric"][0]):
+        low, high = _within_share(value, low, high)
+    return value, tie_std, query_se, low, high
 
 
 def _raised(numbers: Sequence[float], unit: int) -> list[float]:
@@ -250,14 +253,8 @@ class Mean(NamedTuple):
     freedom: int
 
 
-class Interval(NamedTuple):
-    """A confidence interval; NaN where there are too few queries."""
-
-    low: float
-    high: float
-
-
-NOWHERE = Interval(math.nan, math.nan)
+Interval = tuple[float, float]  # NaN where there are too few queries
+NOWHERE = math.nan, math.nan
 
 
 def power_above(*numbers: Floats) -> int:
@@ -283,11 +280,10 @@ def weighted_mean(values: Floats, spread: Floats, weight: Floats) -> Mean:
     return Mean(value, tie_std, error, size - 1)
 
 
-def stratified_mean(strata: Sequence[tuple[Floats, Floats]]) -> Mean:
+def stratified_mean(means: Sequence[Mean]) -> Mean:
     """Return the plain mean of the strata's means; strata are fixed, and only the queries in them
     vary.
     """
-    means = [weighted_mean(values, spread, np.ones(values.size)) for values, spread in strata]
     value = math.fsum(mean.value for mean in means) / len(means)
     tie_std = math.sqrt(math.fsum(mean.tie_std**2 for mean in means)) / len(means)
     if any(mean.freedom == 0 for mean in means):
@@ -305,7 +301,7 @@ def t_interval(mean: Mean, confidence: float) -> Interval:
     if mean.freedom == 0:
         return NOWHERE
     reach = float(stdtrit(mean.freedom, 0.5 + confidence / 2)) * mean.query_se
-    return Interval(mean.value - reach, mean.value + reach)
+    return mean.value - reach, mean.value + reach
 
 
 def bca_interval(
@@ -327,10 +323,10 @@ def bca_interval(
     unit = max(float(np.ptp(stratum)) for stratum in strata)
     origin = math.fsum(least) / len(least)
     if unit == 0:
-        return Interval(origin, origin)
+        return origin, origin
     scaled = [(stratum - low) / unit for stratum, low in zip(strata, least, strict=True)]
     low, high = _bootstrap(scaled, weight, confidence, resamples, seed)
-    return Interval(origin + unit * low, origin + unit * high)
+    return origin + unit * low, origin + unit * high
 
 
 def _bootstrap(
@@ -356,4 +352,4 @@ def _bootstrap(
         method="BCa",
         random_state=np.random.default_rng(seed),
     )
-    return Interval(float(result.confidence_interval.low), float(result.confidence_interval.high))
+    return float(result.confidence_interval.low), float(result.confidence_interval.high)

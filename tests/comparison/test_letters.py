@@ -16,7 +16,7 @@ from scipy import stats
 import retrieval_report as rr
 from made_scores import scores_of
 from real_data import adhoc
-from retrieval_report.comparison.letters import _insert, letter_columns, letter_texts
+from retrieval_report.comparison.letters import letter_columns, letter_texts
 from retrieval_report.comparison.significance import holm
 from retrieval_report.kernels.lists import Bools
 
@@ -126,17 +126,6 @@ def test_models_share_a_letter_exactly_where_they_are_not_told_apart(different: 
         assert bool(set(texts[one]) & set(texts[other])) == (not different[one, other])
     columns = [set(column) for column in letter_columns(different)]
     assert not [1 for one in columns for other in columns if one < other]
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.floats(0, 1))
-def test_runs_are_what_insert_and_absorb_finds(means: list[float], honest: float) -> None:
-    ranked = np.sort(means)[::-1]
-    different = np.abs(ranked[:, None] - ranked) > honest
-    columns = [(1 << len(means)) - 1]
-    for one, other in np.argwhere(np.triu(different)):
-        columns = _insert(columns, 1 << int(one), 1 << int(other))
-    found = sorted([row for row in range(len(means)) if column >> row & 1] for column in columns)
-    assert letter_columns(different) == found
 
 
 def test_a_pair_that_is_missing_is_named() -> None:
