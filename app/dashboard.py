@@ -11,11 +11,10 @@ from pathlib import Path
 import streamlit as st
 
 from cached import scored
-from chart_display import STYLE, theme
+from chart_display import STYLE
 from controls import remedy, sidebar
 from data_source import choose_data
 from page import Page
-from prefetch import drawing, prefetch
 from retrieval_report.contracts.errors import RetrievalReportError
 from url_controls import refusals
 from warning_log import noticed
@@ -76,28 +75,26 @@ def main() -> None:
     """Draw the page named in the address."""
     st.set_page_config(page_title="Retrieval report", page_icon=str(ICON), layout="wide")
     st.html(STYLE)
-    with drawing():
-        data = choose_data()
-        page = Page(data, sidebar(data))
-        views = {name: view(name, page) for name in PAGES}
-        pages = [
-            # The page at the root has no path of its own, but links may name the overview.
-            st.Page(views["overview"], title=PAGES["overview"], url_path="root", default=True),
-            *(
-                st.Page(
-                    views[name],
-                    title=title,
-                    url_path=name,
-                    visibility="hidden" if name == "overview" else "visible",
-                )
-                for name, title in PAGES.items()
-            ),
-        ]
-        chosen = st.navigation(pages)
-        for sentence in refusals():
-            st.warning(sentence)
-        chosen.run()
-    prefetch(page, theme())
+    data = choose_data()
+    page = Page(data, sidebar(data))
+    views = {name: view(name, page) for name in PAGES}
+    pages = [
+        # The page at the root has no path of its own, but links may name the overview.
+        st.Page(views["overview"], title=PAGES["overview"], url_path="root", default=True),
+        *(
+            st.Page(
+                views[name],
+                title=title,
+                url_path=name,
+                visibility="hidden" if name == "overview" else "visible",
+            )
+            for name, title in PAGES.items()
+        ),
+    ]
+    chosen = st.navigation(pages)
+    for sentence in refusals():
+        st.warning(sentence)
+    chosen.run()
 
 
 main()

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import altair as alt
 import polars as pl
 
-from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
+from retrieval_report.charts.colours import BLUE, GREY, SKY
 from retrieval_report.contracts.registry import title_of
 
 Axis = Callable[[str], alt.X | alt.Y]  # the axis of a column
@@ -31,9 +31,9 @@ DOT: Mark = {"type": "point", "filled": True, "size": 50, "opacity": 1}
 RULE: Mark = {"type": "rule", "strokeWidth": 1.6}
 TEXT: Mark = {"type": "text", "align": "left"}
 INTERVAL: Mark = {"type": "rule", "strokeWidth": 1.4, "color": GREY}
-TIES: Mark = {"type": "bar", "size": 8, "color": VERMILLION, "opacity": 0.45, "cornerRadius": 3}
+TIES: Mark = {"type": "bar", "size": 8, "color": SKY, "opacity": 0.45, "cornerRadius": 3}
 OPEN_TIES: Mark = {
-    "type": "bar", "size": 8, "filled": False, "stroke": VERMILLION, "strokeDash": [4, 3]
+    "type": "bar", "size": 8, "filled": False, "stroke": SKY, "strokeDash": [4, 3]
 }  # fmt: skip
 RANGES = (
     "dot: score; line: 95% confidence interval over queries; bar: range over tie orders, ±2 standard "

@@ -47,7 +47,6 @@ def test_the_page_shows_the_numbers_of_the_study(
     monkeypatch.setenv(
         START, json.dumps({**paths, "rankings": [paths["rankings"]], "judgements": None, **about})
     )
-    monkeypatch.setattr("prefetch.prefetch", lambda *_: None)
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
     here = made.at("ap@2").summary
     shown = table(page, 0)
