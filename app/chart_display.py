@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from cached import remember
-from records import Choice, Data
 from retrieval_report.charts.responsive import responsive
 from retrieval_report.charts.theme import styled
 from retrieval_report.comparison.verdicts import (
@@ -58,18 +57,6 @@ class Drawing(NamedTuple):
 
     build: Callable[[], Any]
     key: tuple[Hashable, ...]
-
-
-def chart_of(
-    data: Data,
-    choice: Choice,
-    chart: Callable[..., Any],
-    *frames: object,
-    key: tuple[Hashable, ...] = (),
-    **how: Any,
-) -> Drawing:
-    """Return the drawing of a chart of this data and choice; ``key`` holds what else decides it."""
-    return Drawing(lambda: chart(*frames, **how), (chart.__name__, data.digest, choice, *key))
 
 
 def theme() -> str:
@@ -126,24 +113,25 @@ def _offer(drawing: Drawing) -> None:
     name = re.sub(r"\W+", "-", str(drawing.key[0]))
     with st.popover("Save this chart"):
         for kind, mime in FORMATS.items():
-            made, key = partial(_made, drawing, kind), f"{mark} {kind}"
+            made = partial(picture, drawing.build, kind)
             st.download_button(
-                kind.upper(), made, f"{name}.{kind}", mime, key=key, on_click="ignore"
+                kind.upper(),
+                made,
+                f"{name}.{kind}",
+                mime,
+                key=f"{mark} {kind}",
+                on_click="ignore",
             )
 
 
-def _made(drawing: Drawing, kind: str) -> bytes:
-    return picture(drawing.build(), kind)
-
-
-def picture(chart: Any, kind: str) -> bytes:
+def picture(build: Callable[[], Any], kind: str) -> bytes:
     """Return a chart as a picture, made without network.
 
     It is for paper and slides, so its background is white even if the dashboard's is dark.
     """
     file: Any = io.StringIO() if kind == "svg" else io.BytesIO()
     sized = {"scale_factor": SCALE} if kind == "png" else {}
-    styled(chart, text=TEXT["light"]).properties(background="white").save(
+    styled(build(), text=TEXT["light"]).properties(background="white").save(
         file, format=kind, **sized
     )
     content = file.getvalue()

@@ -12,7 +12,7 @@ import streamlit as st
 
 import retrieval_report as rr
 from cached import study_of
-from chart_display import Drawing, chart_of, show_chart
+from chart_display import Drawing, show_chart
 from records import Choice, Data
 from retrieval_report.metrics.parsing import measure_text
 from text import plain
@@ -65,8 +65,9 @@ class Page:
     def drawing(
         self, chart: Any, *frames: object, key: tuple[Hashable, ...] = (), **how: Any
     ) -> Drawing:
-        """Return the drawing of a chart; ``key`` holds what decides it beside the choices."""
-        return chart_of(self.data, self.choice, chart, *frames, key=key, **how)
+        """Return the drawing of a chart; ``key`` holds what decides it beside data and choices."""
+        decided_by = (chart.__name__, self.data.digest, self.choice, *key)
+        return Drawing(lambda: chart(*frames, **how), decided_by)
 
     def show(self, chart: Any, *frames: object, **how: Any) -> None:
         """Show a chart, with its sentence above it and its files below."""

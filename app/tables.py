@@ -126,10 +126,10 @@ def _places(values: pl.Series, format: str) -> int:
 
 def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:
     """Show one row per model at one cutoff, best first, with ranks if a leaderboard is given."""
-    counts = summary.group_by("model").agg(pl.col(COUNTS).max())
-    affected = counts.select("model", *(name for name in COUNTS if counts[name].sum()))
-    rows = side_by_side(summary).join(affected, on="model", how="left", maintain_order="left")
-    rows = rows.with_columns(pl.when(pl.col("truncated_share") > 0).then("truncated_share"))
+    counts, share = pl.col(COUNTS), pl.col("truncated_share")
+    rows = side_by_side(summary, counts.max()).with_columns(
+        pl.when(counts.sum() > 0).then(counts), pl.when(share > 0).then(share)
+    )
     if board is not None:
         spans = [rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
         ranks = board.select("model", "rank", *spans)

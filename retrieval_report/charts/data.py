@@ -80,9 +80,9 @@ def models_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.D
     return side_by_side(here), where
 
 
-def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per model and cutoff with the means of all policies, best model first at each
-    cutoff.
+def side_by_side(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
+    """Return one row per model and cutoff with the means of all policies and ``others``, best model first
+    at each cutoff.
 
     ``value`` is that of the first policy of SHOWN; ``tie_std`` is that of the expected mean;
     ``truncated_share`` is above 0 if the bounds allow for what cut lists leave out.
@@ -96,7 +96,7 @@ def side_by_side(summary: pl.DataFrame) -> pl.DataFrame:
     expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
     most = pl.col("queries", "truncated_share").max()
     wide = means_side_by_side(
-        summary, MEAN, {name: name for name in SHOWN}, lowest, highest, expected, most
+        summary, MEAN, {name: name for name in SHOWN}, lowest, highest, expected, most, *others
     )
     ordered = wide.with_columns(value=pl.coalesce(*SHOWN))
     return ordered.sort(

@@ -104,9 +104,7 @@ class Data:
             scoring.pop("progress", None)  # it has none to show
             check_like(scoring)
             known = measures_like(like, **asked)
-            named = {
-                measure: (record.definition, cutoff) for measure, (record, cutoff) in known.items()
-            }
+            named = {measure: (record.definition, measure[1]) for measure, record in known.items()}
         return cls(_read(given, reading), named, asked, scoring, like)
 
     def of_queries(self, queries: Sequence[object] | None) -> dict[str, Any]:

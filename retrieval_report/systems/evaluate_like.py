@@ -25,7 +25,7 @@ from retrieval_report.scoring.run import start
 from retrieval_report.systems.conventions import CONVENTIONS, Convention, system_of
 from retrieval_report.systems.emulation import Emulation, Measure, judge_items
 
-Asked = dict[Measure, tuple[Convention, int | None]]
+Asked = dict[Measure, Convention]
 
 
 def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> Asked:
@@ -34,7 +34,7 @@ def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> A
     A metric with parameters is refused unless it is what the system computes.
 
     >>> asked = measures_like("trec_eval", "map, ndcg@10", None)
-    >>> {measure: record.definition for measure, (record, _) in asked.items()}
+    >>> {measure: record.definition for measure, record in asked.items()}
     {('ap', None): 'ap', ('ndcg', 10): 'ndcg'}
     >>> measures_like("ranx", "rbp@10", None)
     Traceback (most recent call last):
@@ -56,7 +56,7 @@ def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> A
                     f"like: {records[0].system} prints no {measure_text(metric, cutoff)}; see "
                     "conventions()"
                 )
-            measures[name, cutoff] = record, cutoff
+            measures[name, cutoff] = record
     return measures
 
 
@@ -138,8 +138,10 @@ def score_like(
     """
     measures = measures_like(like, asked.pop("metrics"), asked.pop("cutoffs"))
     check_like(asked)
-    wanted, means = options_with(asked), [pl.DataFrame()]
-    emulation, parts = emulated(rankings, judgements, queries, measures, asked), []
+    wanted = options_with(asked)
+    emulation = emulated(rankings, judgements, queries, measures, asked)
+    parts: list[pl.DataFrame] = []
+    means: list[pl.DataFrame] = []
     for measure, record in emulation.records.items():
         text, rules = measure_text(*measure), emulation.rules(record)
         for policy in wanted.policies:
@@ -154,8 +156,9 @@ def score_like(
                 scores = emulation.scores(rules, text, policies=policy)
             parts.append(in_contract(scores, SCORES))
     whole = pl.concat(parts).sort("model", "query", maintain_order=True)
-    drawn = pl.concat(means[1:] or means)
-    return whole, drawn.sort("model", maintain_order=True) if drawn.width else drawn
+    if not means:
+        return whole, pl.DataFrame()
+    return whole, pl.concat(means).sort("model", maintain_order=True)
 
 
 def emulated(
@@ -173,7 +176,7 @@ def emulated(
     }
     checked = options_with(rules, policies="expected")
     judged = judge_items(rankings, judgements, queries, checked, "like")
-    records = {(record.definition, cutoff): record for record, cutoff in measures.values()}
+    records = {(record.definition, cutoff): record for (_, cutoff), record in measures.items()}
     if not judged.whole.judged:
         metrics = [parse_metric(name)[0] for name, _ in records]
         check_judged_only(metrics, by_judgements=False, unjudged=checked.unjudged)
