@@ -143,7 +143,7 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     texts.append(frame_table(board, shown, by=("metric", "cutoff", "queries", "unpaired")))
     texts += uneven_lengths(study.scores, study.measures)
     for question in QUESTIONS:
-        if question.name in frames and question.table is not None:
+        if question.name in frames.keys() & ALSO and question.table is not None:
             rows = frames[question.name].filter(here, pl.col("policy") == "expected")
             columns = [name for name in question.table.columns.split() if name != "measure"]
             texts.append(frame_table(rows, columns, by=("metric", "cutoff")))

@@ -24,6 +24,10 @@ NAME_WIDTH = 60
 MOST_NAMED = 4
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
+OTHER_WINNERS = {  # what is said of evaluators that do not name the same winner, or may not
+    False: "{names} a different winner, an accident of tie order",
+    None: "could name one winner or another, because their order inside ties is not defined",
+}
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
     "for the true R."
@@ -187,28 +191,23 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     ['ap@all compares lists of unequal length: 9 items (a) to 90 (b).']
     """
     whole = [
-        measure_text(*measure)
-        for measure in measures
-        if measure[1] is None and not _own_depth(measure[0])
+        measure_text(metric, cutoff)
+        for metric, cutoff in measures
+        if cutoff is None and not _own_depth(metric)
     ]
     if not whole:
         return []
-    lengths = (
-        scores.lazy()
-        .group_by("model")
-        .agg(pl.col("items").median())
-        .sort("items", "model")
-        .collect()
-    )
-    if lengths.height < 2 or lengths["items"][-1] < UNEVEN * lengths["items"][0]:
+    lengths = scores.lazy().group_by("model").agg(pl.col("items").median()).sort("items", "model")
+    named = lengths.collect().rows()
+    if len(named) < 2 or named[-1][1] < UNEVEN * named[0][1]:
         return []
-    (shorter, low), (longer, high) = lengths.row(0), lengths.row(-1)
-    names = [visible(model, NAME_WIDTH, middle=True) for model in (shorter, longer)]
+    (shorter, low), (longer, high) = named[0], named[-1]
+    first, last = (visible(model, NAME_WIDTH, middle=True) for model in (shorter, longer))
     verb = "compares" if len(whole) == 1 else "compare"
     return [
         (
-            f"{names_text(whole)} {verb} lists of unequal length: {low:g} items ({names[0]}) to "
-            f"{high:g} ({names[1]})."
+            f"{names_text(whole)} {verb} lists of unequal length: "
+            f"{low:g} items ({first}) to {high:g} ({last})."
         )
     ]
 
@@ -274,30 +273,20 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     known = audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
     if audit["model"].n_unique() < 2 or known.is_empty():
         return ()
-    wrong, unknown = (
-        known.filter(~pl.col("same_winner")),
-        known.filter(pl.col("same_winner").is_null()),
-    )
     sentences = []
-    if wrong.height:
-        verb = "names" if wrong.height == 1 else "name"
-        start = (
-            f"{wrong.height} of {known.height} evaluator configurations {verb} a different winner"
-        )
-        sentences.append(f"{start}, an accident of tie order: {_systems(wrong)}.")
-    if unknown.height:
-        start = (
-            f"{unknown.height} of {known.height} evaluator configurations could name one "
-            "winner or another"
-        )
-        sentences.append(
-            f"{start}, because their order inside ties is not defined: {_systems(unknown)}."
-        )
-    if not sentences:
-        sentences.append(
-            f"No evaluator configuration (of {known.height}) names a different winner."
-        )
-    return tuple(sentences)
+    for same, what in OTHER_WINNERS.items():
+        rows = known.filter(pl.col("same_winner").eq_missing(same))
+        if rows.height:
+            names = [
+                visible(name, NAME_WIDTH) for name in rows["system"].unique(maintain_order=True)
+            ]
+            words = what.format(names="names" if rows.height == 1 else "name")
+            sentences.append(
+                f"{rows.height} of {known.height} evaluator configurations {words}: "
+                f"{first_names(names, NAMED)}."
+            )
+    none = f"No evaluator configuration (of {known.height}) names a different winner."
+    return tuple(sentences or [none])
 
 
 def same_winner() -> pl.Expr:
@@ -314,9 +303,3 @@ def same_winner() -> pl.Expr:
         [True, False], ["yes", "no"], default="open", return_dtype=pl.String
     )
     return pl.when(pl.col("winner").is_not_null()).then(known).alias("same_winner")
-
-
-def _systems(rows: pl.DataFrame) -> str:
-    return first_names(
-        [visible(name, 60) for name in rows["system"].unique(maintain_order=True)], NAMED
-    )

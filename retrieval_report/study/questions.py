@@ -24,23 +24,28 @@ class Layout(NamedTuple):
     caption
         It may name ``{measure}`` and parameters, such as ``{by}``.
     columns
-        Their names in one text; "measure" stands for metric and cutoff.
+        Their names in one text; "measure" stands for metric and cutoff. Those that the frame does
+        not have are left out.
     section
-        The part of the page: "summary", "comparison", "ties", "method" or "repeat".
+        The part of the page: "summary", "comparison", "ties", "method" or "repeat"; empty if the
+        template places the table.
     folded
         The line that opens the table, if it is folded at first.
     choice
         Whether readers choose the measure, with that of the headline shown at first.
     id
         Of the table in the page; by default the name of the frame.
+    note
+        The line below the table.
     """
 
     caption: str
     columns: str
-    section: str
+    section: str = ""
     folded: str = ""
     choice: bool = True
     id: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ class Question:
     of
         What a report shows of a study at the measure of its verdict.
     table
-        How the page shows the frame, unless study/tables.py builds its tables.
+        How the page shows the frame; study/tables.py chooses the rows of some.
     chart
         Draws a report, unless the chart is one of `charts.IN_REPORT`, which take frames by name.
     """
@@ -83,17 +88,79 @@ def _most_affected(study: Any, _measure: Measure) -> pl.DataFrame:
 
 QUESTIONS = (
     Question("scores"),
-    Question("summary"),
-    Question("comparison"),
+    Question(
+        "summary",
+        table=Layout(
+            "Mean scores of all models",
+            "model measure expected tie_std naive naive_error lowest highest truncated_share "
+            "interval queries no_relevant missing unjudged",
+        ),
+    ),
+    Question(
+        "comparison",
+        table=Layout(
+            "Every pair of models",
+            "model_a model_b measure difference interval family_p p_tie disagree counts verdict",
+        ),
+    ),
     Question("flips"),
-    Question("agreement"),
-    Question("profile"),
+    Question(
+        "agreement",
+        table=Layout(
+            "Where policies disagree on the ranking", "policy_a policy_b measure tau same_winner"
+        ),
+    ),
+    Question(
+        "profile",
+        table=Layout(
+            "How much the distances tie",
+            "model cutoff cut_share mixed_share ends_in_cut_tie tied_items mixed_items "
+            "tie_median tie_max items distances bits",
+            choice=False,
+        ),
+    ),
     Question("hints"),
-    Question("truncation"),
-    Question("audit", _audit),
-    Question("queries", _most_affected),
-    Question("leaderboard"),
-    Question("deciding", lambda study, measure: study.deciding_at(*measure)),
+    Question(
+        "truncation",
+        table=Layout(
+            "How the lists are treated, for {measure}",
+            "model truncated reason lists shortest longest open_share sufficient_depth",
+            choice=False,
+        ),
+    ),
+    Question(
+        "audit",
+        _audit,
+        table=Layout(
+            "What other systems would print for {measure}",
+            "system call model prints exact definition_shift off z names_winner order",
+            choice=False,
+        ),
+    ),
+    Question(
+        "queries",
+        _most_affected,
+        table=Layout(
+            "Queries whose score is most affected by tie order",
+            "query model measure naive expected std lowest highest spread",
+        ),
+    ),
+    Question(
+        "leaderboard",
+        table=Layout(
+            "Models, best first",
+            "rank model measure value tie_std letters tie_ranks query_ranks interval",
+        ),
+    ),
+    Question(
+        "deciding",
+        lambda study, measure: study.deciding_at(*measure),
+        table=Layout(
+            "Which queries decide {measure} between the first two models",
+            "query value_a value_b difference lowest highest share decides order_unsure",
+            choice=False,
+        ),
+    ),
     Question(
         "similarity_means",
         table=Layout(
@@ -105,7 +172,13 @@ QUESTIONS = (
             id="similarity",
         ),
     ),
-    Question("recall_curve", lambda study, _: study.quick_curve),
+    Question(
+        "recall_curve",
+        lambda study, _: study.quick_curve,
+        table=Layout(
+            "Interpolated precision along recall", "model", choice=False, id="recall-curve"
+        ),
+    ),
     Question(
         "coverage",
         table=Layout(
@@ -143,6 +216,12 @@ QUESTIONS = (
     ),
     Question("shuffled"),
     Question("distribution", lambda study, measure: study.narrowed(measure).distribution),
-    Question("fingerprint", lambda study, _: fingerprint(study.frames)),
+    Question(
+        "fingerprint",
+        lambda study, _: fingerprint(study.frames),
+        table=Layout(
+            "The data this report was made from", " ".join(schema("fingerprint")), choice=False
+        ),
+    ),
 )
 FRAMES = tuple(question.name for question in QUESTIONS)

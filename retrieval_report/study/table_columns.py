@@ -1,17 +1,18 @@
-"""Tables of a report and the kinds of their columns: what a cell shows, sorts by and shows as a
-tool tip.
-"""
+"""Tables of a report and their columns: what a cell shows, sorts by and shows as a tool tip."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from retrieval_report.comparison.verdicts import chance_of
 from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
+from retrieval_report.study.questions import Layout
 from retrieval_report.study.terminal import deviation, visible
+from retrieval_report.systems.audit import SAME
 from retrieval_report.writing.numbers import (
     DECIMALS,
     amount,
@@ -20,17 +21,24 @@ from retrieval_report.writing.numbers import (
     number,
     share,
     size,
+    span,
 )
 
 Row = Mapping[str, Any]
 KINDS = {"measure": "measure-name", "order": "long-prose", "call": "prose"}  # kinds of text columns
+WIDTHS = {"order": 80, "reason": 80, "sha256": 64}  # of text columns wider than others
 NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 NOTHING = "–"
-TEXTS: Mapping[str, Callable[[Any], str]] = {
-    "share": share,
-    "chance": chance_text,
-    "amount": amount,
+TEXTS: Mapping[str, Callable[[Any, int], str]] = {  # of a value and its digits, by format
+    "share": lambda value, _: share(value),
+    "chance": lambda value, _: chance_text(value),
+    "amount": lambda value, _: amount(value),
+    "flag": lambda value, _: "yes" if value else "no",
+    "signed": lambda value, digits: size(value, digits, "+"),
+    "number": number,
+    "count": lambda value, _: number(value, 0),
+    "tenth": lambda value, _: number(value, 1),
 }
 ROWS = 1000  # more would make the page slow; the files hold all rows
 
@@ -62,117 +70,28 @@ class Column:
         return "number" if self.numeric else KINDS.get(self.name, "")
 
 
-def column_of(
-    frame: str,
-    name: str,
-    *,
-    width: int = NAME_WIDTH,
-    nothing: str = NOTHING,
-    key: str = "",
-    title: str = "",
-) -> Column:
-    """Return a column with its declared title, meaning and format.
-
-    ``key`` is the row's key for the value if it is not the column's name; ``title`` replaces the
-    declared title.
-
-    >>> share = column_of("profile", "cut_share")
-    >>> share.header, share.fill({"cut_share": 0.25}).text
-    ('Cut a tie', '25.0%')
-    """
-    known = column("board" if name == "measure" else frame, name)
-    known = known._replace(title=title or known.title)
-    if name in ("tie_std", "std"):
-        return Column(known.title, _deviation(name), known.help)
-    if name == "p_tie":
-        return Column(known.title, _reversal, known.help)
-    fill = (
-        _text(key or name, width)
-        if known.format == "text"
-        else _value(key or name, known.format, nothing)
-    )
-    return Column(known.title, fill, known.help, known.format not in ("text", "flag"), name)
-
-
-def columns_of(frame: str, *parts: str | Column) -> list[Column]:
-    """Return columns as they were declared, by their names in one text, and others as they are.
-
-    Each row may have its ``measure``.
-
-    >>> [column.header for column in columns_of("profile", "cut_share tie_max", INTERVAL_COLUMN)]
-    ['Cut a tie', 'Largest tie', '95% interval']
-    """
-    columns: list[Column] = []
-    for part in parts:
-        columns += (
-            [part]
-            if isinstance(part, Column)
-            else [column_of(frame, name) for name in part.split()]
-        )
-    return columns
-
-
-def _text(name: str, width: int) -> Callable[[Row], Cell]:
-    """Return a function that fills a cell with text, shortened in the middle if it is long."""
+def _joined(frame: str, names: Sequence[str], text: Callable[..., str], title: str = "") -> Column:
+    """Return a column that shows several columns as one text, and sorts by the first of them."""
+    parts = [column(frame, name) for name in names]
 
     def fill(row: Row) -> Cell:
-        value = row.get(name)
-        if value is None or value == "":
-            return Cell(NOTHING)
-        text = str(value)
-        short, full = visible(text, width), visible(text[:FULL_NAME])
-        return Cell(short, short, "" if short == full else full)
+        values = [row[name] for name in names]
+        return Cell(NOTHING) if None in values else Cell(text(*values), sort_key(values[0]))
 
-    return fill
+    headers = " – ".join(part.title for part in parts)
+    return Column(title or headers, fill, "; ".join(part.help for part in parts))
 
 
-def _value(name: str, format: str, nothing: str) -> Callable[[Row], Cell]:
-    """Return a function that fills a cell with a number (in the row's ``digits``), a share, a
-    probability or yes/no.
-    """
-    digits = {"count": 0, "tenth": 1}.get(format, DECIMALS)
-
-    def fill(row: Row) -> Cell:
-        value = row.get(name)
-        if value is None or value != value:
-            return Cell(nothing)
-        if format == "flag":
-            return Cell("yes" if value else "no", "yes" if value else "no")
-        if format in TEXTS:
-            return Cell(TEXTS[format](value), sort_key(value))
-        if format == "signed":
-            return Cell(size(value, row.get("digits", digits), "+"), sort_key(value))
-        return Cell(
-            number(value, row.get("digits", digits) if format == "number" else digits),
-            sort_key(value),
-        )
-
-    return fill
+def _ranks(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
 
 
-def _deviation(name: str) -> Callable[[Row], Cell]:
-    """Return a function that fills a cell with a standard deviation, or the reason why there is
-    none.
-    """
-
-    def fill(row: Row) -> Cell:
-        value = row.get(name)
-        open_share = row.get("truncated_share") or row.get("truncated")
-        shown = {**row, "tie_std": value, "truncated_share": open_share}
-        return Cell(deviation(shown), "" if value is None else sort_key(value))
-
-    return fill
+def _printed(low: float, high: float) -> str:
+    return number(low) if high - low <= SAME else span(low, high, " – ")
 
 
-def _reversal(row: Row) -> Cell:
-    """Return a cell with the probability that tie order reverses a pair, sorted by its upper
-    bound.
-    """
-    most = row["p_tie_high"]
-    return Cell(
-        NOTHING if most is None else chance_of(row),
-        "" if most is None else sort_key(row["p_tie"] or most),
-    )
+def _counts(*counts: int) -> str:
+    return " – ".join(map(str, counts))
 
 
 def sort_key(value: float) -> str:
@@ -182,33 +101,93 @@ def sort_key(value: float) -> str:
     return f"{value:.9g}"
 
 
-def range_column(
-    low: str, high: str, text: Callable[[Any, Any], str], title: str, help: str
-) -> Column:
-    """Return a column with the range between two columns as text; it sorts by the lower end."""
-
-    def fill(row: Row) -> Cell:
-        first, last = row[low], row[high]
-        if first is None or last is None:
-            return Cell(NOTHING)
-        return Cell(text(first, last), sort_key(first))
-
-    return Column(title, fill, help)
+def _names_winner(row: Row) -> Cell:
+    """Return whether an evaluator names the same winner, or "open" if it could name several."""
+    same = row["same_winner"]
+    if row["winner"] is None:
+        return Cell(NOTHING)
+    if same is None:
+        return Cell("open", "open", visible(row["winner"][:FULL_NAME]))
+    return Cell("yes" if same else "no", "yes" if same else "no")
 
 
-INTERVAL_COLUMN = range_column("ci_low", "ci_high", interval, INTERVAL.title, INTERVAL.help)
+JOINED = {
+    "interval": replace(
+        _joined("summary", ("ci_low", "ci_high"), interval, INTERVAL.title), help=INTERVAL.help
+    ),
+    "tie_ranks": _joined(
+        "leaderboard", ("tie_rank_low", "tie_rank_high"), _ranks, "Ranks by tie order"
+    ),
+    "query_ranks": _joined(
+        "leaderboard", ("query_rank_low", "query_rank_high"), _ranks, "Ranks by queries"
+    ),
+    "counts": _joined("comparison", ("wins", "ties", "losses"), _counts),
+    "names_winner": Column(
+        column("audit", "same_winner").title,
+        _names_winner,
+        f"{column('audit', 'same_winner').help}; open: several models could win",
+        numeric=False,
+    ),
+    "prints": replace(
+        _joined("audit", ("prints_low", "prints_high"), _printed, column("audit", "prints").title),
+        help=f"{column('audit', 'prints').help}; a range if its order is not defined",
+    ),
+}
 
 
-def counts_column(frame: str, names: Sequence[str]) -> Column:
-    """Return a column that shows several counts side by side."""
-    known = [column(frame, name) for name in names]
+def column_of(frame: str, name: str, *, key: str = "", title: str = "") -> Column:
+    """Return a column with its declared title, meaning and format.
 
-    def fill(row: Row) -> Cell:
-        return Cell(" – ".join(str(row[name]) for name in names), str(row[names[0]]))
+    ``key`` is the row's key for the value if it is not the column's name; ``title`` replaces the
+    declared title.
 
-    return Column(
-        " – ".join(part.title for part in known), fill, "; ".join(part.help for part in known)
-    )
+    >>> share = column_of("profile", "cut_share")
+    >>> share.header, share.fill({"cut_share": 0.25}).text
+    ('Cut a tie', '25.0%')
+    """
+    if name in JOINED:
+        return JOINED[name]
+    known = column("board" if name == "measure" else frame, name)
+    fill = SPECIAL.get(name) or partial(_cell, key or name, known.format)
+    numeric = known.format not in ("text", "flag")
+    return Column(title or known.title, fill, known.help, numeric, name)
+
+
+def _cell(name: str, format: str, row: Row) -> Cell:
+    """Return a value of a row as a number (in the row's ``digits``), a share, yes/no, or a text
+    that is shortened if it is long.
+    """
+    value = row.get(name)
+    if value is None or value != value or value == "":
+        return Cell("all" if name == "cutoff" else NOTHING)
+    if format == "text":
+        text, full = (
+            visible(str(value), WIDTHS.get(name, NAME_WIDTH)),
+            visible(str(value)[:FULL_NAME]),
+        )
+        return Cell(text, text, "" if text == full else full)
+    text = TEXTS[format](value, row.get("digits", DECIMALS))
+    return Cell(text, text if format == "flag" else sort_key(value))
+
+
+def _deviation(name: str, row: Row) -> Cell:
+    """Return a standard deviation, or the reason why there is none."""
+    value, truncated = row.get(name), row.get("truncated_share") or row.get("truncated")
+    text = deviation({**row, "tie_std": value, "truncated_share": truncated})
+    return Cell(text, "" if value is None else sort_key(value))
+
+
+def _reversal(row: Row) -> Cell:
+    """Return the probability that tie order reverses a pair, sorted by its upper bound."""
+    most = row["p_tie_high"]
+    return Cell(NOTHING) if most is None else Cell(chance_of(row), sort_key(row["p_tie"] or most))
+
+
+SPECIAL: Mapping[str, Callable[[Row], Cell]] = {  # cells that need more of the row than one value
+    "tie_std": partial(_deviation, "tie_std"),
+    "std": partial(_deviation, "std"),
+    "p_tie": _reversal,
+}
 
 
 @dataclass(frozen=True)
@@ -217,15 +196,12 @@ class Table:
     it.
     """
 
-    id: str
-    caption: str
+    layout: Layout
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     measures: Sequence[str]
     note: str
     chosen: str  # the measure shown at first
-    section: str = ""  # of the page, in which tables with a layout follow each other
-    folded: str = ""  # the line that opens it
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -233,35 +209,13 @@ class Table:
         return tuple(dict.fromkeys(self.measures))
 
 
-def table_of(
-    id: str,
-    caption: str,
-    columns: Sequence[Column],
-    rows: Iterable[Row],
-    *,
-    chosen: str = "",
-    note: str = "",
-    section: str = "",
-    folded: str = "",
-) -> Table:
-    """Return a table of rows; readers can filter it by measure if it is said which one is shown at
-    first.
-    """
-    everything = list(rows)
-    shown = everything[:ROWS]
-    if len(shown) < len(everything):
+def table_of(layout: Layout, columns: Sequence[Column], rows: Sequence[Row], chosen: str) -> Table:
+    """Return a table of rows; readers can filter it by measure if the layout says so."""
+    shown, note = rows[:ROWS], layout.note
+    if len(shown) < len(rows):
         note = (
-            f"The first {ROWS} of {len(everything)} rows are shown; the CSV files hold all. {note}"
+            f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. {note}"
         ).strip()
     cells = [[column.fill(row) for column in columns] for row in shown]
-    return Table(
-        id,
-        caption,
-        columns,
-        cells,
-        [row["measure"] for row in shown] if chosen else [],
-        note,
-        chosen,
-        section,
-        folded,
-    )
+    measures = [row["measure"] for row in shown] if layout.choice else []
+    return Table(layout, columns, cells, measures, note, chosen if layout.choice else "")

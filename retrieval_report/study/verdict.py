@@ -313,16 +313,12 @@ def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
 
     For cut lists no score is exact, so there is nothing to compare with.
     """
-    errors = {
-        row["model"]: abs(row["naive"] - row["expected"])
-        for row in ranked
-        if row["naive"] is not None
-    }
-    if not errors or any(row["truncated_share"] for row in ranked):
+    shown = [row for row in ranked if row["naive"] is not None]
+    if not shown or any(row["truncated_share"] for row in ranked):
         return []
-    shown = [row for row in ranked if row["model"] in errors]
-    worst = max(shown, key=lambda row: (errors[row["model"]], row["model"]))
-    error, std = errors[worst["model"]], worst["tie_std"]
+    worst = max(shown, key=lambda row: (_naive_error(row), row["model"]))
+    error, std = _naive_error(worst), worst["tie_std"]
+    std = worst["tie_std"]
     deviations = f", {error / std:.1f} standard deviations of random tie order" if std else ""
     text = (
         f"Naive scores, with ties {ties}, are off by up to {size(error)}: {_name(worst['model'])} "
@@ -339,6 +335,11 @@ def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
     ):
         text += f" They name another winner: {_name(min(accidental))}."
     return [text]
+
+
+def _naive_error(row: Row) -> float:
+    error: float = abs(row["naive"] - row["expected"])
+    return error
 
 
 def _leaders(rows: list[Row], policy: str) -> list[str]:
@@ -365,15 +366,10 @@ def _range(winner: Row) -> list[str]:
 def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
     """Say how many other measures put another model first, and which models."""
     firsts = []
-    for part in (
-        others.filter(policy="expected")
-        .drop_nulls("value")
-        .partition_by("metric", "cutoff", maintain_order=True)
-    ):
-        best = part.sort("value", "model", descending=[True, False]).row(0, named=True)
-        values = part.filter(model=winner)["value"].to_list()
-        same = bool(values) and equal_means(values[0], best["value"])
-        firsts.append(winner if same else best["model"])
+    means = others.filter(policy="expected").drop_nulls("value")
+    for part in means.partition_by("metric", "cutoff", maintain_order=True):
+        rows = part.sort("value", "model", descending=[True, False]).to_dicts()
+        firsts.append(winner if winner in _leaders(rows, "value") else rows[0]["model"])
     elsewhere = [model for model in firsts if model != winner]
     if not firsts or others["model"].n_unique() < 2:
         return []
