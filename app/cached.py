@@ -24,7 +24,7 @@ from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
-from uploads import read_texts
+from uploads import columns_of, read_texts
 from warning_log import noticed
 
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {Data: lambda data: data.digest}
@@ -43,6 +43,9 @@ def remember(entries: int) -> Callable[[Function], Function]:
     return st.cache_resource(  # type: ignore[return-value]
         max_entries=entries, show_spinner=False, hash_funcs=DIGESTS
     )
+
+
+column_names = remember(64)(columns_of)  # of an uploaded file
 
 
 def read_files(files: Files) -> Data:

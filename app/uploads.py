@@ -15,10 +15,11 @@ from retrieval_report.codes.files import codes_from
 from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.reading.crash_guard import try_first
-from retrieval_report.reading.files import costs_from, frame_from
+from retrieval_report.reading.files import column_names, costs_from, frame_from
 from retrieval_report.reading.formats import BINARY, detect_format
-from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind
+from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
 from retrieval_report.reading.sources import Source, source_of
+from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.writing.names import first_names
 from warning_log import noticed
 
@@ -61,6 +62,11 @@ def opened(upload: Upload) -> Source:
     return source
 
 
+def columns_of(upload: Upload) -> list[str]:
+    """Return the columns of an uploaded table."""
+    return column_names(opened(upload))
+
+
 def read_costs(upload: Upload) -> pl.DataFrame:
     """Read a table of costs, with a column ``model`` and a column of numbers for each kind.
 
@@ -76,6 +82,7 @@ def read_tables(
     rankings: Sequence[Upload],
     judgements: Upload | None = None,
     queries: Upload | None = None,
+    columns: Mapping[str, str] | None = None,
     items: Upload | None = None,
 ) -> Data:
     """Read tables in the same way as `read_rankings`, `read_judgements` and `read_queries` read
@@ -90,14 +97,16 @@ def read_tables(
         raise FileError(
             f"{label}: uploaded more than once; two files of one name would be the same model"
         )
+    sources = [opened(upload) for upload in rankings]
     with noticed() as notes:
         data = Data(
             _title(rankings),
-            _read([opened(upload) for upload in rankings], RANKINGS),
+            _read(sources, RANKINGS, columns),
             None if judgements is None else _read([opened(judgements)], JUDGEMENTS),
             None if queries is None else _read([opened(queries)], QUERIES),
             None if items is None else read_texts(items),
         )
+        notes += [note for source in sources for note in _left_out(source, columns)]
     return replace(data, notes=tuple(notes))
 
 
@@ -182,3 +191,14 @@ def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: s
         distance=distance,
         relevance=relevance,
     )
+
+
+def _left_out(source: Source, columns: Mapping[str, str] | None) -> list[str]:
+    """Return a note on columns of a table that were not read."""
+    names = column_names(source)
+    used = match_columns(names, RANKINGS, columns, str(source.path)).values()
+    unknown = [name for name in names if name not in used]
+    # Every TREC run has an iteration and a rank, which nobody reads.
+    if not unknown or tuple(names) == RUN_FIELDS:
+        return []
+    return [f"{source.path}: columns not read: {', '.join(unknown)}"]

@@ -7,17 +7,19 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import asked, check, report, scored
+from cached import asked, check, column_names, report, scored
 from data_source import adopt
 from page import Page
 from records import Data, Upload
-from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
+from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
 from tables import frame_table
-from text import plain
+from text import plain, short
 from uploads import MOST_BYTES, read_codes, read_tables
 
 FIRST_ROWS = 100
+MAPPED = ("query", "item", "distance", "score", "relevance", "model")
 PARTS = {"model": "models", "query": "queries", "item": "items"}
 FACTS = ("frame", "rows", "models", "queries", "items", "columns")
 
@@ -94,9 +96,40 @@ def _upload_tables() -> None:
             left, "Items with a column text or image, to see what a list holds", "items upload"
         ),
     }
-    if rankings and st.button("Open these files", type="primary"):
+    if not rankings:
+        return
+    columns = _mapping(rankings[0])
+    # Lists need these columns; None means the columns found by name.
+    short_of = columns is not None and (
+        "query" not in columns or columns.keys().isdisjoint(("distance", "score"))
+    )
+    if st.button("Open these files", type="primary", disabled=short_of):
         with st.spinner("Reading and scoring …", show_time=True):
-            _open(read_tables(rankings, **others))
+            _open(read_tables(rankings, columns=columns, **others))
+
+
+def _mapping(upload: Upload) -> dict[str, str] | None:
+    """Let the user say which column is which, immediately if the names do not show it."""
+    names = column_names(upload)
+    try:
+        matched = match_columns(names, RANKINGS, None, upload.label)
+    except ColumnError as error:
+        st.warning(f"{plain(error)}\n\nOr choose them here:")
+        matched = {}
+    if matched and not st.toggle("Say which column is which", key="columns by hand"):
+        return None
+    options = [None, *names]
+    chosen = {
+        ours: place.selectbox(
+            f"Column of *{ours}*",
+            options,
+            index=options.index(matched.get(ours)),
+            format_func=lambda name: "–" if name is None else short(name),
+            key=f"column {ours}",
+        )
+        for place, ours in zip(st.columns(3) * 2, MAPPED, strict=True)
+    }
+    return {ours: theirs for ours, theirs in chosen.items() if theirs is not None}
 
 
 def _upload_codes() -> None:

@@ -122,10 +122,20 @@ def test_other_formats() -> None:
         assert test.multiselect(key="models").options == ["fine"]
 
 
-def test_columns_of_unknown_names_are_refused() -> None:
+def test_columns_of_unknown_names_are_asked_for() -> None:
     test = upload(opened(), "rankings upload", ("other.csv", NAMED_OTHERWISE))
-    drawn(test.button[0].click().run())
     assert "lack query and item" in words(test).replace("\\", "")
+    assert test.button[0].disabled  # until query and distance are told
+    for ours, theirs in (
+        ("query", "topic number"),
+        ("item", "thing"),
+        ("distance", "closeness"),
+        ("relevance", "good"),
+    ):
+        test.selectbox(key=f"column {ours}").set_value(theirs)
+    drawn(test.run())
+    drawn(test.button[0].click().run())
+    assert rows(test) == {"rankings": 4}
 
 
 def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost() -> None:

@@ -153,6 +153,13 @@ def test_codes_pair_by_their_order_or_share_one_file_of_queries() -> None:
         read_codes([codes] * 3, [codes] * 2)
 
 
+def test_columns_that_are_not_read_are_told() -> None:
+    data = read_tables([Upload("lists.csv", b"query,item,distance,relevance,text\nq,a,1,1,x\n")])
+    assert data.notes == ("lists.csv: columns not read: text",)
+    run = Upload("bm25.run", b"1 Q0 a 1 2.5 bm25\n1 Q0 b 2 1.5 bm25\n")
+    assert read_tables([run], Upload("qrels.txt", b"1 0 a 1\n1 0 b 0\n")).notes == ()
+
+
 def test_each_thread_hears_its_own_warnings() -> None:
     heard: dict[str, list[str]] = {}
     together = threading.Barrier(2)
