@@ -27,7 +27,7 @@ from retrieval_report.metrics.parsing import Requests
 from retrieval_report.reading.binary import naming
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.scores import ARRAYS, ListScores
-from retrieval_report.writing.files import write_bytes
+from retrieval_report.writing.files import write_files
 
 Facts = dict[
     str, Any
@@ -85,7 +85,7 @@ def keeping(folder: Path, facts: Facts) -> Keep:
 def _check(folder: Path, facts: Facts) -> None:
     """Refuse a folder whose parts are not those of this run; create it if there is none."""
     if not folder.exists() or not any(folder.iterdir()):
-        write_bytes(folder / RUN, json.dumps(facts, indent=1).encode())
+        write_files({folder / RUN: json.dumps(facts, indent=1).encode()})
         return
     try:
         kept = json.loads((folder / RUN).read_text(encoding="utf-8"))
@@ -121,7 +121,7 @@ def _save(path: Path, scores: ListScores, messages: Sequence[str]) -> None:
     arrays: dict[str, Any] = {name: getattr(scores, name) for name in ARRAYS}
     arrays |= {name: np.frombuffer(_ipc(getattr(scores, name)), np.uint8) for name in FRAMES}
     np.savez(buffer, warnings=np.array(messages, np.str_), **arrays)
-    write_bytes(path, buffer.getvalue())
+    write_files({path: buffer.getvalue()})
 
 
 def _load(path: Path) -> ListScores:

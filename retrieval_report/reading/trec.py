@@ -19,12 +19,9 @@ from retrieval_report.reading.sources import BOM, Source
 RUN_FIELDS = ("query", "iteration", "item", "rank", "score", "tag")
 QRELS_FIELDS = ("query", "iteration", "item", "relevance")
 
-# The blanks of C's isspace: Unicode blanks belong to ids. Written so that each character can only
-# match one way, which keeps the regular expression engine on its fast path.
-_BLANK = r"[ \t\r\x0b\x0c]"
-_FIELD = r"[^ \t\r\x0b\x0c]"
+# The blanks of C's isspace: Unicode blanks belong to ids.
 _BLANKS = (b" ", b"\t", b"\r", b"\x0b", b"\x0c")
-_EMPTY_OR_COMMENT = re.compile(rf"^{_BLANK}*(#|$)")
+_SOME_BLANKS = r"[ \t\r\x0b\x0c]+"
 
 
 def read_trec(source: Source, choose: Choose, *, fields: Sequence[str]) -> pl.DataFrame:
@@ -47,14 +44,9 @@ def read_trec(source: Source, choose: Choose, *, fields: Sequence[str]) -> pl.Da
 def _read_any(source: Source, fields: Sequence[str], chosen: Mapping[str, str]) -> TextTable:
     """Read whatever trec_eval would read, and say what is wrong with the rest."""
     lines = _split(source, fields)
-    comment = pl.col("query").str.starts_with("#") | pl.col("unmatched").str.contains(
-        _EMPTY_OR_COMMENT.pattern
-    )
-    lines = lines.filter(~comment.fill_null(value=False))
     if lines.is_empty():
         raise FileError(f"{source.path}: no lines but blank ones and comments")
-    _refuse_malformed(lines, source, fields)
-    _warn_of_extra(lines, source, fields)
+    _check_widths(lines, source, fields)
     numbers = lines["line"]
     return TextTable(
         str(source.path), lines.select(under_our_names(chosen)), lambda row: int(numbers[row])
@@ -94,50 +86,43 @@ def _read_plain(
 
 
 def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:
-    """Split every line into named fields; a line that does not match stands in `unmatched`
-    instead.
+    """Split every line that is neither blank nor a comment into named fields, and what follows
+    them into `extra`.
     """
     content = source.content
     if source.head(len(BOM)) == BOM:
         content = source.read().removeprefix(BOM)
-    groups = rf"{_BLANK}+".join(rf"(?<{name}>{_FIELD}+)" for name in fields)
-    pattern = rf"^{_BLANK}*{groups}(?:{_BLANK}+(?<extra>{_FIELD}.*)?)?$"
+    text = pl.col("text")
+    split = text.str.splitn(" ", len(fields) + 1).struct.rename_fields([*fields, "extra"])
     try:
         return (
             pl.scan_lines(
                 content, name="text", row_index_name="line", row_index_offset=1, glob=False
             )
-            .select("line", "text", pl.col("text").str.extract_groups(pattern).alias("fields"))
+            .with_columns(text.str.replace_all(_SOME_BLANKS, " ").str.strip_chars(" "))
+            .filter(text != "", ~text.str.starts_with("#"))
+            .with_columns(split.alias("fields"), width=text.str.count_matches(" ") + 1)
             .unnest("fields")
-            .with_columns(pl.when(pl.col("query").is_null()).then("text").alias("unmatched"))
-            .drop("text")
             .collect()
         )
     except (pl.exceptions.PolarsError, OSError) as error:
         raise FileError(undecodable(source) or f"{source.path}: {one_line(error)}") from error
 
 
-def _refuse_malformed(lines: pl.DataFrame, source: Source, fields: Sequence[str]) -> None:
-    broken = lines["unmatched"].is_not_null()
-    if fields == QRELS_FIELDS:
-        broken |= lines["extra"].is_not_null()
-    bad = lines.filter(broken)
-    if bad.is_empty():
-        return
-    line, text, extra = bad.select("line", "unmatched", "extra").row(0)
-    count = len(fields) + len(extra.split()) if extra else len(text.split())
-    raise FileError(
-        f"{source.path}, line {line}: {count} fields, expected {len(fields)} ({' '.join(fields)})"
-        f" ({bad.height} such lines){'' if extra else f': {text[:80]!r}'}"
-    )
-
-
-def _warn_of_extra(lines: pl.DataFrame, source: Source, fields: Sequence[str]) -> None:
-    extra = lines.filter(pl.col("extra").is_not_null())
-    if extra.height:
-        line, text = extra.select("line", "extra").row(0)
+def _check_widths(lines: pl.DataFrame, source: Source, fields: Sequence[str]) -> None:
+    """Refuse lines of too few fields, and of too many in qrels; warn of what follows a run's."""
+    width = pl.col("width")
+    long = lines.filter(width > len(fields))
+    bad = lines.filter(width != len(fields) if fields == QRELS_FIELDS else width < len(fields))
+    if bad.height:
+        line, count, text = bad.select("line", "width", "text").row(0)
+        raise FileError(
+            f"{source.path}, line {line}: {count} fields, expected {len(fields)} "
+            f"({' '.join(fields)}) ({bad.height} such lines): {text[:80]!r}"
+        )
+    if long.height:
+        line, text = long.select("line", "extra").row(0)
         warn(
-            f"{source.path}, line {line}: more than {len(fields)} fields ({extra.height} such "
-            "lines); "
-            f"{text[:40]!r} is ignored, as trec_eval does; but does an id hold a blank?"
+            f"{source.path}, line {line}: more than {len(fields)} fields ({long.height} such "
+            f"lines); {text[:40]!r} is ignored, as trec_eval does; but does an id hold a blank?"
         )

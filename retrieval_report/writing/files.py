@@ -96,11 +96,6 @@ def refuse_inputs(written: Iterable[Path], read: Iterable[Path], hint: str = "")
             raise OutputError(f"cannot write to '{path}': it is one of the files to be read{hint}")
 
 
-def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write one file, whole or not at all; see `write_files`."""
-    write_files({Path(path): data})
-
-
 def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = ()) -> None:
     """Write files that belong together, all of them or none.
 

@@ -21,7 +21,6 @@ from retrieval_report.study.export import _protect, read_csv
 from retrieval_report.writing.files import (
     check_writable_folder,
     csv_bytes,
-    write_bytes,
     write_files,
 )
 
@@ -45,12 +44,12 @@ def names(folder: Path) -> list[str]:
 
 
 def test_text_is_written_as_utf_8_with_the_line_ends_it_has(tmp_path: Path) -> None:
-    write_bytes(tmp_path / "note.txt", "é\r\n±\n".encode())
+    write_files({tmp_path / "note.txt": "é\r\n±\n".encode()})
     assert (tmp_path / "note.txt").read_bytes() == "é\r\n±\n".encode()
 
 
 def test_a_missing_folder_is_made(tmp_path: Path) -> None:
-    write_bytes(tmp_path / "report" / "digits" / "a.csv", b"1")
+    write_files({tmp_path / "report" / "digits" / "a.csv": b"1"})
     assert (tmp_path / "report" / "digits" / "a.csv").read_bytes() == b"1"
 
 
@@ -58,7 +57,7 @@ def test_a_missing_folder_is_made(tmp_path: Path) -> None:
 def test_new_files_follow_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        write_bytes(tmp_path / "a", b"")
+        write_files({tmp_path / "a": b""})
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
@@ -136,7 +135,7 @@ def test_a_signal_while_trying_a_folder_leaves_no_probe(
 def test_row_100_two_writers_leave_one_whole_winner(tmp_path: Path) -> None:
     contents = [bytes([digit]) * 200_000 for digit in b"0123456789"]
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda data: write_bytes(tmp_path / "scores.csv", data), contents))
+        list(pool.map(lambda data: write_files({tmp_path / "scores.csv": data}), contents))
     assert (tmp_path / "scores.csv").read_bytes() in contents
     assert names(tmp_path) == ["scores.csv"]
 
@@ -181,9 +180,9 @@ def test_what_somebody_left_in_a_folder_is_not_obeyed(tmp_path: Path) -> None:
     planted.mkdir()
     (planted / "decided.json").write_text('{"replace": [], "remove": ["kept.csv"]}')
     os.utime(planted, (0, 0))
-    write_bytes(tmp_path / "kept.csv", b"1")
+    write_files({tmp_path / "kept.csv": b"1"})
     check_writable_folder(tmp_path)
-    write_bytes(tmp_path / "other.csv", b"1")
+    write_files({tmp_path / "other.csv": b"1"})
     assert (tmp_path / "kept.csv").exists()
 
 
