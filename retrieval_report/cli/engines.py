@@ -236,23 +236,17 @@ def _in_order(summary: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFram
     """
     import polars as pl
 
-    from retrieval_report.contracts.frames import SUMMARY
     from retrieval_report.contracts.options import Options
+    from retrieval_report.engines.check_scores import at_measure
     from retrieval_report.metrics.parsing import parse_metrics
 
     asked = [
-        (str(metric), cutoff, policy)
+        at_measure(str(metric), cutoff) & (pl.col("policy") == policy)
         for metric, cutoffs in parse_metrics(settings["metrics"], settings["cutoffs"])
         for cutoff in cutoffs
         for policy in Options(policies=settings["policies"]).policies
     ]
-    keys = {name: SUMMARY[name] for name in ("metric", "cutoff", "policy")}
-    locations = pl.DataFrame(asked, schema=keys, orient="row").with_row_index("location")
-    return (
-        summary.join(locations, on=list(keys), how="left", nulls_equal=True)
-        .sort("model", "location")
-        .drop("location")
-    )
+    return pl.concat([summary.filter(rows) for rows in asked]).sort("model", maintain_order=True)
 
 
 def _write_summary(spark: Any, task: Task, summary: pl.DataFrame, *, here: bool) -> str:

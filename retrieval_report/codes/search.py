@@ -191,7 +191,7 @@ def from_search(
         labels = _plain(query_labels, "query_labels", len(names), "queries")
         relevance_of = _from_labels(labels, items, relevance)
         how: dict[str, Any] = {"relevance": relevance, "exclude_self": exclude_self}
-        ids: dict[str, Any] = {"query_ids": names, "item_ids": items.ids_of(items.count)}
+        ids: dict[str, Any] = {"query_ids": names, "item_ids": items.ids_of(len(items.keys))}
         n_relevant = count_relevant(labels, items.labels, **how, **ids)
     parts = []
     for model, one in found.items():
@@ -292,10 +292,9 @@ def _plain(values: object, what: str, count: int | None = None, things: str = ""
 class _Items:
     """Ids and labels of the items that a search can return."""
 
-    ids: pl.Series | None  # None: numbers from 0
-    by_key: bool  # whether the search uses the ids, not indices
+    keys: pl.Series  # what the search calls them: ids, or numbers from 0
+    ids: pl.Series | None  # None: what the search calls them
     labels: Any
-    count: int
 
     @classmethod
     def of(cls, labels: object, ids: object) -> _Items:
@@ -305,35 +304,32 @@ class _Items:
                     "item_ids: given together with item_labels by key, which name the items"
                 )
             keys = check_ids(list(labels), len(labels), "item_labels")
-            return cls(keys, True, list(labels.values()), len(labels))
+            return cls(keys, keys, list(labels.values()))
         known = None if labels is None else _plain(labels, "item_labels")
         count = None if known is None else len(known)
-        if ids is None:
-            return cls(None, False, known, count or 0)
-        named = _plain(ids, "item_ids", count, "item_labels")
-        return cls(check_ids(named, len(named), "item_ids"), False, known, len(named))
+        named = None
+        if ids is not None:
+            given = _plain(ids, "item_ids", count, "item_labels")
+            named = check_ids(given, len(given), "item_ids")
+            count = len(named)
+        return cls(pl.int_range(count or 0, eager=True), named, known)
 
-    def row_numbers(self, found: Results, what: str) -> NDArray[np.int64]:
+    def row_numbers(self, found: Results, what: str) -> pl.Series:
         """Return the index of every result's item."""
-        item = found.item.astype(str) if found.item.dtype == object else found.item
-        if self.by_key and self.ids is not None:
-            keys = self.ids.to_numpy()
-            keys = keys.astype(str) if item.dtype.kind == "U" else keys
-            order = np.argsort(keys, kind="stable")
-            row = order[np.minimum(np.searchsorted(keys, item, sorter=order), keys.size - 1)]
-            unknown = keys[row] != item
-        elif item.dtype.kind not in "iu":
+        item, keys = item_ids(found.item), self.keys
+        if item.dtype.is_integer() != keys.dtype.is_integer():
             raise DataError(
-                f"{what}: indices are text; to find their labels, pass item_labels as a dict id → "
-                "label"
+                f"{what}: indices are {item.dtype}, items {keys.dtype}; to find labels by other "
+                "keys, pass item_labels as a dict id → label"
             )
-        else:
-            row = item.astype(np.int64)
-            unknown = (row < 0) | (row >= self.count)
-        if unknown.any():
+        rows = pl.int_range(len(keys), eager=True)
+        row = item.cast(keys.dtype, strict=False).replace_strict(
+            keys, rows, default=None, return_dtype=pl.Int64
+        )
+        if row.null_count():
             raise DataError(
-                f"{what}: index {item[np.argmax(unknown)]} is none of the {self.count} items "
-                f"({int(unknown.sum())} such results)"
+                f"{what}: index {item.filter(row.is_null())[0]} is none of the {len(keys)} items "
+                f"({row.null_count()} such results)"
             )
         return row
 
@@ -343,19 +339,19 @@ class _Items:
 
     def names(self, found: Results, what: str) -> pl.Series:
         """Return the ids of the items found."""
-        if self.ids is None or self.by_key:
+        if self.ids is None:
             return item_ids(found.item)
-        return self.ids.gather(pl.Series(self.row_numbers(found, what)))
+        return self.ids.gather(self.row_numbers(found, what))
 
 
 def _from_labels(labels: Any, items: _Items, relevance: object) -> RelevanceOf:
     """Relevance by labels of queries and items."""
     space, what = LabelSpace.of(labels, len(labels), str(relevance)), "item_labels"
-    words = space.encode(space.check(items.labels, items.count, what), items.count, what, 0)
+    words = space.encode(space.check(items.labels, len(items.keys), what), len(items.keys), what, 0)
 
     def relevance_of(found: Results, model: str) -> Any:
         _check_columns(found, f"model {model!r}", items)
-        rows = items.row_numbers(found, f"model {model!r}")
+        rows = items.row_numbers(found, f"model {model!r}").to_numpy()
         return space.relevance(found.query, rows, words)
 
     return relevance_of
@@ -406,9 +402,9 @@ def _check_columns(found: Results, what: str, items: _Items) -> None:
     their own.
     """
     columns = found.value.size // max(found.queries, 1)
-    if not found.indexed and not items.by_key and columns != items.count:
+    if not found.indexed and columns != len(items.keys):
         raise DataError(
-            f"{what}: a matrix of {columns} columns for {items.count} item labels; it needs a "
+            f"{what}: a matrix of {columns} columns for {len(items.keys)} item labels; it needs a "
             "column for every item; "
             "of the nearest items pass a pair, (distances, indices)"
         )

@@ -4,7 +4,7 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -115,8 +115,8 @@ def _from_columns(columns: Mapping[Any, Any], what: str) -> pl.DataFrame:
     lengths = {str(name): len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ColumnError(f"{what}: the columns differ in length: {lengths}")
-    return _convert_columns(
-        [(str(name), values) for name, values in columns.items()], _series, what
+    return pl.DataFrame(
+        convert_columns([(str(name), values) for name, values in columns.items()], what)
     )
 
 
@@ -143,7 +143,7 @@ def _from_pandas(frame: Any, what: str) -> pl.DataFrame:
     if twice:
         raise ColumnError(f"{what}: the columns {some(twice)} occur twice")
     columns = [(name, frame.iloc[:, index]) for index, name in enumerate(names)]
-    return _convert_columns(columns, _pandas_series, what)
+    return pl.DataFrame(convert_columns(columns, what, _pandas_series))
 
 
 def _pandas_series(name: str, column: Any) -> pl.Series:
@@ -159,10 +159,10 @@ def _pandas_series(name: str, column: Any) -> pl.Series:
             pass  # no PyArrow, or text it rejects: convert value by value, which finds the bad one
     missing = column.isna().tolist()
     values = zip(column.tolist(), missing, strict=True)
-    return _series(name, [None if absent else value for value, absent in values])
+    return series(name, [None if absent else value for value, absent in values])
 
 
-def _series(name: str, values: Any) -> pl.Series:
+def series(name: str, values: Any) -> pl.Series:
     """Return a column; whole numbers and fractions in one list become Float64 if that holds all of
     them.
     """
@@ -171,13 +171,15 @@ def _series(name: str, values: Any) -> pl.Series:
     if any(isinstance(value, Decimal) and not value.is_finite() for value in values):
         raise ValueError("it holds a decimal that is not a number")  # Polars panics
     try:
-        return pl.Series(name, values)
+        column = pl.Series(name, values)
     except TypeError:
         if not all(map(_is_float, values)):
             raise
-        return pl.Series(
-            name, [None if value is None else float(value) for value in values], dtype=pl.Float64
-        )
+        floats = [None if value is None else float(value) for value in values]
+        column = pl.Series(name, floats, dtype=pl.Float64)
+    if column.dtype == pl.Float64 and any(map(_is_merged, values)):
+        raise ValueError("Float64 cannot hold all of its whole numbers, and neighbours would tie")
+    return column
 
 
 def _held(values: Any) -> Any:
@@ -190,15 +192,17 @@ def _held(values: Any) -> Any:
 
 
 def _is_float(value: Any) -> bool:
-    exact = (
-        is_number(value) and float(value) == value
-    )  # not so from 2^53 on, where floats would merge neighbours
-    return value is None or isinstance(value, (float, np.floating)) or exact
+    return value is None or isinstance(value, (float, np.floating)) or is_number(value)
 
 
-def _convert_columns(
-    columns: Sequence[tuple[str, Any]], convert: Callable[[str, Any], pl.Series], what: str
-) -> pl.DataFrame:
+def _is_merged(value: Any) -> bool:
+    """Return whether a whole number is none of Float64's, as from 2^53 on."""
+    return isinstance(value, (int, np.integer)) and float(value) != value
+
+
+def convert_columns(
+    columns: Iterable[tuple[str, Any]], what: str, convert: Callable[[str, Any], pl.Series] = series
+) -> list[pl.Series]:
     """Convert column by column, so that a message can name the column and unused ones may fail."""
     converted = []
     for name, values in columns:
@@ -212,7 +216,7 @@ def _convert_columns(
         except Exception as error:  # PyArrow's error classes cannot be named here
             if _is_used(name):
                 raise ColumnError(_not_usable(what, name, one_line(error))) from error
-    return pl.DataFrame(converted)
+    return converted
 
 
 def _is_used(name: str) -> bool:

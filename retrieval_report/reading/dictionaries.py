@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
-from retrieval_report.contracts.errors import ColumnError, DataError
+from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.reading.convert import convert_columns
 
 Nested = Mapping[Any, Mapping[Any, Any]]
 
@@ -70,59 +72,31 @@ def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
 
     Raises
     ------
+    ColumnError
+        Ids are partly text and partly numbers, or values are not numbers that one type holds.
     DataError
-        Ids are partly text and partly numbers, or values are not numbers.
+        A text that is not Unicode (half of a surrogate pair).
 
     Examples
     --------
     >>> nested_frame({"q1": {"a": 1.5, "b": 2}}, "score", "rankings").rows()
     [('q1', 'a', 1.5), ('q1', 'b', 2.0)]
     """
-    counts = [len(items) for items in given.values()]
-    queries = pl.Series("query", np.repeat(np.arange(len(counts), dtype=np.uint32), counts))
-    ids = _ids("query", list(given), what)
-    items = _ids("item", list(chain.from_iterable(given.values())), what)
-    values = _numbers(
-        value, list(chain.from_iterable(items.values() for items in given.values())), what
-    )
-    return pl.DataFrame([ids.gather(queries), items, values])
+    lists = given.values()
+    columns = {
+        "query": list(given),
+        "item": list(chain.from_iterable(lists)),
+        value: [_plain(number) for items in lists for number in items.values()],
+    }
+    queries, items, values = convert_columns(columns.items(), what)
+    numbers = np.repeat(np.arange(len(lists), dtype=np.uint32), list(map(len, lists)))
+    frame = pl.DataFrame([queries.gather(pl.Series(numbers)), items, values])
+    return frame.with_columns((cs.by_name("query", "item") & cs.by_dtype(pl.Null)).cast(pl.String))
 
 
-def _ids(name: str, values: list[Any], what: str) -> pl.Series:
-    try:
-        series = pl.Series(name, values)
-    except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        raise DataError(f"{what}: column {name!r}: ids are all text or all whole numbers") from None
-    except UnicodeEncodeError as error:
-        raise DataError(
-            f"{what}: column {name!r}: {error.object[:40]!r} is half of a surrogate pair"
-        ) from None
-    return series.cast(pl.String) if series.dtype == pl.Null else series
-
-
-def _numbers(name: str, values: list[Any], what: str) -> pl.Series:
-    """Return numbers as the type that holds them all; whole numbers stay whole if all of them
-    are.
-    """
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
-    odd = next((value for value in plain if not _is_scalar(value)), None)
-    if odd is not None:
-        raise DataError(f"{what}: {odd!r} among the numbers of a dictionary")
-    if any(isinstance(value, float) for value in plain):
-        merged = next(
-            (value for value in plain if isinstance(value, int) and int(float(value)) != value),
-            None,
-        )
-        if merged is not None:
-            raise DataError(
-                f"{what}: {merged} among fractions: Float64 cannot hold it, and neighbours would "
-                "tie"
-            )
-        return pl.Series(name, plain, dtype=pl.Float64, strict=False)
-    try:
-        return pl.Series(name, plain)
-    except OverflowError:
-        raise DataError(f"{what}: whole numbers beyond 64 bits") from None
+def _plain(number: object) -> object:
+    """Return a number of NumPy as Python's, whose precision is not a matter of its first value."""
+    return number.item() if isinstance(number, np.generic) else number
 
 
 def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:

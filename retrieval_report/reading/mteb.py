@@ -28,7 +28,7 @@ def read_json(source: Source, choose: Choose) -> pl.DataFrame:
     FileError
         The bytes are not UTF-8 or not JSON, the shape is different, an id is repeated, or there are
         several subsets or splits.
-    DataError
+    ColumnError
         Values are not numbers.
     """
     held = _parse(_text(source), str(source.path))

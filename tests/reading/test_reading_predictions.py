@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from retrieval_report import DataError, FileError, read_judgements, read_rankings
+from retrieval_report import ColumnError, DataError, FileError, read_judgements, read_rankings
 from retrieval_report.reading.files import column_names
 from retrieval_report.reading.sources import open_source
 
@@ -76,14 +76,14 @@ def test_predictions_of_sentence_transformers(tmp_path: Path) -> None:
         ('{"q": {"a": 1}', FileError, "m.json: no JSON"),
         ('{"q": {"a": 1}, "r": 5}', FileError, "JSON, but neither"),
         ('{"q": {"a": "near"}}', FileError, "JSON, but neither"),
-        ('{"q": {"a": 1}, "r": {"b": "near"}}', DataError, "'near' among the numbers"),
+        ('{"q": {"a": 1}, "r": {"b": "near"}}', ColumnError, "column 'score' cannot be used"),
         (
             '{"mteb_model_meta": {}, "default": {"test": {"q": [1]}}}',
             FileError,
             "JSON, but neither",
         ),
         ('{"mteb_model_meta": {}, "default": 3}', FileError, "predictions of 0 subsets and splits"),
-        ('{"q": {"\\ud800": 1}}', DataError, "half of a surrogate pair"),
+        ('{"q": {"\\ud800": 1}}', DataError, "half a surrogate pair"),
         ('{"q": ' + '{"a": ' * 100_000, FileError, "no JSON"),
     ],
 )
