@@ -22,8 +22,8 @@ report: .venv/installed ## score the two samples, print the summary, write repor
 dashboard: .venv/installed-app ## look at the samples in a browser
 	@$(BIN)/retrieval-report dashboard
 
-test: .venv/installed-dev ## run the tests and doctests; with EVERYTHING=yes the slow ones too
-	$(PYTEST) --durations=30 $(if $(EVERYTHING),,-m "not slow")
+test: .venv/installed-dev ## run the tests and doctests; with EVERYTHING=yes the slow ones and those of Spark too
+	$(PYTEST) --durations=30 $(if $(EVERYTHING),,-m "not slow and not spark")
 
 coverage: .venv/installed-dev ## run all tests and say which lines no test reaches (two to three times as long as test)
 	@# Coverage cannot look into compiled kernels: the tests that reach all of them run once more, first, interpreted.
