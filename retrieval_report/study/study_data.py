@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import Any, NamedTuple, Self, TypedDict, TypeVar, overload
 
 import polars as pl
@@ -15,7 +16,13 @@ from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.corrections import check_correction
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import RowOptions, ScoringOptions, options_with
+from retrieval_report.contracts.options import (
+    OPTIONS,
+    RULES,
+    RowOptions,
+    ScoringOptions,
+    options_with,
+)
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
@@ -23,20 +30,24 @@ from retrieval_report.engines.memo import Once
 from retrieval_report.metrics.parsing import Cutoffs, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.systems.audit import audit
 from retrieval_report.systems.evaluate_like import check_like, measures_like, score_like
+from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 
 Measure = tuple[str, int | None]
 ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 MOST_KEPT = 200  # answers of one study and all narrower ones
 AVERAGES = ("micro", "macro", "weighted")
-# The options that also decide which rows count in the tie profile and the hints, and in the audit.
+# The options that also decide in the tie profile and the hints, in the coverage by judgements, which
+# knows all relevant items and is not asked how lists end, and in the audit.
 ROW_OPTIONS = tuple(RowOptions.__annotations__)
-COVERAGE_OPTIONS = ("decimals", "missing_query", "unjudged_query", "null_distance", "threads")
-AUDIT_OPTIONS = (
-    *("relevant_from", "no_relevant", "missing_query"),
-    *("unjudged", "unjudged_query", "null_distance", "threads"),
+COVERAGE_OPTIONS = tuple(
+    name
+    for name in (*RULES, "threads")
+    if name not in (*ABOUT_RELEVANCE, "relevant_items", "truncated")
 )
+AUDIT_OPTIONS = tuple(name for name in signature(audit).parameters if name in OPTIONS)
 Answer = TypeVar("Answer")
 
 

@@ -17,6 +17,7 @@ from retrieval_report.metrics.catalogue import RBP
 from retrieval_report.metrics.parsing import Cutoffs
 from retrieval_report.reading.frames import to_polars
 
+ABOUT_RELEVANCE = ("relevant_from", "unjudged", "no_relevant", "distance_threshold")
 TURNED = {"best": "worst", "worst": "best"}
 
 
@@ -73,9 +74,7 @@ def judgement_coverage(
     >>> found.filter(metric="rbp_residual(p=0.5)")["value"].to_list()
     [0.75, 1.0, 1.0, 0.5]
     """
-    refused = sorted(
-        options.keys() & {"relevant_from", "unjudged", "no_relevant", "distance_threshold"}
-    )
+    refused = sorted(options.keys() & set(ABOUT_RELEVANCE))
     if refused:
         raise ParameterError(
             f"judgement_coverage: {refused[0]} is about relevance, which is not used"
