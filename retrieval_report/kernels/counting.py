@@ -16,7 +16,7 @@ def cell_rows(first: int, last: int, listed: Listed, lists: Lists, found: Places
     """Fill in, for every cell of the lists ``first`` … ``last`` − 1, its last row in the order
     received.
     """
-    begin, end, row_of = listed.of_list
+    begin, end = listed.of_list
     longest = max((end[first:last] - begin[first:last]).max(), 1) if last > first else 1
     keys, grades, counts = (
         np.empty(longest, np.int64),
@@ -38,4 +38,4 @@ def cell_rows(first: int, last: int, listed: Listed, lists: Lists, found: Places
             cell = lists.tie[tie]
             while lists.grade[cell] != grades[position]:
                 cell += 1
-            found[cell] = row_of[begin[q] + position] if row_of.size > 0 else begin[q] + position
+            found[cell] = begin[q] + position

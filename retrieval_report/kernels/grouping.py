@@ -13,104 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
-from retrieval_report.kernels.lists import Cells, Codes, Integers, Keys, Lists, Places, Rows
+from retrieval_report.kernels.lists import Cells, Codes, Integers, Lists, Rows
 
-FEW_KEYS = 1 << 14
 DECIDING = 24  # a list is first sorted by this many of the highest bits of its keys
 ROOM = 1024  # a table this small is cheap to clear for every list
-
-
-@kernel
-def slot_of(key: np.uint64, mask: np.uint64) -> np.uint64:
-    """Return the first slot to look for a key in (Fibonacci hashing on mixed bits)."""
-    return ((key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
-
-
-@kernel
-def table_mask(most: int) -> np.uint64:
-    """Return the bit mask of a hash table with at least twice as many slots as keys."""
-    size = 4
-    while size < 2 * most:
-        size *= 2
-    return np.uint64(size - 1)
-
-
-@allocating
-def _table_of(keys: Keys, first: Places, found: int, mask: np.uint64) -> Places:
-    """Return a hash table of the keys numbered so far; a slot holds code + 1, or 0 if it is
-    free.
-    """
-    table = np.zeros(int(mask) + 1, np.uint32)
-    for code in range(found):
-        slot = slot_of(keys[first[code]], mask)
-        while table[slot] != 0:
-            slot = (slot + np.uint64(1)) & mask
-        table[slot] = code + 1
-    return table
-
-
-@allocating
-def factorise(keys: Keys, codes: Places) -> Places:
-    """Number the distinct keys in order of first appearance; return the row where each appears
-    first.
-    """
-    first, found = np.empty(keys.size, np.uint32), ZERO
-    mask = table_mask(
-        min(keys.size, FEW_KEYS)
-    )  # rows usually share few keys, and a small table stays in the cache
-    table = _table_of(keys, first, found, mask)
-    for row in range(keys.size):
-        slot = slot_of(keys[row], mask)
-        while table[slot] != 0 and keys[first[table[slot] - 1]] != keys[row]:
-            slot = (slot + np.uint64(1)) & mask
-        if table[slot] == 0:
-            first[found] = row
-            found += 1
-            table[slot] = found
-            if 2 * found > table.size:
-                codes[row] = found - 1
-                mask = table_mask(4 * found)
-                table = _table_of(keys, first, found, mask)
-                continue
-        codes[row] = table[slot] - 1
-    return first[:found].copy()
-
-
-@allocating
-def stable_by_code(codes: Places, start: Integers, row_of: Places) -> None:
-    """Sort rows by their code, rows of one code in the order received (counting sort)."""
-    for row in range(codes.size):
-        start[codes[row] + 1] += 1
-    for code in range(1, start.size):
-        start[code] += start[code - 1]
-    bucket = start[:-1].copy()
-    for row in range(codes.size):
-        row_of[bucket[codes[row]]] = row
-        bucket[codes[row]] += 1
-
-
-@allocating
-def repeating_list(first: int, last: int, rows: Rows, item: Keys) -> int:
-    """Return the first of the lists ``first`` … ``last`` − 1 in which two rows have the same item
-    key, or −1.
-    """
-    begin, end, row_of = rows
-    longest = 1
-    for q in range(first, last):
-        longest = max(longest, end[q] - begin[q])
-    size = int(table_mask(longest)) + 1
-    table, stamp = np.empty(size, np.uint64), np.full(size, -1, np.int64)
-    for q in range(first, last):
-        mask = table_mask(end[q] - begin[q])
-        for position in range(begin[q], end[q]):
-            key = item[row_of[position]] if row_of.size > 0 else item[position]
-            slot = slot_of(key, mask)
-            while stamp[slot] == q:
-                if table[slot] == key:
-                    return q
-                slot = (slot + np.uint64(1)) & mask
-            table[slot], stamp[slot] = key, q
-    return -1
 
 
 class Listed(NamedTuple):
@@ -294,7 +200,6 @@ def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
     """Copy the rows of a list into ``rows``; return the smallest and largest key and whether the
     keys ascend.
     """
-    row_of, row_count = listed.of_list.row_of, listed.items
     key, grade, count = rows
     low, high, ascending, last = (
         np.iinfo(np.int64).max,
@@ -303,11 +208,10 @@ def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
         np.iinfo(np.int64).min,
     )
     for position in range(key.size):
-        row = row_of[begin + position] if row_of.size > 0 else begin + position
-        value = listed.key[row]
-        key[position], grade[position] = value, listed.grade[row]
-        if row_count.size > 0:
-            count[position] = row_count[row]
+        value = listed.key[begin + position]
+        key[position], grade[position] = value, listed.grade[begin + position]
+        if listed.items.size > 0:
+            count[position] = listed.items[begin + position]
         ascending = ascending and value >= last
         low, high, last = min(low, value), max(high, value), value
     return low, high, ascending

@@ -69,13 +69,10 @@ class Cells(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Which rows belong to which list: entries ``begin`` … ``end`` − 1 of ``row_of``, or those rows
-    themselves.
-    """
+    """Which rows belong to which list: ``begin`` … ``end`` − 1; every row is in one."""
 
     begin: Integers
     end: Integers
-    row_of: Places  # empty: the rows of a list are already contiguous
 
     @property
     def work(self) -> Integers:
@@ -84,21 +81,12 @@ class Rows(NamedTuple):
 
     def list_of(self) -> Places:
         """Return the list that every row belongs to."""
-        length = self.end - self.begin
-        numbers = np.repeat(np.arange(length.size, dtype=np.uint32), length)
-        places = np.arange(numbers.size) + np.repeat(
-            self.begin - np.cumsum(length) + length, length
-        )
-        found = np.empty(numbers.size, np.uint32)
-        found[self.row_of[places] if self.row_of.size else places] = numbers
-        return found
+        in_order = np.argsort(self.begin, kind="stable").astype(np.uint32)
+        return np.repeat(in_order, (self.end - self.begin)[in_order])
 
     def sums(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Return for each list the sum of its rows' values, modulo 2**64."""
-        in_order = values[self.row_of] if self.row_of.size else values
-        before = np.concatenate(
-            [np.zeros(1, values.dtype), np.cumsum(in_order, dtype=values.dtype)]
-        )
+        before = np.concatenate([np.zeros(1, values.dtype), np.cumsum(values, dtype=values.dtype)])
         return np.asarray(before[self.end] - before[self.begin])
 
 

@@ -21,7 +21,6 @@ from retrieval_report.kernels.lists import (
     Integers,
     Keys,
     Lists,
-    Places,
     Rows,
     frozen,
 )
@@ -29,7 +28,6 @@ from retrieval_report.kernels.lists import (
 Result = TypeVar("Result")
 
 SMALL = 20_000  # with fewer rows or cells, threads cost more than they save
-FEW_GRADES = 100_000
 CHUNKS = 4  # ranges per thread, so that one long list does not keep the others waiting
 
 
@@ -74,16 +72,11 @@ def id_keys(ids: pl.Series) -> Keys:
     """Return a 64-bit key for every id: whole numbers as they are, others hashed. Equal ids have
     equal keys.
     """
-    if _hashed(ids.dtype):
+    if not ids.dtype.is_integer() or ids.dtype in (pl.Int128, pl.UInt128):
         return frozen(ids.hash().to_numpy())
     return frozen(
         ids.cast(pl.UInt64 if ids.dtype == pl.UInt64 else pl.Int64).to_numpy().view(np.uint64)
     )
-
-
-def _hashed(dtype: pl.DataType) -> bool:
-    """Return whether the keys of ids are hashes, which two ids might share."""
-    return not dtype.is_integer() or dtype in (pl.Int128, pl.UInt128)
 
 
 def order_keys(values: pl.Series, *, falling: bool) -> Integers:
@@ -126,68 +119,27 @@ def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
     """Return the distinct relevances of the rows and of ``known``, ascending, and the index of each
     row's relevance.
     """
-    most = relevance.max() if relevance.dtype.is_integer() else None
-    if (
-        isinstance(most, int) and most <= FEW_GRADES
-    ):  # for small whole grades, a table replaces the hash
-        whole = relevance.cast(pl.Int64).to_numpy()
-        seen = np.zeros(most + 1, np.bool_)
-        seen[whole] = True
-        grades = np.unique(np.concatenate([[0.0], known, np.flatnonzero(seen)]))
-        return grades, np.searchsorted(grades, np.arange(most + 1)).astype(np.int32)[whole]
-    values = relevance.cast(pl.Float64).to_numpy() + 0.0
-    codes = np.empty(values.size, np.uint32)
-    first = grouping.factorise(frozen(values.view(np.uint64)), codes)
-    grades = np.unique(np.concatenate([[0.0], known, values[first]]))
-    return grades, np.searchsorted(grades, values[first]).astype(np.int32)[codes]
+    distinct = relevance.unique()
+    values = distinct.cast(pl.Float64).to_numpy() + 0.0  # makes −0.0 equal 0.0
+    grades = np.unique(np.concatenate([[0.0], known, values]))
+    codes = pl.Series(np.searchsorted(grades, values).astype(np.int32))
+    return grades, relevance.replace_strict(distinct, codes, return_dtype=pl.Int32).to_numpy()
 
 
-def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, Rows]:
-    """Return the distinct keys, sorted, and the rows of each; lists are numbered in this order."""
-    changes = frame.select(
-        pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys).fill_null(True)
-    )
-    at = np.flatnonzero(changes.to_series().to_numpy())
-    scattered = at.size > frame.height // 2
-    heads = frame.select(keys) if scattered else frame.select(keys)[at]
-    codes, first = _codes_of(heads)
-    names = heads[first].with_row_index("code").sort(keys)
-    old = names["code"].to_numpy()
-    names = names.drop("code")
-    if old.size == heads.height and not scattered:
-        ends = np.append(at[1:], frame.height)
-        return names, Rows(at[old], ends[old], np.empty(0, np.uint32))
-    new = np.empty(old.size, np.uint32)
-    new[old] = np.arange(old.size, dtype=np.uint32)
-    codes = new[codes]
-    if not scattered:
-        codes = np.repeat(codes, np.diff(np.append(at, frame.height)))
-    start, row_of = np.zeros(old.size + 1, np.int64), np.empty(frame.height, np.uint32)
-    grouping.stable_by_code(codes, start, row_of)
-    return names, Rows(start[:-1], start[1:], row_of)
-
-
-def _codes_of(heads: pl.DataFrame) -> tuple[Places, Places]:
-    """Number the distinct rows of keys, and return where each appears first."""
-    parts = [_codes_of_ids(heads[name]) for name in heads.columns]
-    parts = [part for part in parts if part[1].size > 1] or parts[
-        :1
-    ]  # a constant key decides nothing
-    if len(parts) == 1:
-        return parts[0]
-    combined = np.zeros(heads.height, np.uint64)
-    for own, firsts in parts:
-        combined = combined * np.uint64(firsts.size) + own
-    codes = np.empty(heads.height, np.uint32)
-    return codes, grouping.factorise(frozen(combined), codes)
-
-
-def _codes_of_ids(ids: pl.Series) -> tuple[Places, Places]:
-    codes = np.empty(len(ids), np.uint32)
-    firsts = grouping.factorise(id_keys(ids), codes)
-    if _hashed(ids.dtype) and not (ids[firsts][codes] == ids).all():  # two ids share a hash
-        firsts = grouping.factorise(frozen(ids.rank("dense").cast(pl.UInt64).to_numpy()), codes)
-    return codes, firsts
+def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
+    """Return the rows with those of each list together, the distinct keys, sorted, and the rows of
+    each; lists are numbered in this order.
+    """
+    changes = pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys)
+    first = frame.select(changes.fill_null(True)).to_series().arg_true().cast(pl.Int64)
+    heads = frame.select(keys)[first]
+    if heads.n_unique() < heads.height:
+        rows = frame.select(keys).with_row_index("row")
+        order = rows.group_by(keys, maintain_order=True).agg("row")["row"].explode()
+        return locate(frame[order], keys)
+    end = first.shift(-1, fill_value=frame.height)
+    lists = heads.with_columns(begin=first, end=end).sort(keys)
+    return frame, lists.select(keys), Rows(lists["begin"].to_numpy(), lists["end"].to_numpy())
 
 
 def lists_from_rows(

@@ -25,7 +25,6 @@ from retrieval_report.contracts.frames import (
 )
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.warning import warn
-from retrieval_report.kernels import grouping
 from retrieval_report.kernels.lists import Codes, Floats, Keys, Rows
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring import arrays
@@ -128,7 +127,7 @@ class Judged:
         self, retrieved: pl.DataFrame, known: pl.DataFrame, lists: pl.DataFrame
     ) -> Judged:
         """Return a record of other items, possibly in other lists."""
-        found, rows, keys = Located.of(retrieved)
+        retrieved, found, rows, keys = Located.of(retrieved)
         whole = replace(
             self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
         )
@@ -207,13 +206,13 @@ def judge(
     judged = parts.judgements is not None
     known = parts.unretrieved if parts.judgements is None else parts.judgements
     others = np.concatenate([_relevances(parts.unretrieved), _relevances(known), whole.grades])
-    grades, grade = arrays.grade_indices(parts.rows["relevance"], others)
+    grades, grade = arrays.grade_indices(located.frame["relevance"], others)
     _check_items(parts, located, grade)
     lists = all_lists(found, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
     rows = _spread(located.rows, found, lists)
-    return Judged(parts.rows, known, lists, rows, located.items, grades, grade, whole)
+    return Judged(located.frame, known, lists, rows, located.items, grades, grade, whole)
 
 
 def _read(
@@ -325,8 +324,9 @@ def _check_items(parts: _Parts, located: Located, grade: Codes) -> None:
     if located.items is None:
         return
     judged, frame = parts.judgements is not None, with_model(parts.rows)
-    suspect = grouping.repeating_list(0, located.names.height, located.rows, located.items)
-    if suspect >= 0 or parts.unretrieved.height:
+    lists, queries = located.names.height, arrays.id_keys(located.names["query"])
+    repeated = located.items_of(np.arange(lists, dtype=np.uint64)) < frame.height
+    if repeated or parts.unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
         rows = pl.concat(
             part.select(columns).cast({"relevance": pl.Float64})
@@ -335,22 +335,20 @@ def _check_items(parts: _Parts, located: Located, grade: Codes) -> None:
         check_unique(rows, columns[:-1], "rankings")
         if not judged:
             check_agreement(rows)
-    if not judged and with_model(located.names)["model"].n_unique() > 1:
-        codes = np.empty(frame.height, np.uint32)
-        first = grouping.factorise(located.pairs, codes)
-        if (grade != grade[first[codes]]).any():
-            check_agreement(frame)
+    several = not judged and with_model(located.names)["model"].n_unique() > 1
+    if several and located.items_of(queries) < located.items_of(queries, grade):
+        check_agreement(frame)
 
 
 def _spread(rows: Rows, found: pl.DataFrame, names: pl.DataFrame) -> Rows:
     """Return the rows of all lists; lists that were not found have none."""
     if names.height == found.height:
         return rows
-    names = names.select(KEYS).with_row_index("list")
-    index = found.join(names, on=KEYS, how="left", maintain_order="left")["list"].to_numpy()
-    begin, end = np.zeros(names.height, np.int64), np.zeros(names.height, np.int64)
-    begin[index], end[index] = rows.begin, rows.end
-    return Rows(begin, end, rows.row_of)
+    places = found.with_columns(begin=rows.begin, end=rows.end)
+    spread = (
+        names.select(KEYS).join(places, on=KEYS, how="left", maintain_order="left").fill_null(0)
+    )
+    return Rows(spread["begin"].to_numpy(), spread["end"].to_numpy())
 
 
 def _refuse_unknown_relevant(judgements: object, queries: object) -> None:

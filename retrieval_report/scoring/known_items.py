@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.checks import refuse, warn_unmatched
-from retrieval_report.kernels.lists import Keys, Rows, frozen
+from retrieval_report.kernels.lists import Codes, Keys, Rows
 from retrieval_report.reading.ids import in_kind_of
 from retrieval_report.scoring import arrays
 
@@ -18,8 +18,9 @@ UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to
 
 
 class Located(NamedTuple):
-    """Rows with their lists, and a 64-bit key for every item."""
+    """Rows with those of each list together, and a 64-bit key for every item."""
 
+    frame: pl.DataFrame
     names: pl.DataFrame  # the keys of the lists, sorted
     rows: Rows
     items: Keys | None  # None for counts
@@ -27,15 +28,18 @@ class Located(NamedTuple):
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Located:
         """Find the lists of a frame."""
-        names, rows = arrays.locate(frame, [key for key in KEYS if key in frame.columns])
-        return cls(names, rows, arrays.id_keys(frame["item"]) if "item" in frame.columns else None)
+        frame, names, rows = arrays.locate(frame, [key for key in KEYS if key in frame.columns])
+        items = arrays.id_keys(frame["item"]) if "item" in frame.columns else None
+        return cls(frame, names, rows, items)
 
-    @property
-    def pairs(self) -> Keys:
-        """Return a number for every row, equal for the same item of the same query."""
+    def items_of(self, groups: Keys, others: Codes | int = 0) -> int:
+        """Return how many items there are, each once in every group of lists, and with other
+        ``others`` another one.
+        """
         assert self.items is not None
-        of_list = arrays.id_keys(self.names["query"]) * SPREAD
-        return frozen((of_list[self.rows.list_of()] ^ self.items) * SPREAD)
+        items = (groups[self.rows.list_of()] * SPREAD ^ self.items) * SPREAD
+        items = np.sort(items + np.asarray(others).astype(np.uint64))
+        return int(np.count_nonzero(items[1:] != items[:-1])) + 1
 
 
 def judged_rows(

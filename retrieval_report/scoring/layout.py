@@ -203,10 +203,8 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
     if options.naive_order == "row":
         return judged
     falling = options.naive_order == "item_descending"
-    rows, stand_together = judged.retrieved, not judged.rows.row_of.size
-    if stand_together and _rise(
-        rows["item"], judged.rows.list_of()
-    ):  # as in an audit, which sorts once for all
+    rows = judged.retrieved
+    if _rise(rows["item"], judged.rows.list_of()):  # as in an audit, which sorts once for all
         if not falling:
             return judged
         rows = rows.reverse()

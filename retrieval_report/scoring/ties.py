@@ -74,9 +74,10 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     └──────┴──────────┴─────┴───────────┴──────────┴──────────────┘
     """
     least = Options(relevant_from=relevant_from).relevant_from
-    return with_ties(
-        _judged(to_polars(rankings, "rankings").drop("count", strict=False)).scored_rows, least
-    )
+    frame = to_polars(rankings, "rankings").drop("count", strict=False)
+    if "row" not in frame.columns:  # judging puts the rows of a list together
+        frame = frame.with_columns(row=pl.int_range(pl.len()))
+    return with_ties(_judged(frame).scored_rows, least)
 
 
 def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:

@@ -82,7 +82,7 @@ def check(lists: list[list[tuple[int, int]]], naive: bool) -> None:
     begins = ends - [len(rows) for rows in lists]
     key = np.array([key for rows in lists for key, _ in rows], np.int64)
     grade = np.array([grade for rows in lists for _, grade in rows], np.int32)
-    rows = Rows(begins.astype(np.int64), ends, np.empty(0, np.uint32))
+    rows = Rows(begins.astype(np.int64), ends)
     ties, each = lists_from_rows(rows, key, grade, np.empty(0, np.int64), 3, naive=naive, workers=2)
     assert ties.start.size == len(lists) + 1
     for number, members in enumerate(lists):

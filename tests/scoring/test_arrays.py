@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval_report.kernels import grouping
-from retrieval_report.kernels.lists import Lists, frozen
+from retrieval_report.kernels.lists import Lists
 from retrieval_report.scoring import arrays
 
 WHOLE = {
@@ -60,41 +59,17 @@ def test_float32_and_decimals_keep_their_order() -> None:
     same_order(exact, pl.Series(exact))
 
 
-@given(st.lists(st.integers(0, 30), max_size=200))
-def test_factorise_numbers_keys_by_first_appearance(values: list[int]) -> None:
-    codes = np.empty(len(values), np.uint32)
-    first = grouping.factorise(frozen(np.array(values, np.uint64)), codes)
-    distinct = list(dict.fromkeys(values))
-    assert [values[row] for row in first] == distinct
-    assert codes.tolist() == [distinct.index(value) for value in values]
-
-
-def test_factorise_finds_all_of_many_keys_where_its_table_has_to_grow() -> None:
-    many = np.random.default_rng(18).permutation(2 * grouping.FEW_KEYS).astype(np.uint64)
-    codes = np.empty(2 * many.size, np.uint32)
-    first = grouping.factorise(frozen(np.concatenate([many, many])), codes)
-    assert first.tolist() == list(range(many.size))
-    assert codes.tolist() == [*range(many.size), *range(many.size)]
-
-
-def test_texts_that_share_a_hash_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    frame = pl.DataFrame({"query": ["a", "b", "a", "c"]})
-    monkeypatch.setattr(arrays, "id_keys", lambda ids: frozen(np.zeros(len(ids), np.uint64)))
-    names, rows = arrays.locate(frame, ["query"])
-    assert names["query"].to_list() == ["a", "b", "c"]
-    assert rows.list_of().tolist() == [0, 1, 0, 2]
-
-
-def test_locate_finds_rows_that_stand_together_and_rows_that_do_not() -> None:
-    together = pl.DataFrame({"query": [5, 5, 2, 2, 2, 9]})
-    names, rows = arrays.locate(together, ["query"])
+def test_locate_finds_rows_that_stand_together_and_gathers_those_that_do_not() -> None:
+    together = pl.DataFrame({"query": [5, 5, 2, 2, 2, 9], "row": range(6)})
+    frame, names, rows = arrays.locate(together, ["query"])
+    assert frame.equals(together)
     assert names["query"].to_list() == [2, 5, 9]
-    assert rows.row_of.size == 0
     assert rows.list_of().tolist() == [1, 1, 0, 0, 0, 2]
-    scattered = pl.DataFrame({"model": ["b", "b", "a", "b"], "query": [5, 5, 5, 5]})
-    names, rows = arrays.locate(scattered, ["model", "query"])
+    scattered = pl.DataFrame({"model": ["b", "b", "a", "b"], "query": [5] * 4, "row": range(4)})
+    frame, names, rows = arrays.locate(scattered, ["model", "query"])
     assert names.rows() == [("a", 5), ("b", 5)]
-    assert rows.list_of().tolist() == [1, 1, 0, 1]
+    assert frame["row"].to_list() == [0, 1, 3, 2]
+    assert rows.list_of().tolist() == [1, 1, 1, 0]
 
 
 def test_fractional_grades_have_codes_in_order() -> None:
@@ -183,5 +158,6 @@ def test_items_of_lists_and_of_their_last_ties_are_counted_by_grade() -> None:
 @pytest.mark.parametrize("queries", [["b", "b", "a", "c", "c"], ["b", "a", "b", "c", "a"], []])
 def test_every_row_has_the_number_of_its_list(queries: list[str]) -> None:
     frame = pl.DataFrame({"query": queries}, schema={"query": pl.String})
-    names, rows = arrays.locate(frame, ["query"])
-    assert names["query"].gather(rows.list_of()).to_list() == queries
+    found, names, rows = arrays.locate(frame, ["query"])
+    assert names["query"].gather(rows.list_of()).equals(found["query"])
+    assert sorted(found["query"]) == sorted(queries)
