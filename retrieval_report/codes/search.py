@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.codes.counts import count_relevant
 from retrieval_report.codes.labels import LabelSpace, check_ids
-from retrieval_report.contracts.arguments import listed
+from retrieval_report.contracts.arguments import check_flag, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.reading.combine import Part, combine
@@ -175,6 +175,7 @@ def from_search(
     given = results if isinstance(results, Mapping) else {"model": results}
     if not given:
         raise ParameterError("results: none given")
+    check_flag("exclude_self", exclude_self)
     found = {
         _name(model): read_results(one, f"model {model!r}", indexes=indexes)
         for model, one in given.items()
@@ -281,7 +282,7 @@ def _query_ids(ids: object, count: int, indexes: object) -> pl.Series | None:
 def _plain(values: object, what: str, count: int | None = None, things: str = "") -> Any:
     """Return labels or ids, after checking that there is one for each thing to name."""
     held = as_array(values, what) if hasattr(values, "detach") else values
-    if not hasattr(held, "__len__"):
+    if not hasattr(held, "__len__") or getattr(held, "ndim", 1) == 0:
         raise DataError(f"{what}: a {type(held).__name__} is not a list or array")
     if count is not None and len(held) != count:
         raise DataError(f"{what}: {len(held)} for {count} {things}")

@@ -228,6 +228,8 @@ def gate(
     check_choice("tie_order", tie_order, TIE_ORDERS)
     check_margin(margin)
     metric, cutoff = _one_measure(measure)
+    if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
+        raise ParameterError(f"names: {names!r} is not a pair of names")
     runs = check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
     settings: dict[str, Any] = {
         "missing_query": "error",

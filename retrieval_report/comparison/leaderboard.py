@@ -16,6 +16,7 @@ from retrieval_report.comparison.corrections import (
 from retrieval_report.comparison.letters import letter_columns, letter_texts
 from retrieval_report.comparison.tie_ranks import tie_ranks
 from retrieval_report.comparison.verdicts import TOLERANCE
+from retrieval_report.contracts.arguments import check_flag
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import SCORE, check_fraction, check_scores
@@ -129,6 +130,7 @@ def leaderboard(
     """
     alpha = check_fraction("alpha", alpha)
     check_correction(correction)
+    check_flag("letters", letters)
     given = check_scores(scores)
     grid = Grid.of(given)
     asked = grid.asked(policies)

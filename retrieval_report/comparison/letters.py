@@ -9,6 +9,7 @@ import string
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import check_text
 from retrieval_report.contracts.errors import ColumnError, DataError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import SCORE, check_fraction, hold
@@ -77,7 +78,7 @@ def compact_letters(pairs: object, *, p: str = "family_p", alpha: float = 0.05) 
     """
     alpha = check_fraction("alpha", alpha)
     frame = to_polars(pairs, "pairs")
-    if p not in frame.columns:
+    if check_text("p", p) not in frame.columns:
         raise ColumnError(f"pairs: no column {p!r}; p names the column of p-values")
     frame = hold(frame, {**PAIRS, p: pl.Float64}, "pairs", "compare")
     parts = [pl.DataFrame(schema=LETTERS)]

@@ -13,9 +13,10 @@ import polars as pl
 
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
-from retrieval_report.contracts.arguments import is_number
+from retrieval_report.contracts.arguments import check_whole, is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
@@ -321,6 +322,7 @@ def detectable_effect(
     """
     from scipy import optimize
 
+    _check_design(std, queries, alpha, power, sides)
     if queries < 2 or not std >= 0:
         return math.nan
     if power <= alpha:
@@ -360,6 +362,7 @@ def queries_needed(
     (156, 2475)
     """
     check_margin(effect)
+    _check_design(std, 2, alpha, power, sides)
     if not std >= 0:
         return None
     if std == 0:
@@ -373,6 +376,16 @@ def queries_needed(
     return numbers.start + bisect_left(
         numbers, power, key=lambda n: _power(effect / std, n, alpha, sides)
     )
+
+
+def _check_design(std: object, queries: object, alpha: float, power: float, sides: int) -> None:
+    """Refuse what is no design of a test; ``std`` may be NaN, if it is not known."""
+    if not is_number(std) and not (isinstance(std, float) and math.isnan(std)):
+        raise ParameterError(f"std: {std!r} is not a number")
+    check_whole("queries", queries, 0, MOST_ITEMS)
+    check_fraction("alpha", alpha)
+    check_fraction("power", power)
+    check_whole("sides", sides, 1, 2)
 
 
 def _power(effect: float, queries: int, alpha: float, sides: int) -> float:

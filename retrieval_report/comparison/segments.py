@@ -13,6 +13,7 @@ import polars as pl
 from retrieval_report.comparison.corrections import OF_SINGLE_TESTS, corrected
 from retrieval_report.comparison.pairs import COMPARISON, ComparisonOptions, compare
 from retrieval_report.comparison.verdicts import segment_rule
+from retrieval_report.contracts.arguments import check_text
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
@@ -80,7 +81,7 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     """
     frame = check_scores(scores)
     given = to_polars(queries, "queries")
-    for name in ("query", by):
+    for name in ("query", check_text("by", by)):
         if name not in given.columns:
             raise ColumnError(
                 f"queries: no column {name!r}; found {', '.join(map(repr, given.columns))}"

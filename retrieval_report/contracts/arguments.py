@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Hashable, Iterable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -81,6 +83,45 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
             f"{'on' if most is None else f'to {most}'}"
         )
     return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return a truth value of Python or NumPy as Python's; raise a ParameterError for anything else.
+
+    >>> check_flag("letters", np.bool_(True))
+    True
+    >>> check_flag("letters", "no")
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: letters: 'no' is neither True nor False
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name}: {value!r} is neither True nor False")
+    return bool(value)
+
+
+def check_text(name: str, value: object) -> str:
+    """Return text; raise a ParameterError for anything else.
+
+    >>> check_text("model", 5)
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: model: 5 is not text
+    """
+    if not isinstance(value, str):
+        raise ParameterError(f"{name}: {value!r} is not text")
+    return value
+
+
+def check_path(name: str, value: object) -> Path:
+    """Return a path of text or `os.PathLike`; raise a ParameterError for anything else.
+
+    >>> check_path("out", 5)
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: out: 5 is not a path
+    """
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(path, str):
+        raise ParameterError(f"{name}: {value!r} is not a path")
+    return Path(path)
 
 
 def listed(given: object, single: tuple[type, ...] = (str, bytes)) -> list[object]:

@@ -12,7 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypedDict
 
-from retrieval_report.contracts.arguments import check_whole, is_number, is_whole, listed
+from retrieval_report.contracts.arguments import (
+    check_flag,
+    check_whole,
+    is_number,
+    is_whole,
+    listed,
+)
 from retrieval_report.contracts.checks import check_choice, did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.significance_tests import CORRECTIONS, MAX_T, MEANINGS
@@ -22,6 +28,7 @@ POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 RULE, DRAW, ORDER, RUN = "rule", "draw", "order", "run"
 ELSEWHERE = {  # arguments that another function has, or has under another name
     "metrics": "; of a Study it is called 'measures'",
+    "k": "; write the cutoff beside the metric, as in metrics='ndcg@10', or pass cutoffs=10",
     **dict.fromkeys(
         ("query_labels", "item_labels", "scores"), "; pass it to from_search, and its result here"
     ),
@@ -245,7 +252,7 @@ class Options:
         role=RUN,
     )
     progress: bool = _option(
-        False, "Progress", "Whether a progress bar is shown.", kind=bool, role=RUN
+        False, "Progress", "Whether a progress bar is shown.", kind=bool, check=check_flag, role=RUN
     )
 
     def __post_init__(self) -> None:

@@ -12,11 +12,11 @@ from typing import Unpack
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.arguments import check_path, check_whole
 from retrieval_report.contracts.errors import OutputError, one_line
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
 from retrieval_report.engines.disk_tables import Table, open_table
-from retrieval_report.engines.resume import keeping
+from retrieval_report.engines.resume import facts_of, keeping
 from retrieval_report.engines.score_parts import afresh, counted_parts, scored_parts
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.scoring.scores import ListScores
@@ -67,7 +67,8 @@ def evaluate_to(
 
     Memory grows with ``rows_per_part``, the rows of the largest query (of all models together), the
     judgements and queries frames, and slowly with the number of queries, but not with the number of
-    rows. More rows than ``rows_per_part`` are copied once to a temporary folder beside ``out``,
+    rows. If the rows of each query are contiguous (in the whole, or within each of a few files),
+    they are read in place; otherwise they are copied once to a temporary folder beside ``out``,
     which needs about as much space as the input as Parquet.
 
     Parameters
@@ -137,11 +138,17 @@ def evaluate_to(
     [('q', 'rr', 'naive', 0.5), ('q', 'rr', 'best', 0.5)]
     """
     requests, settings = parse_metrics(metrics, cutoffs), options_with(options)
-    with _opened(Path(out), rankings, rows_per_part, columns, model) as (table, folder, size):
+    with _opened(check_path("out", out), rankings, rows_per_part, columns, model) as (
+        table,
+        folder,
+        size,
+    ):
         given = (table, judgements, queries, requests, settings)
-        keep = afresh if resume is None else keeping(Path(resume), *given)
+        keep = afresh if resume is None else keeping(check_path("resume", resume), facts_of(*given))
         scores = scored_parts(*given, folder, size, keep)
-        return _write(chain.from_iterable(map(ListScores.frames, scores)), folder(), Path(out))
+        return _write(
+            chain.from_iterable(map(ListScores.frames, scores)), folder(), check_path("out", out)
+        )
 
 
 def count_ties_to(
@@ -173,8 +180,14 @@ def count_ties_to(
     ...     pl.read_parquet(count_ties_to(f"{folder}/counts.parquet", rankings)).rows()
     [('model', 'q', 0, 0, 1), ('model', 'q', 2, 0, 1), ('model', 'q', 2, 1, 2)]
     """
-    with _opened(Path(out), rankings, rows_per_part, columns, model) as (table, folder, size):
-        return _write(counted_parts(table, folder, size, progress), folder(), Path(out))
+    with _opened(check_path("out", out), rankings, rows_per_part, columns, model) as (
+        table,
+        folder,
+        size,
+    ):
+        return _write(
+            counted_parts(table, folder, size, progress), folder(), check_path("out", out)
+        )
 
 
 @contextmanager

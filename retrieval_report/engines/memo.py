@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from retrieval_report.contracts.forks import refuse_fork
+
 Result = TypeVar("Result")
 
 
@@ -43,6 +45,7 @@ class Once:
 
     def find(self, key: Hashable, make: Callable[[], Result]) -> Result:
         """Return the result of this key; if computing it fails, the next caller tries again."""
+        refuse_fork()
         with self._lock:
             cell = self._cells.setdefault(key, _Cell())
             self._cells.move_to_end(key)

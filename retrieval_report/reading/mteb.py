@@ -85,7 +85,8 @@ def _parse(text: str, location: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{location}: no JSON: {error}") from None
+        reason = str(error).partition(";")[0]  # after it, advice for those who write Python
+        raise FileError(f"{location}: no JSON: {reason}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

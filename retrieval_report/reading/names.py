@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from retrieval_report.contracts.arguments import repeated, some
-from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.contracts.errors import ColumnError, ParameterError
 
 ID_COLUMNS = ("model", "query", "item", "label")
 """Columns that name things: text in text files, never parsed."""
@@ -156,7 +156,7 @@ def match_columns(
     {'query': 'qid', 'item': 'item', 'distance': 'score'}
     """
     _refuse_repeated(found, location)
-    matched = _mapped(found, kind, columns or {}, location)
+    matched = _mapped(found, kind, {} if columns is None else columns, location)
     matched.update(_recognised(found, kind, matched, location))
     if kind.missing(matched):
         raise lacking(kind, found, matched, f"{location}: ")
@@ -209,7 +209,7 @@ def own_names(
     >>> own_names(["qid", "item", "doc", "score", "sim"], RANKINGS, "rankings")
     {'query': 'qid', 'item': 'item', 'score': 'score'}
     """
-    mapped = _mapped(found, kind, columns or {}, location)
+    mapped = _mapped(found, kind, {} if columns is None else columns, location)
     taken = set(mapped.values())
     one_order = {"distance", "score"} & set(mapped)
     for name in kind.columns:
@@ -257,6 +257,10 @@ def _mapped(
     found: Sequence[str], kind: Kind, columns: Mapping[str, str], location: str
 ) -> dict[str, str]:
     """Apply the caller's `columns`, and refuse what cannot be applied."""
+    if not isinstance(columns, Mapping) or not all(
+        isinstance(theirs, str) for theirs in columns.values()
+    ):
+        raise ParameterError(f"columns: {columns!r} does not map our names to the file's")
     for ours, theirs in columns.items():
         if ours not in kind.columns:
             turned = (

@@ -183,8 +183,7 @@ def read_judgements(
     >>> read_judgements({"q1": {"a": 1, "b": 0}}).rows()
     [('q1', 'a', 1), ('q1', 'b', 0)]
     """
-    if negative not in ("keep", "unjudged"):
-        raise ParameterError(f"negative: expected 'keep' or 'unjudged', got {negative!r}")
+    check_choice("negative", negative, ("keep", "unjudged"))
     return _read(source, JUDGEMENTS, columns, max_bytes, max_rows=max_rows, negative=negative)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.comparison.verdicts import first_that_holds
+from retrieval_report.contracts.arguments import check_path
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.study.contents import Report
 from retrieval_report.study.export import ABOUT, read_csv
@@ -50,7 +51,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
         The folder holds no report with numbers (HTML alone cannot be loaded), or one of its files
         is missing or damaged.
     """
-    folder = Path(path)
+    folder = check_path("path", path)
     try:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         words: dict[str, Any] = {name: about[name] for name in WORDS}

@@ -14,8 +14,7 @@ from retrieval_report.metrics.parsing import Cutoffs, Metrics
 from retrieval_report.study.contents import PageOptions, Report
 from retrieval_report.study.study import Study
 from retrieval_report.study.study_data import Questions
-from retrieval_report.study.write import formats_of, save_report
-from retrieval_report.writing.files import check_writable_folder
+from retrieval_report.study.write import check_output, save_report
 
 
 class ReportOptions(PageOptions, Questions, ScoringOptions, total=False):
@@ -201,8 +200,7 @@ def write_report(
     | **model** | **0.2083 ± 0.0417** |
     ...
     """
-    formats_of(formats)  # refused before anything is computed, as the folder is
-    folder = check_writable_folder(path)
+    folder = check_output(path, formats, timestamp, raw)
     if not isinstance(rankings, Report):
         rankings = report_contents(rankings, **contents)
     elif contents:

@@ -18,6 +18,7 @@ from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.comparison.segments import segment_winners
+from retrieval_report.contracts.arguments import check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
@@ -62,7 +63,7 @@ from retrieval_report.study.study_data import (
 )
 from retrieval_report.study.terminal import frame_table, html_page, visible
 from retrieval_report.study.verdict import verdict
-from retrieval_report.study.write import save_report
+from retrieval_report.study.write import check_output, save_report
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.emulation import Emulation
 from retrieval_report.systems.evaluate_like import emulated, measures_like
@@ -70,7 +71,6 @@ from retrieval_report.ties.distributions import MEAN_DISTRIBUTION
 from retrieval_report.ties.hints import tie_hints
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.truncated_lists import truncated_lists
-from retrieval_report.writing.files import check_writable_folder
 
 MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
 MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
@@ -191,7 +191,8 @@ class Study:
         """
         known = self.model_names
         there = f"there are {', '.join(map(repr, known))}"
-        missing = [f"no model {name!r}; {there}" for name in names if name not in known]
+        texts = [check_text("models", name) for name in names]
+        missing = [f"no model {name!r}; {there}" for name in texts if name not in known]
         check_chosen("models", names, missing)
         return self._with(replace(self._view, models=tuple(dict.fromkeys(names))))
 
@@ -297,8 +298,7 @@ class Study:
     def model_names(self) -> list[str]:
         """The selected models, by name."""
         chosen = self._view.models
-        names: list[str] = self._data.frames["rankings"]["model"].unique().sort().to_list()
-        return [name for name in names if chosen is None or name in chosen]
+        return [name for name in self._data.models if chosen is None or name in chosen]
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:
@@ -705,9 +705,8 @@ class Study:
         """Write the report of what is looked at into a folder, as :func:`write_report` does; return
         the folder.
         """
-        checked = check_writable_folder(folder)
-        contents = self.contents(**about)
-        save_report(checked, contents, formats=formats, timestamp=timestamp, raw=raw)
+        checked = check_output(folder, formats, timestamp, raw)
+        save_report(checked, self.contents(**about), formats=formats, timestamp=timestamp, raw=raw)
         return Path(folder)
 
     def dashboard(

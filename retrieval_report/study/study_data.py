@@ -129,6 +129,12 @@ class Data:
         }
 
     @property
+    def models(self) -> list[str]:
+        """All models, by name."""
+        column = self.frames["rankings"]["model"]
+        return self.found.find("models", lambda: column.unique().sort().to_list())
+
+    @property
     def judged(self) -> Judged:
         """The rankings joined with judgements and queries, once."""
         options = options_with(self.options, policies=self.policies)

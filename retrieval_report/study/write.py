@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from retrieval_report.contracts.arguments import some
+from retrieval_report.contracts.arguments import check_flag, check_text, listed, some
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.warning import warn
 from retrieval_report.study.contents import Report
 from retrieval_report.study.export import ABOUT, FRAME_FORMATS, about_bytes, frame_files
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.questions import FRAMES
-from retrieval_report.writing.files import write_files
+from retrieval_report.writing.files import check_writable_folder, write_files
 
 FORMATS = ("html", "csv", "parquet", "json", "markdown", "latex")
 
@@ -30,12 +31,23 @@ def save_report(
     return list(files)
 
 
-def formats_of(formats: str | Sequence[str]) -> list[str]:
+def check_output(
+    folder: str | os.PathLike[str], formats: object, timestamp: object, raw: object
+) -> Path:
+    """Return the folder as a path; refuse what cannot be written, before anything is computed."""
+    formats_of(formats)
+    check_flag("raw", raw)
+    if timestamp is not None:
+        check_text("timestamp", timestamp)
+    return check_writable_folder(folder)
+
+
+def formats_of(formats: object) -> list[str]:
     """Return the formats as a list, of which each is known."""
-    chosen = [formats] if isinstance(formats, str) else list(formats)
+    chosen = listed(formats)
     for name in chosen:
         check_choice("formats", name, FORMATS)
-    return chosen
+    return list(map(str, chosen))
 
 
 def report_names() -> list[str]:

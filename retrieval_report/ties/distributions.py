@@ -10,7 +10,7 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.arguments import check_text, check_whole
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import ListOptions, Options, options_with
 from retrieval_report.contracts.registry import in_contract, schema
@@ -91,7 +91,7 @@ def score_distribution(
     """
     check_whole("draws", draws, 1)
     frame, given = lists_of_query(rankings, query, judgements, queries)
-    if frame.filter(pl.col("model") == model).is_empty():
+    if frame.filter(pl.col("model") == check_text("model", model)).is_empty():
         return pl.DataFrame(schema=DISTRIBUTION)
     requests = parse_metrics(metric, cutoff)
     scoring = {name: value for name, value in options.items() if name not in OWN_OPTIONS}

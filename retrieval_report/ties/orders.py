@@ -7,8 +7,8 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.arguments import check_text, check_whole
+from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.options import RowOptions, options_with
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.lists import Lists
@@ -17,6 +17,8 @@ from retrieval_report.scoring.arrays import list_keys, singles
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.scoring.ties import with_ties
+
+LIST = ("model", "query", "tie", "relevance")
 
 
 def ranking_ties(
@@ -56,7 +58,9 @@ def ranking_ties(
     frame, given = lists_of_query(rankings, query, judgements, queries)
     kept = {name: value for name, value in options.items() if name in RowOptions.__annotations__}
     checked = options_with(kept, relevant_from=relevant_from, policies="expected")
-    judged = judge(frame.filter(pl.col("model") == model), **given, options=checked)
+    judged = judge(
+        frame.filter(pl.col("model") == check_text("model", model)), **given, options=checked
+    )
     rows = rounded(judged.scored_rows, checked)
     if checked.distance_threshold is not None:
         near = pl.col("distance") <= checked.distance_threshold
@@ -77,7 +81,7 @@ def lists_of_query(
     >>> frame["distance"].to_list(), given["queries"]["query"].to_list()
     ([2], ['q'])
     """
-    frame = to_polars(rankings, "rankings")
+    frame = _with_query(rankings, "rankings")
     if "count" in frame.columns:
         raise ParameterError("rankings: a counts frame has no items, so there is no list to show")
     if "model" not in frame.columns:
@@ -87,12 +91,19 @@ def lists_of_query(
         raise ParameterError(
             f"query: {query!r} is not an id of this kind; column 'query' of the rankings is {kind}"
         )
-    frame = frame.filter(pl.col("query") == query)
+    of_query = pl.col("query") == query
     others = {"judgements": judgements, "queries": queries}
-    return frame, {
-        name: None if part is None else to_polars(part, name).filter(pl.col("query") == query)
+    return frame.filter(of_query), {
+        name: None if part is None else _with_query(part, name).filter(of_query)
         for name, part in others.items()
     }
+
+
+def _with_query(given: object, name: str) -> pl.DataFrame:
+    frame = to_polars(given, name)
+    if "query" not in frame.columns:
+        raise ColumnError(f"{name}: no column 'query'")
+    return frame
 
 
 def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame:
@@ -128,6 +139,9 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     """
     check_whole("draw", draw, 0)
     check_whole("seed", seed, 0)
+    rows = to_polars(rows, "rows")
+    if missing := [name for name in LIST if name not in rows.columns]:
+        raise ColumnError(f"rows: no column {missing[0]!r}; expected what ranking_ties returns")
     if not rows.height:
         return rows
     if (lists := rows.select("model", "query").n_unique()) != 1:

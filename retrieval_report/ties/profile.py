@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
@@ -247,7 +248,7 @@ def ties_at_cutoff(
     >>> ties_at_cutoff(rankings, cutoff=1).height
     0
     """
-    measure = check_whole("cutoff", cutoff, 1)
+    measure = check_whole("cutoff", cutoff, 1, MOST_ITEMS)
     table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
     before, size = pl.col("before"), pl.col("size")
     found = table.ties.filter((before < measure) & (before + size > measure)).with_columns(

@@ -12,7 +12,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import is_number, number_text
+from retrieval_report.contracts.arguments import is_number, listed, number_text
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
@@ -82,7 +82,7 @@ def recall_curve(
     >>> scores.select("metric", "value").rows()
     [('iprec(recall=0.5)', 0.8333333333333333), ('iprec(recall=1)', 0.6666666666666666)]
     """
-    wanted = [_checked(level) for level in levels]
+    wanted = [_checked(level) for level in listed(levels)]
     asked = options_with(options, truncated="no", policies=policies)
     for name in asked.policies:
         if name not in POLICIES:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import check_path
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import PREFIX, SUFFIX, temporary_folder
 
@@ -74,7 +75,7 @@ def check_writable_folder(folder: str | os.PathLike[str]) -> Path:
     OutputError
         The path is a file, is too long, its parent is missing, or writing there is not permitted.
     """
-    path = Path(folder)
+    path = check_path("folder", folder)
     try:
         # Permission bits do not show read-only mounts and full quotas, so try.
         probe = path / f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}" if path.is_dir() else path

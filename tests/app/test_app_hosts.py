@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import tomllib
 from pathlib import Path
@@ -20,11 +21,14 @@ UPGRADE = (
 )
 
 
-def answer(server: str, host: str) -> str:
+def answer(server: str, host: str, origin: str | None = None) -> str:
     """The first line of what a request to open a session is answered with."""
     port = urlsplit(server).port
     with socket.create_connection(("127.0.0.1", port or 0), timeout=30) as connection:
-        connection.sendall(UPGRADE.format(host=f"{host}:{port}").encode())
+        words = UPGRADE.format(host=f"{host}:{port}")
+        if origin is not None:
+            words = re.sub("Origin: .*\r\n", lambda _: f"Origin: {origin}\r\n", words)
+        connection.sendall(words.encode())
         return connection.recv(1000).decode("latin-1").splitlines()[0]
 
 
@@ -40,6 +44,17 @@ def test_a_name_that_was_made_to_mean_this_machine_opens_no_session(server: str)
         "127.0.0.1@evil",
     ):
         assert "101" not in answer(server, host), host
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "origin", ["http://[::1", "http://[zz]", "null", "", "http://a:b:c", "http://evil.example"]
+)
+def test_pages_of_elsewhere_are_refused_and_nobody_is_asked(server: str, origin: str) -> None:
+    """Streamlit answered the first two with an internal error, and asked the internet for the
+    others.
+    """
+    assert "403" in answer(server, "127.0.0.1", origin)
 
 
 def test_tracebacks_stay_in_the_terminal() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import warnings
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from polars.testing import assert_frame_equal
 
 from bad_input import LAST, POLICIES, numbers, one_list, rankings, refused, scores, value
 from catalogue_texts import TEXTS
-from retrieval_report import count_ties, evaluate
+from retrieval_report import RetrievalReportError, count_ties, evaluate, read_rankings
 from retrieval_report.contracts.errors import ColumnError, DataError, RetrievalReportWarning
 from retrieval_report.lists import tie_groups
 
@@ -294,6 +296,27 @@ def test_row_015_int8_minus_128() -> None:
         (1 / 2 + 1 / 3) / 2, rel=1e-12
     )
     assert count_ties(frame).schema["distance"] == pl.Int8
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "query,item,distance\nq,a,{}\nq,b,2\n"),
+        ("a.run", "q Q0 a 1 {} tag\nq Q0 b 2 2 tag\n"),
+        ("a.json", '{{"q": {{"a": {}, "b": 2}}}}'),
+        ("a.ndjson", '{{"query": "q", "item": "a", "distance": {}}}\n'),
+    ],
+)
+def test_a_whole_number_longer_than_python_reads_is_refused(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    """Python converts at most 4 300 digits, which ended in a traceback."""
+    path = tmp_path / name
+    path.write_text(text.format("1" * 4301))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(RetrievalReportError, match=r"infinite|no JSON"):
+            evaluate(read_rankings(path), judgements={"q": {"a": 1}}, metrics="rr")
 
 
 def test_row_016_boolean_distance() -> None:

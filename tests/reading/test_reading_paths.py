@@ -209,7 +209,5 @@ def test_negative_grades_are_kept_or_count_as_unjudged(tmp_path: Path) -> None:
     path = write(tmp_path / "q.csv", "query,item,relevance\nq,a,-1\nq,b,0\nq,c,\n")
     assert read_judgements(path)["relevance"].to_list() == [-1, 0, None]
     assert read_judgements(path, negative="unjudged")["relevance"].to_list() == [0, None]
-    with pytest.raises(
-        ParameterError, match=r"negative: expected 'keep' or 'unjudged', got 'drop'"
-    ):
+    with pytest.raises(ParameterError, match=r"negative: 'drop' is not one of 'keep', 'unjudged'"):
         read_judgements(path, negative="drop")
