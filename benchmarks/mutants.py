@@ -72,7 +72,6 @@ OF_METRICS += [
 OF_KERNELS = {
     "additive": [*OF_METRICS, "kernels/test_ranks.py"],
     "completions": ["scoring/test_completions.py"],
-    "counting": ["scoring/test_counting.py", "codes/test_codes.py"],
     "dividing": ["kernels/test_dividing.py", "scoring/test_arrays.py"],
     "grouping": ["kernels/test_grouping.py", "scoring/test_arrays.py"],
     "hamming": ["codes/test_codes.py", "codes/test_codes_sizes.py"],

@@ -31,11 +31,12 @@ class Listed(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """Ties of every list, cells of every tie, grade and items of every cell, and every row's grade
-    if there is room.
+    """Ties of every list, key and cells of every tie, grade and items of every cell, and every
+    row's grade if there is room.
     """
 
     list_ties: Integers
+    tie_key: Integers
     tie_cells: Integers
     grade: Codes
     items: Integers
@@ -103,7 +104,7 @@ def _count_table(
                 out.grade[cells], out.items[cells] = code, items
                 cells += 1
         if cells > before:
-            out.tie_cells[ties] = cells - before
+            out.tie_key[ties], out.tie_cells[ties] = low + distance, cells - before
             ties += 1
     return Written(ties, cells)
 
@@ -137,7 +138,7 @@ def _count_runs(
             if ends:
                 cells = flush(tallied, found, out.grade, out.items, cells, False)
         if ends:
-            out.tie_cells[ties] = cells - before
+            out.tie_key[ties], out.tie_cells[ties] = key[row], cells - before
             ties += 1
             found, before = ZERO, cells
     return Written(ties, cells)
@@ -219,8 +220,8 @@ def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
 
 @allocating
 def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) -> tuple[int, int]:
-    """Write ties per list, cells per tie, and grade and items of every cell (grades ascending);
-    return their numbers.
+    """Write ties per list, key and cells per tie, and grade and items of every cell (grades
+    ascending); return their numbers.
 
     If ``naive_grade`` has room, the grades are also written in order of distance, nearest first and
     ties as received, one list after the other.

@@ -81,8 +81,12 @@ class Rows(NamedTuple):
 
     def list_of(self) -> Places:
         """Return the list that every row belongs to."""
-        in_order = np.argsort(self.begin, kind="stable").astype(np.uint32)
-        return np.repeat(in_order, (self.end - self.begin)[in_order])
+        return self.spread(np.arange(self.begin.size, dtype=np.uint32))
+
+    def spread(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
+        """Return for each row the value of its list."""
+        in_order = np.argsort(self.begin, kind="stable")
+        return np.repeat(values[in_order], (self.end - self.begin)[in_order])
 
     def sums(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Return for each list the sum of its rows' values, modulo 2**64."""

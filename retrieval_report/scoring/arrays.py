@@ -101,6 +101,24 @@ def order_keys(values: pl.Series, *, falling: bool) -> Integers:
     return ~keys if falling else keys
 
 
+def key_values(keys: Integers, of: pl.Series, *, falling: bool) -> pl.Series:
+    """Return the distances or scores that have these keys, by `order_keys` of the values ``of``.
+
+    >>> values = pl.Series([0.5, -0.0])
+    >>> key_values(order_keys(values, falling=True), values, falling=True).to_list()
+    [0.5, 0.0]
+    """
+    keys = ~keys if falling else keys
+    if of.dtype.is_float():
+        floats = (keys ^ ((keys >> 63) & np.int64(2**63 - 1))).view(np.float64)
+        return pl.Series(of.name, floats).cast(of.dtype)
+    if of.dtype == pl.UInt64:
+        return pl.Series(of.name, keys.view(np.uint64) ^ np.uint64(2**63))
+    if of.dtype.is_integer() and of.dtype not in (pl.Int128, pl.UInt128):
+        return pl.Series(of.name, keys).cast(of.dtype)
+    return of.unique().sort()[keys - 1]
+
+
 def _float_keys(values: Floats, turned: np.int64) -> Integers:
     """Floats as whole numbers in the same order, some at a time so that they stay in the
     processor's cache.
@@ -119,11 +137,10 @@ def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
     """Return the distinct relevances of the rows and of ``known``, ascending, and the index of each
     row's relevance.
     """
-    distinct = relevance.unique()
-    values = distinct.cast(pl.Float64).to_numpy() + 0.0  # makes −0.0 equal 0.0
-    grades = np.unique(np.concatenate([[0.0], known, values]))
-    codes = pl.Series(np.searchsorted(grades, values).astype(np.int32))
-    return grades, relevance.replace_strict(distinct, codes, return_dtype=pl.Int32).to_numpy()
+    distinct = relevance.unique().cast(pl.Float64).to_numpy()
+    grades = np.unique(np.concatenate([[0.0], known, distinct]) + 0.0)  # makes −0.0 equal 0.0
+    codes = np.searchsorted(grades, relevance.cast(pl.Float64).to_numpy())
+    return grades, codes.astype(np.int32)
 
 
 def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
@@ -151,37 +168,44 @@ def lists_from_rows(
     *,
     naive: bool,
     workers: int,
-) -> tuple[Lists, Lists | None]:
-    """Return lists with their true ties and, if asked, lists in which every row is its own tie, in
-    the order received.
+) -> tuple[Lists, Lists | None, Integers]:
+    """Return lists with their true ties, if asked lists in which every row is its own tie, in the
+    order received, and the key of every tie.
 
     ``count`` of length 0 means that every row is one item.
     """
     listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
     work = rows.work
     size = int(work[-1])
-    list_ties, tie_cells = np.zeros(work.size - 1, np.int64), np.zeros(size, np.int64)
+    list_ties = np.zeros(work.size - 1, np.int64)
+    tie_key, tie_cells = np.empty(size, np.int64), np.zeros(size, np.int64)
     cell_grade, cell_items = np.empty(size, np.int32), np.empty(size, np.int64)
     order = np.empty(size if naive else 0, np.int32)
 
     def task(first: int, last: int) -> tuple[int, int, int]:
         own = slice(work[first], work[last])
         filled = grouping.Filled(
-            list_ties[first:last], tie_cells[own], cell_grade[own], cell_items[own], order[own]
+            list_ties[first:last],
+            tie_key[own],
+            tie_cells[own],
+            cell_grade[own],
+            cell_items[own],
+            order[own],
         )
         ties, cells = grouping.count_cells(first, last, listed, kinds, filled)
         return int(work[first]), ties, cells
 
     parts = over_ranges(task, work, workers)
     cells = [slice(first, first + found) for first, _, found in parts]
-    sizes = [tie_cells[first : first + found] for first, found, _ in parts]
+    ties = [slice(first, first + found) for first, found, _ in parts]
     lists = Lists(
         np.concatenate([[0], np.cumsum(list_ties)]),
-        np.cumsum(np.concatenate([[0], *sizes])),
+        np.cumsum(np.concatenate([[0], *(tie_cells[part] for part in ties)])),
         np.concatenate([cell_grade[part] for part in cells]),
         np.concatenate([cell_items[part] for part in cells]),
     )
-    return lists, singles(work, order) if naive else None
+    keys = np.concatenate([tie_key[part] for part in ties])
+    return lists, singles(work, order) if naive else None, keys
 
 
 def singles(row_start: Integers, grade: Codes) -> Lists:

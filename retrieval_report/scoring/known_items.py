@@ -37,7 +37,7 @@ class Located(NamedTuple):
         ``others`` another one.
         """
         assert self.items is not None
-        items = (groups[self.rows.list_of()] * SPREAD ^ self.items) * SPREAD
+        items = (self.rows.spread(groups * SPREAD) ^ self.items) * SPREAD
         items = np.sort(items + np.asarray(others).astype(np.uint64))
         return int(np.count_nonzero(items[1:] != items[:-1])) + 1
 

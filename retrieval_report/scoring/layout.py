@@ -70,6 +70,7 @@ class Prepared:
     names: pl.DataFrame  # model, query
     ties: Lists  # the true ties
     naive: Lists | None  # every row a tie of its own, in the naive order
+    keys: Integers  # of the distances of all ties
     judged: Lists  # all judged items, by falling grade
     retrieved: Lists  # the list's items, by falling grade
     grades: Floats  # the distinct relevances, ascending; lists hold indices into them
@@ -97,14 +98,20 @@ class Prepared:
         )
 
     def take(self, which: Integers) -> Prepared:
-        """Select lists, without their naive order; one that is named several times is repeated."""
+        """Select lists, without naive order and keys; one that is named several times is
+        repeated.
+        """
         lists = {
             name: getattr(self, name).take(which)
             for name in ("ties", "judged", "retrieved", "known")
         }
         names = ("names", "relevant", "length", "missing", "without", "free", "beyond")
         return replace(
-            self, naive=None, **lists, **{name: getattr(self, name)[which] for name in names}
+            self,
+            naive=None,
+            keys=self.keys[:0],
+            **lists,
+            **{name: getattr(self, name)[which] for name in names},
         )
 
 
@@ -141,6 +148,22 @@ def items_of(judged: Judged, options: Options) -> Items:
     return Items(frame, key, grade, judged.rows.sums(beyond.astype(np.int64)) > 0)
 
 
+def ties_of(judged: Judged, items: Items, options: Options) -> tuple[Lists, Lists | None, Integers]:
+    """Return the lists of ties, those of rows if the options ask for them, and the key of every
+    tie.
+    """
+    counted = "count" in items.frame.columns
+    return arrays.lists_from_rows(
+        judged.rows,
+        items.key,
+        items.grade,
+        items.frame["count"].to_numpy() if counted else np.empty(0, np.int64),
+        judged.grades.size,
+        naive="naive" in options.policies,
+        workers=options.workers,
+    )
+
+
 def lay_out(judged: Judged, options: Options) -> Prepared:
     """Lay out the retrieved items as lists, and decide which of them were truncated."""
     prepared, known = _whole_lists(judged, options)
@@ -170,14 +193,10 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     """
     if "naive" in options.policies:
         judged = _in_naive_order(judged, options)
-    frame, key, grade, far = items_of(judged, options)
-    names, grades = judged.lists.select(KEYS), judged.grades
+    items = items_of(judged, options)
+    names, grades, frame, far = judged.lists.select(KEYS), judged.grades, items.frame, items.far
     relevant_grade = is_relevant(grades, options.relevant_from)
-    count = frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64)
-    naive = "naive" in options.policies
-    ties, each = arrays.lists_from_rows(
-        judged.rows, key, grade, count, grades.size, naive=naive, workers=options.workers
-    )
+    ties, each, keys = ties_of(judged, items, options)
     retrieved = arrays.ideal_lists(ties, None, grades.size)
     pool = _pool(judged, frame, options)
     cells, is_pool = _cells(judged, pool), pool is not None or judged.whole.pooled
@@ -188,8 +207,8 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     without = (relevant == 0) & (~missing | said)
     nothing = replace(Beyond.nothing(names.height), pooled=~said, far=far)
     prepared = Prepared(
-        names, ties, each, ideal, retrieved, grades, relevant_grade, relevant, ties.length, missing, without, known,
-        relevant - seen, nothing, judged.whole.judged,
+        names, ties, each, keys, ideal, retrieved, grades, relevant_grade, relevant, ties.length, missing, without,
+        known, relevant - seen, nothing, judged.whole.judged,
     )  # fmt: skip
     # A list that shows fewer because some are beyond the threshold lacks nothing.
     sure = said | (np.diff(cells.start) > 0 if not is_pool else False)

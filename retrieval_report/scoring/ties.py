@@ -7,24 +7,13 @@ import polars as pl
 
 from retrieval_report.contracts.frames import check_counts, order_column, with_model
 from retrieval_report.contracts.options import Options
-from retrieval_report.kernels import counting
-from retrieval_report.kernels.grouping import Listed
-from retrieval_report.kernels.lists import Codes, Integers, Lists, Places, Rows, frozen
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.arrays import (
-    grade_indices,
-    lists_from_rows,
-    order_keys,
-    over_ranges,
-    sums,
-)
+from retrieval_report.scoring.arrays import key_values, sums
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.known_items import KEYS
-from retrieval_report.scoring.layout import Prepared, items_of
+from retrieval_report.scoring.layout import Prepared, items_of, rounded, ties_of
 from retrieval_report.scoring.pool import not_retrieved
 from retrieval_report.scoring.truncation import as_counted
-
-EXACT = 2**53  # Float64 represents all whole numbers up to this one
 
 
 def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.DataFrame:
@@ -133,27 +122,17 @@ def sorted_counts(counts: pl.DataFrame) -> pl.DataFrame:
 
 def _counted(judged: Judged) -> pl.DataFrame:
     """Count the items of every list, distance and relevance."""
-    frame = judged.retrieved
-    rows, names = judged.rows, judged.lists.select(KEYS)
-    grades, grade = judged.grades, judged.grade_index
-    if (
-        frame["relevance"].dtype.is_integer() and grades[-1] > EXACT
-    ):  # Float64 does not distinguish all of them
-        grades, grade = grade_indices(frame["relevance"].rank("dense"), np.empty(0))
-    order, workers = judged.order, Options().workers
-    key, grade = frozen(order_keys(frame[order], falling=False)), frozen(grade)
-    lists, _ = lists_from_rows(
-        rows, key, grade, np.empty(0, np.int64), grades.size, naive=False, workers=workers
-    )
-    of_cell = _rows_of_cells(rows, key, grade, lists, workers)
-    cells = np.diff(lists.tie[lists.start])
-    return pl.concat(
-        [
-            names[np.repeat(np.arange(names.height), cells)],
-            _without_signed_zero(frame.select(order, "relevance")[of_cell]),
-            pl.DataFrame({"count": lists.items}),
-        ],
-        how="horizontal",
+    options = Options(policies="expected")
+    items, frame = items_of(judged, options), judged.retrieved
+    rising = ~items.key if judged.order == "score" else items.key
+    lists, _, keys = ties_of(judged, items._replace(key=rising), options)
+    owner = np.repeat(np.arange(judged.lists.height), np.diff(lists.tie[lists.start]))
+    distance = key_values(keys, frame[judged.order], falling=False)
+    relevance = pl.Series("relevance", judged.grades[lists.grade])
+    return judged.lists.select(KEYS)[owner].with_columns(
+        distance[np.repeat(np.arange(keys.size), np.diff(lists.tie))],
+        relevance.cast(frame.schema["relevance"]),
+        count=pl.Series(lists.items),
     )
 
 
@@ -163,35 +142,19 @@ def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFr
     ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances),
     ``relevant`` (items), ``before`` (items before it); sorted by list, nearest first.
     """
-    items, ties = items_of(judged, options), prepared.ties
-    of_cell = _rows_of_cells(
-        judged.rows, frozen(items.key), frozen(items.grade), ties, options.workers
-    )
-    cells, owner = ties.tie[:-1], np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
+    ties, order = prepared.ties, judged.order
+    distances = rounded(judged.retrieved, options)[order]
+    owner = np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
     size = sums(ties.items, ties.tie)
-    relevant = sums(ties.items * prepared.relevant_grade[ties.grade], ties.tie)
     first = np.concatenate([[0], np.cumsum(size)])
-    found = {
-        "size": size,
-        "mixed": np.diff(ties.tie) > 1,
-        "relevant": relevant,
-        "before": first[:-1] - first[ties.start[owner]],
-    }
-    distance = _without_signed_zero(items.frame).select(judged.order)[of_cell[cells]]
-    table = pl.concat([prepared.names[owner], distance, pl.DataFrame(found)], how="horizontal")
-    return table.filter(pl.Series(prepared.relevant[owner] >= 0))
-
-
-def _rows_of_cells(rows: Rows, key: Integers, grade: Codes, lists: Lists, workers: int) -> Places:
-    """Return one row for every cell."""
-    of_cell = np.empty(lists.grade.size, np.uint32)
-    listed = Listed(rows, key, grade, np.empty(0, np.int64))
-    over_ranges(
-        lambda first, last: counting.cell_rows(first, last, listed, lists, of_cell),
-        rows.work,
-        workers,
+    table = prepared.names[owner].with_columns(
+        key_values(prepared.keys, distances, falling=order == "score"),
+        size=size,
+        mixed=np.diff(ties.tie) > 1,
+        relevant=sums(ties.items * prepared.relevant_grade[ties.grade], ties.tie),
+        before=first[:-1] - first[ties.start[owner]],
     )
-    return of_cell
+    return table.filter(pl.Series(prepared.relevant[owner] >= 0))
 
 
 def _judged(frame: pl.DataFrame) -> Judged:

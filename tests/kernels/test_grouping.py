@@ -83,8 +83,11 @@ def check(lists: list[list[tuple[int, int]]], naive: bool) -> None:
     key = np.array([key for rows in lists for key, _ in rows], np.int64)
     grade = np.array([grade for rows in lists for _, grade in rows], np.int32)
     rows = Rows(begins.astype(np.int64), ends)
-    ties, each = lists_from_rows(rows, key, grade, np.empty(0, np.int64), 3, naive=naive, workers=2)
+    ties, each, keys = lists_from_rows(
+        rows, key, grade, np.empty(0, np.int64), 3, naive=naive, workers=2
+    )
     assert ties.start.size == len(lists) + 1
+    assert keys.tolist() == [key for rows in lists for key in sorted({key for key, _ in rows})]
     for number, members in enumerate(lists):
         found = range(ties.start[number], ties.start[number + 1])
         wanted = [
