@@ -188,16 +188,13 @@ def _mean(
     sorted by query.
     """
     values, spread = rows["value"].to_numpy(), rows["std"].to_numpy()
-    unit = power_above(
-        np.abs(values), spread
-    )  # gains reach 1e308, whose sum and square no float holds
-    values, spread = np.ldexp(values, -unit), np.ldexp(spread, -unit)
     strata, weight = np.zeros(values.size), np.ones(values.size)  # the plain mean has one stratum
     if average == "macro":
         strata = rows["label"].rank("dense").to_numpy()
     elif average == "weighted":
         weight = rows["weight"].cast(pl.Float64).to_numpy()
-        weight = np.ldexp(weight, -power_above(weight))
+        # in units of a power of two, so that sums and squares stay finite
+        weight = np.ldexp(weight, -math.frexp(weight.max(initial=0.0))[1])
     parts = [strata == stratum for stratum in np.unique(strata)]
     mean = stratified_mean(
         [weighted_mean(values[part], spread[part], weight[part]) for part in parts]
@@ -209,26 +206,10 @@ def _mean(
         bounds = bca_interval(
             [values[part] for part in parts], drawn_weight, confidence, resamples, seed
         )
-    value, tie_std, query_se, low, high = _raised([*mean[:3], *bounds], unit)
-    if is_share(rows["metric"][0]):
-        low, high = _within_share(value, low, high)
-    return value, tie_std, query_se, low, high
-
-
-def _raised(numbers: Sequence[float], unit: int) -> list[float]:
-    with np.errstate(over="ignore"):  # a bound beyond the largest float is infinite
-        return [float(number) for number in np.ldexp(np.array(numbers), unit)]
-
-
-def _within_share(value: float, low: float, high: float) -> tuple[float, float]:
-    """Clip the interval of a mean of shares to 0 and 1, which does not change its coverage.
-
-    >>> _within_share(0.25, -0.25, 0.75), _within_share(0.75, 0.5, 1.5)
-    ((0.0, 0.75), (0.5, 1.0))
-    """
-    if not (0 <= value <= 1 and low <= high):  # not shares after all, or no interval
-        return low, high
-    return max(low, 0.0), min(high, 1.0)
+    low, high = bounds
+    if is_share(rows["metric"][0]) and 0 <= mean.value <= 1 and low <= high:
+        low, high = max(low, 0.0), min(high, 1.0)  # which does not change the coverage
+    return *mean[:3], low, high
 
 
 def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
@@ -255,16 +236,6 @@ class Mean(NamedTuple):
 
 Interval = tuple[float, float]  # NaN where there are too few queries
 NOWHERE = math.nan, math.nan
-
-
-def power_above(*numbers: Floats) -> int:
-    """Return the exponent of a power of two above all numbers, in whose units sums and squares stay
-    finite.
-
-    >>> power_above(np.array([0.25, np.nan]), np.array([3.0]))
-    2
-    """
-    return math.frexp(max(float(np.nan_to_num(part).max(initial=0.0)) for part in numbers))[1]
 
 
 def weighted_mean(values: Floats, spread: Floats, weight: Floats) -> Mean:

@@ -43,35 +43,14 @@ def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
         longest = int(min(float(stoppers), enough + 2.0))
     survive, stopped = np.zeros(longest + 1), np.zeros(longest + 1)
     survive[0] = 1.0
-    added, chance = _slight_stoppers(tie, lists, stop)
-    if added > 0:
-        survive, stopped = _add_kind(added, added, chance, survive, stopped)
+    added = 0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
-        if 1.0 - stop[lists.grade[c]] < 1.0:
+        if stop[lists.grade[c]] > 0.0:
             added += lists.items[c]
             survive, stopped = _add_kind(
                 added, lists.items[c], stop[lists.grade[c]], survive, stopped
             )
     return stopped
-
-
-@kernel
-def _slight_stoppers(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
-    """Return how many items stop with a chance too small to change 1 in float64, and their mean
-    chance.
-
-    They are treated as one kind, because nearly every reader passes them. With a thousand grades up
-    to 999 they are all but some fifty.
-    """
-    kinds, items, total, chance = 0, 0, 0.0, 0.0
-    for c in range(lists.tie[tie], lists.tie[tie + 1]):
-        own = stop[lists.grade[c]]
-        if own > 0.0 and 1.0 - own == 1.0:
-            kinds += 1
-            items += lists.items[c]
-            total += lists.items[c] * own
-            chance = own
-    return items, total / items if kinds > 1 else chance
 
 
 @allocating
