@@ -18,7 +18,7 @@ from retrieval_report.charts.layers import (
     row_axis,
     span,
 )
-from retrieval_report.charts.theme import empty_chart, finish, row_chart, sentence_chart
+from retrieval_report.charts.theme import Said, chart, filled, finish, row_chart
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.systems.audit import AUDIT, furthest_off
@@ -28,14 +28,11 @@ from retrieval_report.writing.numbers import number
 EXACT, BY_DEFINITION, BY_TIES = "as exact", "off by definition only", "off by tie order"
 OPEN = "anywhere on its line"
 COLOURS = {BY_DEFINITION: AMBER, BY_TIES: VERMILLION, OPEN: VERMILLION}
-TEXTS = ("system", "version", "call", "definition", "order")
-TIPS = (
-    *TEXTS,
-    *("prints", "prints_low", "prints_high", "exact", "expected"),
-    *("definition_shift", "off", "z", "lowest", "highest"),
-)
+TEXTS = "system version call definition order"
+TIPS = f"{TEXTS} prints prints_low prints_high exact expected definition_shift off z lowest highest"
 
 
+@chart
 def evaluators(
     audit: object, *, metric: object, cutoff: int | str | None = None, model: str
 ) -> ChartType:
@@ -73,27 +70,23 @@ def evaluators(
     >>> print(*chart.to_dict()["title"]["text"])
     What evaluators print for model at ap@1
     """
-    frame = held(audit, AUDIT, "audit", "audit")
-    if frame is None:
-        return empty_chart("no evaluator prints such a number")
+    frame = held(audit, AUDIT, "audit", "audit", "no evaluator prints such a number")
     here, where = at_measure(frame, metric, cutoff)
     check_choice("model", model, list(dict.fromkeys(here["model"])))
     everything = here.filter(pl.col("model") == model).drop_nulls(["prints_low", "exact"])
-    if not everything.height:
-        return empty_chart(f"no evaluator prints {where} for {quoted(model)}")
-    everything = _named(everything)
+    everything = _named(filled(everything, f"no evaluator prints {where} for {quoted(model)}"))
     rows = everything.filter(pl.col("kind") != EXACT)
     title = f"What evaluators print for {quoted(model)} at {where}"
     exact = everything["exact"][0]
     if not rows.height:
-        return sentence_chart(f"{title}: all print the exact score, {number(exact)}.")
+        raise Said(f"{title}: all print the exact score, {number(exact)}.")
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     look = {"y": y, "color": keyed(alt.Color, rows["kind"], COLOURS, "prints")}
     tick = {"type": "tick", "thickness": 2, "size": 13, "color": GREY}
     layers = [
         span(rows, {**TIES, "color": GREY}, x, "lowest", "highest", y=y),
         layer(rows, tick, x=x("expected"), y=y),
-        layer(rows.head(1), {**RULE, "color": BLUE}, ("exact",), x=x("exact")),
+        layer(rows.head(1), {**RULE, "color": BLUE}, "exact", x=x("exact")),
         span(rows.filter(kind=OPEN), RULE, x, "prints_low", "prints_high", tips=TIPS, **look),
         layer(rows.drop_nulls("prints"), DOT, TIPS, x=x("prints"), **look),
     ]
@@ -110,7 +103,7 @@ def _named(rows: pl.DataFrame) -> pl.DataFrame:
     """
     off, shifted = pl.col("off") != 0, pl.col("definition_shift") != 0
     reasons = {OPEN: pl.col("prints").is_null(), BY_TIES: off, BY_DEFINITION: shifted}
-    texts = pl.col(TEXTS).fill_null("").map_elements(clean, return_dtype=pl.String)
+    texts = pl.col(TEXTS.split()).fill_null("").map_elements(clean, return_dtype=pl.String)
     # The same call of another version may order ties differently.
     version = pl.when(pl.struct("system", "call").is_duplicated()).then(", " + pl.col("version"))
     name = pl.concat_str("system", pl.lit(": "), "call", version.fill_null(""))

@@ -10,7 +10,7 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.data import held, of_policy, with_labels
 from retrieval_report.charts.layers import row_axis, tiles
-from retrieval_report.charts.theme import empty_chart, finish, layered
+from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.comparison.pairs import turned
 from retrieval_report.comparison.verdicts import with_chances
@@ -20,11 +20,13 @@ from retrieval_report.writing.numbers import chance_percent, size
 
 CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # with up to sixteen models, cells have room for numbers
 TIPS = (
-    *("model_a", "model_b", "value_a", "value_b", "difference", "ci_low", "ci_high", "tie_std"),
-    *("family_p", "permutation_p", "chance", "wins", "ties", "losses", "queries", "verdict"),
+    "model_a model_b value_a value_b difference ci_low ci_high tie_std "
+    "family_p permutation_p chance wins ties losses queries verdict"
 )
+NONE = "there are no pairs of models to compare"
 
 
+@chart
 def comparison_matrix(
     comparison: object, *, metric: object, cutoff: int | str | None = None, policy: str = "expected"
 ) -> ChartType:
@@ -64,14 +66,9 @@ def comparison_matrix(
     """
     given = to_polars(comparison, "comparison")
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
-    frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts")
-    if frame is None:
-        return empty_chart("there are no pairs of models to compare")
+    frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts", NONE)
     here, where = of_policy(frame, metric, cutoff, policy)
-    pairs = here.drop_nulls("difference")
-    if not pairs.height:
-        return empty_chart("there are no pairs of models to compare")
-    pairs = with_chances(pairs, "chance")
+    pairs = with_chances(filled(here.drop_nulls("difference"), NONE), "chance")
     models = _best_first(pairs)
     below, above = _halves(pairs, models)
     named = models.height <= WRITTEN
@@ -89,7 +86,7 @@ def comparison_matrix(
         *tiles(above, x, y, _colour("p_tie", title_of("p_tie"), "#8a3b7c", 0.5), 0.3, TIPS),
     ]
     step = CELL if named else SMALL_CELL
-    chart: alt.LayerChart = layered(
+    matrix: alt.LayerChart = layered(
         layers if named else layers[::2], step * models.height, min(step, 30) * models.height
     ).resolve_scale(color="independent")
     text = (
@@ -100,7 +97,7 @@ def comparison_matrix(
         pair=pl.format("{} − {}", "model_a", "model_b")
     )
     return finish(
-        chart,
+        matrix,
         f"Every pair of models at {where}",
         text,
         with_labels(closest, "pair"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
+from retrieval_report.charts.theme import filled
 from retrieval_report.comparison.verdicts import SHOWN
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -20,18 +21,22 @@ SAME = 1e-12  # scores are exact to twelve digits
 
 
 def held(
-    frame: object, contract: Mapping[str, type[pl.DataType] | None], what: str, maker: str
-) -> pl.DataFrame | None:
-    """Return the frame checked against its contract, or None if it is empty, whatever its
-    columns.
-    """
+    frame: object,
+    contract: Mapping[str, type[pl.DataType] | None],
+    what: str,
+    maker: str,
+    reason: str = "",
+) -> pl.DataFrame:
+    """Return a frame as its contract says; if it has no rows, the chart is the reason, if any."""
     found = to_polars(frame, what)
-    return hold(found, contract, what, maker) if found.height else None
+    if found.height:
+        return hold(found, contract, what, maker)
+    return filled(found, reason) if reason else pl.DataFrame(schema=contract)
 
 
-def summary_frame(summary: object) -> pl.DataFrame | None:
-    """Return the summary checked against its contract, or None if it is empty."""
-    return held(summary, SUMMARY, "summary", "summarise")
+def summary_frame(summary: object) -> pl.DataFrame:
+    """Return a summary, which has rows."""
+    return held(summary, SUMMARY, "summary", "summarise", "the summary has no rows")
 
 
 def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
@@ -72,11 +77,11 @@ def check_models(
         raise ParameterError(f"{name}: {clean(str(unknown[0]), 80)!r} {lacking}")
 
 
-def models_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
+def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
     """Return one row per model of a summary, as from `side_by_side`, by one measure, and the
     measure's name.
     """
-    here, where = at_measure(frame, metric, cutoff)
+    here, where = at_measure(summary_frame(summary), metric, cutoff)
     return side_by_side(here), where
 
 

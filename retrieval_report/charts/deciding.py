@@ -9,7 +9,7 @@ from altair.typing import ChartType
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import held, of_policy, with_labels
 from retrieval_report.charts.layers import RULE, keyed, layer, number_axis, row_axis, span
-from retrieval_report.charts.theme import empty_chart, finish, row_chart
+from retrieval_report.charts.theme import chart, finish, row_chart
 from retrieval_report.comparison.queries import DECIDING
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.writing.names import clean, quoted
@@ -17,12 +17,10 @@ from retrieval_report.writing.names import clean, quoted
 SURE, UNSURE = "the difference", "could change its sign in another tie order"
 COLOURS = {SURE: BLUE, UNSURE: VERMILLION}
 BAR = {"type": "bar", "height": 10, "opacity": 0.75}
-TIPS = (
-    *("query", "model_a", "model_b", "order", "value_a", "value_b", "difference"),
-    *("lowest", "highest", "tie_std", "share", "decides"),
-)
+TIPS = "query model_a model_b order value_a value_b difference lowest highest tie_std share decides"
 
 
+@chart
 def deciding_queries(
     deciding: object,
     *,
@@ -74,9 +72,8 @@ def deciding_queries(
     ['Queries that decide between a and b at ap@all']
     """
     check_whole("most", most, 1)
-    frame = held(deciding, DECIDING, "deciding", "deciding_queries")
-    if frame is None:
-        return empty_chart("no query has a score of both models")
+    reason = "no query has a score of both models"
+    frame = held(deciding, DECIDING, "deciding", "deciding_queries", reason)
     everything, where = of_policy(frame, metric, cutoff, policy)
     rows = _prepared(everything.head(most))
     x = number_axis(alt.X, f"difference of {where}", scale=alt.Scale(zero=True))

@@ -18,12 +18,12 @@ from retrieval_report.charts.data import (
     check_models,
     held,
     models_at,
-    summary_frame,
     with_labels,
 )
 from retrieval_report.charts.layers import RULE, Axis, keyed, layer, number_axis, span
-from retrieval_report.charts.theme import WIDTH, empty_chart, finish, layered, sentence_chart
+from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered
 from retrieval_report.contracts.registry import schema
+from retrieval_report.engines.check_scores import at_measure as measure_is
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.ties.distributions import DISTRIBUTION, MEAN_DISTRIBUTION
 from retrieval_report.writing.names import clean, measure_name
@@ -42,6 +42,7 @@ RULES = {
 }
 
 
+@chart
 def shuffled_distribution(
     shuffled: object,
     summary: object,
@@ -90,20 +91,17 @@ def shuffled_distribution(
     >>> shuffled_distribution(means, summary, metric="rr", cutoff=2).to_dict()["description"]
     'All random tie orders give the same rr@2.'
     """
-    draws, frame = held(shuffled, MEANS, "means", "shuffled_means"), summary_frame(summary)
-    if draws is None or frame is None:
-        return empty_chart("there are no draws" if draws is None else "the summary has no rows")
+    draws = held(shuffled, MEANS, "means", "shuffled_means", "there are no draws")
+    wide, where = models_at(summary, metric, cutoff)
     draws = at_measure(draws, metric, cutoff)[0].drop_nulls("value")
-    wide, where = models_at(frame, metric, cutoff)
     if models is not None:
         check_models("models", models, draws["model"], "has no draws")
         draws = draws.filter(pl.col("model").is_in(list(models)))
-    if not draws.height:
-        return empty_chart(f"no draw has a value for {where}")
+    filled(draws, f"no draw has a value for {where}")
     width = (pl.col("value").max() - pl.col("value").min()).alias("width")
     varying = draws.group_by("model").agg(width).filter(pl.col("width") > SAME)
     if varying.is_empty():
-        return sentence_chart(f"All random tie orders give the same {where}.")
+        raise Said(f"All random tie orders give the same {where}.")
     most = PANELS if models is None else varying.height
     shown = varying.sort("width", "model", descending=[True, False]).head(most)
     known = _shares(distribution, *parse_measure(metric, cutoff))
@@ -119,22 +117,20 @@ def shuffled_distribution(
     x = number_axis(alt.X, where, axis=alt.Axis(tickCount=4, grid=False), scale=scale)
     panels = [_panel(*panel, x) for panel in zip(rows.iter_slices(1), bars, strict=True)]
     columns = 1 if one_axis else COLUMNS
-    chart = alt.concat(*panels, columns=columns, spacing={"row": 22, "column": 26})
+    drawn = alt.concat(*panels, columns=columns, spacing={"row": 22, "column": 26})
     text = (
         "bars: exact probability of every mean where it is known, else the share of draws; solid "
         "line: expected score; dashed line: naive order; models that do not vary: "
         f"{draws['model'].n_unique() - varying.height}, that vary less: {varying.height - shown.height}"
     )
-    return finish(chart, f"{where} under random tie orders", text, rows, "expected", "tie_std")
+    return finish(drawn, f"{where} under random tie orders", text, rows, "expected", "tie_std")
 
 
 def _shares(distribution: object, metric: str, cutoff: int | None) -> pl.DataFrame:
     """Return the exact distributions at this measure."""
-    what = "distribution", "mean_distribution"
-    frame = None if distribution is None else held(distribution, MEAN_DISTRIBUTION, *what)
-    if frame is None:
-        frame = pl.DataFrame(schema=MEAN_DISTRIBUTION)
-    here = frame.filter(pl.col("cutoff").eq_missing(cutoff), metric=metric)
+    given = pl.DataFrame() if distribution is None else distribution
+    frame = held(given, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
+    here = frame.filter(measure_is(metric, cutoff))
     return here.select("model", "value", "probability")
 
 
@@ -142,7 +138,7 @@ def _panel(row: pl.DataFrame, bars: pl.DataFrame, x: Axis) -> alt.LayerChart:
     """One model: its bars, and its expected and naive score."""
     layers = [_bar_layer(bars, x)]
     layers += [
-        span(row, mark, x, name, tips=("model", name, "tie_std")) for name, mark in RULES.items()
+        span(row, mark, x, name, tips=f"model {name} tie_std") for name, mark in RULES.items()
     ]
     low, high = row.select("lowest", "highest").row(0)
     reach = "" if low is None else f"tie order could give {range_text(low, high)}"
@@ -176,10 +172,11 @@ def _bars(shares: pl.DataFrame) -> pl.DataFrame:
 def _bar_layer(bars: pl.DataFrame, x: Axis) -> alt.Chart | None:
     axis = alt.Axis(format="~%", tickCount=4)
     y = alt.Y("probability:Q", title="share of orders", axis=axis, scale=alt.Scale(domainMin=0))
-    tips = ("value", "probability", "values")
+    tips = "value probability values"
     return span(bars, BAR, x, "low", "high", tips=tips, y=y, y2=alt.datum(0))
 
 
+@chart
 def score_distribution(
     list_scores: object,
     *,
@@ -224,15 +221,14 @@ def score_distribution(
     >>> print(*chart.to_dict()["title"]["text"])
     rr@all of one list under its tie orders
     """
-    frame = held(list_scores, DISTRIBUTION, "distribution", "score_distribution")
     where = measure_name(*parse_measure(metric, cutoff))
-    if frame is None:
-        return empty_chart(f"the list has no {where}")
+    maker, reason = "score_distribution", f"the list has no {where}"
+    frame = held(list_scores, DISTRIBUTION, "distribution", maker, reason)
     exact = frame["method"][0] == "exact"
     orders = f"{'orders that differ' if exact else 'random orders'}: {frame['orders'][0]}"
     if frame.height == 1:
         score = number(frame["value"][0])
-        return sentence_chart(f"Every tie order gives the same {where} here: {score} ({orders}).")
+        raise Said(f"Every tie order gives the same {where} here: {score} ({orders}).")
     known = [(clean(name, 40), at) for name, at in (marks or {}).items() if at is not None]
     marked = pl.DataFrame(known, schema={"mark": pl.String, "at": pl.Float64}, orient="row")
     looks = dict(zip(marked["mark"], PALETTE, strict=False))
@@ -240,7 +236,7 @@ def score_distribution(
     colour = keyed(alt.Color, marked["mark"], looks, orient="top")
     layers = [
         _bar_layer(_bars(frame), x),
-        layer(marked, {**RULE, "strokeWidth": 2}, ("mark", "at"), x=x("at"), color=colour),
+        layer(marked, {**RULE, "strokeWidth": 2}, "mark at", x=x("at"), color=colour),
     ]
     likely = frame.sort("probability", "value", descending=[True, False])
     spoken = likely.with_columns(label=pl.col("value").map_elements(number, pl.String))

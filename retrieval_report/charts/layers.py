@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
 import altair as alt
 import polars as pl
+import polars.selectors as cs
 
 from retrieval_report.charts.colours import BLUE, GREY, SKY
 from retrieval_report.contracts.registry import title_of
@@ -39,7 +40,7 @@ RANGES = (
     "dot: score; line: 95% confidence interval over queries; bar: range over tie orders, ±2 standard "
     "deviations if best and worst were not evaluated"
 )
-MODEL = ("value", "tie_std", "lowest", "highest", "ci_low", "ci_high")
+MODEL = "value tie_std lowest highest ci_low ci_high"
 
 
 def number_axis(kind: type[alt.X] | type[alt.Y], title: str | None, **how: Any) -> Axis:
@@ -68,34 +69,26 @@ def keyed(
     return channel(f"{column.name}:N", scale=scale, legend=alt.Legend(title=title, **legend))
 
 
-def inline(frame: pl.DataFrame) -> alt.InlineData:
-    """Return rows to embed in the chart, without a data transformer; NaN and infinities become
-    null.
-    """
-    floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
-    finite = [pl.when(pl.col(name).is_finite()).then(name).alias(name) for name in floats]
-    return alt.InlineData(values=frame.with_columns(finite).to_dicts())
-
-
-def layer(
-    rows: pl.DataFrame, mark: Mark, tips: Sequence[str] = (), **channels: Any
-) -> alt.Chart | None:
+def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: Any) -> alt.Chart | None:
     """Draw rows with a mark, and the columns of ``tips`` as tool tips; None if there are no rows."""
     if rows.is_empty():
         return None
     fields = (str(getattr(channel, "shorthand", channel)) for channel in channels.values())
-    used = dict.fromkeys([*tips, *(field.partition(":")[0] for field in fields)])
+    used = dict.fromkeys([*tips.split(), *(field.partition(":")[0] for field in fields)])
     data = rows.select(name for name in used if name in rows.columns)
     if tips:
-        channels["tooltip"] = [_tooltip(data[name]) for name in tips]
-    chart: alt.Chart = alt.Chart(inline(data), mark=alt.MarkDef(**mark)).encode(**channels)
-    return chart
-
-
-def _tooltip(column: pl.Series) -> alt.Tooltip:
-    kind = "Q" if column.dtype.is_numeric() else "N"
-    text = NUMBER if column.dtype.is_float() else alt.Undefined
-    return alt.Tooltip(f"{column.name}:{kind}", title=title_of(column.name), format=text)
+        channels["tooltip"] = [
+            alt.Tooltip(
+                f"{name}:{'Q' if dtype.is_numeric() else 'N'}",
+                title=title_of(name),
+                format=NUMBER if dtype.is_float() else alt.Undefined,
+            )
+            for name, dtype in data.select(tips.split()).schema.items()
+        ]
+    # Altair and Vega do without NaN and infinities.
+    values = data.with_columns(pl.when(cs.float().is_finite()).then(cs.float())).to_dicts()
+    chart: alt.Chart = alt.Chart(alt.InlineData(values=values), mark=alt.MarkDef(**mark))
+    return chart.encode(**channels)
 
 
 def span(
@@ -108,9 +101,7 @@ def span(
     return layer(rows.drop_nulls([low, high or low]), mark, **ends, **how)
 
 
-def models(
-    rows: pl.DataFrame, axis: Axis, tips: Sequence[str], **across: Any
-) -> list[alt.Chart | None]:
+def models(rows: pl.DataFrame, axis: Axis, tips: str, **across: Any) -> list[alt.Chart | None]:
     """Draw the ``value`` of every model with its interval over queries and its range over tie
     orders, on one axis.
     """
@@ -142,7 +133,7 @@ def how_to_read(text: str, rows: pl.DataFrame) -> str:
 
 
 def tiles(
-    rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color, strong: float, tips: Sequence[str]
+    rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color, strong: float, tips: str
 ) -> list[alt.Chart | None]:
     """Draw opaque tiles with a ``text``, light on those whose number is above ``strong``, so that it
     is readable on any page.

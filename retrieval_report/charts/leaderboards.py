@@ -21,7 +21,7 @@ from retrieval_report.charts.layers import (
     number_axis,
     row_axis,
 )
-from retrieval_report.charts.theme import HEIGHT, WIDTH, empty_chart, finish, layered, row_chart
+from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, filled, finish, layered, row_chart
 from retrieval_report.comparison.costs import COSTS
 from retrieval_report.comparison.leaderboard import LEADERBOARD, rank_range
 from retrieval_report.contracts.arguments import check_whole
@@ -32,6 +32,7 @@ NAMED = 8  # of more models, only those on the front are named
 FRONT = {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2, "color": BLUE}
 
 
+@chart
 def leaderboard(
     leaderboard: object,
     *,
@@ -83,25 +84,23 @@ def leaderboard(
     ['Leaderboard at ap@all']
     """
     check_whole("most", most, 1)
-    frame = held(leaderboard, LEADERBOARD, "board", "leaderboard")
-    if frame is None:
-        return empty_chart("there are no models to rank")
+    reason = "there are no models to rank"
+    frame = held(leaderboard, LEADERBOARD, "board", "leaderboard", reason)
     rows, where = of_policy(frame, metric, cutoff, policy)
-    rows = rows.drop_nulls("value").head(most)
-    if not rows.height:
-        return empty_chart("no query has a score of every model")
+    rows = filled(rows.drop_nulls("value").head(most), "no query has a score of every model")
     tie, query = rank_range("tie"), rank_range("query").fill_null("–")
     ranks = pl.concat_str(tie, query, separator=" | ", ignore_nulls=True)
     rows = with_labels(rows).with_columns(ranks=ranks, name="label")
     rows = rows.with_columns(label=pl.format("{} ({})", "name", "ranks"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
-    layers = models(rows, x, ("model", "ranks", *MODEL), y=y)
+    layers = models(rows, x, f"model ranks {MODEL}", y=y)
     tied = "under tie order | " if rows["tie_rank_low"].count() else ""
     text = f"{RANGES}; in brackets: ranks {tied}left open by the tests over queries"
-    chart = row_chart(layers, rows.height)
-    return finish(chart, f"Leaderboard at {where}", text, rows, "value", "tie_std")
+    drawn = row_chart(layers, rows.height)
+    return finish(drawn, f"Leaderboard at {where}", text, rows, "value", "tie_std")
 
 
+@chart
 def costs(
     costs: object,
     *,
@@ -157,9 +156,7 @@ def costs(
     >>> costs(table, metric="ndcg", cutoff=10).to_dict()["title"]["text"]
     ['Scores at ndcg@10 against cost']
     """
-    frame = held(costs, COSTS, "table", "cost_table")
-    if frame is None:
-        return empty_chart("there are no models with a cost")
+    frame = held(costs, COSTS, "table", "cost_table", "there are no models with a cost")
     kinds = list(dict.fromkeys(frame["cost"]))
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)
@@ -171,7 +168,7 @@ def costs(
     scale = alt.Scale(type="log") if on_log else alt.Scale(zero=False)
     x = number_axis(alt.X, what, scale=scale)("amount")
     y = number_axis(alt.Y, where)
-    tips = ("model", "amount", "front", "beaten_by", *MODEL)
+    tips = f"model amount front beaten_by {MODEL}"
     layers = [
         layer(rows.filter("front"), FRONT, x=x, y=y("value")),
         *models(rows, y, tips, x=x),
@@ -182,7 +179,7 @@ def costs(
         name = {**TEXT, "align": align, "dx": dx, "dy": -7, "limit": {"expr": "width / 2.5"}}
         layers.append(layer(named.filter(part), name, x=x, y=y("value"), text="label:N"))
     text = f"{RANGES}; steps: the front, where no other model costs as little and scores as much"
-    chart = layered(layers, WIDTH, HEIGHT)
+    drawn = layered(layers, WIDTH, HEIGHT)
     return finish(
-        chart, f"Scores at {where} against {what}", text, rows.filter("front"), "value", "amount"
+        drawn, f"Scores at {where} against {what}", text, rows.filter("front"), "value", "amount"
     )

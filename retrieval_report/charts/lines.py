@@ -28,12 +28,12 @@ from retrieval_report.charts.layers import (
     number_axis,
     span,
 )
-from retrieval_report.charts.theme import HEIGHT, WIDTH, empty_chart, finish, layered
+from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, filled, finish, layered
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean
 
 OTHERS = "other models"
-TIPS = ("model", "k", "expected", "tie_std", "naive", "shuffled", "lowest", "highest")
+TIPS = "model k expected tie_std naive shuffled lowest highest"
 POINTS = {"size": 26, "filled": True}
 LIT = {"type": "line", "strokeWidth": 2.2, "point": POINTS}
 UNLIT = {"type": "line", "strokeWidth": 1.1, "opacity": 0.6, "point": POINTS}
@@ -46,6 +46,7 @@ CURVE: dict[str, type[pl.DataType] | None] = {
 }
 
 
+@chart
 def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = ()) -> ChartType:
     """Draw the expected score of every model along the cutoffs.
 
@@ -82,16 +83,13 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     >>> scores_by_cutoff(summary, metric="precision").to_dict()["title"]["text"]
     ['precision along the cutoffs']
     """
-    frame = summary_frame(summary)
-    if frame is None:
-        return empty_chart("the summary has no rows")
     name = parse_measure(metric)[0]
-    wide = side_by_side(of_metric(frame, name)).sort("cutoff", nulls_last=True, maintain_order=True)
+    wide = side_by_side(of_metric(summary_frame(summary), name)).sort(
+        "cutoff", nulls_last=True, maintain_order=True
+    )
     check_models("bands", bands, wide["model"], "is not a model of this summary")
-    if wide["value"].null_count() == wide.height:
-        return empty_chart("no policy of this summary is expected, shuffled or naive")
-    if wide["cutoff"].n_unique() == 1:
-        return empty_chart(f"{clean(name, 60)} has one cutoff")
+    filled(wide.drop_nulls("value"), "no policy of this summary is expected, shuffled or naive")
+    filled(wide.filter(pl.col("cutoff").n_unique() > 1), f"{clean(name, 60)} has one cutoff")
     two = 2 * pl.col("tie_std")
     rows = wide.with_columns(
         k=pl.col("cutoff").cast(pl.String).fill_null("all"),
@@ -117,11 +115,12 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
         span(lit, RING, y, "naive", tips=TIPS, **look),
     ]
     text = how_to_read("line: expected score; ring: naive order; bands: tie order", rows)
-    chart = layered(layers, WIDTH, HEIGHT)
+    drawn = layered(layers, WIDTH, HEIGHT)
     last = lit.group_by("label", maintain_order=True).last()
-    return finish(chart, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
+    return finish(drawn, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
 
 
+@chart
 def recall_curve(recall_curve: object) -> ChartType:
     """Draw interpolated precision along recall, a line for every model.
 
@@ -140,22 +139,18 @@ def recall_curve(recall_curve: object) -> ChartType:
     >>> recall_curve(curve).to_dict()["title"]["text"]
     ['Precision along recall']
     """
-    frame = held(recall_curve, CURVE, "curve", "recall_curve of a study")
-    if frame is None:
-        return empty_chart("the curve has no rows")
-    rows = frame.drop_nulls().sort("model", "recall")
-    if rows.is_empty():
-        return empty_chart("no model has an expected precision")
-    rows, colour = _shaded(rows)
+    maker = "recall_curve of a study"
+    frame = held(recall_curve, CURVE, "curve", maker, "the curve has no rows")
+    rows = filled(frame.drop_nulls(), "no model has an expected precision")
+    rows, colour = _shaded(rows.sort("model", "recall"))
     x, y = number_axis(alt.X, "recall"), number_axis(alt.Y, "interpolated precision")
-    tips = ("model", "recall", "value")
-    layers = _lines(rows, y, tips, x=x("recall"), color=colour, detail="label:N")
+    layers = _lines(rows, y, "model recall value", x=x("recall"), color=colour, detail="label:N")
     text = (
         "the best precision at any rank at which at least this recall is reached, exact means over "
         "tie orders"
     )
-    chart = layered(layers, WIDTH, HEIGHT)
-    return finish(chart, "Precision along recall", text, rows, "recall", "value")
+    drawn = layered(layers, WIDTH, HEIGHT)
+    return finish(drawn, "Precision along recall", text, rows, "recall", "value")
 
 
 def _shaded(rows: pl.DataFrame, first: Sequence[str] = ()) -> tuple[pl.DataFrame, alt.Color]:
@@ -172,7 +167,7 @@ def _shaded(rows: pl.DataFrame, first: Sequence[str] = ()) -> tuple[pl.DataFrame
     return rows, keyed(alt.Color, rows["shade"], {**dict(own), OTHERS: GREY})
 
 
-def _lines(rows: pl.DataFrame, y: Axis, tips: Sequence[str], **look: Any) -> list[alt.Chart | None]:
+def _lines(rows: pl.DataFrame, y: Axis, tips: str, **look: Any) -> list[alt.Chart | None]:
     """Draw grey lines below coloured ones, dashed from the last exact point to those of cut lists."""
     rows = rows.drop_nulls("value")
     rows = rows.with_columns(cut=is_cut(rows))

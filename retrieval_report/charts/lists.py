@@ -10,7 +10,7 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.colours import GREEN, VERMILLION
 from retrieval_report.charts.layers import layer, number_axis, row_axis, span
-from retrieval_report.charts.theme import empty_chart, finish, row_chart
+from retrieval_report.charts.theme import chart, filled, finish, row_chart
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import clean
@@ -24,6 +24,7 @@ TIE = {"type": "bar", "filled": False, "stroke": VERMILLION, "strokeWidth": 1.3,
 CUTOFF = {"type": "rule", "strokeWidth": 1.6, "strokeDash": [4, 3]}
 
 
+@chart
 def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> ChartType:
     """Draw the same list in several orders below each other, and the average relevance at every
     rank.
@@ -58,8 +59,7 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
     """
     frames = {clean(name, 40): to_polars(rows, "orders") for name, rows in orders.items()}
     first = next(iter(frames.values()), pl.DataFrame())
-    if not first.height:
-        return empty_chart("the list has no items")
+    filled(first, "the list has no items")
     missing = [name for frame in frames.values() for name in COLUMNS if name not in frame.columns]
     if missing:
         raise ColumnError(f"orders: no column {missing[0]!r}; expected what ranking_ties returns")
@@ -76,7 +76,7 @@ def list_orders(orders: Mapping[str, object], *, cutoff: int | None = None) -> C
     scale = alt.Scale(domain=[0.4, last + 0.6], nice=False)
     x, y = number_axis(alt.X, "rank in the list", scale=scale, axis=axis), row_axis(frames)
     opacity = alt.Opacity("shade:Q", scale=alt.Scale(domain=[0, 1], range=[0.07, 1]), legend=None)
-    tips = ("label", "rank", "item", "relevance", "tie_size")
+    tips = "label rank item relevance tie_size"
     layers = [
         span(rows, SQUARE, x, "left", "right", y=y, opacity=opacity, tips=tips),
         span(ends, TIE, x, "left", "right", y=y),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.colours import AMBER, GREY, VERMILLION
-from retrieval_report.charts.data import held, models_at, summary_frame, with_labels
+from retrieval_report.charts.data import held, models_at, with_labels
 from retrieval_report.charts.layers import (
     RANGES,
     how_to_read,
@@ -19,7 +17,8 @@ from retrieval_report.charts.layers import (
     number_axis,
     row_axis,
 )
-from retrieval_report.charts.theme import empty_chart, finish, row_chart
+from retrieval_report.charts.theme import chart, filled, finish, row_chart
+from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.systems.audit import AUDIT
 
@@ -27,16 +26,12 @@ NAIVE = "naive order"
 SAME_DEFINITION = "other systems, same definition"
 OTHER_DEFINITION = "other systems, own definition"
 COLOURS = {NAIVE: VERMILLION, SAME_DEFINITION: AMBER, OTHER_DEFINITION: GREY}
-TIPS = (
-    *("model", "expected", "tie_std", "lowest", "highest", "naive", "shuffled"),
-    *("query_se", "ci_low", "ci_high", "queries"),
-)
-PRINTED = (
-    *("system", "version", "call", "definition", "order", "prints", "z", "definition_shift"),
-)
+TIPS = "model expected tie_std lowest highest naive shuffled query_se ci_low ci_high queries"
+PRINTED = "system version call definition order prints z definition_shift"
 TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1}
 
 
+@chart
 def policies(
     summary: object, *, metric: object, cutoff: int | str | None = None, audit: object = None
 ) -> ChartType:
@@ -78,31 +73,28 @@ def policies(
     >>> policies(summary, metric="rr", cutoff=2).to_dict()["title"]["text"]
     ['Scores at rr@2']
     """
-    frame = summary_frame(summary)
-    if frame is None:
-        return empty_chart("the summary has no rows")
-    wide, where = models_at(frame, metric, cutoff)
+    wide, where = models_at(summary, metric, cutoff)
     rows = with_labels(wide)
     ticks = pl.concat([_naive(rows), _printed(audit, metric, cutoff, rows)], how="diagonal")
-    if rows.select("value", "lowest").count().sum_horizontal().item() + ticks.height == 0:
-        return empty_chart(f"no model has a score for {where}")
+    shown = rows.filter(pl.any_horizontal(pl.col("value", "lowest").is_not_null()))
+    filled(shown if ticks.is_empty() else ticks, f"no model has a score for {where}")
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     look = {
         "x": x("at"),
         "y": y,
         "color": keyed(alt.Color, ticks["mark"], COLOURS, columns=1, symbolType="square"),
     }
-    tips = ("model", "mark", "at", "expected", "off")
+    tips = "model mark at expected off"
     naive = pl.col("mark") == NAIVE
     layers = [
         *models(rows, x, TIPS, y=y),
         layer(ticks.filter(naive), {**TICK, "yOffset": -8}, tips, **look),
-        layer(ticks.filter(~naive), {**TICK, "yOffset": 8}, (*tips, *PRINTED), **look),
+        layer(ticks.filter(~naive), {**TICK, "yOffset": 8}, f"{tips} {PRINTED}", **look),
     ]
     text = f"{RANGES}; ticks: printed scores, above in the naive order, below by other systems"
-    chart = row_chart(layers, rows.height)
+    drawn = row_chart(layers, rows.height)
     return finish(
-        chart, f"Scores at {where}", how_to_read(text, rows), rows, "value", "naive", "tie_std"
+        drawn, f"Scores at {where}", how_to_read(text, rows), rows, "value", "naive", "tie_std"
     )
 
 
@@ -120,18 +112,14 @@ def _naive(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _printed(audit: object, metric: object, cutoff: object, rows: pl.DataFrame) -> pl.DataFrame:
     """Return what other systems print for this metric and cutoff."""
-    frame = None if audit is None else held(audit, AUDIT, "audit", "audit")
-    if frame is None:
-        frame = pl.DataFrame(schema=AUDIT)
-    name, depth = parse_measure(metric, cutoff)
-    here: dict[str, Any] = {"metric": name}
-    printed = frame.filter(pl.col("cutoff").eq_missing(depth), **here).drop_nulls("prints")
+    frame = held(pl.DataFrame() if audit is None else audit, AUDIT, "audit", "audit")
+    printed = frame.filter(at_measure(*parse_measure(metric, cutoff))).drop_nulls("prints")
     same = pl.when(pl.col("definition_shift") == 0).then(pl.lit(SAME_DEFINITION))
     printed = printed.select(
         "model",
         "expected",
         "off",
-        *PRINTED,
+        *PRINTED.split(),
         at="prints",
         mark=same.otherwise(pl.lit(OTHER_DEFINITION)),
     )

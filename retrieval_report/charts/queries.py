@@ -11,13 +11,13 @@ from altair.typing import ChartType
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, at_measure, check_models, held
 from retrieval_report.charts.layers import keyed, layer, number_axis
-from retrieval_report.charts.theme import empty_chart, finish, layered
+from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.registry import schema
 from retrieval_report.writing.names import clean
 
 QUERIES = {name: dtype for name, dtype in schema("queries").items() if name != "truncated"}
-TIPS = ("model", "query", "lists", "naive", "expected", "naive_error", "lowest", "highest", "std")
+TIPS = "model query lists naive expected naive_error lowest highest std"
 MOST, GRID = 5000, 60
 SIDE = 360
 HIGH, LOW, RIGHT = "printed too high", "printed too low", "printed right"
@@ -25,6 +25,7 @@ COLOURS = {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY}
 LINE = {"type": "rule", "strokeDash": [4, 3], "opacity": 0.7}
 
 
+@chart
 def query_scatter(
     query_table: object,
     *,
@@ -67,16 +68,14 @@ def query_scatter(
     >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['Naive and expected rr@all of every list']
     """
-    frame = held(query_table, QUERIES, "query_table", "query_table")
-    if frame is None:
-        return empty_chart("the table of queries has no rows")
+    name, reason = "query_table", "the table of queries has no rows"
+    frame = held(query_table, QUERIES, name, name, reason)
     here, where = at_measure(frame, metric, cutoff)
     rows = here.drop_nulls(["naive", "expected"])
     if models is not None:
         check_models("models", models, frame["model"], "is not in the table")
         rows = rows.filter(pl.col("model").is_in(list(models)))
-    if not rows.height:
-        return empty_chart(f"no query has both a naive and an expected score for {where}")
+    filled(rows, f"no query has both a naive and an expected score for {where}")
     points = _points(rows)
     x = number_axis(alt.X, f"{where} in the naive order")
     y = number_axis(alt.Y, f"{where} expected")
@@ -99,9 +98,9 @@ def query_scatter(
         opacity=alt.condition(brush, alt.value(0.7), alt.value(0.12)),
     )
     diagonal = layer(ends, LINE, x=x("from"), x2="to:Q", y=y("from"), y2="to:Q")
-    chart = layered([diagonal, dots and dots.add_params(brush)], SIDE, SIDE)
+    drawn = layered([diagonal, dots and dots.add_params(brush)], SIDE, SIDE)
     return finish(
-        chart,
+        drawn,
         f"Naive and expected {where} of every list",
         "below the diagonal the naive order overestimates a list, above it underestimates",
         points.rename({"query": "label"}),

@@ -7,9 +7,9 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import models_at, summary_frame, with_labels
+from retrieval_report.charts.data import models_at, with_labels
 from retrieval_report.charts.layers import TEXT, keyed, number_axis, span
-from retrieval_report.charts.theme import empty_chart, finish, row_chart, sentence_chart
+from retrieval_report.charts.theme import Said, chart, filled, finish, row_chart
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.writing.numbers import column_decimals, number
 
@@ -19,9 +19,10 @@ DIGITS = 12
 UP, DOWN, SAME = "ranked higher", "ranked lower", "same rank"
 COLOURS = {UP: BLUE, DOWN: VERMILLION, SAME: GREY}
 LINE = {"type": "rule", "strokeWidth": 2.4}
-TIPS = ("model", "change", "from_rank", "to_rank", "from_score", "to_score")
+TIPS = "model change from_rank to_rank from_score to_score"
 
 
+@chart
 def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = None) -> ChartType:
     """Draw the ranks of the models by the naive scores and in expectation, joined by lines.
 
@@ -60,22 +61,16 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
     >>> rank_flips(summary, metric="rr", cutoff=2).to_dict()["title"]["text"]
     ['Models that change rank at rr@2']
     """
-    frame = summary_frame(summary)
-    if frame is None:
-        return empty_chart("the summary has no rows")
-    wide, where = models_at(frame, metric, cutoff)
-    if wide.height == 1:
-        return empty_chart(f"there is one model at {where}")
+    wide, where = models_at(summary, metric, cutoff)
+    filled(wide[1:], f"there is one model at {where}")
     policies = [name for name in COLUMNS if wide[name].count()][:2]
-    if len(policies) < 2:
-        return empty_chart(
-            f"ranks at {where} need two of the policies naive, expected and shuffled"
-        )
+    needed = f"ranks at {where} need two of the policies naive, expected and shuffled"
+    filled(wide[policies[1:]], needed)
     models = _ranked(with_labels(wide).drop_nulls(policies), *policies)
     moved = models.filter(pl.col("from_rank") != pl.col("to_rank"))
     names = [COLUMNS[name] for name in policies]
     if moved.is_empty():
-        return sentence_chart(f"No model changes rank at {where}: {' and '.join(names)} agree.")
+        raise Said(f"No model changes rank at {where}: {' and '.join(names)} agree.")
     ends = pl.col("from_row", "to_row")
     near = {row + step for row in {*moved["from_row"], *moved["to_row"]} for step in (-1, 0, 1)}
     rows = models.filter(pl.any_horizontal(ends.is_in(near))).with_columns(ends.rank("ordinal"))
@@ -95,8 +90,8 @@ def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = No
         f"left: {names[0]}, right: {names[1]}; rank (=: shared) and score; models not drawn, whose rank "
         f"is the same: {models.height - rows.height}"
     )
-    chart = row_chart(layers, rows.height, WIDTH)
-    return finish(chart, f"Models that change rank at {where}", text, rows, "from_rank", "to_rank")
+    drawn = row_chart(layers, rows.height, WIDTH)
+    return finish(drawn, f"Models that change rank at {where}", text, rows, "from_rank", "to_rank")
 
 
 def _ranked(models: pl.DataFrame, *policies: str) -> pl.DataFrame:

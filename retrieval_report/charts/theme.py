@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Any, TypeVar, cast
 
 import altair as alt
@@ -27,6 +28,7 @@ APART: dict[str, Any] = dict.fromkeys(
 )
 
 Drawing = TypeVar("Drawing", bound=ChartType)
+Drawer = TypeVar("Drawer", bound=Callable[..., ChartType])
 
 
 class _Themed:
@@ -172,10 +174,25 @@ def sentence_chart(sentence: str) -> alt.Chart:
     return _themed(chart)
 
 
-def empty_chart(reason: str) -> alt.Chart:
-    """Draw a sentence that says why there is nothing to show.
+class Said(Exception):
+    """A sentence that a chart's function shows instead of a chart."""
 
-    >>> empty_chart("the summary has no rows").to_dict()["description"]
-    'Nothing to show: the summary has no rows.'
-    """
-    return sentence_chart(f"{EMPTY}: {reason}.")
+
+def chart(draw: Drawer) -> Drawer:
+    """Let a function that draws a chart show the sentence that it raises."""
+
+    @wraps(draw)
+    def drawn(*given: Any, **named: Any) -> Any:
+        try:
+            return draw(*given, **named)
+        except Said as sentence:
+            return sentence_chart(str(sentence))
+
+    return cast(Drawer, drawn)
+
+
+def filled(rows: pl.DataFrame, reason: str) -> pl.DataFrame:
+    """Return rows, or say why there is nothing to show."""
+    if rows.is_empty():
+        raise Said(f"{EMPTY}: {reason}.")
+    return rows

@@ -18,7 +18,7 @@ from retrieval_report.charts.layers import (
     span,
     tiles,
 )
-from retrieval_report.charts.theme import empty_chart, finish, row_chart
+from retrieval_report.charts.theme import chart, finish, row_chart
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.ties.profile import PROFILE
 
@@ -26,11 +26,12 @@ WIDTH, COLUMN = 250, 34
 MOST = 20  # models, those whose ties are cut most
 SIZES = {"tie_median": BLUE, "tie_p90": GREY, "tie_max": VERMILLION}
 TIPS = (
-    *("model", "k", "cut_share", "mixed_share", "ends_in_cut_tie", "tied_items", "mixed_items"),
-    *("near_ties", "queries", "tie_median", "tie_p90", "tie_max", "items", "distances", "bits"),
+    "model k cut_share mixed_share ends_in_cut_tie tied_items mixed_items near_ties queries "
+    "tie_median tie_p90 tie_max items distances bits"
 )
 
 
+@chart
 def profile(profile: object) -> ChartType:
     """Draw how large ties are, and for how many queries a cutoff splits one.
 
@@ -60,9 +61,7 @@ def profile(profile: object) -> ChartType:
     >>> profile(tie_profile(rankings, cutoffs=(1, 2))).to_dict()["title"]["text"]
     ['Ties, and the cutoffs that split them']
     """
-    frame = held(profile, PROFILE, "profile", "tie_profile")
-    if frame is None:
-        return empty_chart("the tie profile has no rows")
+    frame = held(profile, PROFILE, "profile", "tie_profile", "the tie profile has no rows")
     worst = pl.col("cut_share").max().over("model")
     order = frame.sort(worst, "model", descending=[True, False], maintain_order=True)
     models = order["model"].unique(maintain_order=True)
@@ -73,7 +72,7 @@ def profile(profile: object) -> ChartType:
         text=pl.format("{}", (100 * pl.col("cut_share")).round().cast(pl.Int64))
     )
     panels = [_sizes(rows, labels), *([_cuts(cut, labels)] if cut.height else [])]
-    chart: alt.ConcatChart = alt.concat(*panels, columns=2, spacing=26).resolve_scale(
+    drawn: alt.ConcatChart = alt.concat(*panels, columns=2, spacing=26).resolve_scale(
         color="independent"
     )
     text = (
@@ -83,7 +82,7 @@ def profile(profile: object) -> ChartType:
     )
     spoken = rows.sort("cut_share", "model", descending=[True, False])
     return finish(
-        chart, "Ties, and the cutoffs that split them", text, spoken, "cut_share", "tie_max"
+        drawn, "Ties, and the cutoffs that split them", text, spoken, "cut_share", "tie_max"
     )
 
 

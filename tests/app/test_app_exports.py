@@ -34,9 +34,9 @@ def test_every_chart_of_a_page_is_offered_in_three_formats() -> None:
 
 def sentence() -> None:
     from chart_display import Drawing, show_chart
-    from retrieval_report.charts.theme import empty_chart
+    from retrieval_report.charts.theme import sentence_chart
 
-    show_chart(Drawing(lambda: empty_chart("no model has a score"), ("sentence",)))
+    show_chart(Drawing(lambda: sentence_chart("no model has a score"), ("sentence",)))
 
 
 def test_a_sentence_in_place_of_a_chart_is_not_offered_as_a_picture() -> None:
