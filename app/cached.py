@@ -19,6 +19,7 @@ import streamlit as st
 import retrieval_report as rr
 from records import CUTOFFS, MEASURES, METRICS, SCORING, SETTINGS, Choice, Data, Files, Upload
 from retrieval_report.comparison import verdicts
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
@@ -90,7 +91,7 @@ def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
 
 @remember(8)
 def _scored(
-    data: Data, measures: tuple[str, ...], rules: dict[str, Any]
+    data: Data, measures: tuple[str, ...], rules: Named
 ) -> tuple[rr.Study, tuple[str, ...]]:
     # `evaluate` returns an empty frame for it, which is of no use to any page.
     if data.rankings.is_empty():
@@ -139,13 +140,13 @@ def ask(data: Data, **questions: Any) -> None:
     st.session_state[f"asked of {data.digest}"] = {**asked(data), **questions}
 
 
-def asked(data: Data) -> dict[str, Any]:
+def asked(data: Data) -> Named:
     """Return the costs, and the baseline and margin, that were entered in this session."""
-    known: dict[str, Any] = st.session_state.get(f"asked of {data.digest}", {})
+    known: Named = st.session_state.get(f"asked of {data.digest}", {})
     return known
 
 
-def report(data: Data, choice: Choice, known: dict[str, Any]) -> bytes:
+def report(data: Data, choice: Choice, known: Named) -> bytes:
     """Return the HTML report on the chosen models, with the chosen measure as headline, and the
     usual ones.
 

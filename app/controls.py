@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from records import SCORING, USUAL, Choice, Data, curve, own_depth
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS as OPTIONS
 from retrieval_report.metrics.parsing import CATALOGUE, parameter_text, parse_metric
@@ -25,12 +26,12 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {  # of metrics; the first option of
     "dcg": ("gain",),
     "ndcg": ("ideal", "gain"),
 }
-LIMITS: Mapping[str, dict[str, Any]] = {  # of options that are numbers
+LIMITS: Mapping[str, Named] = {  # of options that are numbers
     "relevant_from": {"low": 0.0},
     "shuffles": {"low": 1, "high": 10_000},
     "seed": {"low": 0, "high": MOST_SEED},
 }
-STEPS: Mapping[type, dict[str, Any]] = {int: {"step": 1}, float: {"step": 1.0, "format": "%g"}}
+STEPS: Mapping[type, Named] = {int: {"step": 1}, float: {"step": 1.0, "format": "%g"}}
 
 
 def sidebar(data: Data) -> Choice:
@@ -101,7 +102,7 @@ def _option(name: str, data: Data) -> Any:
     share.
     """
     known, first, usual = OPTIONS[name], data.start.options[name], USUAL[name]
-    asked: dict[str, Any] = {
+    asked: Named = {
         "name": name if first == usual else f"given_{name}",
         "help": known.meaning,
     }

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import PARAMETERS, RULES, RowOptions
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.metrics.parsing import (
@@ -37,9 +38,7 @@ SETTINGS = (
 SCORING = tuple(name for name in CONTROLLED if name in RULES)
 OF_ROWS = tuple(name for name in SCORING if name in RowOptions.__annotations__)
 # The options of the sidebar, in its order, with their defaults.
-USUAL: Mapping[str, Any] = {
-    name: PARAMETERS[name].default for name in ("average", "correction", *CONTROLLED)
-}
+USUAL: Named = {name: PARAMETERS[name].default for name in ("average", "correction", *CONTROLLED)}
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Choice:
     cutoff: int | None = MEASURES[0][1]
     models: tuple[str, ...] = ()
     policies: tuple[str, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=lambda: USUAL, hash=False)
+    options: Named = field(default_factory=lambda: USUAL, hash=False)
 
     @property
     def measure(self) -> str:
@@ -70,7 +69,7 @@ class Choice:
         return measure_text(self.metric, self.cutoff)
 
     @property
-    def at(self) -> dict[str, Any]:
+    def at(self) -> Named:
         """Return metric and cutoff, named as in the functions that draw charts."""
         return {"metric": self.metric, "cutoff": self.cutoff}
 
@@ -87,7 +86,7 @@ class Choice:
         options = {**self.options, "average": "micro", "correction": MAX_T}
         return replace(self, models=(), policies=(), options=options)
 
-    def only(self, names: Iterable[str]) -> dict[str, Any]:
+    def only(self, names: Iterable[str]) -> Named:
         """Return some of the options, such as `SCORING`."""
         return {name: self.options[name] for name in names}
 
@@ -180,7 +179,7 @@ class Data:
         return ("micro", *(average for average, column in wanted.items() if column in columns))
 
     @property
-    def frames(self) -> dict[str, Any]:
+    def frames(self) -> Named:
         """Return the frames, named as in `evaluate`."""
         return {name: getattr(self, name) for name in ("rankings", "judgements", "queries")}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
@@ -12,40 +12,16 @@ from retrieval_report.charts.data import side_by_side
 from retrieval_report.comparison.leaderboard import rank_range
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import doubt, with_chances
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals
 
 SUMMARY = (
-    "rank",
-    "model",
-    "expected",
-    "tie_std",
-    "naive",
-    "shuffled",
-    "lowest",
-    "highest",
-    "query_se",
-    "tie_ranks",
-    "query_ranks",
-    "truncated_share",
-    "queries",
-    "no_relevant",
-    "missing",
-    "unjudged",
+    "rank model expected tie_std naive shuffled lowest highest query_se tie_ranks query_ranks "
+    "truncated_share queries no_relevant missing unjudged"
 )
-FLIPS = (
-    "verdict",
-    "model_a",
-    "model_b",
-    "expected_a",
-    "expected_b",
-    "naive_a",
-    "naive_b",
-    "p_tie",
-    "family_p",
-    "disagree",
-)
+FLIPS = "verdict model_a model_b expected_a expected_b naive_a naive_b p_tie family_p disagree"
 COUNTS = ("no_relevant", "missing", "unjudged")  # counts of queries that are subject to a rule
 WIDTHS = {"verdict": 170, "call": 190}  # in pixels, because a verdict that is cut off says nothing
 FORMATS = {"signed": "%+.{}f", "share": "%.1f%%", "tenth": "%.1f", "count": "%d"}  # of floats
@@ -57,11 +33,11 @@ def frame_table(
     frame: pl.DataFrame,
     *,
     of: str = "",
-    show: Sequence[str] = (),
+    show: str = "",
     widths: Mapping[str, int] = WIDTHS,
     alt: str | None = None,
     key: str | None = None,
-    on_select: Callable[[dict[str, Any]], None] | None = None,
+    on_select: Callable[[Named], None] | None = None,
 ) -> None:
     """Show a frame; if its kind is named, only these columns, with titles, except those that are
     all null.
@@ -71,11 +47,11 @@ def frame_table(
     With ``on_select`` and a ``key``, one row can be chosen; the function takes it, with all columns
     of the frame.
     """
-    names = [name for name in show or frame.columns if name in frame.columns]
+    names = [name for name in show.split() or frame.columns if name in frame.columns]
     if of:
         names = [name for name in names if frame[name].null_count() < frame.height]
     columns = [_column(of, frame[name], widths.get(name)) for name in names]
-    more: dict[str, Any] = {}
+    more: Named = {}
     if on_select is not None:
 
         def take() -> None:
@@ -100,7 +76,7 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
     """
     name, dtype, kinds = values.name, values.dtype, st.column_config
     known = column(of, name) if of else Column(name, dtype, name, "", "")
-    about: dict[str, Any] = {"label": known.title, "help": known.help or None}
+    about: Named = {"label": known.title, "help": known.help or None}
     if name == "image":
         return values, kinds.ImageColumn(**about)
     if dtype == pl.Boolean:

@@ -16,23 +16,10 @@ from text import plain
 from url_controls import choose_one
 
 PRINTED = (
-    "system",
-    "version",
-    "call",
-    "prints",
-    "prints_low",
-    "prints_high",
-    "exact",
-    "definition_shift",
-    "off",
-    "z",
-    "order",
-    "lowest",
-    "highest",
-    "definition",
-    "note",
+    "system version call prints prints_low prints_high exact definition_shift off z order "
+    "lowest highest definition note"
 )
-WINNERS = ("system", "version", "call", "winner", "exact_winner", "same_winner", "order")
+WINNERS = "system version call winner exact_winner same_winner order"
 
 
 def show(page: Page) -> None:
@@ -82,7 +69,7 @@ def _winners(printed: pl.DataFrame) -> None:
     if not sentences:
         st.info("There is only one model, so no evaluator can name the wrong winner.")
         return
-    known = printed.select(WINNERS).unique(maintain_order=True).drop_nulls("winner")
+    known = printed.select(WINNERS.split()).unique(maintain_order=True).drop_nulls("winner")
     wrong, undecided = (~known["same_winner"]).any(), known["same_winner"].null_count() > 0
     box = st.success
     if wrong or undecided:

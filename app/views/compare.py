@@ -4,8 +4,6 @@ explain it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 import streamlit as st
 
@@ -22,7 +20,7 @@ from retrieval_report.comparison.verdicts import (
     WORSE,
     with_chances,
 )
-from retrieval_report.contracts.columns import INTERVAL
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.caveats import naive_ties, significance
 from retrieval_report.study.terminal import deviation
@@ -33,35 +31,14 @@ from text import plain, short
 from url_controls import choose_number, choose_one, choose_pair
 
 SHOWN = (
-    "policy",
-    "model_a",
-    "model_b",
-    "value_a",
-    "value_b",
-    "difference",
-    "ci_low",
-    "ci_high",
-    "family_p",
-    "tie_std",
-    "p_tie",
-    "wins",
-    "ties",
-    "losses",
+    "policy model_a model_b value_a value_b difference ci_low ci_high family_p tie_std p_tie "
+    "wins ties losses"
 )
 MARGIN = (
-    "model",
-    "verdict",
-    "value",
-    "baseline_value",
-    "difference",
-    "bound_low",
-    "bound_high",
-    "no_worse_p",
-    "tie_std",
-    "detectable",
-    "queries_needed",
-    "queries",
+    "model verdict value baseline_value difference bound_low bound_high no_worse_p tie_std "
+    "detectable queries_needed queries"
 )
+INTERVAL = column("board", "interval")
 MATRIX = 60  # most models for which all pairs are drawn; a table holds any number
 WHETHER = "whether the loss against {} is below {}"
 MARGINS = {  # what the verdict on a model says of the baseline and the margin
@@ -123,7 +100,7 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     )
 
 
-def _take(row: dict[str, Any]) -> None:
+def _take(row: Named) -> None:
     """Choose the pair in a row of the table."""
     st.session_state["a"], st.session_state["b"] = row["model_a"], row["model_b"]
 
@@ -134,7 +111,7 @@ def _alike(page: Page, first: str, second: str) -> None:
     if alike.width:
         st.header("How alike are the lists?", anchor="alike")
         alt = "Similarity of the lists of both models."
-        frame_table(alike, of="similarity_means", show=alike.columns, alt=alt)
+        frame_table(alike, of="similarity_means", alt=alt)
         st.caption(
             "Whether they differ in more than the order of their ties; relevance does not matter "
             "here."
@@ -206,7 +183,7 @@ def _runs(page: Page, *names: str) -> None:
         page.show(plot.shuffled_distribution, one_axis=True, key=names)
 
 
-def _numbers(row: dict[str, Any]) -> None:
+def _numbers(row: Named) -> None:
     """Show the difference and both kinds of uncertainty."""
     names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
     tie = deviation({"tie_std": row["tie_std"], "truncated_share": row["truncated_queries"]})

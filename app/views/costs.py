@@ -14,17 +14,7 @@ from tables import frame_table
 from uploads import read_costs
 from url_controls import choose_one
 
-SHOWN = (
-    "model",
-    "amount",
-    "value",
-    "tie_std",
-    "lowest",
-    "highest",
-    "front",
-    "front_in_every_order",
-    "beaten_by",
-)
+SHOWN = "model amount value tie_std lowest highest front front_in_every_order beaten_by"
 
 
 def show(page: Page) -> None:

@@ -21,7 +21,7 @@ from uploads import MOST_BYTES, read_codes, read_tables
 FIRST_ROWS = 100
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
 PARTS = {"model": "models", "query": "queries", "item": "items"}
-FACTS = ("frame", "rows", "models", "queries", "items", "columns")
+FACTS = "frame rows models queries items columns"
 
 
 def show(page: Page) -> None:

@@ -4,8 +4,6 @@ possible orders.
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 import streamlit as st
 
@@ -15,6 +13,7 @@ from chart_display import show_chart
 from page import Page
 from records import SCORING, Choice, Data
 from retrieval_report import charts
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.orders import drawn_order, lists_of_query, ranking_ties
 from tables import frame_table
@@ -28,41 +27,9 @@ DRAWN = 20  # queries that decide
 BRUSHED = "rectangle"
 RECEIVED = "order received"
 NARROW = {"query": 170}  # pixels; long names would push the scores out of sight
-SHOWN = (
-    "query",
-    "model",
-    "naive",
-    "expected",
-    "spread",
-    "lowest",
-    "highest",
-    "std",
-    "naive_error",
-    "truncated",
-)
-DECIDING = (
-    "query",
-    "difference",
-    "lowest",
-    "highest",
-    "value_a",
-    "value_b",
-    "share",
-    "decides",
-    "order_unsure",
-)
-ITEMS_SHOWN = (
-    "rank",
-    "item",
-    "text",
-    "image",
-    "relevance",
-    "distance",
-    "score",
-    "tie",
-    "tie_size",
-    "tie_relevant",
-)
+SHOWN = "query model naive expected spread lowest highest std naive_error truncated"
+DECIDING = "query difference lowest highest value_a value_b share decides order_unsure"
+ITEMS_SHOWN = "rank item text image relevance distance score tie tie_size tie_relevant"
 NUMBERS = {
     "Order received": "naive",
     "Expected": "expected",
@@ -126,7 +93,7 @@ def _brushed(page: Page, known: pl.DataFrame) -> pl.DataFrame:
     return rows
 
 
-def _take(row: dict[str, Any]) -> None:
+def _take(row: Named) -> None:
     """Choose the list in a row of the table."""
     st.session_state["model"], st.session_state["query"] = row["model"], short(row["query"])
 
@@ -170,7 +137,7 @@ def _deciding(page: Page) -> None:
     frame_table(queries.head(LISTED), of="deciding", show=DECIDING, widths=NARROW, alt=alt)
 
 
-def _choose(known: pl.DataFrame, models: tuple[str, ...]) -> dict[str, Any] | None:
+def _choose(known: pl.DataFrame, models: tuple[str, ...]) -> Named | None:
     """Choose a list by two menus and return its row; any query can be typed.
 
     The initial options must not depend on the rectangle, which the address does not contain.
@@ -197,7 +164,7 @@ def _choose(known: pl.DataFrame, models: tuple[str, ...]) -> dict[str, Any] | No
     return named.row(0, named=True)
 
 
-def _list(page: Page, scores: dict[str, Any]) -> None:
+def _list(page: Page, scores: Named) -> None:
     """Show one list: its numbers, its orders with their scores, and its distances."""
     data, at = page.data, page.choice.at
     model, query = key = (scores["model"], scores["query"])
@@ -303,7 +270,7 @@ def _draw_number() -> int:
     return int(number)
 
 
-def _numbers(scores: dict[str, Any]) -> None:
+def _numbers(scores: Named) -> None:
     """Show the scores of one list side by side."""
     with st.container(horizontal=True, gap="medium"):
         for title, name in NUMBERS.items():

@@ -16,16 +16,8 @@ from url_controls import choose_one
 MOST = 200  # segments; a column with more values identifies queries rather than groups of them
 NO_SEGMENTS = ("query", "weight", "n_relevant")
 SHOWN = (
-    "segment",
-    "verdict",
-    "winner",
-    "value",
-    "overall_winner",
-    "overall_value",
-    "difference",
-    "tie_std",
-    "segments_p",
-    "queries",
+    "segment verdict winner value overall_winner overall_value difference tie_std segments_p "
+    "queries"
 )
 
 

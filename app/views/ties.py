@@ -19,22 +19,11 @@ from text import plain
 LISTED = 500
 FEW = 2  # oddities of one kind that are shown at once
 PROFILE = (
-    "model",
-    "cut_share",
-    "mixed_share",
-    "ends_in_cut_tie",
-    "tied_items",
-    "mixed_items",
-    "tie_median",
-    "tie_max",
-    "items",
-    "distances",
-    "bits",
-    "near_ties",
-    "queries",
+    "model cut_share mixed_share ends_in_cut_tie tied_items mixed_items tie_median tie_max "
+    "items distances bits near_ties queries"
 )
-CUTS = ("model", "query", "first", "last", "size", "inside", "relevant", "mixed")
-COVERAGE = ("model", "metric", "value", "tie_std", "queries")
+CUTS = "model query first last size inside relevant mixed"
+COVERAGE = "model metric value tie_std queries"
 
 
 def show(page: Page) -> None:

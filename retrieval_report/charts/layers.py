@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -11,11 +11,12 @@ import polars as pl
 import polars.selectors as cs
 
 from retrieval_report.charts.colours import BLUE, GREY, SKY
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import title_of
 
 Axis = Callable[[str], alt.X | alt.Y]  # the axis of a column
 Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.StrokeDash)
-Mark = Mapping[str, Any]
+Mark = Named
 
 NARROW = 520  # pixels; on narrower screens labels are shortened and legends stand in one column
 LETTERS = 18  # of such a label; longer ones lose their middle, where names of a series differ least
@@ -59,12 +60,12 @@ def row_axis(labels: Iterable[str]) -> alt.Y:
 def keyed(
     channel: type[Channel],
     column: pl.Series,
-    looks: Mapping[str, Any],
+    looks: Named,
     title: str | None = None,
     **legend: Any,
 ) -> Channel:
     """A colour for every text of a column that occurs in it, with a legend."""
-    used: dict[str, Any] = {text: look for text, look in looks.items() if text in set(column)}
+    used: Named = {text: look for text, look in looks.items() if text in set(column)}
     scale = alt.Scale(domain=[*used], range=[*used.values()])
     return channel(f"{column.name}:N", scale=scale, legend=alt.Legend(title=title, **legend))
 
@@ -111,7 +112,7 @@ def models(rows: pl.DataFrame, axis: Axis, tips: str, **across: Any) -> list[alt
         tie_high=pl.coalesce("highest", pl.col("value") + two),
     )
     cut = is_cut(rows)
-    how: dict[str, Any] = {"tips": tips, **across}
+    how: Named = {"tips": tips, **across}
     return [
         span(rows.filter(~cut), TIES, axis, "tie_low", "tie_high", **how),
         span(rows.filter(cut), OPEN_TIES, axis, "tie_low", "tie_high", **how),

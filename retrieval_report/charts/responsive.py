@@ -12,6 +12,7 @@ from altair.typing import ChartType
 from retrieval_report.charts.colours import GRID, TEXT
 from retrieval_report.charts.layers import IN_CELL, NARROW
 from retrieval_report.charts.theme import WIDTH, styled
+from retrieval_report.contracts.arguments import Named
 
 # Pixels of labels and texts beside a plot, and below it, on a narrow screen.
 NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 122, 170, 220
@@ -23,7 +24,7 @@ class Panel(NamedTuple):
     any).
     """
 
-    specification: dict[str, Any]
+    specification: Named
     most: int | None
 
 
@@ -101,7 +102,7 @@ def _panel(plot: Any, description: str, text: str, grid: str) -> Panel:
     return Panel(whole, None if plot.width >= WIDTH else 2 * plot.width + LABELS)
 
 
-def _narrow(config: dict[str, Any], width: float) -> None:
+def _narrow(config: Named, width: float) -> None:
     """Let a narrow screen shorten labels and stack legends, and drop numbers that do not fit."""
     config["axis"]["labelLimit"] = _where_narrow(NARROW_LABEL, config["axis"]["labelLimit"])
     config["axis"]["titleLimit"] = _where_narrow(NARROW_TITLE, 0)

@@ -13,6 +13,7 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.colours import GRID, TEXT
 from retrieval_report.charts.layers import IN_CELL
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.writing.names import joined
 from retrieval_report.writing.numbers import size
@@ -23,7 +24,7 @@ WIDTH, HEIGHT = 560, 340  # of the plot in a notebook; a page stretches it to it
 STEP = 22  # pixels of a row
 EMPTY = "Nothing to show"
 SPOKEN = 5  # rows of which screen readers are told
-APART: dict[str, Any] = dict.fromkeys(
+APART: Named = dict.fromkeys(
     ("color", "fill", "stroke", "shape", "strokeDash", "opacity", "size"), "independent"
 )
 
@@ -38,9 +39,7 @@ class _Themed:
     chart is written.
     """
 
-    def to_dict(
-        self, *arguments: Any, context: dict[str, Any] | None = None, **named: Any
-    ) -> dict[str, Any]:
+    def to_dict(self, *arguments: Any, context: Named | None = None, **named: Any) -> Named:
         """Return the specification, with the theme if this is the whole chart."""
         inside = not (context or {}).get("top_level", True)
         if inside or self._get("config") is not alt.Undefined:  # type: ignore[attr-defined]

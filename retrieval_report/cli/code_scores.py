@@ -12,7 +12,7 @@ import polars as pl
 
 from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.codes.files import load_codes
-from retrieval_report.contracts.arguments import repeated
+from retrieval_report.contracts.arguments import Named, repeated
 from retrieval_report.contracts.errors import FileError, RetrievalReportError
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.engines.summary import summarise
@@ -103,7 +103,7 @@ class _Shards:
             yield shard.codes, shard.labels if self.labels else None, shard.ids
 
 
-def _relevant(shards: _Shards, known: dict[str, Any], options: dict[str, Any]) -> pl.DataFrame:
+def _relevant(shards: _Shards, known: Named, options: Named) -> pl.DataFrame:
     """Count R of every query, which counts of the nearest items do not contain."""
     labels, ids = zip(*((labels, ids) for _, labels, ids in shards), strict=True)
     exclude = options.get("exclude_self", False)

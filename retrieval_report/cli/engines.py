@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from retrieval_report.cli.files import (
     read_queries,
 )
 from retrieval_report.cli.settings import SETTINGS, check, settled
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError, ParameterError
 from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_files
 from retrieval_report.writing.temporary import scratch
@@ -36,7 +37,7 @@ class Task:
     data: Data
     output: Output
     average: str
-    settings: dict[str, Any]
+    settings: Named
     master: str = "local[*]"  # for Spark only
     resume: bool = False  # for one process and its disk alone
 
@@ -128,7 +129,7 @@ def _lengths(scores: pl.DataFrame | pl.LazyFrame, summary: pl.DataFrame) -> list
 
 
 def score(
-    data: Mapping[str, Any], *, average: str = "micro", **settings: Any
+    data: Named, *, average: str = "micro", **settings: Any
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Evaluate and summarise the data, with progress if a person is watching."""
     import retrieval_report as rr
@@ -140,7 +141,7 @@ def score(
     return scores, rr.summarise(scores, queries=data["queries"], average=average)
 
 
-def study_of(data: Data, settings: Mapping[str, Any]) -> Study:
+def study_of(data: Data, settings: Named) -> Study:
     """Check the settings of a command, and read its files into a study."""
     import retrieval_report as rr
 
@@ -157,9 +158,7 @@ def watched() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-def _summarised(
-    scores: Path, queries: object, average: str, settings: dict[str, Any]
-) -> pl.DataFrame:
+def _summarised(scores: Path, queries: object, average: str, settings: Named) -> pl.DataFrame:
     """Summarise scores in a file, holding one metric and cutoff at a time in memory."""
     import polars as pl
 
@@ -230,7 +229,7 @@ def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
     return _in_order(on.summarise(frame, queries=queries, average=task.average), task.settings)
 
 
-def _in_order(summary: pl.DataFrame, settings: Mapping[str, Any]) -> pl.DataFrame:
+def _in_order(summary: pl.DataFrame, settings: Named) -> pl.DataFrame:
     """Return the summary as other engines do, with metrics, cutoffs and policies in the requested
     order.
     """

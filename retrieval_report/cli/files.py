@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from retrieval_report.cli.streams import print_json, standard_input
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import (
@@ -57,8 +58,8 @@ def _keep(context: click.Context, option: click.Parameter, value: object) -> Non
         context.meta[f"{__name__}.{option.name}"] = value
 
 
-_kept: dict[str, Any] = {"expose_value": False, "callback": _keep}
-_named: dict[str, Any] = {"type": _columns, "metavar": "NAME=COLUMN,…"}
+_kept: Named = {"expose_value": False, "callback": _keep}
+_named: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
 READING = (
     "judgement_columns",
     "query_columns",
@@ -127,11 +128,11 @@ class Data:
         """All files."""
         return [*self.rankings, self.judgements, self.queries]
 
-    def read(self) -> dict[str, Any]:
+    def read(self) -> Named:
         """Read the files into frames, by the names of the arguments of `evaluate`."""
         import retrieval_report as rr
 
-        data: dict[str, Any] = {
+        data: Named = {
             "queries": read_queries(self.queries),
             "rankings": rr.read_rankings(
                 list(self.rankings), columns=self.columns, name_by=self.name_by

@@ -5,13 +5,14 @@ early.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from retrieval_report.cli.files import Command, add_all, split
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import DRAWS, PARAMETERS, RULES, Options
 from retrieval_report.contracts.registry import column
 from retrieval_report.contracts.warning import warn
@@ -111,7 +112,7 @@ def explains(frame: str, *names: str) -> Callable[[Command], Command]:
     return add
 
 
-def settled(settings: Mapping[str, Any]) -> dict[str, Any]:
+def settled(settings: Named) -> Named:
     """Return the settings of a command; with --like only those that were given, since the system
     decides the others.
     """

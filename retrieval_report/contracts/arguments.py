@@ -6,13 +6,15 @@ import math
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from retrieval_report.contracts.errors import ParameterError
 
 Thing = TypeVar("Thing", bound=Hashable)
+Named = dict[str, Any]
+"""Values by name: the arguments of a function, the settings of a report, the columns of a row."""
 
 
 def is_missing(value: object) -> bool:

@@ -8,13 +8,15 @@ dashboard and the help of the command line read them here, through
 
 from __future__ import annotations
 
-from itertools import chain
+import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from retrieval_report.contracts.significance_tests import MEANINGS
 
+TYPES = {"text": pl.String, "count": pl.Int64, "flag": pl.Boolean}  # of formats; others are Float64
 FORMATS = ("text", "number", "amount", "signed", "share", "chance", "count", "tenth", "flag")
 
 
@@ -52,184 +54,154 @@ class Frame(NamedTuple):
     returned_by: tuple[str, ...] = ()
 
 
-def text(name: str, title: str, meaning: str) -> Column:
-    """Declare a column of text."""
-    return Column(name, pl.String, title, meaning, "text")
+# The columns that many frames share; a name before "=" tells two meanings of a column apart.
+_SHARED = f"""
+  interval | text | 95% interval | of the mean under sampling of queries; it does not account for ties
+  rank | count | Rank | rank of the model, 1 is best
+  letters | text | Tier | letters; models that share a letter are not significantly different
+  model | text | Model | what produced the ranked lists
+  query | text id | Query | the query
+  metric | text | Metric | the metric with its parameters, without the cutoff
+  cutoff | count | Cutoff | number of positions that count; empty: the whole list
+  policy | text | Score | order inside ties: expected (exact mean of all), naive (as received), shuffled (random),
+      best, worst
+  model_a | text | Model A | first model of the pair, by name
+  model_b | text | Model B | second model of the pair
+  queries | count | Queries | queries in the mean
+  unpaired | count | Unpaired | queries for which only one of the two has a score
+  value | number | Score | mean score
+  lowest | number | Lowest | under the worst order inside ties; for truncated scores, the least over all completions
+      of the lists
+  highest | number | Highest | under the best order inside ties; for truncated scores, the most over all completions
+      of the lists
+  tie_std | number | ± tie std | standard deviation of the mean under random tie order: exact, but for policy
+      shuffled that of the draws; empty where a score has none, as scores do that depend on items that may be missing
+      (cut)
+  ci_low | number | 95% from | lower end of the 95% interval under sampling of queries
+  ci_high | number | 95% to | upper end of that interval
+  value_a | number | A | mean of model_a over the paired queries
+  value_b | number | B | mean of model_b over the paired queries
+  difference | signed | A − B | mean of model_a minus mean of model_b
+  naive | number | Naive | score with ties in the naive order
+  expected | number | Expected | mean over all orders inside ties: exact, but for truncated scores an estimate from
+      the rows given
+  shuffled | number | Shuffled | mean over random orders inside ties
+  naive_error | signed | Naive is off by | naive − expected
+  std | number | ± tie std | standard deviation of the score under random tie order
+  n_relevant | count | Relevant | relevant items of the query, retrieved or not
+  truncated | flag | Cut | whether the score depends on items that may be missing after the end of the list
+  truncated_share | share | Cut | share of the queries in the mean whose score depends on items that may be missing
+      after the end of the list; none are if truncated="no" says that lists are whole
+  measure | text | Measure | metric and cutoff
+  pooled | flag | R pooled | whether R counts only the relevant items that some model retrieved
+  family_p | chance | p (family) | p-value corrected for the number of pairs: of any false finding, but for bh of
+      the share of false findings
+  family | count | Family | number of pairs corrected for together
+  family_method | text | Correction | how: {MEANINGS}
+  query_se | number | ± query s.e. | standard error of the mean under sampling of queries
+  no_relevant | count | Nothing relevant | queries without a relevant item
+  missing | count | No list | queries without rows
+  unjudged | count | Not judged | queries without judgements
+  system | text | Evaluator | another evaluator
+  version | text | Version | its version, as checked
+  call | text | Call | its function or measure
+  definition | text | Computes | what the system computes, in this package's text form
+  order | text | Order inside ties | its order inside ties
+  note | text | Note | what else decides its numbers
+  p_tie | chance | Reversed by ties | probability that random tie order reverses the order of the expected means
+  p_tie_low | chance | At least | the smallest possible p_tie
+  p_tie_high | chance | At most | the largest possible p_tie
+  p_equal | chance | Equal by ties | probability that the two means are equal under random tie order; empty: not
+      known
+  p_tie_method | text | Found by | how p_tie was found: exact (all orders), convolved (all orders of every list, the
+      sum bounded), shuffles (random orders; the bounds fail once in 10 000), normal (from exact moments, bounded),
+      bounds (only they are known) or truncated (a cut list leaves it open)
+  difference_std=tie_std | | | standard deviation of the difference under random tie order
+  paired=queries | | | paired queries
+  disagree | text | Reversed in | which of shuffled and naive favour the other model than the expected means do
+  segment | text | Segment | the queries that share this value
+  verdict | text | Verdict | whether the order of the two models can be trusted, and if not, why
+  given_model=model? | text id | Model | what produced the list; 'model' if absent
+  item | text id | Item | the retrieved item
+  distance? | text number | Distance | small is near; this or score
+  score? | text number | Score | large is near; this or distance
+  relevance | text grade | Relevance | graded relevance, at least 0
+  mask? | flag boolean | Mask | rows with false are removed from the list
+  given_weight=weight? | text weight | Weight | weight of the item (KerasRS's rule)
+  row? | count integer | Row | file order, which naive scores use; the row's position if absent
+  frame | text | Frame | the frame received
+  rows | count | Rows | its rows
+  models | count | Models | different models
+  different_queries=queries | | | different queries
+  tau_b | number | Kendall’s τ_b | of the shared items, corrected for ties
+  tau_ap | number | τ_AP | AP correlation of the shared items, mean over all tie orders
+  tau_ap_low | number | τ_AP at least | the smallest value over all orders of the ties
+  tau_ap_high | number | τ_AP at most | the largest value over all orders of the ties
+  rbo_w | number | RBO^w | extrapolated rank-biased overlap with tied items at the same rank
+  rbo_a | number | RBO^a | rank-biased overlap, mean over the orders of ties (of lists of one length; else nearly)
+  rbo_b | number | RBO^b | rank-biased overlap corrected for ties
+  rbo_low | number | RBO at least | the smallest value over all orders of the ties
+  rbo_high | number | RBO at most | the largest value over all orders of the ties
+  counted_items=items | count | Items | different items
+"""
 
 
-def number(name: str, title: str, meaning: str, format: str = "number") -> Column:
-    """Declare a column of Float64."""
-    return Column(name, pl.Float64, title, meaning, format)
+def _column(line: str, known: Mapping[str, Column]) -> tuple[str, Column]:
+    """Return a column and what other lines call it, from a line of a table."""
+    names, form, title, meaning = map(str.strip, line.split("|"))
+    format, _, kind = form.partition(" ")
+    key, _, name = names.rstrip("?").rpartition("=")
+    if format:
+        dtype = None if kind else TYPES.get(format, pl.Float64)
+        column = Column(name, dtype, title, meaning, format, kind)
+    else:
+        column = known[name]
+        column = column._replace(title=title or column.title, meaning=meaning or column.meaning)
+    return key or name, column._replace(optional=names.endswith("?"))
 
 
-def whole(name: str, title: str, meaning: str) -> Column:
-    """Declare a column of Int64."""
-    return Column(name, pl.Int64, title, meaning, "count")
+def _lines(table: str) -> list[str]:
+    """Return the lines of a table; those that go on in deeper lines are put together."""
+    return list(filter(None, re.sub(r"\n {4,}", " ", table).splitlines()))
 
 
-def flag(name: str, title: str, meaning: str) -> Column:
-    """Declare a column of truth values."""
-    return Column(name, pl.Boolean, title, meaning, "flag")
+def frames(table: str) -> dict[str, Frame]:
+    """Return the frames that a table declares.
 
+    Each has a line with its name, and after a colon the public functions that return it. The lines
+    below are columns, as ``name | format | title | meaning``: "?" after the name says that the
+    column is optional; a kind after the format, that the caller's data decide the type; without a
+    format the column is a shared one with another meaning. Lines without "|" name shared columns,
+    and, after "*", whole frames above.
 
-def ids(name: str, title: str, meaning: str) -> Column:
-    """Declare a column of ids, whose type is that of the input."""
-    return Column(name, None, title, meaning, "text", "id")
-
-
-def given(name: str, title: str, meaning: str, kind: str, *, optional: bool = False) -> Column:
-    """Declare a column of an input frame, of any type that fits its kind."""
-    return Column(
-        name,
-        None,
-        title,
-        meaning,
-        {"boolean": "flag", "integer": "count"}.get(kind, "text"),
-        kind,
-        optional,
-    )
-
-
-# The columns that many frames share.
-INTERVAL = text(
-    "interval",
-    "95% interval",
-    "of the mean under sampling of queries; it does not account for ties",
-)
-COLUMNS = (
-    INTERVAL,
-    whole("rank", "Rank", "rank of the model, 1 is best"),
-    text("letters", "Tier", "letters; models that share a letter are not significantly different"),
-    text("model", "Model", "what produced the ranked lists"),
-    ids("query", "Query", "the query"),
-    text("metric", "Metric", "the metric with its parameters, without the cutoff"),
-    whole("cutoff", "Cutoff", "number of positions that count; empty: the whole list"),
-    text(
-        "policy",
-        "Score",
-        "order inside ties: expected (exact mean of all), naive (as received), shuffled (random), "
-        "best, worst",
-    ),
-    text("model_a", "Model A", "first model of the pair, by name"),
-    text("model_b", "Model B", "second model of the pair"),
-    whole("queries", "Queries", "queries in the mean"),
-    whole("unpaired", "Unpaired", "queries for which only one of the two has a score"),
-    number("value", "Score", "mean score"),
-    number(
-        "lowest",
-        "Lowest",
-        "under the worst order inside ties; for truncated scores, the least over all completions "
-        "of the lists",
-    ),
-    number(
-        "highest",
-        "Highest",
-        "under the best order inside ties; for truncated scores, the most over all completions of "
-        "the lists",
-    ),
-    number(
-        "tie_std",
-        "± tie std",
-        "standard deviation of the mean under random tie order: exact, but for policy shuffled "
-        "that of "
-        "the draws; empty where a score has none, as scores do that depend on items that may be "
-        "missing (cut)",
-    ),
-    number("ci_low", "95% from", "lower end of the 95% interval under sampling of queries"),
-    number("ci_high", "95% to", "upper end of that interval"),
-    number("value_a", "A", "mean of model_a over the paired queries"),
-    number("value_b", "B", "mean of model_b over the paired queries"),
-    number("difference", "A − B", "mean of model_a minus mean of model_b", "signed"),
-    number("naive", "Naive", "score with ties in the naive order"),
-    number(
-        "expected",
-        "Expected",
-        "mean over all orders inside ties: exact, but for truncated scores an estimate from the "
-        "rows given",
-    ),
-    number("shuffled", "Shuffled", "mean over random orders inside ties"),
-    number("naive_error", "Naive is off by", "naive − expected", "signed"),
-    number("std", "± tie std", "standard deviation of the score under random tie order"),
-    whole("n_relevant", "Relevant", "relevant items of the query, retrieved or not"),
-    flag(
-        "truncated",
-        "Cut",
-        "whether the score depends on items that may be missing after the end of the list",
-    ),
-    number(
-        "truncated_share",
-        "Cut",
-        "share of the queries in the mean whose score depends on items that may be missing after "
-        "the end of the list; "
-        'none are if truncated="no" says that lists are whole',
-        "share",
-    ),
-    text("measure", "Measure", "metric and cutoff"),
-    flag(
-        "pooled", "R pooled", "whether R counts only the relevant items that some model retrieved"
-    ),
-    number(
-        "family_p",
-        "p (family)",
-        "p-value corrected for the number of pairs: of any false finding, but for bh of the share "
-        "of false findings",
-        "chance",
-    ),
-    whole("family", "Family", "number of pairs corrected for together"),
-    text("family_method", "Correction", f"how: {MEANINGS}"),
-    number("query_se", "± query s.e.", "standard error of the mean under sampling of queries"),
-    whole("no_relevant", "Nothing relevant", "queries without a relevant item"),
-    whole("missing", "No list", "queries without rows"),
-    whole("unjudged", "Not judged", "queries without judgements"),
-    text("system", "Evaluator", "another evaluator"),
-    text("version", "Version", "its version, as checked"),
-    text("call", "Call", "its function or measure"),
-    text("definition", "Computes", "what the system computes, in this package's text form"),
-    text("order", "Order inside ties", "its order inside ties"),
-    text("note", "Note", "what else decides its numbers"),
-    number(
-        "p_tie",
-        "Reversed by ties",
-        "probability that random tie order reverses the order of the expected means",
-        "chance",
-    ),
-    number("p_tie_low", "At least", "the smallest possible p_tie", "chance"),
-    number("p_tie_high", "At most", "the largest possible p_tie", "chance"),
-    number(
-        "p_equal",
-        "Equal by ties",
-        "probability that the two means are equal under random tie order; empty: not known",
-        "chance",
-    ),
-    text(
-        "p_tie_method",
-        "Found by",
-        "how p_tie was found: exact (all orders), convolved (all orders of every list, the sum "
-        "bounded), "
-        "shuffles (random orders; the bounds fail once in 10 000), normal (from exact moments, "
-        "bounded), "
-        "bounds (only they are known) or truncated (a cut list leaves it open)",
-    ),
-)
-SHARED = {column.name: column for column in COLUMNS}
-
-
-def like(name: str, meaning: str, title: str = "") -> Column:
-    """A shared column with a meaning of its own, and another title where one is given."""
-    return SHARED[name]._replace(meaning=meaning, title=title or SHARED[name].title)
-
-
-SHARED["difference_std"] = like(
-    "tie_std", "standard deviation of the difference under random tie order"
-)
-
-
-def frame(*parts: Column | str, by: str = "") -> Frame:
-    """A frame of columns, shared ones by their names in one text; ``by`` names the functions that
-    return it.
+    >>> table = '''
+    ... pair: stats.pairs
+    ...   query | | | what was asked
+    ...   model value
+    ... both
+    ...   *pair
+    ...   n? | count | Number | how many
+    ... '''
+    >>> found = frames(table)
+    >>> [column.name for column in found["both"].columns], found["pair"].returned_by
+    (['query', 'model', 'value', 'n'], ('stats.pairs',))
     """
-    columns = (
-        [part] if isinstance(part, Column) else [SHARED[name] for name in part.split()]
-        for part in parts
-    )
-    return Frame(tuple(chain.from_iterable(columns)), tuple(by.split()))
+    found: dict[str, Frame] = {}
+    for line in _lines(table):
+        if not line.startswith(" "):
+            name, _, by = line.partition(":")
+            found[name] = Frame((), tuple(by.split()))
+            continue
+        parts: list[Column] = []
+        if "|" in line:
+            parts.append(_column(line, SHARED)[1])
+        else:
+            for word in line.split():
+                parts += found[word[1:]].columns if word.startswith("*") else [SHARED[word]]
+        found[name] = found[name]._replace(columns=(*found[name].columns, *parts))
+    return found
+
+
+SHARED: dict[str, Column] = {}
+for _line in _lines(_SHARED):
+    SHARED.update([_column(_line, SHARED)])

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypedDict
 
 from retrieval_report.contracts.arguments import (
+    Named,
     check_flag,
     check_whole,
     is_number,
@@ -259,7 +260,7 @@ class Options:
         for name, option in OPTIONS.items():  # the record is frozen for all other code
             object.__setattr__(self, name, option.checked(name, getattr(self, name)))
 
-    def of(self, names: Iterable[str]) -> dict[str, Any]:
+    def of(self, names: Iterable[str]) -> Named:
         """Return the values of some options."""
         return {name: getattr(self, name) for name in names}
 
@@ -375,7 +376,7 @@ def options_with(given: Mapping[str, object], **fixed: object) -> Options:
     Traceback (most recent call last):
     TypeError: unexpected keyword argument 'decimal'; did you mean 'decimals'?
     """
-    options: dict[str, Any] = {**given, **fixed}
+    options: Named = {**given, **fixed}
     for name in options:
         if name not in OPTIONS:
             hint = ELSEWHERE.get(name) or did_you_mean(

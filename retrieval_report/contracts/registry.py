@@ -7,32 +7,16 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.contracts.columns import Column, Frame, flag
-from retrieval_report.contracts.model_columns import COMPARED, DISAGREE, SEGMENT, VERDICT
-from retrieval_report.contracts.score_columns import GIVEN, SCORED
+from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.columns import Column, frames
+from retrieval_report.contracts.model_columns import COMPARED
+from retrieval_report.contracts.score_columns import SCORED
 
-FRAMES: Mapping[str, Frame] = {
-    **GIVEN,
-    **SCORED,
-    **COMPARED,
-    "summary_by": Frame((SEGMENT, *SCORED["summary"].columns), ("stats.summarise_by",)),
-    "judged_pairs": Frame(
-        (
-            *COMPARED["comparison"].columns,
-            DISAGREE,
-            flag(
-                "significant", "Significant", "whether family_p is below alpha; empty: not tested"
-            ),
-            VERDICT,
-        ),
-        ("stats.pair_verdicts",),
-    ),
-    "comparison_by": Frame((SEGMENT, *COMPARED["comparison"].columns), ("stats.compare_by",)),
-}
+FRAMES = frames(SCORED + COMPARED)
 _OF_FRAME = {name: {part.name: part for part in frame.columns} for name, frame in FRAMES.items()}
 
 
-def schema(frame: str, *names: str) -> dict[str, Any]:
+def schema(frame: str, *names: str) -> Named:
     """Return names and types of a frame's columns, or of those named; the type is None if the input
     decides it.
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from retrieval_report.contracts.columns import given
+from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.options import POLICIES
 from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.engines import summary
@@ -19,7 +19,7 @@ from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.frames import arrow_schema, check_frame, chosen, collected, empty_of
 
 OF_QUERIES = [
-    given(name, "", "", "", optional=True)
+    Column(name, None, "", "", "text", optional=True)
     for name in ("model", "query", "metric", "label", "weight")
 ]
 

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import metadata
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions, Options
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import any_cut, notices, uneven_lengths
@@ -85,7 +86,7 @@ class Report:
     verdict: tuple[str, ...]
     status: str
     frames: Mapping[str, pl.DataFrame]
-    parameters: Mapping[str, Any]
+    parameters: Named
     versions: Mapping[str, str]
     command: str
 
@@ -129,11 +130,11 @@ class Report:
 
 def parameters_of(
     measures: Sequence[str],
-    part: Mapping[str, Any],
+    part: Named,
     like: str | None,
-    also: Mapping[str, Any],
+    also: Named,
     options: Options,
-) -> dict[str, Any]:
+) -> Named:
     """Return all parameters that decide a number, with defaults, but not threads or progress."""
     names = [name for name, option in OPTIONS.items() if option.role != RUN and name != "policies"]
     if like is not None:  # the system decides the others
@@ -157,9 +158,7 @@ def versions() -> dict[str, str]:
     }
 
 
-def python_call(
-    frames: Sequence[str], parameters: Mapping[str, Any], part: Mapping[str, Any]
-) -> str:
+def python_call(frames: Sequence[str], parameters: Named, part: Named) -> str:
     """Return the call that repeats a report, without arguments equal to their default.
 
     >>> python_call(
@@ -170,7 +169,7 @@ def python_call(
     "retrieval_report.Study(rankings,
     measures=['ap@5']).models('a').where(label=3).report('report')"
     """
-    usual: dict[str, Any] = {name: option.default for name, option in PARAMETERS.items()}
+    usual: Named = {name: option.default for name, option in PARAMETERS.items()}
     usual["letters"] = False
     words = ["rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
     given = {

@@ -6,12 +6,11 @@ import json
 import os
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from retrieval_report.comparison.verdicts import first_that_holds
-from retrieval_report.contracts.arguments import check_path
+from retrieval_report.contracts.arguments import Named, check_path
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.study.contents import Report
 from retrieval_report.study.export import ABOUT, read_csv
@@ -53,9 +52,9 @@ def read_report(path: str | os.PathLike[str]) -> Report:
     """
     folder = check_path("path", path)
     try:
-        about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        words: dict[str, Any] = {name: about[name] for name in WORDS}
-        frames: dict[str, Any] = {name: _read_frame(folder, name, about) for name in FRAMES}
+        about: Named = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        words: Named = {name: about[name] for name in WORDS}
+        frames: Named = {name: _read_frame(folder, name, about) for name in FRAMES}
         return Report(**words, frames=frames, verdict=tuple(about["verdict"]))
     except OSError as error:
         raise FileError(
@@ -67,7 +66,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
         ) from error
 
 
-def _read_frame(folder: Path, name: str, about: dict[str, Any]) -> pl.DataFrame:
+def _read_frame(folder: Path, name: str, about: Named) -> pl.DataFrame:
     schema: dict[str, pl.DataType] = {
         column: TYPES[dtype]() for column, dtype in about["columns"][name].items()
     }

@@ -21,6 +21,7 @@ from typing import Any
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import FileError, OutputError, ParameterError
 from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES, Options
 from retrieval_report.metrics.parsing import CATALOGUE
@@ -85,7 +86,7 @@ def _end(process: Process) -> None:
 
 def asked_of_dashboard(
     options: Options, measure: Measure, like: str | None = None, **settings: Any
-) -> dict[str, Any]:
+) -> Named:
     """Return the measure, options and other settings of a study as the dashboard accepts them.
 
     Raises
@@ -114,7 +115,7 @@ def asked_of_dashboard(
 
 def serve(
     frames: Mapping[str, pl.DataFrame],
-    about: Mapping[str, Any],
+    about: Named,
     *,
     port: int | None = None,
     browser: bool = True,
@@ -222,11 +223,9 @@ def check_port(port: int) -> None:
             ) from error
 
 
-def environment(
-    files: Mapping[str, Any] | None, port: int | None, *, browser: bool = False
-) -> dict[str, str]:
+def environment(files: Named | None, port: int | None, *, browser: bool = False) -> dict[str, str]:
     """Return the environment that passes files to the application and settings to the server."""
-    settings: dict[str, Any] = {
+    settings: Named = {
         "server.address": "127.0.0.1",
         "server.headless": True,  # otherwise Streamlit asks the user to install things, over the first page
         "browser.gatherUsageStats": False,

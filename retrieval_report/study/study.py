@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Self, Unpack
 
 import polars as pl
 
@@ -18,7 +18,7 @@ from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.comparison.segments import segment_winners
-from retrieval_report.contracts.arguments import check_text
+from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
@@ -330,7 +330,7 @@ class Study:
         return self._view.policies or self._data.policies
 
     @property
-    def also(self) -> Mapping[str, Any]:
+    def also(self) -> Named:
         """Settings of further questions: ``by``, ``baseline``, ``margin``, ``costs``,
         ``correction``, ``letters``.
         """
@@ -338,7 +338,7 @@ class Study:
         return {name: getattr(self._view, name) for name in names}
 
     @property
-    def part(self) -> Mapping[str, Any]:
+    def part(self) -> Named:
         """The selected ``models``, and the values ``where`` columns of the queries have; empty for
         the whole study.
 
@@ -781,21 +781,21 @@ class Study:
         return self._with(replace(self._view, measures=(measure,)))
 
     @property
-    def _options(self) -> dict[str, Any]:
+    def _options(self) -> Named:
         return {**self._data.options, **self._view.draws._asdict()}
 
-    def _only(self, names: tuple[str, ...]) -> dict[str, Any]:
+    def _only(self, names: tuple[str, ...]) -> Named:
         return {name: value for name, value in self._data.options.items() if name in names}
 
     @property
     def _cutoffs(self) -> list[int | None]:
         return list(dict.fromkeys(cutoff for _, cutoff in self.measures))
 
-    def _given(self) -> dict[str, Any]:
+    def _given(self) -> Named:
         """Return the frames of the selected queries; R and judgements are those of all models."""
         return self._data.of_queries(self._view.queries)
 
-    def _frames_alone(self) -> dict[str, Any]:
+    def _frames_alone(self) -> Named:
         """Return the frames of the selected queries and models."""
         frames, models = self._given(), self._view.models
         return frames if models is None else of_models(frames, models)
@@ -823,7 +823,7 @@ class Study:
         return self._of_models(means.curve_means(self.judged, self._data.options, most))
 
     def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
-        asked: dict[str, Any] = {"rankings": self.judged, **self._options}
+        asked: Named = {"rankings": self.judged, **self._options}
         if self.like is not None:
             asked = {"rankings": self._emulated}
         asked |= {"correction": self._view.correction, "seed": self._view.draws.seed, **how}

@@ -14,6 +14,7 @@ import polars as pl
 
 from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.corrections import check_correction
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import (
@@ -78,22 +79,22 @@ class Draws(NamedTuple):
 class Data:
     """The data that a study shares with all narrower ones."""
 
-    frames: Mapping[str, Any]  # rankings, judgements, queries
+    frames: Named  # rankings, judgements, queries
     measures: Mapping[
         Measure, Measure
     ]  # as asked, and as the scores name them: `like` may define them otherwise
-    asked: Mapping[str, Any]  # metrics and cutoffs, as for evaluate
-    options: Mapping[str, Any]
+    asked: Named  # metrics and cutoffs, as for evaluate
+    options: Named
     like: str | None
     found: Once = field(default_factory=lambda: Once(MOST_KEPT))
 
     @classmethod
     def read(
         cls,
-        given: Mapping[str, Any],
+        given: Named,
         measures: object,
         like: str | None,
-        options: Mapping[str, Any],
+        options: Named,
     ) -> Data:
         """Read the input and check the options; nothing is scored yet."""
         if "policies" in options:
@@ -103,7 +104,7 @@ class Data:
             for name, value in options.items()
             if name not in ("cutoffs", "columns", "name_by")
         }
-        reading = {name: options[name] for name in ("columns", "name_by") if name in options}
+        reading: Named = {name: options[name] for name in ("columns", "name_by") if name in options}
         asked = {"metrics": measures, "cutoffs": options.get("cutoffs")}
         options_with(scoring)
         named = {
@@ -118,7 +119,7 @@ class Data:
             named = {measure: (record.definition, measure[1]) for measure, record in known.items()}
         return cls(_read(given, reading), named, asked, scoring, like)
 
-    def of_queries(self, queries: Sequence[object] | None) -> dict[str, Any]:
+    def of_queries(self, queries: Sequence[object] | None) -> Named:
         """Return the frames of some queries (None: of all)."""
         if queries is None:
             return dict(self.frames)
@@ -146,7 +147,7 @@ class Data:
         return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else ALL_POLICIES
 
 
-def of_models(frames: Mapping[str, Any], models: Sequence[str]) -> dict[str, Any]:
+def of_models(frames: Named, models: Sequence[str]) -> Named:
     """Return the frames of some models as if there were no others."""
     rankings, queries = frames["rankings"], frames["queries"]
     if frames["judgements"] is None and queries is None:
@@ -156,7 +157,7 @@ def of_models(frames: Mapping[str, Any], models: Sequence[str]) -> dict[str, Any
     return {**frames, "rankings": rankings, "queries": queries}
 
 
-def _read(given: Mapping[str, Any], reading: Mapping[str, Any]) -> dict[str, Any]:
+def _read(given: Named, reading: Named) -> Named:
     """Return rankings, judgements and queries as frames; search results hold all three."""
     rankings, judgements, queries = (given[name] for name in ("rankings", "judgements", "queries"))
     if isinstance(rankings, Inputs):
@@ -283,7 +284,7 @@ def _everything(data: Data, draws: Draws) -> Scored:
 
     def make() -> Scored:
         options = {**data.options, **draws._asdict()}
-        asked: dict[str, Any] = {**data.asked, "policies": data.policies, **options}
+        asked: Named = {**data.asked, "policies": data.policies, **options}
         if data.like is None:
             return evaluate_with_draws(data.judged, **asked)
         return score_like(data.judged, data.like, judgements=None, queries=None, **asked)

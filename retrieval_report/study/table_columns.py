@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from retrieval_report.comparison.verdicts import chance_of
-from retrieval_report.contracts.columns import INTERVAL
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.questions import Layout
 from retrieval_report.study.terminal import deviation, visible
@@ -27,6 +26,7 @@ from retrieval_report.writing.numbers import (
 Row = Mapping[str, Any]
 KINDS = {"measure": "measure-name", "order": "long-prose", "call": "prose"}  # kinds of text columns
 WIDTHS = {"order": 80, "reason": 80, "sha256": 64}  # of text columns wider than others
+INTERVAL = column("board", "interval")
 NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 NOTHING = "–"

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import listed
+from retrieval_report.contracts.arguments import Named, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
@@ -160,7 +160,7 @@ class Convention:
         return "; ".join(words for words, applies in parts.items() if applies)
 
 
-Calls = Mapping[str, str | tuple[str, Mapping[str, Any]]]  # definition, and what the call has apart
+Calls = Mapping[str, str | tuple[str, Named]]  # definition, and what the call has apart
 
 _WHOLE, _GIVEN = {"cutoffs": "whole"}, {"cutoffs": "given"}
 _EXACT = {"order": "exact"}
@@ -303,12 +303,12 @@ def _of(system: str, version: str, order: str, calls: Calls, **shared: Any) -> I
     """The records of a system: its calls with their definitions, and what they share."""
     for call, entry in calls.items():
         definition, apart = (entry, {}) if isinstance(entry, str) else entry
-        fields: dict[str, Any] = {"order": order, **shared, **apart}
+        fields: Named = {"order": order, **shared, **apart}
         yield Convention(definition, call, system=system, version=version, **fields)
 
 
-_LIST: dict[str, Any] = {"seen": "list"}
-_LEARNING: dict[str, Any] = {"seen": "list", "float32": True, "relevant_from": 1.0}
+_LIST: Named = {"seen": "list"}
+_LEARNING: Named = {"seen": "list", "float32": True, "relevant_from": 1.0}
 _SKIP = {"missing_query": "skip"}
 _REVERSED = "given as plain dictionaries, short lists come reversed"
 

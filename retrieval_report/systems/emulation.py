@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, is_relevant
@@ -56,14 +57,14 @@ class Emulation:
     """Judged rankings, and what each system makes of them."""
 
     judged: Judged
-    options: dict[str, Any]
+    options: Named
     records: Mapping[Measure, Convention]  # how the system of ``like`` computes each measure
 
     @classmethod
     def of(
         cls,
         judged: Judged,
-        options: dict[str, Any],
+        options: Named,
         records: Mapping[Measure, Convention] = MappingProxyType({}),
     ) -> Emulation:
         """Prepare judged rankings; trec_eval and others order ids as text, 10 before 9."""
@@ -168,7 +169,7 @@ class Emulation:
         if way.order == "threshold":
             return pl.concat(_threshold_lists(*part) for part in self.seen(rules))
         if way.order in OPEN:
-            draw: dict[str, Any] = {"policies": ("shuffled", "naive"), "shuffles": 1, "seed": seed}
+            draw: Named = {"policies": ("shuffled", "naive"), "shuffles": 1, "seed": seed}
             scores = self.scores(rules, metrics, way.float32, **draw)
             as_received = pl.col("items") <= way.row_order_up_to
             return scores.filter((pl.col("policy") == "naive") == as_received)

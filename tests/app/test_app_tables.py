@@ -19,11 +19,11 @@ def shown() -> None:
         "value": [0.5, 0.50002, 0.9],
         "segments_p": [1e-9, 0.04, None],
     }
-    frame_table(pl.DataFrame(rows), of="segments", show=tuple(rows))
+    frame_table(pl.DataFrame(rows), of="segments", show=" ".join(rows))
     frame_table(
         pl.DataFrame({"model": ["a"], "cut_share": [1 / 3]}),
         of="profile",
-        show=("model", "cut_share"),
+        show="model cut_share",
     )
 
 
