@@ -9,7 +9,6 @@ dashboard and the help of the command line read them here, through
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -145,8 +144,10 @@ _SHARED = f"""
   counted_items=items | count | Items | different items
 """
 
+SHARED: dict[str, Column] = {}
 
-def _column(line: str, known: Mapping[str, Column]) -> tuple[str, Column]:
+
+def _column(line: str) -> tuple[str, Column]:
     """Return a column and what other lines call it, from a line of a table."""
     names, form, title, meaning = map(str.strip, line.split("|"))
     format, _, kind = form.partition(" ")
@@ -155,12 +156,12 @@ def _column(line: str, known: Mapping[str, Column]) -> tuple[str, Column]:
         dtype = None if kind else TYPES.get(format, pl.Float64)
         column = Column(name, dtype, title, meaning, format, kind)
     else:
-        column = known[name]
+        column = SHARED[name]
         column = column._replace(title=title or column.title, meaning=meaning or column.meaning)
     return key or name, column._replace(optional=names.endswith("?"))
 
 
-def _lines(table: str) -> list[str]:
+def table_lines(table: str) -> list[str]:
     """Return the lines of a table; those that go on in deeper lines are put together."""
     return list(filter(None, re.sub(r"\n {4,}", " ", table).splitlines()))
 
@@ -187,14 +188,14 @@ def frames(table: str) -> dict[str, Frame]:
     (['query', 'model', 'value', 'n'], ('stats.pairs',))
     """
     found: dict[str, Frame] = {}
-    for line in _lines(table):
+    for line in table_lines(table):
         if not line.startswith(" "):
             name, _, by = line.partition(":")
             found[name] = Frame((), tuple(by.split()))
             continue
         parts: list[Column] = []
         if "|" in line:
-            parts.append(_column(line, SHARED)[1])
+            parts.append(_column(line)[1])
         else:
             for word in line.split():
                 parts += found[word[1:]].columns if word.startswith("*") else [SHARED[word]]
@@ -202,6 +203,5 @@ def frames(table: str) -> dict[str, Frame]:
     return found
 
 
-SHARED: dict[str, Column] = {}
-for _line in _lines(_SHARED):
-    SHARED.update([_column(_line, SHARED)])
+for _line in table_lines(_SHARED):
+    SHARED.update([_column(_line)])

@@ -8,15 +8,16 @@ named.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import Named, listed
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.columns import table_lines
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.metrics.record import Metric
@@ -160,178 +161,153 @@ class Convention:
         return "; ".join(words for words, applies in parts.items() if applies)
 
 
-Calls = Mapping[str, str | tuple[str, Named]]  # definition, and what the call has apart
+# Lines that begin a paragraph are systems: name, version and what all their calls share, as JSON.
+# Below are the calls: how they are written, what they compute, and what they have apart.
+# Numba's quicksort, by which ranx sorts, leaves parts of up to 15 items to an insertion sort, which
+# is stable.
+_TABLE = """
+trec_eval | 9 | "order": "item_descending", "float32": true, "missing_query": "skip"
+trec_eval | 10 | "order": "item_descending", "missing_query": "skip"
+pytrec_eval | 0.5.11 | "order": "item_descending", "float32": true, "missing_query": "skip"
+  P, set_P | precision
+  recall, set_recall | recall
+  set_F | f1 | "cutoffs": "whole"
+  map, map_cut | ap
+  recip_rank | rr | "cutoffs": "whole"
+  ndcg, ndcg_cut | ndcg
+  success | hit_rate | "cutoffs": "given"
+  Rprec | r_precision
+  bpref | bpref
 
-_WHOLE, _GIVEN = {"cutoffs": "whole"}, {"cutoffs": "given"}
-_EXACT = {"order": "exact"}
-_IRRELEVANT = {"positive": "irrelevant"}
-_OF_RETRIEVED = "precision(denominator=retrieved)"
-_AP_OF_RETRIEVED = "ap(denominator=retrieved)"
-_NDCG_OF_LIST = "ndcg(gain=exp2,ideal=list)"
+ir_measures | 0.4.3 | "order": "item_descending", "float32": true
+  P, SetP | precision
+  R, SetR | recall
+  SetF | f1 | "cutoffs": "whole"
+  AP | ap
+  RR | rr | "cutoffs": "whole"
+  RR@k | rr | "cutoffs": "given", "order": "item", "float32": false, "note": "RR@k comes from another provider than
+      the rest"
+  nDCG | ndcg
+  Success | hit_rate | "cutoffs": "given"
+  Rprec | r_precision
+  Bpref | bpref
 
-_TREC: Calls = {
-    "P, set_P": "precision",
-    "recall, set_recall": "recall",
-    "set_F": ("f1", _WHOLE),
-    "map, map_cut": "ap",
-    "recip_rank": ("rr", _WHOLE),
-    "ndcg, ndcg_cut": "ndcg",
-    "success": ("hit_rate", _GIVEN),
-    "Rprec": "r_precision",
-    "bpref": "bpref",
-}
-_OTHER_PROVIDER = {
-    "order": "item",
-    "float32": False,
-    "note": "RR@k comes from another provider than the rest",
-}
-_IR_MEASURES: Calls = {
-    "P, SetP": "precision",
-    "R, SetR": "recall",
-    "SetF": ("f1", _WHOLE),
-    "AP": "ap",
-    "RR": ("rr", _WHOLE),
-    "RR@k": ("rr", {**_GIVEN, **_OTHER_PROVIDER}),
-    "nDCG": "ndcg",
-    "Success": ("hit_rate", _GIVEN),
-    "Rprec": "r_precision",
-    "Bpref": "bpref",
-}
-_RANX: Calls = {
-    "precision": "precision",
-    "recall": "recall",
-    "f1": "f1",
-    "map": "ap",
-    "mrr": "rr",
-    "dcg": "dcg",
-    "dcg_burges": "dcg(gain=exp2)",
-    "ndcg": "ndcg",
-    "ndcg_burges": "ndcg(gain=exp2)",
-    "hit_rate": "hit_rate",
-    "r-precision": "r_precision",
-}
-_END_OF_TIE = {
-    "order": "threshold",
-    "note": "every relevant item gets the precision at the end of its tie, which no order inside "
-    "ties need reach",
-}
-_SCIKIT_LEARN: Calls = {
-    "ndcg_score": ("ndcg(ideal=list)", _EXACT),
-    "ndcg_score(ignore_ties=True)": "ndcg(ideal=list)",
-    "dcg_score": ("dcg", _EXACT),
-    "dcg_score(ignore_ties=True)": "dcg",
-    "average_precision_score": ("ap", {**_WHOLE, **_END_OF_TIE}),
-}
-_TORCHMETRICS: Calls = {
-    "RetrievalPrecision": ("precision", _IRRELEVANT),
-    "RetrievalPrecision(adaptive_k=True)": (_OF_RETRIEVED, {**_IRRELEVANT, **_GIVEN}),
-    "RetrievalRecall": ("recall", {"positive": "unretrieved"}),
-    "RetrievalMAP": (_AP_OF_RETRIEVED, _IRRELEVANT),
-    "RetrievalMRR": ("rr", _IRRELEVANT),
-    "RetrievalNormalizedDCG": ("ndcg(ideal=list)", _EXACT),
-    "RetrievalHitRate": "hit_rate",
-    "RetrievalRPrecision": "r_precision",
-}
-_KERAS_RS: Calls = {
-    "PrecisionAtK": _OF_RETRIEVED,
-    "RecallAtK": "recall",
-    "MeanAveragePrecision": "ap",
-    "MeanReciprocalRank": "rr",
-    "DCG": "dcg(gain=exp2)",
-    "NDCG": _NDCG_OF_LIST,
-}
-_TENSORFLOW_RANKING: Calls = {
-    "PrecisionMetric": _OF_RETRIEVED,
-    "RecallMetric": "recall",
-    "MeanAveragePrecisionMetric": "ap",
-    "MRRMetric": "rr",
-    "DCGMetric": "dcg(gain=exp2)",
-    "NDCGMetric": _NDCG_OF_LIST,
-    "HitsMetric": ("hit_rate", _GIVEN),
-}
-_RAX: Calls = {
-    "precision_metric": _OF_RETRIEVED,
-    "recall_metric": "recall",
-    "ap_metric": "ap",
-    "mrr_metric": "rr",
-    "dcg_metric": "dcg(gain=exp2)",
-    "ndcg_metric": _NDCG_OF_LIST,
-}
-_TF_SIMILARITY: Calls = {
-    "PrecisionAtK": "precision",
-    "RecallAtK": "hit_rate",
-    "MapAtK(r=…)": "ap",
-    "MapAtK": "ap(denominator=k)",
-    "BNDCG": "ndcg(ideal=cutoff)",
-}
-_TALR: Calls = {
-    "tieAP": ("ap", {"note": "leaves trailing queries without relevant item out"}),
-    "tieNDCG": (_NDCG_OF_LIST, {"no_relevant": "one"}),
-}
-_TIE_AWARE: Calls = {
-    "precision": ("precision", _GIVEN),
-    "recall": "recall",
-    "f1": ("f1", _GIVEN),
-    "map": "ap",
-    "mrr": "rr",
-    "ndcg": "ndcg(ideal=list)",
-}
-_DEEP_HASH = "thulab/DeepHash leaves queries without a hit in the top k out of its mean"
-_HASHING: Calls = {
-    "precision": _OF_RETRIEVED,
-    "recall": "recall",
-    "mAP": (_AP_OF_RETRIEVED, {"note": _DEEP_HASH}),
-    "NDCG": _NDCG_OF_LIST,
-}
-_RECOMMENDERS: Calls = {
-    "precision_at_k": "precision",
-    "recall_at_k": "recall",
-    "map_at_k": "ap(denominator=min)",
-    "map": "ap",
-}
-_RECBOLE: Calls = {
-    "Precision": "precision",
-    "Recall": "recall",
-    "MAP": "ap(denominator=min)",
-    "MRR": "rr",
-    "NDCG": "ndcg",
-    "Hit": "hit_rate",
-}
+ranx | 0.3.21 | "order": "arbitrary", "row_order_up_to": 15, "note": "given as plain dictionaries, short lists
+      come reversed"
+  precision | precision
+  recall | recall
+  f1 | f1
+  map | ap
+  mrr | rr
+  dcg | dcg
+  dcg_burges | dcg(gain=exp2)
+  ndcg | ndcg
+  ndcg_burges | ndcg(gain=exp2)
+  hit_rate | hit_rate
+  r-precision | r_precision
+
+scikit-learn | 1.9 | "order": "arbitrary", "seen": "list"
+  ndcg_score | ndcg(ideal=list) | "order": "exact"
+  ndcg_score(ignore_ties=True) | ndcg(ideal=list)
+  dcg_score | dcg | "order": "exact"
+  dcg_score(ignore_ties=True) | dcg
+  average_precision_score | ap | "cutoffs": "whole", "order": "threshold", "note": "every relevant item gets the
+      precision at the end of its tie, which no order inside ties need reach"
+
+torchmetrics | 1.9 | "order": "arbitrary", "seen": "list", "float32": true
+  RetrievalPrecision | precision | "positive": "irrelevant"
+  RetrievalPrecision(adaptive_k=True) | precision(denominator=retrieved) | "positive": "irrelevant", "cutoffs":
+      "given"
+  RetrievalRecall | recall | "positive": "unretrieved"
+  RetrievalMAP | ap(denominator=retrieved) | "positive": "irrelevant"
+  RetrievalMRR | rr | "positive": "irrelevant"
+  RetrievalNormalizedDCG | ndcg(ideal=list) | "order": "exact"
+  RetrievalHitRate | hit_rate
+  RetrievalRPrecision | r_precision
+
+KerasRS | 0.4 | "order": "random", "seen": "list", "float32": true, "relevant_from": 1.0
+  PrecisionAtK | precision(denominator=retrieved)
+  RecallAtK | recall
+  MeanAveragePrecision | ap
+  MeanReciprocalRank | rr
+  DCG | dcg(gain=exp2)
+  NDCG | ndcg(gain=exp2,ideal=list)
+
+TensorFlow Ranking | 0.5.5 | "order": "random", "seen": "list", "float32": true, "relevant_from": 1.0
+  PrecisionMetric | precision(denominator=retrieved)
+  RecallMetric | recall
+  MeanAveragePrecisionMetric | ap
+  MRRMetric | rr
+  DCGMetric | dcg(gain=exp2)
+  NDCGMetric | ndcg(gain=exp2,ideal=list)
+  HitsMetric | hit_rate | "cutoffs": "given"
+
+rax | 0.4 | "order": "row", "seen": "list", "float32": true, "relevant_from": 1.0
+  precision_metric | precision(denominator=retrieved)
+  recall_metric | recall
+  ap_metric | ap
+  mrr_metric | rr
+  dcg_metric | dcg(gain=exp2)
+  ndcg_metric | ndcg(gain=exp2,ideal=list)
+
+TF Similarity | 0.17 | "order": "row", "cutoffs": "given", "binary": true, "short_lists": false
+  PrecisionAtK | precision
+  RecallAtK | hit_rate
+  MapAtK(r=…) | ap
+  MapAtK | ap(denominator=k)
+  BNDCG | ndcg(ideal=cutoff)
+
+TALR | | "order": "exact", "seen": "list", "cutoffs": "whole"
+  tieAP | ap | "note": "leaves trailing queries without relevant item out"
+  tieNDCG | ndcg(gain=exp2,ideal=list) | "no_relevant": "one"
+
+tie-aware-retrieval-metrics | 0.1.1 | "order": "exact", "seen": "list", "binary": true
+  precision | precision | "cutoffs": "given"
+  recall | recall
+  f1 | f1 | "cutoffs": "given"
+  map | ap
+  mrr | rr
+  ndcg | ndcg(ideal=list)
+
+deep-hashing scripts | | "order": "arbitrary", "seen": "list"
+  precision | precision(denominator=retrieved)
+  recall | recall
+  mAP | ap(denominator=retrieved) | "note": "thulab/DeepHash leaves queries without a hit in the top k out of its
+      mean"
+  NDCG | ndcg(gain=exp2,ideal=list)
+
+Recommenders | 1.2.1 | "order": "row", "cutoffs": "given", "no_relevant": "skip", "missing_query": "skip"
+  precision_at_k | precision
+  recall_at_k | recall
+  map_at_k | ap(denominator=min)
+  map | ap
+
+RecBole | 1.2.1 | "order": "arbitrary", "cutoffs": "given", "binary": true
+  Precision | precision
+  Recall | recall
+  MAP | ap(denominator=min)
+  MRR | rr
+  NDCG | ndcg
+  Hit | hit_rate
+"""
 
 
-def _of(system: str, version: str, order: str, calls: Calls, **shared: Any) -> Iterator[Convention]:
-    """The records of a system: its calls with their definitions, and what they share."""
-    for call, entry in calls.items():
-        definition, apart = (entry, {}) if isinstance(entry, str) else entry
-        fields: Named = {"order": order, **shared, **apart}
-        yield Convention(definition, call, system=system, version=version, **fields)
+def _row(line: str) -> tuple[str, str, Named]:
+    first, second, *rest = map(str.strip, line.split("|"))
+    return first, second, json.loads(f"{{{''.join(rest)}}}")
 
 
-_LIST: Named = {"seen": "list"}
-_LEARNING: Named = {"seen": "list", "float32": True, "relevant_from": 1.0}
-_SKIP = {"missing_query": "skip"}
-_REVERSED = "given as plain dictionaries, short lists come reversed"
+def _records() -> Iterator[Convention]:
+    for paragraph in _TABLE.split("\n\n"):
+        lines = table_lines(paragraph)
+        calls = [_row(line) for line in lines if line.startswith(" ")]
+        for system, version, shared in map(_row, lines[: len(lines) - len(calls)]):
+            for call, definition, apart in calls:
+                of_system: Named = {"system": system, "version": version, **shared}
+                yield Convention(definition, call, **{**of_system, **apart})
 
-CONVENTIONS: tuple[Convention, ...] = (
-    *_of("trec_eval", "9", "item_descending", _TREC, float32=True, **_SKIP),
-    *_of("trec_eval", "10", "item_descending", _TREC, **_SKIP),
-    *_of("pytrec_eval", "0.5.11", "item_descending", _TREC, float32=True, **_SKIP),
-    *_of("ir_measures", "0.4.3", "item_descending", _IR_MEASURES, float32=True),
-    # Numba's quicksort, by which ranx sorts, leaves parts of up to 15 items to an insertion sort,
-    # which is stable.
-    *_of("ranx", "0.3.21", "arbitrary", _RANX, row_order_up_to=15, note=_REVERSED),
-    *_of("scikit-learn", "1.9", "arbitrary", _SCIKIT_LEARN, **_LIST),
-    *_of("torchmetrics", "1.9", "arbitrary", _TORCHMETRICS, **_LIST, float32=True),
-    *_of("KerasRS", "0.4", "random", _KERAS_RS, **_LEARNING),
-    *_of("TensorFlow Ranking", "0.5.5", "random", _TENSORFLOW_RANKING, **_LEARNING),
-    *_of("rax", "0.4", "row", _RAX, **_LEARNING),
-    *_of("TF Similarity", "0.17", "row", _TF_SIMILARITY, **_GIVEN, binary=True, short_lists=False),
-    *_of("TALR", "", "exact", _TALR, **_LIST, **_WHOLE),
-    *_of("tie-aware-retrieval-metrics", "0.1.1", "exact", _TIE_AWARE, **_LIST, binary=True),
-    *_of("deep-hashing scripts", "", "arbitrary", _HASHING, **_LIST),
-    *_of("Recommenders", "1.2.1", "row", _RECOMMENDERS, **_GIVEN, no_relevant="skip", **_SKIP),
-    *_of("RecBole", "1.2.1", "arbitrary", _RECBOLE, **_GIVEN, binary=True),
-)
+
+CONVENTIONS = tuple(_records())
 
 
 def conventions() -> pl.DataFrame:
