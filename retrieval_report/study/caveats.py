@@ -173,9 +173,7 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
     ['The same list for every query are: a, b and c; d and e.']
     """
-    named = [
-        names_text([visible(model, NAME_WIDTH, middle=True) for model in group]) for group in groups
-    ]
+    named = [names_text(map(model_text, group)) for group in groups]
     if len(named) < 2:
         return [f"{names} are the same list for every query." for names in named]
     more = [f"{len(named) - MOST_NAMED} more groups"] if len(named) > MOST_NAMED else []
@@ -193,7 +191,8 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     whole = [
         measure_text(metric, cutoff)
         for metric, cutoff in measures
-        if cutoff is None and not _own_depth(metric)
+        if cutoff is None
+        and not getattr(CATALOGUE.get(metric.partition("(")[0]), "own_depth", False)
     ]
     if not whole:
         return []
@@ -202,7 +201,7 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     if len(named) < 2 or named[-1][1] < UNEVEN * named[0][1]:
         return []
     (shorter, low), (longer, high) = named[0], named[-1]
-    first, last = (visible(model, NAME_WIDTH, middle=True) for model in (shorter, longer))
+    first, last = map(model_text, (shorter, longer))
     verb = "compares" if len(whole) == 1 else "compare"
     return [
         (
@@ -210,12 +209,6 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
             f"{low:g} items ({first}) to {high:g} ({last})."
         )
     ]
-
-
-def _own_depth(metric: str) -> bool:
-    """Return whether a metric scores the same ranks whatever the length of a list."""
-    record = CATALOGUE.get(metric.partition("(")[0])
-    return record is not None and record.own_depth
 
 
 def any_cut(summary: pl.DataFrame) -> bool:
@@ -229,6 +222,11 @@ def relevant_notice(summary: pl.DataFrame) -> str:
     return (
         POOLED if any(divided_by_relevant(metric) for metric in doubtful["metric"].unique()) else ""
     )
+
+
+def model_text(model: str) -> str:
+    """Return the name of a model for a sentence."""
+    return visible(model, NAME_WIDTH, middle=True)
 
 
 def names_text(names: Iterable[str]) -> str:

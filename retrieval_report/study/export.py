@@ -13,6 +13,8 @@ from retrieval_report.study.contents import Report
 from retrieval_report.writing.files import FORMULA_INSIDE, FORMULA_START, csv_bytes, parquet_bytes
 
 ABOUT = "about.json"
+# What a report holds besides frames.
+WORDS = ["title", "metric", "cutoff", "status", "verdict", "parameters", "versions", "command"]
 FRAME_FORMATS = ("parquet", "csv", "json")  # in the order of preference for reading
 # Text that looks like a neutralised formula.
 ALREADY_QUOTED = "^'+" + FORMULA_START.removeprefix("^")
@@ -48,14 +50,7 @@ def about_bytes(
     hashes of all files.
     """
     about = {
-        "title": report.title,
-        "metric": report.metric,
-        "cutoff": report.cutoff,
-        "status": report.status,
-        "verdict": list(report.verdict),
-        "parameters": dict(report.parameters),
-        "versions": dict(report.versions),
-        "command": report.command,
+        **{name: getattr(report, name) for name in WORDS},
         "timestamp": timestamp,
         "formats": [name for name in FRAME_FORMATS if name in formats],
         "files": [*files, ABOUT],

@@ -13,10 +13,9 @@ from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.arguments import Named, check_path
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.study.contents import Report
-from retrieval_report.study.export import ABOUT, read_csv
+from retrieval_report.study.export import ABOUT, WORDS, read_csv
 from retrieval_report.study.questions import FRAMES
 
-WORDS = ("title", "metric", "cutoff", "status", "parameters", "versions", "command")
 KEYS = ("model", "metric", "cutoff", "policy")
 TYPES = {
     "String": pl.String,
@@ -54,8 +53,9 @@ def read_report(path: str | os.PathLike[str]) -> Report:
     try:
         about: Named = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         words: Named = {name: about[name] for name in WORDS}
+        words["verdict"] = tuple(about["verdict"])
         frames: Named = {name: _read_frame(folder, name, about) for name in FRAMES}
-        return Report(**words, frames=frames, verdict=tuple(about["verdict"]))
+        return Report(**words, frames=frames)
     except OSError as error:
         raise FileError(
             f"'{folder}': there is no report to load: {error.strerror}: '{error.filename}'"

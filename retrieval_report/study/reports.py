@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import ScoringOptions
-from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.metrics.parsing import Cutoffs, Metrics
 from retrieval_report.study.contents import PageOptions, Report
 from retrieval_report.study.study import Study
@@ -27,26 +27,7 @@ class ReportOptions(PageOptions, Questions, ScoringOptions, total=False):
     like: str | None
 
 
-def report_contents(
-    rankings: object,
-    *,
-    judgements: object = None,
-    queries: object = None,
-    metrics: Metrics = None,
-    cutoffs: Cutoffs = None,
-    like: str | None = None,
-    average: str = "micro",
-    by: str | None = None,
-    baseline: str | None = None,
-    margin: float | None = None,
-    costs: object = None,
-    correction: str = MAX_T,
-    letters: bool = False,
-    headline: str | None = None,
-    title: str = "Retrieval report",
-    command: str | None = None,
-    **options: Unpack[ScoringOptions],
-) -> Report:
+def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Report:
     """Compute everything in a report; `write_report` turns it into files.
 
     Parameters
@@ -110,23 +91,9 @@ def report_contents(
     """
     if "policies" in options:
         raise ParameterError("policies: a report has all of them")
-    study = Study(
-        rankings,
-        metrics,
-        judgements=judgements,
-        queries=queries,
-        like=like,
-        average=average,
-        by=by,
-        baseline=baseline,
-        margin=margin,
-        costs=costs,
-        correction=correction,
-        letters=letters,
-        cutoffs=cutoffs,
-        **options,
-    )
-    return study.contents(headline=headline, title=title, command=command)
+    given: Named = {**options}
+    page = {name: given.pop(name) for name in PageOptions.__annotations__ if name in given}
+    return Study(rankings, given.pop("metrics", None), **given).contents(**page)
 
 
 def write_report(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
-from typing import Any, NamedTuple, Self, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 import polars as pl
 
@@ -57,15 +57,13 @@ class answer(cached_property[Answer]):  # used like `property`
     first thread computes it, others wait.
     """
 
-    @overload
-    def __get__(self, study: None, owner: type[Any] | None = None) -> Self: ...
-    @overload
-    def __get__(self, study: object, owner: type[Any] | None = None) -> Answer: ...
-    def __get__(self, study: Any, owner: type[Any] | None = None) -> Any:
-        """Return the answer for the current selection."""
-        if study is None:
-            return self
-        return study._data.found.find((self.attrname, study._view), lambda: self.func(study))
+    if not TYPE_CHECKING:
+
+        def __get__(self, study: Any, owner: Any = None) -> Any:
+            """Return the answer for the current selection."""
+            if study is None:
+                return self
+            return study._data.found.find((self.attrname, study._view), lambda: self.func(study))
 
 
 class Draws(NamedTuple):

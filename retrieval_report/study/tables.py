@@ -86,11 +86,6 @@ def _of_expected(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
     yield layout, frame.filter(policy="expected") if "policy" in frame.columns else frame
 
 
-def _leaderboard(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    if frame["model"].n_unique() > 1:
-        yield layout, frame
-
-
 def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     here = frame.filter(at_measure(report.metric, report.cutoff))
     able = (pl.col("difference") != 0) | (pl.col("lowest") != 0) | (pl.col("highest") != 0)
@@ -99,13 +94,6 @@ def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[P
         others = "other" if alike == 1 else "others"
         layout = layout._replace(caption=f"{layout.caption}; on {alike} {others} they never differ")
     yield layout, rows
-
-
-def _curve(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    """A row for every model, a column for every level of recall."""
-    levels = pl.Series([f"{level:g}" for level in frame["recall"]])
-    rows = frame.with_columns(recall=levels)
-    yield layout, rows.pivot("recall", index="model", values="value", maintain_order=True)
 
 
 def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
@@ -193,10 +181,6 @@ def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Par
     yield exact, rows.filter(settled).with_columns(system=named)
 
 
-def _profile(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    yield layout, _best_first(report, frame)
-
-
 def _queries(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     if report.cut:
         layout = layout._replace(caption=f"{layout.caption} or by the cut of their list")
@@ -229,11 +213,18 @@ PARTS: Mapping[str, Callable[[Report, Layout, pl.DataFrame], Iterable[Part]]] = 
     "summary": _summary,
     "comparison": _comparisons,
     "agreement": _agreement,
-    "profile": _profile,
+    "profile": lambda report, layout, frame: [(layout, _best_first(report, frame))],
     "truncation": _truncation,
     "audit": _audits,
     "queries": _queries,
-    "leaderboard": _leaderboard,
+    "leaderboard": lambda _, layout, frame: [(layout, frame)] * (frame["model"].n_unique() > 1),
     "deciding": _deciding,
-    "recall_curve": _curve,
+    "recall_curve": lambda _, layout, frame: [
+        (
+            layout,
+            frame.with_columns(recall=pl.Series([f"{level:g}" for level in frame["recall"]])).pivot(
+                "recall", index="model", values="value", maintain_order=True
+            ),
+        )
+    ],
 }

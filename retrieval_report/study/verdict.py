@@ -23,11 +23,9 @@ from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import SIDES, at_measure, side_by_side
 from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
 from retrieval_report.study import caveats
-from retrieval_report.study.caveats import names_text
-from retrieval_report.study.terminal import visible
+from retrieval_report.study.caveats import model_text, names_text
 from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, size, span
 
-NAME_WIDTH = 60
 Row = dict[str, Any]  # of a pair, or of a model with its means side by side
 UNSAFE = {  # wording of a verdict for one pair and for several
     CUT: ("depends on items that may be missing", "depend on items that may be missing"),
@@ -126,10 +124,10 @@ def pair_verdict(
     measure = measure_text(metric, cutoff)
     if pair["value_a"] is None or pair["value_b"] is None:
         return verdicts.NO_SCORE, (
-            f"{_name(first)} and {_name(second)} do not both have a score for {measure}.",
+            f"{model_text(first)} and {model_text(second)} do not both have a score for {measure}.",
         )
     high, low = pair["value_a"], pair["value_b"]
-    leader, other = _name(pair["model_a"]), _name(pair["model_b"])
+    leader, other = model_text(pair["model_a"]), model_text(pair["model_b"])
     where = " on the queries that both have" if pair["unpaired"] else ""
     if equal_means(high, low):
         lead = f"{leader} and {other} have the same expected {measure}{where}: {number(high)}."
@@ -152,8 +150,8 @@ def _all_queries(pair: Row) -> str:
     places = decimals(low - high)
     return (
         f"The means over all queries of each model say otherwise, {number(low, places)} for "
-        f"{_name(pair['model_b'])} "
-        f"and {number(high, places)} for {_name(pair['model_a'])}, but they are not over the same "
+        f"{model_text(pair['model_b'])} "
+        f"and {number(high, places)} for {model_text(pair['model_a'])}, but they are not over the same "
         "queries."
     )
 
@@ -168,7 +166,7 @@ def _printed(pair: Row, ties: str) -> str:
         return ""
     numbers = "" if pair["unpaired"] else f", {span(pair['naive_b'], pair['naive_a'], ' against ')}"
     return (
-        f"With ties {ties}, {_name(pair['model_b'])} is printed ahead{numbers}: an accident of "
+        f"With ties {ties}, {model_text(pair['model_b'])} is printed ahead{numbers}: an accident of "
         "tie order."
     )
 
@@ -177,14 +175,14 @@ def _winner(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, 
     name, value = ranked[0]["model"], ranked[0]["expected"]
     if len(ranked) == 1:
         return verdicts.SINGLE_MODEL, [
-            f"{_name(name)} has an expected {measure} of {number(value)}."
+            f"{model_text(name)} has an expected {measure} of {number(value)}."
         ]
     second = ranked[1]
     pair = _pair(flips, name, second["model"])
     equal = _leaders(ranked, "expected")
     if len(equal) > 1:
         share = (
-            f"{names_text(map(_name, equal))} share the highest expected {measure}: "
+            f"{names_text(map(model_text, equal))} share the highest expected {measure}: "
             f"{number(value)}."
         )
         if len(equal) == 2 and pair["unpaired"]:
@@ -196,8 +194,8 @@ def _winner(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, 
         return status, [" ".join(part for part in (share, LEVEL.get(status, "")) if part)]
     places = decimals(value - second["expected"])
     first = (
-        f"{_name(name)} has the highest expected {measure}: {number(value, places)}, "
-        f"ahead of {_name(second['model'])} ({number(second['expected'], places)})."
+        f"{model_text(name)} has the highest expected {measure}: {number(value, places)}, "
+        f"ahead of {model_text(second['model'])} ({number(second['expected'], places)})."
     )
     others = _unsafe_others(name, second["model"], flips, pair["verdict"])
     return pair["verdict"], [first, _on_paired(pair, name) + _safety(pair) + others]
@@ -213,7 +211,7 @@ def _on_paired(pair: Row, winner: str) -> str:
     lead = f"leads by {size(high - low)}: {span(high, low, ' against ')}"
     if name == winner:
         return f"On the queries that both have it {lead}. "
-    return f"But on the queries that both have {_name(name)} {lead}; the following is about that. "
+    return f"But on the queries that both have {model_text(name)} {lead}; the following is about that. "
 
 
 def _safety(pair: Row) -> str:
@@ -256,7 +254,7 @@ def _unsafe_others(winner: str, second: str, flips: pl.DataFrame, verdict: str) 
     )
     if unsafe.is_empty():
         return ""
-    names = names_text(sorted(map(_name, unsafe["model"])))
+    names = names_text(sorted(map(model_text, unsafe["model"])))
     return f" Its lead over {names} is not safe{' either' if verdict in UNSAFE else ', however'}."
 
 
@@ -276,9 +274,9 @@ def _margin(no_worse: pl.DataFrame, measure: str) -> list[str]:
     for verdict, (start, no) in starts.items():
         rows = no_worse.filter(verdict=verdict)
         if rows.height:
-            names = names_text([_name(model) for model in rows["model"]])
+            names = names_text([model_text(model) for model in rows["model"]])
             are = "is" if rows.height == 1 else "are"
-            parts.append(f"{start}{names} {are}{no} worse than {_name(rows['baseline'][0])}")
+            parts.append(f"{start}{names} {are}{no} worse than {model_text(rows['baseline'][0])}")
     if not parts:
         return []
     return [
@@ -316,12 +314,13 @@ def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
     shown = [row for row in ranked if row["naive"] is not None]
     if not shown or any(row["truncated_share"] for row in ranked):
         return []
-    worst = max(shown, key=lambda row: (_naive_error(row), row["model"]))
-    error, std = _naive_error(worst), worst["tie_std"]
+    error, name, worst = max(
+        (abs(row["naive"] - row["expected"]), row["model"], row) for row in shown
+    )
     std = worst["tie_std"]
     deviations = f", {error / std:.1f} standard deviations of random tie order" if std else ""
     text = (
-        f"Naive scores, with ties {ties}, are off by up to {size(error)}: {_name(worst['model'])} "
+        f"Naive scores, with ties {ties}, are off by up to {size(error)}: {model_text(name)} "
         "shows "
         f"{number(worst['naive'])} where {number(worst['expected'])} is exact{deviations}."
     )
@@ -333,13 +332,8 @@ def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
     if accidental := verdicts.accidental_winners(
         _leaders(shown, "naive"), _leaders(shown, "expected")
     ):
-        text += f" They name another winner: {_name(min(accidental))}."
+        text += f" They name another winner: {model_text(min(accidental))}."
     return [text]
-
-
-def _naive_error(row: Row) -> float:
-    error: float = abs(row["naive"] - row["expected"])
-    return error
 
 
 def _leaders(rows: list[Row], policy: str) -> list[str]:
@@ -349,7 +343,7 @@ def _leaders(rows: list[Row], policy: str) -> list[str]:
 
 
 def _range(winner: Row) -> list[str]:
-    lowest, highest, name = winner["lowest"], winner["highest"], _name(winner["model"])
+    lowest, highest, name = winner["lowest"], winner["highest"], model_text(winner["model"])
     if lowest is None or highest is None or highest - lowest < 10**-DECIMALS / 2:
         return []
     if winner["truncated_share"]:
@@ -374,9 +368,9 @@ def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
     if not firsts or others["model"].n_unique() < 2:
         return []
     if not elsewhere:
-        first = f"The other {len(firsts)} measures put {_name(winner)} first too."
+        first = f"The other {len(firsts)} measures put {model_text(winner)} first too."
         return [first] if len(firsts) > 1 else []
-    models = names_text(map(_name, dict.fromkeys(elsewhere)))
+    models = names_text(map(model_text, dict.fromkeys(elsewhere)))
     put = "puts" if len(elsewhere) == 1 else "put"
     return [
         f"{len(elsewhere)} of {len(firsts)} other measures {put} another model first: {models}."
@@ -389,10 +383,6 @@ def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:
         pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
     )
     return turned(own, pl.col("value_a") < pl.col("value_b")).row(0, named=True)
-
-
-def _name(model: str) -> str:
-    return visible(model, NAME_WIDTH, middle=True)
 
 
 def _reversal(pair: Row) -> str:
