@@ -64,7 +64,7 @@ def _read(files: Files, states: object) -> Data:
             rr.read_rankings(list(files.rankings), columns=files.columns, name_by=files.name_by),
             _if_given(rr.read_judgements, files.judgements),
             _if_given(rr.read_queries, files.queries),
-            _if_given(_read_items, files.items),
+            _if_given(lambda path: read_texts(Upload(path, Path(path).read_bytes())), files.items),
             start=files.start,
         )
     return replace(data, notes=tuple(notes))
@@ -72,10 +72,6 @@ def _read(files: Files, states: object) -> Data:
 
 def _if_given(read: Callable[[str], Part], path: str | None) -> Part | None:
     return None if path is None else read(path)
-
-
-def _read_items(path: str) -> pl.DataFrame:
-    return read_texts(Upload(path, Path(path).read_bytes()))
 
 
 def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:

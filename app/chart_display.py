@@ -64,11 +64,6 @@ def theme() -> str:
     return st.context.theme.type or "light"
 
 
-def draw_ahead(drawing: Drawing, theme: str) -> None:
-    """Make a chart in advance, before `show_chart` needs it."""
-    _specification((*drawing.key, theme), drawing.build)
-
-
 def show_chart(drawing: Drawing, **shown: Any) -> Any:
     """Show a chart of `retrieval_report.charts` as wide as the page, with its finding as text
     above, and as a file.
@@ -83,7 +78,7 @@ def show_chart(drawing: Drawing, **shown: Any) -> Any:
     **shown
         Further arguments of `st.vega_lite_chart`, such as ``on_select``.
     """
-    drawn = json.loads(_specification((*drawing.key, theme()), drawing.build))
+    drawn = json.loads(specification((*drawing.key, theme()), drawing.build))
     if drawn["title"]:
         st.markdown(f"**{plain(drawn['title'])}**")
     if drawn["subtitle"]:
@@ -139,7 +134,7 @@ def picture(build: Callable[[], Any], kind: str) -> bytes:
 
 
 @remember(256)
-def _specification(key: tuple[Hashable, ...], _build: Callable[[], Any]) -> str:
+def specification(key: tuple[Hashable, ...], _build: Callable[[], Any]) -> str:
     """Return the chart as JSON, cached because Altair takes longer to write it than a page takes to
     draw.
     """

@@ -14,7 +14,7 @@ from contextlib import suppress
 import streamlit as st
 
 from cached import read_files
-from chart_display import draw_ahead
+from chart_display import specification
 from data_source import first_files
 from page import Page
 from retrieval_report.cli.dashboard import open_browser
@@ -49,4 +49,4 @@ def prepare() -> None:
         page = Page(data, data.first_choice)
         page.all_measures.verdict  # noqa: B018
         for drawing in overview.drawings(page):
-            draw_ahead(drawing, "light")
+            specification((*drawing.key, "light"), drawing.build)

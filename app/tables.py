@@ -87,17 +87,14 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
     if not dtype.is_numeric():
         return values, kinds.TextColumn(**about, width=width)
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
-    format = FORMATS.get(known.format, "%.{}f") if dtype.is_float() else "%d"
+    form, places = "%d", DECIMALS
+    if dtype.is_float():
+        form = FORMATS.get(known.format, "%.{}f")
+    if dtype.is_float() and len(values) <= FEW:
+        alone = known.format == "signed" or name.endswith(ALONE)
+        places = min(decimals(*values) if alone else column_decimals(values), MOST)
     shown = 100 * values if known.format == "share" else values
-    return shown, kinds.NumberColumn(**about, format=format.format(_places(values, known.format)))
-
-
-def _places(values: pl.Series, format: str) -> int:
-    """Return how many decimals show the numbers of a column, or their differences."""
-    if not values.dtype.is_float() or len(values) > FEW:
-        return DECIMALS
-    alone = format == "signed" or values.name.endswith(ALONE)
-    return min(decimals(*values) if alone else column_decimals(values), MOST)
+    return shown, kinds.NumberColumn(**about, format=form.format(places))
 
 
 def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:

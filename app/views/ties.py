@@ -68,8 +68,10 @@ def _hints(page: Page) -> None:
     """
     with st.spinner("Looking for oddities …"):
         hints = page.study.hints
-    kinds = hints["hint"].unique(maintain_order=True).to_list()
-    said = {kind: _sentences(hints.filter(hint=kind)) for kind in kinds}
+    said: dict[str, list[str]] = {}
+    for kind, model, message in hints.select("hint", "model", "message").iter_rows():
+        of_model = "" if model is None else f"**{plain(model, 60)}**: "
+        said.setdefault(kind, []).append(of_model + plain(message))
     ties = said.pop("ties", [])
     for sentences in said.values():
         for sentence in sentences[:FEW]:
@@ -82,13 +84,6 @@ def _hints(page: Page) -> None:
             "Near ties: hardly any gap between neighbouring distances is as small as rounding "
             "errors."
         )
-
-
-def _sentences(hints: pl.DataFrame) -> list[str]:
-    return [
-        plain(message) if model is None else f"**{plain(model, 60)}**: {plain(message)}"
-        for model, message in hints.select("model", "message").iter_rows()
-    ]
 
 
 def _fold(label: str, sentences: Sequence[str]) -> None:

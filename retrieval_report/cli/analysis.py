@@ -29,20 +29,9 @@ from retrieval_report.writing.numbers import number, span
 if TYPE_CHECKING:
     import polars as pl
 
-ROW_RULES = ("missing_query", "unjudged", "unjudged_query", "null_distance")
-LEVELS = ("model", "recall", "value", "tie_std", "lowest", "highest", "naive", "queries")
-ALIKE = (
-    "queries",
-    "none",
-    "ties",
-    "order",
-    "items",
-    "tau_b",
-    "tau_ap",
-    "rbo_a",
-    "rbo_low",
-    "rbo_high",
-)
+ROW_RULES = ["missing_query", "unjudged", "unjudged_query", "null_distance"]
+LEVELS = ["model", "recall", "value", "tie_std", "lowest", "highest", "naive", "queries"]
+ALIKE = ["queries", "none", "ties", "order", "items", "tau_b", "tau_ap", "rbo_a", "rbo_low", "rbo_high"]
 
 
 @cli.command(short_help="Say of every pair of models whether ties decide it.")
@@ -81,17 +70,7 @@ def compare(
             (verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline)
         )
     rows = with_chances(_with_verdicts(comparison.filter(policy="expected"), verdicts))
-    shown = [
-        "model_a",
-        "model_b",
-        "value_a",
-        "value_b",
-        "difference",
-        "tie_std",
-        "p_tie",
-        "family_p",
-        "verdict",
-    ]
+    shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
     tests = named_tests(comparison)
     texts = [
         frame_table(rows, shown, by=("metric", "cutoff")),
@@ -129,9 +108,8 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     coverage = rr.Study(**given, measures="ap", cutoffs=cutoffs, **settings).coverage
     if coverage.width:
         frames["coverage"] = coverage
-    shares = ["cut_share", "mixed_share", "ends_in_cut_tie"]
-    shown = ["model", "queries", *shares, "tie_median", "tie_max", "distances", "bits"]
-    texts = [frame_table(table, shown, by=("cutoff",))]
+    shown = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
+    texts = [frame_table(table, shown.split(), by=("cutoff",))]
     if hints is not None and hints.height:
         lines = [
             f"{model or 'all models'}: {message}"
@@ -226,19 +204,8 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     """
     from retrieval_report.systems.audit import changes_rank
 
-    names = (
-        "system",
-        "version",
-        "definition",
-        "model",
-        "prints",
-        "expected",
-        "lowest",
-        "highest",
-        "off",
-        "z",
-    )
-    columns, by = (*names, "same_winner"), ("metric", "cutoff")
+    names = "system version definition model prints expected lowest highest off z same_winner"
+    columns, by = names.split(), ("metric", "cutoff")
     rows = _with_ranges(table)
     whole = frame_table(rows, columns, by=by)
     if everything or table["model"].n_unique() == 1:

@@ -53,7 +53,8 @@ def codes_command(
         ``exclude_self``, ``depth``, ``threads``, ``progress``, ``judgements``.
     """
     depth = options.get("depth")
-    _check_once(item_paths)
+    if twice := repeated(Path(path).resolve() for path in item_paths):
+        raise FileError(f"'{twice[0]}': listed more than once")
     queries = load_codes(query_path)
     shards = _Shards(item_paths, queries.bits)
     known = {"query_labels": queries.labels, "query_ids": queries.ids}
@@ -76,13 +77,6 @@ def codes_command(
     scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=POLICIES)
     near = depth is None and options.get("distance", "hamming") == "hamming"
     return CodesResult(counts, scores, summarise(scores), evaluate_radius(counts) if near else None)
-
-
-def _check_once(paths: Sequence[str | PathLike[str]]) -> None:
-    """Refuse a shard that is given twice, whose items would count twice."""
-    twice = repeated(Path(path).resolve() for path in paths)
-    if twice:
-        raise FileError(f"'{twice[0]}': listed more than once")
 
 
 class _Shards:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -59,11 +59,11 @@ def dashboard(
     if port is not None:
         check_port(port)
     opened = {**given, **files} if data else None
-    context.exit(
-        _serve(
-            [sys.executable, str(application())], environment(opened, port, browser=not no_browser)
-        )
-    )
+    command = [sys.executable, str(application())]
+    settings = environment(opened, port, browser=not no_browser)
+    if os.name == "posix":  # ending the process then ends the server
+        os.execve(command[0], command, settings)  # noqa: S606 - the dashboard takes this process over
+    context.exit(subprocess.call(command, env=settings))
 
 
 def _check(paths: str | Sequence[str]) -> None:
@@ -83,10 +83,3 @@ def open_browser(address: str) -> None:
     """
     if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
         click.launch(address)
-
-
-def _serve(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Replace this process by the server, so that ending the process ends the server."""
-    if os.name == "posix":
-        os.execve(command[0], list(command), environment)  # noqa: S606 - the dashboard takes this process over
-    return subprocess.call(command, env=dict(environment))

@@ -84,35 +84,26 @@ def gate(
     from retrieval_report.reading.readers import read_each
     from retrieval_report.study.junit import junit_xml, markdown_summary
 
-    targets = _targets((junit, markdown), (baseline, candidate, judgements, queries))
-    data = {"queries": read_queries(queries), "judgements": read_judgements(judgements)}
-    runs = read_each((baseline, candidate), columns=columns, name_by=name_by)
-    found = rr.gate(runs[0], runs[1], **data, names=_files(baseline, candidate), **settings)
-    models = [str(run["model"][0]) for run in runs]
-    if models[0] != models[1]:  # errors speak of files, results of models
-        found = replace(found, baseline=models[0], candidate=models[1])
-    made = [
-        text(found).encode()
-        for text, path in ((junit_xml, junit), (markdown_summary, markdown))
+    texts = [
+        (Path(path), text)
+        for path, text in ((junit, junit_xml), (markdown, markdown_summary))
         if path
     ]
-    write_files(dict(zip(targets, made, strict=True)))
-    click.echo(json.dumps(found.as_dict()) if as_json else visible(found.line()))
-    click.get_current_context().exit(found.exit_code)
-
-
-def _files(baseline: str, candidate: str) -> tuple[str, str]:
-    """Return the files' names, with their folders if the names are equal."""
-    short = Path(baseline).name, Path(candidate).name
-    return short if short[0] != short[1] else (baseline, candidate)
-
-
-def _targets(written: tuple[str | None, ...], read: tuple[str | None, ...]) -> list[Path]:
-    """Return the files to write, after checking that none is read or written twice."""
-    targets = [Path(path) for path in written if path]
-    refuse_inputs(targets, [Path(path) for path in read if path])
+    targets = [path for path, _ in texts]
+    files = baseline, candidate
+    refuse_inputs(targets, [Path(path) for path in (*files, judgements, queries) if path])
     if len({target.resolve() for target in targets}) < len(targets):
         raise OutputError(
             f"cannot write to '{targets[-1]}' twice: --junit and --markdown must be different files"
         )
-    return targets
+    short = Path(baseline).name, Path(candidate).name
+    names = short if short[0] != short[1] else files
+    data = {"queries": read_queries(queries), "judgements": read_judgements(judgements)}
+    runs = read_each(files, columns=columns, name_by=name_by)
+    found = rr.gate(runs[0], runs[1], **data, names=names, **settings)
+    models = [str(run["model"][0]) for run in runs]
+    if models[0] != models[1]:  # errors speak of files, results of models
+        found = replace(found, baseline=models[0], candidate=models[1])
+    write_files({path: text(found).encode() for path, text in texts})
+    click.echo(json.dumps(found.as_dict()) if as_json else visible(found.line()))
+    click.get_current_context().exit(found.exit_code)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,8 @@ from retrieval_report.cli.streams import form_options
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, summary_table, visible
 
-BOARD = (
-    "rank",
-    "model",
-    "value",
-    "tie_std",
-    "ranks_by_ties",
-    "ranks_by_queries",
-    "ci_low",
-    "ci_high",
-)
-ALSO = ("segments", "no_worse", "costs")  # questions of which the command shows the tables too
+BOARD = ["rank", "model", "value", "tie_std", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high"]
+ALSO = ["segments", "no_worse", "costs"]
 
 
 @cli.command(short_help="Write a page that opens without network, and its numbers.")
@@ -75,7 +65,7 @@ def report(
     folder = output.check([*data.paths, settings["costs"]], *report_names())
     assert folder is not None  # there is a default
     study = study_of(data, settings)
-    words = _command(sys.argv[1:])
+    words = shlex.join(["retrieval-report", *map(_relative, sys.argv[1:])])
     contents = study.contents(headline=headline, title=title, command=words)
     kinds = [part.strip() for part in formats.split(",")]
     written = rr.write_report(folder, contents, formats=kinds, timestamp=timestamp, raw=output.raw)
@@ -88,18 +78,12 @@ def report(
     tell_written(written)
 
 
-def _command(words: Sequence[str]) -> str:
-    """Return the command as quoted in the report, with relative paths, since the report may be
-    passed on.
-    """
-    return shlex.join(["retrieval-report", *map(_relative, words)])
-
-
 def _relative(word: str) -> str:
+    """Return a word of the command for the report, where paths are relative, since the report may
+    be passed on.
+    """
     option, equals, value = word.rpartition("=") if word.startswith("--") else ("", "", word)
-    if not Path(value).is_absolute():
-        return word
-    return f"{option}{equals}{os.path.relpath(value)}"
+    return f"{option}{equals}{os.path.relpath(value)}" if Path(value).is_absolute() else word
 
 
 @cli.command(short_help="Rank the models, and say how far to trust each rank.")

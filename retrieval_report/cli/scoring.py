@@ -27,7 +27,7 @@ from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import check_writable_folder, made
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
 
@@ -91,12 +91,13 @@ def evaluate(
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not
     # lose them.
     summary, files, notes = ENGINES[engine](task)
-    if as_json:
-        from retrieval_report.study.caveats import notices
+    from retrieval_report.study.caveats import notices
+    from retrieval_report.study.terminal import summary_table
 
+    if as_json:
         print_json({"summary": summary}, [*notices(summary), *notes])
         return
-    click.echo("\n\n".join([summary_text(summary), *notes]))
+    click.echo("\n\n".join([summary_table(summary), *notices(summary), *notes]))
     tell_written(files)
 
 
@@ -141,14 +142,6 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     with made(folder):
         rr.write_report(folder / sample.name, contents)
     return [*lines, f"The report: {folder / sample.name / 'report.html'}"]
-
-
-def summary_text(summary: pl.DataFrame) -> str:
-    """Return the summary as a table, with notes below on what it cannot show."""
-    from retrieval_report.study.caveats import notices
-    from retrieval_report.study.terminal import summary_table
-
-    return "\n\n".join([summary_table(summary), *notices(summary)])
 
 
 def _next_command(data: Path) -> str:

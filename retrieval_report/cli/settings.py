@@ -55,11 +55,8 @@ def _listed(
     """Return the same for a list with commas, which ``parts`` takes apart; by default ``usual``, or
     None.
     """
-
-    def taken_apart(_context: object, _option: object, text: str | None) -> list[Any] | None:
-        return None if text is None else parts(text)
-
-    return setting(name, type=str, default=",".join(usual) or None, callback=taken_apart, **how)
+    how["callback"] = lambda _context, _option, text: None if text is None else parts(text)
+    return setting(name, type=str, default=",".join(usual) or None, **how)
 
 
 SETTINGS = {

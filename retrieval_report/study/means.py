@@ -13,7 +13,6 @@ from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.summary import summarise
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.study.study_data import Measure
-from retrieval_report.ties.coverage import judgement_coverage
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.ties.recall_curve import LEVELS, POLICIES, curve_of
 from retrieval_report.ties.similarity import similarity_of
@@ -45,12 +44,6 @@ def curve_means(judged: Judged, options: Mapping[str, Any], most: float) -> pl.D
     both = means.filter(policy="expected").join(naive, on=keys, how="left", maintain_order="left")
     level = pl.col("metric").str.extract(r"recall=([\d.]+)").cast(pl.Float64)
     return both.with_columns(recall=level).select(list(schema("recall_curve")))
-
-
-def coverage_means(rankings: object, judgements: object, **asked: Any) -> pl.DataFrame:
-    """Return how much of every model's lists is judged."""
-    judged = judgement_coverage(rankings, judgements, policies="expected", truncated="no", **asked)
-    return summarise(judged).select(list(schema("coverage")))
 
 
 def distribution_of(

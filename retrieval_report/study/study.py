@@ -23,6 +23,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options
+from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import summarise
@@ -67,6 +68,7 @@ from retrieval_report.study.write import check_output, save_report
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.emulation import Emulation
 from retrieval_report.systems.evaluate_like import emulated, measures_like
+from retrieval_report.ties.coverage import judgement_coverage
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION
 from retrieval_report.ties.hints import tie_hints
 from retrieval_report.ties.profile import tie_profile
@@ -500,9 +502,15 @@ class Study:
         given = self._given()
         if given["judgements"] is None or self.counted:
             return pl.DataFrame()
-        rows = given["rankings"], given["judgements"]
-        how = self._only(COVERAGE_OPTIONS)
-        return self._of_models(means.coverage_means(*rows, cutoffs=self._cutoffs, **how))
+        judged = judgement_coverage(
+            given["rankings"],
+            given["judgements"],
+            cutoffs=self._cutoffs,
+            policies="expected",
+            truncated="no",
+            **self._only(COVERAGE_OPTIONS),
+        )
+        return self._of_models(summarise(judged).select(list(schema("coverage"))))
 
     @answer
     def segments(self) -> pl.DataFrame:
