@@ -14,7 +14,7 @@ import streamlit as st
 from cached import read_files
 from records import NAMED, USUAL, Choice, Data, Files
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
+from retrieval_report.study.samples import SAMPLES, Sample
 from retrieval_report.study.server import START
 from retrieval_report.writing.names import first_names
 from text import plain, short
@@ -71,9 +71,5 @@ def _started_with() -> Files | None:
 
 
 def _sample(sample: Sample) -> Files:
-    folder = sample_folder()
-    judgements, queries = (
-        part and str(folder / part) for part in (sample.judgements, sample.queries)
-    )
     start = Choice(options={**USUAL, "truncated": sample.truncated})
-    return Files(sample.title, [str(folder / sample.rankings)], judgements, queries, start=start)
+    return Files(sample.title, **sample.files, start=start)

@@ -21,6 +21,7 @@ from retrieval_report.charts.layers import (
 from retrieval_report.charts.theme import Said, chart, filled, finish, row_chart
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.systems.audit import AUDIT, furthest_off
 from retrieval_report.writing.names import clean, quoted
 from retrieval_report.writing.numbers import number
@@ -33,9 +34,7 @@ TIPS = f"{TEXTS} prints prints_low prints_high exact expected definition_shift o
 
 
 @chart
-def evaluators(
-    audit: object, *, metric: object, cutoff: int | str | None = None, model: str
-) -> ChartType:
+def evaluators(audit: object, *, metric: object, cutoff: Cutoff = None, model: str) -> ChartType:
     """Draw what every evaluator would print for one model.
 
     Parameters

@@ -15,6 +15,7 @@ from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.comparison.pairs import turned
 from retrieval_report.comparison.verdicts import with_chances
 from retrieval_report.contracts.registry import title_of
+from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.numbers import chance_percent, size
 
@@ -28,7 +29,7 @@ NONE = "there are no pairs of models to compare"
 
 @chart
 def comparison_matrix(
-    comparison: object, *, metric: object, cutoff: int | str | None = None, policy: str = "expected"
+    comparison: object, *, metric: object, cutoff: Cutoff = None, policy: str = "expected"
 ) -> ChartType:
     """Draw every pair of models as two cells: the difference below the diagonal, the chance of a
     flip above it.

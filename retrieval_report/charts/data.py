@@ -112,8 +112,8 @@ def side_by_side(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
 def with_labels(frame: pl.DataFrame, column: str = "model", limit: int = LABEL) -> pl.DataFrame:
     """Add ``label``, short and unique; the full name stays for the tooltip."""
     labels = unique_labels(frame[column], limit)
-    full = {name: clean(name) for name in labels}
-    label, name = (
-        pl.col(column).replace_strict(texts, return_dtype=pl.String) for texts in (labels, full)
+    name = pl.col(column)
+    return frame.with_columns(
+        name.replace_strict({text: clean(text) for text in labels}, return_dtype=pl.String),
+        label=name.replace_strict(labels, return_dtype=pl.String),
     )
-    return frame.with_columns(name, label=label)

@@ -11,7 +11,9 @@ from retrieval_report.charts.data import held, of_policy, with_labels
 from retrieval_report.charts.layers import RULE, keyed, layer, number_axis, row_axis, span
 from retrieval_report.charts.theme import chart, finish, row_chart
 from retrieval_report.comparison.queries import DECIDING
+from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean, quoted
 
 SURE, UNSURE = "the difference", "could change its sign in another tie order"
@@ -25,7 +27,7 @@ def deciding_queries(
     deciding: object,
     *,
     metric: object,
-    cutoff: int | str | None = None,
+    cutoff: Cutoff = None,
     policy: str = "expected",
     most: int = 40,
 ) -> ChartType:
@@ -75,7 +77,11 @@ def deciding_queries(
     reason = "no query has a score of both models"
     frame = held(deciding, DECIDING, "deciding", "deciding_queries", reason)
     everything, where = of_policy(frame, metric, cutoff, policy)
-    rows = _prepared(everything.head(most))
+    rows = everything.head(most).with_columns(pl.col("query").cast(pl.String))
+    rows = with_labels(rows, "query").with_columns(
+        pl.col("model_a", "model_b").map_elements(clean, return_dtype=pl.String),
+        order=first_that_holds({UNSURE: pl.col("order_unsure").fill_null(False)}, SURE),
+    )
     x = number_axis(alt.X, f"difference of {where}", scale=alt.Scale(zero=True))
     y = row_axis(rows["label"])
     colour = keyed(alt.Color, rows["order"], COLOURS, labelLimit=420)
@@ -90,10 +96,3 @@ def deciding_queries(
     )
     title = f"Queries that decide between {one} and {other} at {where}"
     return finish(row_chart(layers, rows.height, step=16), title, text, rows, "difference")
-
-
-def _prepared(rows: pl.DataFrame) -> pl.DataFrame:
-    unsure = pl.when(pl.col("order_unsure").fill_null(False)).then(pl.lit(UNSURE))
-    models = pl.col("model_a", "model_b").map_elements(clean, return_dtype=pl.String)
-    named = with_labels(rows.with_columns(pl.col("query").cast(pl.String)), "query")
-    return named.with_columns(models, order=unsure.otherwise(pl.lit(SURE)))

@@ -24,7 +24,7 @@ from retrieval_report.charts.layers import RULE, Axis, keyed, layer, number_axis
 from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import at_measure as measure_is
-from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.ties.distributions import DISTRIBUTION, MEAN_DISTRIBUTION
 from retrieval_report.writing.names import clean, measure_name
 from retrieval_report.writing.numbers import number
@@ -48,7 +48,7 @@ def shuffled_distribution(
     summary: object,
     *,
     metric: object,
-    cutoff: int | str | None = None,
+    cutoff: Cutoff = None,
     distribution: object = None,
     models: Sequence[str] | None = None,
     one_axis: bool = False,
@@ -181,7 +181,7 @@ def score_distribution(
     list_scores: object,
     *,
     metric: object,
-    cutoff: int | str | None = None,
+    cutoff: Cutoff = None,
     marks: Mapping[str, float | None] | None = None,
 ) -> ChartType:
     """Draw how probable every score of one list is under random tie order.

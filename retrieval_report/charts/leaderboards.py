@@ -26,6 +26,7 @@ from retrieval_report.comparison.costs import COSTS
 from retrieval_report.comparison.leaderboard import LEADERBOARD, rank_range
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean
 
 NAMED = 8  # of more models, only those on the front are named
@@ -37,7 +38,7 @@ def leaderboard(
     leaderboard: object,
     *,
     metric: object,
-    cutoff: int | str | None = None,
+    cutoff: Cutoff = None,
     policy: str = "expected",
     most: int = 60,
 ) -> ChartType:
@@ -105,7 +106,7 @@ def costs(
     costs: object,
     *,
     metric: object,
-    cutoff: int | str | None = None,
+    cutoff: Cutoff = None,
     policy: str = "expected",
     cost: str | None = None,
     log: bool | None = None,

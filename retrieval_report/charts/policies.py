@@ -19,7 +19,7 @@ from retrieval_report.charts.layers import (
 )
 from retrieval_report.charts.theme import chart, filled, finish, row_chart
 from retrieval_report.engines.check_scores import at_measure
-from retrieval_report.metrics.parsing import parse_measure
+from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.systems.audit import AUDIT
 
 NAIVE = "naive order"
@@ -33,7 +33,7 @@ TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1}
 
 @chart
 def policies(
-    summary: object, *, metric: object, cutoff: int | str | None = None, audit: object = None
+    summary: object, *, metric: object, cutoff: Cutoff = None, audit: object = None
 ) -> ChartType:
     """Draw the scores of models at one cutoff, best first, and how far printed scores are off.
 

@@ -14,6 +14,7 @@ from retrieval_report.charts.layers import keyed, layer, number_axis
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.registry import schema
+from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean
 
 QUERIES = {name: dtype for name, dtype in schema("queries").items() if name != "truncated"}
@@ -30,7 +31,7 @@ def query_scatter(
     query_table: object,
     *,
     metric: object,
-    cutoff: int | str | None = None,
+    cutoff: Cutoff = None,
     models: Sequence[str] | None = None,
 ) -> ChartType:
     """Draw the naive score of each query against its expected score.

@@ -11,6 +11,7 @@ from retrieval_report.charts.data import models_at, with_labels
 from retrieval_report.charts.layers import TEXT, keyed, number_axis, span
 from retrieval_report.charts.theme import Said, chart, filled, finish, row_chart
 from retrieval_report.comparison.verdicts import first_that_holds
+from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.numbers import column_decimals, number
 
 WIDTH = 260
@@ -23,7 +24,7 @@ TIPS = "model change from_rank to_rank from_score to_score"
 
 
 @chart
-def rank_flips(summary: object, *, metric: object, cutoff: int | str | None = None) -> ChartType:
+def rank_flips(summary: object, *, metric: object, cutoff: Cutoff = None) -> ChartType:
     """Draw the ranks of the models by the naive scores and in expectation, joined by lines.
 
     Parameters

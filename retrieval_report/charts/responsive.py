@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import GRID, TEXT
+from retrieval_report.charts.colours import TEXT
 from retrieval_report.charts.layers import IN_CELL, NARROW
 from retrieval_report.charts.theme import WIDTH, styled
 from retrieval_report.contracts.arguments import Named
@@ -40,7 +40,7 @@ class Responsive(NamedTuple):
     columns: int
 
 
-def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Responsive:
+def responsive(chart: ChartType, *, text: str = TEXT) -> Responsive:
     """Take a chart apart for a page that fits it to its width.
 
     Vega-Lite stretches only single plots to the element around them, so panels are returned
@@ -51,8 +51,8 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     ----------
     chart
         Any chart of this package.
-    text, grid
-        Colours, as for :func:`styled`.
+    text
+        Colour of all text, as for :func:`styled`.
 
     Returns
     -------
@@ -85,19 +85,19 @@ def responsive(chart: ChartType, *, text: str = TEXT, grid: str = GRID) -> Respo
     separate = isinstance(chart, alt.ConcatChart)
     plots = chart.concat if separate else [chart]
     known = [description, *(f"{heading}: plot {number}" for number in range(2, len(plots) + 1))]
-    panels = [_panel(plot, words, text, grid) for plot, words in zip(plots, known, strict=True)]
+    panels = [_panel(plot, words, text) for plot, words in zip(plots, known, strict=True)]
     if not separate:  # the page shows its title as text
         del panels[0].specification["title"]
     columns = chart.columns if separate else 1
     return Responsive(heading, " ".join(title.subtitle), description, tuple(panels), columns)
 
 
-def _panel(plot: Any, description: str, text: str, grid: str) -> Panel:
+def _panel(plot: Any, description: str, text: str) -> Panel:
     """Return one plot, as wide as the element around it."""
     fit = {"type": "fit-x", "contains": "padding"}
     wide = plot.properties(width="container", autosize=fit, description=description)
     # The charts' own tests validate them against the schema; doing so again would double the time.
-    whole = styled(wide, text=text, grid=grid).to_dict(validate=False)
+    whole = styled(wide, text=text).to_dict(validate=False)
     _narrow(whole["config"], plot.width)
     return Panel(whole, None if plot.width >= WIDTH else 2 * plot.width + LABELS)
 

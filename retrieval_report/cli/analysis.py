@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROW_RULES = ["missing_query", "unjudged", "unjudged_query", "null_distance"]
-LEVELS = ["model", "recall", "value", "tie_std", "lowest", "highest", "naive", "queries"]
-ALIKE = ["queries", "none", "ties", "order", "items", "tau_b", "tau_ap", "rbo_a", "rbo_low", "rbo_high"]
+LEVELS = "model recall value tie_std lowest highest naive queries"
+ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
 
 
 @cli.command(short_help="Say of every pair of models whether ties decide it.")
@@ -70,10 +70,10 @@ def compare(
             (verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline)
         )
     rows = with_chances(_with_verdicts(comparison.filter(policy="expected"), verdicts))
-    shown = ["model_a", "model_b", "value_a", "value_b", "difference", "tie_std", "p_tie", "family_p", "verdict"]
+    shown = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
     tests = named_tests(comparison)
     texts = [
-        frame_table(rows, shown, by=("metric", "cutoff")),
+        frame_table(rows, shown, by="metric cutoff"),
         *([f"family_p: {tests}."] if tests else []),
     ]
     texts += uneven_lengths(study.scores, study.measures[1:])  # the notices speak of the first
@@ -109,7 +109,7 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     if coverage.width:
         frames["coverage"] = coverage
     shown = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
-    texts = [frame_table(table, shown.split(), by=("cutoff",))]
+    texts = [frame_table(table, shown, by="cutoff")]
     if hints is not None and hints.height:
         lines = [
             f"{model or 'all models'}: {message}"
@@ -117,9 +117,7 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
         ]
         texts.append("\n".join(visible(line) for line in lines))
     if coverage.width:
-        texts.append(
-            frame_table(coverage, ("model", "value", "tie_std", "queries"), by=("metric", "cutoff"))
-        )
+        texts.append(frame_table(coverage, "model value tie_std queries", by="metric cutoff"))
     output.show(frames, "\n\n".join(texts))
 
 
@@ -181,7 +179,7 @@ def curve(data: Data, output: Output, **settings: Any) -> None:
 @file_options("columns")
 @click.option("--p", type=float, default=0.9, help="Persistence of rank-biased overlap.")
 @output_options("similarity.csv, a row for every query")
-@explains("similarity_means", *ALIKE[1:])
+@explains("similarity_means", *ALIKE.split())
 def similarity(
     first: str, second: str, columns: dict[str, str] | None, p: float, output: Output
 ) -> None:
@@ -195,18 +193,25 @@ def similarity(
     output.check([first, second], "similarity.csv")
     one, other = (rr.read_rankings(path, columns=columns) for path in (first, second))
     found = rr.lists.ranking_similarity(one, other, p=p)
-    output.show({"similarity": found.queries}, frame_table(found.mean, ALIKE))
+    output.show({"similarity": found.queries}, frame_table(found.mean, f"queries {ALIKE}"))
 
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     """Return an audit as text: all rows, or those whose rank tie order changes, and how many lines
     the others take.
     """
+    import polars as pl
+
     from retrieval_report.systems.audit import changes_rank
 
-    names = "system version definition model prints expected lowest highest off z same_winner"
-    columns, by = names.split(), ("metric", "cutoff")
-    rows = _with_ranges(table)
+    # Where there is no single number, its range is printed.
+    prints = [
+        None if low is None else span(low, high, " – ") if one is None else number(one)
+        for one, low, high in table.select("prints", "prints_low", "prints_high").iter_rows()
+    ]
+    rows = table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
+    columns = "system version definition model prints expected lowest highest off z same_winner"
+    by = "metric cutoff"
     whole = frame_table(rows, columns, by=by)
     if everything or table["model"].n_unique() == 1:
         return whole
@@ -220,18 +225,6 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
         if more
         else shown
     )
-
-
-def _with_ranges(table: pl.DataFrame) -> pl.DataFrame:
-    """Return an audit with ranges as text where there is no single number."""
-    import polars as pl
-
-    prints = []
-    for one, low, high in table.select("prints", "prints_low", "prints_high").iter_rows():
-        prints.append(
-            None if low is None else span(low, high, " – ") if one is None else number(one)
-        )
-    return table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
 
 
 def _tell_silent(systems: Sequence[str], table: pl.DataFrame, settings: Mapping[str, Any]) -> None:

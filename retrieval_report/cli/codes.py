@@ -82,7 +82,7 @@ def codes(
     files = output.write({name: frame for name, frame in frames.items() if frame is not None})
     click.echo(summary_table(result.summary))
     if result.radius is not None:
-        shown = ["model", "radius", "precision", "recall", "f1", "hit_rate", "empty", "queries"]
+        shown = "model radius precision recall f1 hit_rate empty queries"
         click.echo("\nwithin a radius\n" + frame_table(result.radius, shown))
     elif settings["depth"] is not None:
         click.echo(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Command = Callable[..., Any]
+Addition = Callable[[Command], Command]  # of an option to a command
 
 
 def split(text: str) -> list[str]:
@@ -86,7 +87,7 @@ FILES = {
 }  # fmt: skip
 
 
-def add_all(settings: Iterable[Callable[[Command], Command]]) -> Callable[[Command], Command]:
+def add_all(settings: Iterable[Addition]) -> Addition:
     """Return a decorator that adds options to a command, in this order."""
 
     def add(command: Command) -> Command:
@@ -97,7 +98,7 @@ def add_all(settings: Iterable[Callable[[Command], Command]]) -> Callable[[Comma
     return add
 
 
-def file_options(*names: str) -> Callable[[Command], Command]:
+def file_options(*names: str) -> Addition:
     """Add the named arguments and options about files to a command."""
     return add_all([FILES[name] for name in names])
 
@@ -221,7 +222,7 @@ class Output:
             tell_written(files)
 
 
-def output_options(what: str, **how: Any) -> Callable[[Command], Command]:
+def output_options(what: str, **how: Any) -> Addition:
     """Add --out and --raw to a command, which takes them as ``output``."""
     out = click.option("--out", metavar="FOLDER", help=f"Write {what} here.", **how)
     raw = click.option(

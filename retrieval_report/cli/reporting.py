@@ -20,7 +20,7 @@ from retrieval_report.cli.streams import form_options
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, summary_table, visible
 
-BOARD = ["rank", "model", "value", "tie_std", "ranks_by_ties", "ranks_by_queries", "ci_low", "ci_high"]
+BOARD = "rank model value tie_std ranks_by_ties ranks_by_queries ci_low ci_high"
 ALSO = ["segments", "no_worse", "costs"]
 
 
@@ -122,15 +122,16 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     here = at_measure(*study.measures[0])
     others = study.table().drop(study.measure)
     board = board.filter(here).join(others, on="model", how="left", maintain_order="left")
-    shown = (*BOARD, *(["letters"] if study.also["letters"] else []), *others.columns[1:])
+    letters = ["letters"] * study.also["letters"]
+    shown = " ".join([BOARD, *letters, *others.columns[1:]])
     texts = identical_sentence(study.identical)
-    texts.append(frame_table(board, shown, by=("metric", "cutoff", "queries", "unpaired")))
+    texts.append(frame_table(board, shown, by="metric cutoff queries unpaired"))
     texts += uneven_lengths(study.scores, study.measures)
     for question in QUESTIONS:
         if question.name in frames.keys() & ALSO and question.table is not None:
             rows = frames[question.name].filter(here, pl.col("policy") == "expected")
-            columns = [name for name in question.table.columns.split() if name != "measure"]
-            texts.append(frame_table(rows, columns, by=("metric", "cutoff")))
+            columns = question.table.columns.replace("measure ", "")
+            texts.append(frame_table(rows, columns, by="metric cutoff"))
     output.show(
         frames, "\n\n".join(texts), form=form, latex=study.to_latex, notices=lambda: study.notices
     )

@@ -129,12 +129,7 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     """
     import retrieval_report as rr
 
-    data = sample_folder()
-    judgements, queries = (
-        name and str(data / name) for name in (sample.judgements, sample.queries)
-    )
-    files = Data([str(data / sample.rankings)], judgements, queries).read()
-    study = rr.Study(**files, truncated=sample.truncated)
+    study = rr.Study(**Data(**sample.files).read(), truncated=sample.truncated)
     lines = [visible(sentence) for sentence in study.verdict]
     if folder is None:
         return lines

@@ -11,7 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from retrieval_report.cli.files import Command, add_all, split
+from retrieval_report.cli.files import Addition, Command, add_all, split
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import DRAWS, PARAMETERS, RULES, Options
 from retrieval_report.contracts.registry import column
@@ -39,7 +39,7 @@ def _cutoffs(text: str) -> list[int | str]:
     return cutoffs
 
 
-def setting(name: str, **how: Any) -> Callable[[Command], Command]:
+def setting(name: str, **how: Any) -> Addition:
     """Return an option of `evaluate` with its sentence, its type or choices, and its default."""
     known = PARAMETERS[name]
     kind = click.Choice(known.choices) if known.choices else known.kind
@@ -51,7 +51,7 @@ def setting(name: str, **how: Any) -> Callable[[Command], Command]:
 
 def _listed(
     name: str, parts: Callable[[str], list[Any]], usual: Iterable[str] = (), **how: Any
-) -> Callable[[Command], Command]:
+) -> Addition:
     """Return the same for a list with commas, which ``parts`` takes apart; by default ``usual``, or
     None.
     """
@@ -67,7 +67,7 @@ SETTINGS = {
 }
 
 
-def options(*names: str) -> Callable[[Command], Command]:
+def options(*names: str) -> Addition:
     """Add the named settings to a command, or all of them."""
     return add_all([SETTINGS[name] for name in names or SETTINGS])
 
@@ -98,7 +98,7 @@ question_options = add_all([
 ])  # fmt: skip
 
 
-def explains(frame: str, *names: str) -> Callable[[Command], Command]:
+def explains(frame: str, *names: str) -> Addition:
     """Explain columns of the printed table below a command's help."""
 
     def add(command: Command) -> Command:

@@ -19,6 +19,7 @@ from retrieval_report.metrics.record import Metric
 
 DEFAULT_MEASURES = ("ndcg@10", "precision@10", "recall@10", "ap")  # the first is the headline
 Metrics = str | Metric | Sequence[str | Metric] | None
+Cutoff = int | str | None  # as a caller writes it
 Cutoffs = int | str | Sequence[int | str | None] | None
 CATALOGUE: dict[str, type[Metric]] = {
     record.name: record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from importlib import metadata
 from typing import TypedDict
@@ -25,6 +25,16 @@ class PageOptions(TypedDict, total=False):
     headline: str | None
     title: str
     command: str | None
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of everything that computes a number or draws a chart."""
+    libraries = {name: metadata.version(name) for name in LIBRARIES}
+    return {
+        "retrieval_report": metadata.version("retrieval-report"),
+        "python": platform.python_version(),
+        **libraries,
+    }
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,8 +97,8 @@ class Report:
     status: str
     frames: Mapping[str, pl.DataFrame]
     parameters: Named
-    versions: Mapping[str, str]
     command: str
+    versions: Mapping[str, str] = field(default_factory=versions)
 
     def __repr__(self) -> str:
         """Return the verdict as text; the frames are in the attributes."""
@@ -145,16 +155,6 @@ def parameters_of(
         **part,
         **{name: value for name, value in given.items() if value is not None},
         **options.of(names),
-    }
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of everything that computes a number or draws a chart."""
-    libraries = {name: metadata.version(name) for name in LIBRARIES}
-    return {
-        "retrieval_report": metadata.version("retrieval-report"),
-        "python": platform.python_version(),
-        **libraries,
     }
 
 

@@ -62,6 +62,12 @@ def render_html(
     # everything else.
     scripts = {"charts": vega_bundle() if pictures else "", "behaviour": _asset("report.js")}
     style = _asset("report.css")
+    # A policy that allows exactly this page's scripts and style, and no requests.
+    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts.values() if script)
+    policy = (
+        f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
     audit = (
         report.audit.filter(at_measure(report.metric, report.cutoff))
         if report.audit.height
@@ -87,20 +93,10 @@ def render_html(
             ),
             tests=named_tests(report.comparison),
             timestamp=timestamp,
-            policy=_security_policy(scripts.values(), style),
+            policy=policy,
             style=style,
             scripts=scripts,
         )
-    )
-
-
-def _security_policy(scripts: Iterable[str], style: str) -> str:
-    """Return a policy that allows exactly this page's scripts and style, and no requests."""
-    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts if script)
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; img-src "
-        "data:; "
-        "base-uri 'none'; form-action 'none'"
     )
 
 

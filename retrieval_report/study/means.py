@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-from retrieval_report.contracts.options import Options, options_with
+from retrieval_report.contracts.options import options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.summary import summarise
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.study.study_data import Measure
-from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
+from retrieval_report.ties.coverage import judgement_coverage
 from retrieval_report.ties.recall_curve import LEVELS, POLICIES, curve_of
 from retrieval_report.ties.similarity import similarity_of
 
@@ -46,15 +46,10 @@ def curve_means(judged: Judged, options: Mapping[str, Any], most: float) -> pl.D
     return both.with_columns(recall=level).select(list(schema("recall_curve")))
 
 
-def distribution_of(
-    sources: Iterable[tuple[Judged, Options]], summary: pl.DataFrame, measure: Measure
-) -> pl.DataFrame:
-    """Return the distribution of every model's mean under random tie order."""
-    metric, cutoff = measure
-    parts = [
-        mean_distribution(judged, options, summary, metric, cutoff) for judged, options in sources
-    ]
-    return pl.concat([pl.DataFrame(schema=MEAN_DISTRIBUTION), *parts])
+def coverage_means(rankings: object, judgements: object, **asked: Any) -> pl.DataFrame:
+    """Return how much of every model's lists is judged."""
+    judged = judgement_coverage(rankings, judgements, policies="expected", truncated="no", **asked)
+    return summarise(judged).select(list(schema("coverage")))
 
 
 def board_at(summary: pl.DataFrame, measure: Measure) -> pl.DataFrame:

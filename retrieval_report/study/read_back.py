@@ -17,13 +17,8 @@ from retrieval_report.study.export import ABOUT, WORDS, read_csv
 from retrieval_report.study.questions import FRAMES
 
 KEYS = ("model", "metric", "cutoff", "policy")
-TYPES = {
-    "String": pl.String,
-    "Float64": pl.Float64,
-    "Boolean": pl.Boolean,
-    "Float32": pl.Float32,
-    "Null": pl.Null,
-} | {
+TYPES = {name: getattr(pl, name) for name in ("String", "Boolean", "Null", "Float32", "Float64")}
+TYPES |= {
     f"{sign}Int{bits}": getattr(pl, f"{sign}Int{bits}")
     for sign in ("", "U")
     for bits in (8, 16, 32, 64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from retrieval_report.contracts.errors import FileError
 
@@ -19,6 +20,16 @@ class Sample:
     judgements: str | None = None
     queries: str | None = None
     truncated: str = "between_ties"  # as for `evaluate`: lists hold the nearest items and all that tie with the last
+
+    @property
+    def files(self) -> dict[str, Any]:
+        """Return where its files are, as the readers of files take them."""
+        folder = sample_folder()
+        judgements, queries = (
+            name and str(folder / name) for name in (self.judgements, self.queries)
+        )
+        rankings = [str(folder / self.rankings)]
+        return {"rankings": rankings, "judgements": judgements, "queries": queries}
 
 
 SAMPLES = (

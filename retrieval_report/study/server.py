@@ -139,8 +139,7 @@ def serve(
         Streamlit is missing, the port is taken, or the server does not start.
     """
     check_installed()
-    port = _free_port() if port is None else port
-    check_port(port)
+    port = check_port(port or 0)
     address = f"http://127.0.0.1:{port}"
     # The server and its files go with the object, which a notebook keeps; after an error here,
     # immediately.
@@ -182,13 +181,6 @@ def _wait(address: str, process: Process) -> None:
     raise OutputError("dashboard: the server did not start; the reason is printed above")
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
 def application() -> Path:
     """Return the script that Streamlit runs, from the installed package or the repository it was
     installed from.
@@ -207,13 +199,16 @@ def check_installed() -> None:
         )
 
 
-def check_port(port: int) -> None:
-    """Refuse a port that another program uses, before the server reports it in its own words."""
+def check_port(port: int) -> int:
+    """Return a port, a free one for 0; refuse one that another program uses, before the server
+    reports it in its own words.
+    """
     with socket.socket() as probe:
         if os.name == "posix":  # as the server does; elsewhere the option would share the port
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 hint = "choose another --port, or leave it out for the next free one"

@@ -23,7 +23,6 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options
-from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import summarise
@@ -32,13 +31,7 @@ from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.study import means
 from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
-from retrieval_report.study.contents import (
-    PageOptions,
-    Report,
-    parameters_of,
-    python_call,
-    versions,
-)
+from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
 from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
 from retrieval_report.study.plots import Plots
 from retrieval_report.study.questions import QUESTIONS
@@ -68,8 +61,7 @@ from retrieval_report.study.write import check_output, save_report
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.emulation import Emulation
 from retrieval_report.systems.evaluate_like import emulated, measures_like
-from retrieval_report.ties.coverage import judgement_coverage
-from retrieval_report.ties.distributions import MEAN_DISTRIBUTION
+from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
 from retrieval_report.ties.hints import tie_hints
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.truncated_lists import truncated_lists
@@ -502,15 +494,9 @@ class Study:
         given = self._given()
         if given["judgements"] is None or self.counted:
             return pl.DataFrame()
-        judged = judgement_coverage(
-            given["rankings"],
-            given["judgements"],
-            cutoffs=self._cutoffs,
-            policies="expected",
-            truncated="no",
-            **self._only(COVERAGE_OPTIONS),
-        )
-        return self._of_models(summarise(judged).select(list(schema("coverage"))))
+        frames = given["rankings"], given["judgements"]
+        how = self._only(COVERAGE_OPTIONS)
+        return self._of_models(means.coverage_means(*frames, cutoffs=self._cutoffs, **how))
 
     @answer
     def segments(self) -> pl.DataFrame:
@@ -592,13 +578,12 @@ class Study:
     @answer
     def distribution(self) -> pl.DataFrame:
         """The result of `mean_distribution` at the headline measure; no rows for counts."""
-        if self.counted:
-            return pl.DataFrame(schema=MEAN_DISTRIBUTION)
-        sources = [(self.judged, self.options)]
+        sources = [] if self.counted else [(self.judged, self.options)]
         if self.like is not None:
             every = self._emulated.sources()
             sources = [rules[:2] for rules in every if self.measures[0] in rules[2]]
-        return means.distribution_of(sources, self.summary, self.measures[0])
+        parts = [mean_distribution(*source, self.summary, *self.measures[0]) for source in sources]
+        return pl.concat([pl.DataFrame(schema=MEAN_DISTRIBUTION), *parts])
 
     @property
     def verdict(self) -> tuple[str, ...]:
@@ -697,7 +682,6 @@ class Study:
             status=status,
             frames={question.name: question.ask(self, measure) for question in QUESTIONS},
             parameters=parameters,
-            versions=versions(),
             command=call if command is None else command,
         )
 
@@ -762,7 +746,11 @@ class Study:
     def __repr__(self) -> str:
         """Return the verdict and the leaderboard of the headline measure as text."""
         board = means.board_at(self.summary, self.measures[0])
-        lines = [*(visible(line) for line in self.verdict), "", frame_table(board, board.columns)]
+        lines = [
+            *(visible(line) for line in self.verdict),
+            "",
+            frame_table(board, " ".join(board.columns)),
+        ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

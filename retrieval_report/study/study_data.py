@@ -97,13 +97,10 @@ class Data:
         """Read the input and check the options; nothing is scored yet."""
         if "policies" in options:
             raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
-        scoring = {
-            name: value
-            for name, value in options.items()
-            if name not in ("cutoffs", "columns", "name_by")
-        }
-        reading: Named = {name: options[name] for name in ("columns", "name_by") if name in options}
-        asked = {"metrics": measures, "cutoffs": options.get("cutoffs")}
+        scoring = dict(options)
+        asked = {"metrics": measures, "cutoffs": scoring.pop("cutoffs", None)}
+        names = [name for name in ("columns", "name_by") if name in scoring]
+        reading = {name: scoring.pop(name) for name in names}
         options_with(scoring)
         named = {
             (str(metric), cutoff): (str(metric), cutoff)
@@ -115,7 +112,7 @@ class Data:
             check_like(scoring)
             known = measures_like(like, **asked)
             named = {measure: (record.definition, measure[1]) for measure, record in known.items()}
-        return cls(_read(given, reading), named, asked, scoring, like)
+        return cls(_read(**given, **reading), named, asked, scoring, like)
 
     def of_queries(self, queries: Sequence[object] | None) -> Named:
         """Return the frames of some queries (None: of all)."""
@@ -155,9 +152,8 @@ def of_models(frames: Named, models: Sequence[str]) -> Named:
     return {**frames, "rankings": rankings, "queries": queries}
 
 
-def _read(given: Named, reading: Named) -> Named:
+def _read(rankings: Any, judgements: Any, queries: Any, **reading: Any) -> Named:
     """Return rankings, judgements and queries as frames; search results hold all three."""
-    rankings, judgements, queries = (given[name] for name in ("rankings", "judgements", "queries"))
     if isinstance(rankings, Inputs):
         judgements = rankings.judgements if judgements is None else judgements
         queries = rankings.queries if queries is None else queries

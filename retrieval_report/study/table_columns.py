@@ -30,15 +30,16 @@ INTERVAL = column("board", "interval")
 NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 NOTHING = "–"
-TEXTS: Mapping[str, Callable[[Any, int], str]] = {  # of a value and its digits, by format
-    "share": lambda value, _: share(value),
-    "chance": lambda value, _: chance_text(value),
-    "amount": lambda value, _: amount(value),
-    "flag": lambda value, _: "yes" if value else "no",
-    "signed": lambda value, digits: size(value, digits, "+"),
+# What writes a value, by format; numbers take digits too.
+TEXTS: Mapping[str, Callable[..., str]] = {
     "number": number,
-    "count": lambda value, _: number(value, 0),
-    "tenth": lambda value, _: number(value, 1),
+    "signed": partial(size, sign="+"),
+    "share": share,
+    "chance": chance_text,
+    "amount": amount,
+    "flag": lambda value: "yes" if value else "no",
+    "count": partial(number, places=0),
+    "tenth": partial(number, places=1),
 }
 ROWS = 1000  # more would make the page slow; the files hold all rows
 
@@ -166,7 +167,8 @@ def _cell(name: str, format: str, row: Row) -> Cell:
             visible(str(value)[:FULL_NAME]),
         )
         return Cell(text, text, "" if text == full else full)
-    text = TEXTS[format](value, row.get("digits", DECIMALS))
+    digits = [row.get("digits", DECIMALS)] if format in ("number", "signed") else []
+    text = TEXTS[format](value, *digits)
     return Cell(text, text if format == "flag" else sort_key(value))
 
 

@@ -30,27 +30,24 @@ UNKNOWN_R = "R?"  # and where R, by which a score is divided, may be larger
 NOTHING = (
     "–"  # shown for a value that does not exist, such as a standard deviation without exact value
 )
-# Columns in which 0 means impossible, so that a rounded 0 would be wrong.
-CHANCES = {
-    part.name for frame in FRAMES.values() for part in frame.columns if part.format == "chance"
-}
-AMOUNTS = {
-    part.name for frame in FRAMES.values() for part in frame.columns if part.format == "amount"
+# In a chance 0 means impossible, so that a rounded 0 would be wrong.
+TEXTS = {
+    part.name: chance_text if part.format == "chance" else amount
+    for frame in FRAMES.values()
+    for part in frame.columns
+    if part.format in ("chance", "amount")
 }
 # Counts are shown only if any is above 0.
 COUNTS = {"no_relevant": "no relevant", "missing": "missing", "unjudged": "unjudged"}
 
 
-def summary_table(summary: pl.DataFrame, *, digits: int = DECIMALS) -> str:
+def summary_table(summary: pl.DataFrame) -> str:
     """Lay out a summary as text, with models by expected value, highest first.
 
     Parameters
     ----------
     summary
         The result of `summarise`: one row per model, metric, cutoff and policy.
-    digits
-        Digits after the decimal point; there are more if two models, or a deviation and 0, would
-        look the same.
 
     Returns
     -------
@@ -86,69 +83,64 @@ def summary_table(summary: pl.DataFrame, *, digits: int = DECIMALS) -> str:
     ...         for policy, (value, std) in values.items()
     ...     ]
     ... )
-    >>> print(summary_table(summary, digits=2))
+    >>> print(summary_table(summary))
     precision@10
-    model   naive  expected ± tie std  lowest – highest  queries  missing
-    lsh-16   0.75         0.70 ± 0.05       0.50 – 1.00      200        1
+    model    naive  expected ± tie std  lowest – highest  queries  missing
+    lsh-16  0.7500     0.7000 ± 0.0500   0.5000 – 1.0000      200        1
     """
     parts = summary.partition_by("metric", "cutoff", maintain_order=True)
-    return "\n\n".join(_block(part, digits) for part in parts)
+    return "\n\n".join(map(_block, parts))
 
 
-def frame_table(
-    frame: pl.DataFrame, columns: Sequence[str], *, by: Sequence[str] = (), digits: int = DECIMALS
-) -> str:
-    """Lay out a frame as text, with one block per metric and cutoff (or the columns in ``by``).
+def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:
+    """Lay out a frame as text, with one block per metric and cutoff (or the columns in ``by``);
+    columns are named in one text.
 
     Examples
     --------
     >>> frame = pl.DataFrame(
     ...     {"metric": ["rr"] * 2, "cutoff": [1, None], "model": ["a", "b"], "value": [0.5, None]}
     ... )
-    >>> print(frame_table(frame, ["model", "value"], by=("metric", "cutoff"), digits=2))
+    >>> print(frame_table(frame, "model value", by="metric cutoff"))
     rr@1
-    model  value
-    a       0.50
+    model   value
+    a      0.5000
     <BLANKLINE>
     rr@all
     model  value
     b          –
     """
+    names = columns.split()
     blocks = []
-    for part in frame.partition_by(by, maintain_order=True) if by else [frame]:
-        rows = part.select(columns).iter_rows()
-        table = [list(columns)] + [
-            [_cell(*pair, digits) for pair in zip(columns, row, strict=True)] for row in rows
-        ]
-        texts = [index for index, name in enumerate(columns) if part.schema[name] == pl.String]
-        blocks.append("\n".join([*_heading(part, by), *_align(table, texts)]))
+    for part in frame.partition_by(by.split(), maintain_order=True) if by else [frame]:
+        shown = part.select(names)
+        rows = shown.iter_rows(named=True)
+        table = [names, *([_cell(*pair) for pair in row.items()] for row in rows)]
+        texts = [index for index, dtype in enumerate(shown.dtypes) if dtype == pl.String]
+        heading = [_heading(part.row(0, named=True), by)] if by else []
+        blocks.append("\n".join([*heading, *_align(table, texts)]))
     return "\n\n".join(blocks)
 
 
-def _heading(part: pl.DataFrame, by: Sequence[str]) -> list[str]:
-    values = {name: part[name][0] for name in by}
-    cutoff = "all" if values.get("cutoff") is None else str(values["cutoff"])
-    if not by:
-        return []
-    parts = [visible(f"{values['metric']}@{cutoff}" if "metric" in values else f"cutoff {cutoff}")]
-    if "queries" in values:
-        parts.append("1 query" if values["queries"] == 1 else f"{values['queries']} queries")
-    if values.get("unpaired"):
-        parts.append(f"{values['unpaired']} left out, without a score of every model")
-    return [", ".join(parts)]
+def _heading(row: Row, by: str) -> str:
+    cutoff = "all" if row["cutoff"] is None else row["cutoff"]
+    parts = [visible(f"{row['metric']}@{cutoff}" if "metric" in by else f"cutoff {cutoff}")]
+    if "queries" in by:
+        parts.append("1 query" if row["queries"] == 1 else f"{row['queries']} queries")
+        if row["unpaired"]:
+            parts.append(f"{row['unpaired']} left out, without a score of every model")
+    return ", ".join(parts)
 
 
-def _cell(name: str, value: Any, digits: int) -> str:
+def _cell(name: str, value: Any) -> str:
     if value is None:
         return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if name in CHANCES and not isinstance(value, str):
-        return chance_text(value)
-    if isinstance(value, float) and name in AMOUNTS:
-        return amount(value)
+    if isinstance(value, float) and name in TEXTS:
+        return TEXTS[name](value)
     if isinstance(value, float):
-        return size(value, digits, minus="-")
+        return size(value, minus="-")
     return visible(str(value), None if " " in str(value) else NAME_WIDTH, middle=True)
 
 
@@ -214,44 +206,42 @@ def display_width(text: str) -> int:
     )
 
 
-def _block(part: pl.DataFrame, digits: int) -> str:
+def _block(part: pl.DataFrame) -> str:
     models: dict[str, dict[str, Row]] = {}
     for row in part.iter_rows(named=True):
         models.setdefault(row["model"], {})[row["policy"]] = row
-    digits = column_decimals(part.filter(policy="expected")["value"], digits)
-    columns = _columns(part, sorted(models.values(), key=_rank), digits)
+    means = [(by.get("expected", next(iter(by.values()))), by) for by in models.values()]
+    means.sort(key=lambda mean: mean[0]["model"])
+    means.sort(key=lambda mean: (mean[0]["value"] is None, -(mean[0]["value"] or 0)))
+    digits = column_decimals(part.filter(policy="expected")["value"])
+    columns = _columns(part, means, digits)
     title = measure_text(part["metric"][0], part["cutoff"][0])
     return "\n".join(
         [visible(title), *_align([list(columns), *zip(*columns.values(), strict=True)])]
     )
 
 
-def _rank(by_policy: ByPolicy) -> tuple[float, str]:
-    row = _main(by_policy)
-    return (float("inf") if row["value"] is None else -row["value"], row["model"])
-
-
-def _main(by_policy: ByPolicy) -> Row:
-    return by_policy.get("expected", next(iter(by_policy.values())))
-
-
-def _columns(part: pl.DataFrame, models: Sequence[ByPolicy], digits: int) -> dict[str, list[str]]:
+def _columns(
+    part: pl.DataFrame, models: Sequence[tuple[Row, ByPolicy]], digits: int
+) -> dict[str, list[str]]:
     """Return headers and cells for the policies and counts in the summary, with a cell for every
     model.
     """
 
     def means(policy: str) -> list[str]:
-        return [_number(by_policy.get(policy, {}).get("value"), digits) for by_policy in models]
+        return [_number(by_policy.get(policy, {}).get("value"), digits) for _, by_policy in models]
 
-    rows = [_main(by_policy) for by_policy in models]
     policies = set(part["policy"])
-    columns = {"model": [visible(row["model"], NAME_WIDTH, middle=True) for row in rows]}
+    columns = {"model": [visible(row["model"], NAME_WIDTH, middle=True) for row, _ in models]}
     if "naive" in policies:
         columns["naive"] = means("naive")
     for policy in ("expected", "shuffled"):
         if policy in policies:
+            # Mean and deviation are padded, so that neighbouring rows align.
             columns[f"{policy} ± tie std"] = [
-                _mean_and_deviation(each.get(policy, {}), digits) for each in models
+                f"{_number(row.get('value'), decimals(row.get('tie_std'), least=digits))} ± "
+                f"{deviation(row, digits).rjust(digits + 2)}"
+                for row in (by_policy.get(policy, {}) for _, by_policy in models)
             ]
     if {"best", "worst"} <= policies:
         columns["lowest – highest"] = [
@@ -260,11 +250,12 @@ def _columns(part: pl.DataFrame, models: Sequence[ByPolicy], digits: int) -> dic
     else:
         columns |= {policy: means(policy) for policy in ("worst", "best") if policy in policies}
     if "truncated_share" in part.columns and (part["truncated_share"] > 0).any():
-        columns[CUT] = [f"{row['truncated_share'] or 0:.0%}" for row in rows]
-    counts = {"queries": "queries"} | {
-        name: title for name, title in COUNTS.items() if part[name].sum()
-    }
-    return columns | {title: [str(row[name]) for row in rows] for name, title in counts.items()}
+        columns[CUT] = [f"{row['truncated_share'] or 0:.0%}" for row, _ in models]
+    columns["queries"] = [str(row["queries"]) for row, _ in models]
+    for name, title in COUNTS.items():
+        if part[name].sum():
+            columns[title] = [str(row[name]) for row, _ in models]
+    return columns
 
 
 def deviation(row: Row, digits: int = DECIMALS) -> str:
@@ -312,12 +303,6 @@ def mean_text(row: Row, digits: int = DECIMALS) -> str:
     return mean if spread == NOTHING else f"{mean} ± {spread}"
 
 
-def _mean_and_deviation(row: Row, digits: int) -> str:
-    """Return mean and deviation, padded so that neighbouring rows align."""
-    mean = _number(row.get("value"), decimals(row.get("tie_std"), least=digits))
-    return f"{mean} ± {deviation(row, digits).rjust(digits + 2)}"
-
-
 def _number(value: float | None, digits: int) -> str:
     # The blank keeps the digits of neighbouring rows aligned with a missing value.
     return number(value, digits, minus="-").rjust(digits + 2)
@@ -342,15 +327,15 @@ def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> lis
 def html_page(sentences: Iterable[str], board: pl.DataFrame) -> str:
     """Return sentences and a table as HTML for a notebook, without scripts and without network."""
     head = "".join(f"<th>{html.escape(visible(name))}</th>" for name in board.columns)
+    shown = board.head(50).with_columns(pl.col(pl.Float64).map_elements("{:.4f}".format, pl.String))
     rows = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(_html_cell(value))}</td>" for value in row) + "</tr>"
-        for row in board.head(50).iter_rows()
+        "<tr>"
+        + "".join(
+            f"<td>{NOTHING if text is None else html.escape(visible(text, 60))}</td>"
+            for text in row
+        )
+        + "</tr>"
+        for row in shown.iter_rows()
     )
     lines = "".join(f"<p>{html.escape(line)}</p>" for line in sentences)
     return f"<div>{lines}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-
-
-def _html_cell(value: object) -> str:
-    if value is None:
-        return NOTHING
-    return f"{value:.4f}" if isinstance(value, float) else visible(str(value), 60)

@@ -43,6 +43,14 @@ SAFETY = {  # how safe a lead is
     verdicts.NOTHING: "The two have no query in common, so their means are not over the same "
     "queries.",
 }
+MARGIN = {  # what is known of a loss
+    verdicts.NO_WORSE: "{} no",
+    verdicts.WORSE: "{}",
+    verdicts.NOT_DECIDED: "these queries do not decide whether {}",
+    verdicts.CUT: "the lists are cut, so that they do not show whether {}",
+    verdicts.UNKNOWN_R: "R is not known, so that nothing shows whether {}",
+    verdicts.NOTHING: "without a relevant item nothing shows whether {}",
+}
 LEVEL = {  # what may set apart models with equal means
     CUT: "Items that are missing from the lists could put one ahead.",
     DEPENDS: "Tie order alone decides which of them is printed ahead.",
@@ -263,20 +271,12 @@ def _margin(no_worse: pl.DataFrame, measure: str) -> list[str]:
     either.
     """
     parts = []
-    starts = {
-        verdicts.NO_WORSE: ("", " no"),
-        verdicts.WORSE: ("", ""),
-        verdicts.NOT_DECIDED: ("these queries do not decide whether ", ""),
-        verdicts.CUT: ("the lists are cut, so that they do not show whether ", ""),
-        verdicts.UNKNOWN_R: ("R is not known, so that nothing shows whether ", ""),
-        verdicts.NOTHING: ("without a relevant item nothing shows whether ", ""),
-    }
-    for verdict, (start, no) in starts.items():
+    for verdict, sentence in MARGIN.items():
         rows = no_worse.filter(verdict=verdict)
         if rows.height:
-            names = names_text([model_text(model) for model in rows["model"]])
-            are = "is" if rows.height == 1 else "are"
-            parts.append(f"{start}{names} {are}{no} worse than {model_text(rows['baseline'][0])}")
+            names = names_text(map(model_text, rows["model"]))
+            lead = sentence.format(f"{names} {'is' if rows.height == 1 else 'are'}")
+            parts.append(f"{lead} worse than {model_text(rows['baseline'][0])}")
     if not parts:
         return []
     return [
@@ -359,22 +359,19 @@ def _range(winner: Row) -> list[str]:
 
 def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
     """Say how many other measures put another model first, and which models."""
-    firsts = []
     means = others.filter(policy="expected").drop_nulls("value")
-    for part in means.partition_by("metric", "cutoff", maintain_order=True):
-        rows = part.sort("value", "model", descending=[True, False]).to_dicts()
-        firsts.append(winner if winner in _leaders(rows, "value") else rows[0]["model"])
-    elsewhere = [model for model in firsts if model != winner]
-    if not firsts or others["model"].n_unique() < 2:
+    parts = means.partition_by("metric", "cutoff", maintain_order=True)
+    ranked = [part.sort("value", "model", descending=[True, False]) for part in parts]
+    best = [verdicts.winners(part, "expected") for part in ranked]
+    elsewhere = [models[0] for models in best if winner not in models]
+    if not best or others["model"].n_unique() < 2:
         return []
     if not elsewhere:
-        first = f"The other {len(firsts)} measures put {model_text(winner)} first too."
-        return [first] if len(firsts) > 1 else []
+        first = f"The other {len(best)} measures put {model_text(winner)} first too."
+        return [first] if len(best) > 1 else []
     models = names_text(map(model_text, dict.fromkeys(elsewhere)))
     put = "puts" if len(elsewhere) == 1 else "put"
-    return [
-        f"{len(elsewhere)} of {len(firsts)} other measures {put} another model first: {models}."
-    ]
+    return [f"{len(elsewhere)} of {len(best)} other measures {put} another model first: {models}."]
 
 
 def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:

@@ -27,7 +27,11 @@ def save_report(
     files = {folder / name: data for name, data in _render(report, chosen, timestamp, raw).items()}
     gone = [folder / name for name in _earlier(folder) if folder / name not in files]
     write_files(files, gone=gone)
-    _warn_left(folder, {path.name for path in files})
+    # Files that are not listed in an ``about.json`` may be the user's own, and stay.
+    left = [name for name in report_names() if (folder / name).exists()]
+    left = [name for name in left if folder / name not in files]
+    if left:
+        warn(f"'{folder}': {some(left)} existed before and are not part of this report")
     return list(files)
 
 
@@ -54,15 +58,6 @@ def report_names() -> list[str]:
     """Return the names of all files of a report, in all formats."""
     frames = [f"{name}.{ending}" for name in (*FRAMES, "columns") for ending in FRAME_FORMATS]
     return ["report.html", "summary.md", "summary.tex", ABOUT, *frames]
-
-
-def _warn_left(folder: Path, written: set[str]) -> None:
-    """Warn about files that look like parts of this report but are not listed in an ``about.json``,
-    and so stay.
-    """
-    left = [name for name in report_names() if name not in written and (folder / name).exists()]
-    if left:
-        warn(f"'{folder}': {some(left)} existed before and are not part of this report")
 
 
 def _earlier(folder: Path) -> list[str]:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
@@ -171,6 +172,20 @@ class _Entry(NamedTuple):
         """Return the system's own metric and cutoff, as accepted by ``evaluate``."""
         return measure_text(self.record.definition, self.cutoff)
 
+    @property
+    def row(self) -> Named:
+        """Return its columns that do not depend on the data."""
+        record = self.record
+        names = ("system", "version", "call", "definition", "short_lists")
+        return {
+            "measure": self.measure,
+            **{name: getattr(record, name) for name in names},
+            "metric": self.metric,
+            "cutoff": self.cutoff,
+            "order": record.words,
+            "note": record.differs,
+        }
+
 
 def changes_rank(audit: pl.DataFrame) -> pl.Series:
     """Return for each row of an audit whether tie order gives the model another rank.
@@ -223,6 +238,7 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
         ways = alike.setdefault(data.rules(entry.record), {})
         ways.setdefault(data.way(entry.record), []).append(entry)
     keys, parts = ["model", "definition", "cutoff"], []
+    typed: Named = {"schema_overrides": {"cutoff": pl.Int64}, "infer_schema_length": None}
     for rules, ways in alike.items():
         texts = dict.fromkeys(entry.text for same in ways.values() for entry in same)
         possible = data.possible(rules, texts).rename({"metric": "definition"})
@@ -233,38 +249,21 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
             else:
                 means = data.limits(rules, dict.fromkeys(entry.text for entry in same), way)
                 limits = means.rename({"metric": "definition"})
-            shown = _described(same).join(limits, on=keys[1:], how="left", nulls_equal=True)
+            shown = pl.DataFrame([entry.row for entry in same], **typed).join(
+                limits, on=keys[1:], how="left", nulls_equal=True
+            )
             parts.append(shown.join(possible, on=keys, how="left", nulls_equal=True))
-    return _with_prints(pl.concat(parts))
-
-
-def _with_prints(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add the printed number if there is only one; null if lists are too short for the system."""
-    short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
-    frame = frame.with_columns(pl.when(~short).then(pl.col("prints_low", "prints_high")))
-    known = pl.col("prints_high") - pl.col("prints_low") <= SAME
-    return frame.with_columns(prints=pl.when(known).then("prints_low"))
-
-
-def _described(entries: Iterable[_Entry]) -> pl.DataFrame:
-    """Return the columns of every entry that do not depend on the data."""
-    rows = [
-        {
-            "measure": measure,
-            **{name: getattr(record, name) for name in ("system", "version", "call", "definition")},
-            "metric": metric,
-            "cutoff": cutoff,
-            "order": record.words,
-            "note": record.differs,
-            "short_lists": record.short_lists,
-        }
-        for measure, record, metric, cutoff in entries
-    ]
-    return pl.DataFrame(rows, schema_overrides={"cutoff": pl.Int64}, infer_schema_length=None)
+    return pl.concat(parts)
 
 
 def _with_reasons(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add the effects of tie order and of definition, ignoring rounding errors."""
+    """Add the printed number if there is only one, null if lists are too short for the system; and
+    the effects of tie order and of definition, ignoring rounding errors.
+    """
+    short = ~pl.col("short_lists") & (pl.col("shortest") < pl.col("cutoff")).fill_null(False)
+    frame = frame.with_columns(pl.when(~short).then(pl.col("prints_low", "prints_high")))
+    known = pl.col("prints_high") - pl.col("prints_low") <= SAME
+    frame = frame.with_columns(prints=pl.when(known).then("prints_low"))
     off, shift = pl.col("prints") - pl.col("expected"), pl.col("expected") - pl.col("exact")
     frame = frame.with_columns(
         pl.when(difference.abs() < SAME).then(0.0).otherwise(difference).alias(name)

@@ -141,8 +141,7 @@ def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
     chances = [0.0, 1e-9, 0.00009, 0.0001, 0.5, None]
     frame = pl.DataFrame({"p_tie": chances, "difference": chances})
     cells = [
-        line.rsplit(maxsplit=1)
-        for line in frame_table(frame, ["p_tie", "difference"]).splitlines()[1:]
+        line.rsplit(maxsplit=1) for line in frame_table(frame, "p_tie difference").splitlines()[1:]
     ]
     assert [chance.strip() for chance, _ in cells] == [
         "0",
@@ -157,7 +156,7 @@ def test_a_chance_of_zero_is_told_from_a_tiny_one() -> None:
 
 def test_whole_costs_have_no_decimals_in_the_terminal_and_on_the_page() -> None:
     amounts = [1024.0, 0.35, 1e7]
-    shown = frame_table(pl.DataFrame({"amount": amounts}), ["amount"]).split()[1:]
+    shown = frame_table(pl.DataFrame({"amount": amounts}), "amount").split()[1:]
     assert shown == ["1024", "0.3500", "10000000"]
     assert [
         column_of("costs", "amount").fill({"amount": amount}).text for amount in amounts
@@ -169,9 +168,7 @@ def test_a_heading_counts_queries_and_those_left_out() -> None:
         {"metric": "rr", "cutoff": [1, 2], "queries": [1, 2], "unpaired": [0, 3], "model": "a"},
         schema_overrides={"metric": pl.String},
     )
-    blocks = frame_table(frame, ["model"], by=("metric", "cutoff", "queries", "unpaired")).split(
-        "\n\n"
-    )
+    blocks = frame_table(frame, "model", by="metric cutoff queries unpaired").split("\n\n")
     assert [block.split("\n")[0] for block in blocks] == [
         "rr@1, 1 query",
         "rr@2, 2 queries, 3 left out, without a score of every model",
