@@ -16,7 +16,7 @@ from retrieval_report.contracts.arguments import check_path, check_whole
 from retrieval_report.contracts.errors import OutputError, one_line
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
 from retrieval_report.engines.disk_tables import Table, open_table
-from retrieval_report.engines.resume import facts_of, keeping
+from retrieval_report.engines.resume import keeping
 from retrieval_report.engines.score_parts import afresh, counted_parts, scored_parts
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.scoring.scores import ListScores
@@ -67,8 +67,7 @@ def evaluate_to(
 
     Memory grows with ``rows_per_part``, the rows of the largest query (of all models together), the
     judgements and queries frames, and slowly with the number of queries, but not with the number of
-    rows. If the rows of each query are contiguous (in the whole, or within each of a few files),
-    they are read in place; otherwise they are copied once to a temporary folder beside ``out``,
+    rows. More rows than ``rows_per_part`` are copied once to a temporary folder beside ``out``,
     which needs about as much space as the input as Parquet.
 
     Parameters
@@ -144,7 +143,7 @@ def evaluate_to(
         size,
     ):
         given = (table, judgements, queries, requests, settings)
-        keep = afresh if resume is None else keeping(check_path("resume", resume), facts_of(*given))
+        keep = afresh if resume is None else keeping(check_path("resume", resume), *given)
         scores = scored_parts(*given, folder, size, keep)
         return _write(
             chain.from_iterable(map(ListScores.frames, scores)), folder(), check_path("out", out)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,8 +26,6 @@ from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns
 from retrieval_report.reading.sources import base_name, folder_model, open_source
 from retrieval_report.writing.temporary import Scratch
 
-PIECE_ROWS = 2_000_000  # rows per file when a large lazy frame is written in pieces
-
 
 def check_rows(found: int, expected: int, path: Path | None = None) -> None:
     """Refuse rows that are not as many as there were: Polars can end early, without an error, in a
@@ -44,67 +41,45 @@ def check_rows(found: int, expected: int, path: Path | None = None) -> None:
 
 @dataclass(frozen=True)
 class File:
-    """One file, or a frame in memory: how to scan it, its columns under our names, and its number
-    of rows.
-    """
+    """One file, or a frame in memory: its rows under our names, and their number."""
 
     path: Path | None  # None: a frame in memory
-    scan: pl.LazyFrame
-    columns: Mapping[str, pl.Expr]
+    frame: pl.LazyFrame
     rows: int
     model: str | None = None  # the model of all rows, where the file does not say
     by_name: bool = False  # whether that is the file's name
 
-    def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
-        """Read rows ``begin`` … ``end`` − 1; the slice directly follows the scan, so only these are
-        decoded.
-        """
-        rows = self.scan.slice(begin, end - begin).select(**self.columns)
-        with naming(self.path):
-            found = (rows if wanted is None else rows.select(wanted)).collect()
-        check_rows(found.height, end - begin, self.path)
-        return found
-
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of all files, numbered in the order of the files."""
+    """The rows of all files, in the order of the files."""
 
     files: tuple[File, ...]
     empty: pl.DataFrame  # no rows, but the right columns and types
     given: pl.DataFrame  # no rows, but all columns of the frame as given, for messages
 
     @property
-    def starts(self) -> list[int]:
-        """Return the number of the first row of every file, followed by the number of rows."""
-        return list(itertools.accumulate((file.rows for file in self.files), initial=0))
-
-    @property
     def rows(self) -> int:
         """Return the number of rows."""
-        return self.starts[-1]
+        return sum(file.rows for file in self.files)
 
-    def read(self, begin: int, end: int, wanted: Sequence[str] | None = None) -> pl.DataFrame:
-        """Read rows ``begin`` … ``end`` − 1, in order."""
-        pieces = [self.empty if wanted is None else self.empty.select(wanted)]
-        for file, first in zip(self.files, self.starts, strict=False):
-            low, high = max(begin - first, 0), min(end - first, file.rows)
-            if low < high:
-                pieces.append(file.read(low, high, wanted))
-        return pl.concat(pieces)
+    def read(self) -> pl.DataFrame:
+        """Read all rows, in order."""
+        found = self.collect(lambda rows: rows.select(self.empty.columns))
+        check_rows(found.height, self.rows)
+        return found
 
     def scan(self) -> pl.LazyFrame:
         """Return all rows, in order, for the streaming engine."""
-        return pl.concat([file.scan.select(**file.columns) for file in self.files])
+        return pl.concat([file.frame for file in self.files])
 
     def collect(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
         """Return the results of a query on the rows of every file, each row with its model."""
+        model = {} if "model" in self.empty.columns else {"model": pl.lit("model")}
         results = []
         for file in self.files:
             with naming(file.path):
-                results.append(
-                    query(file.scan.select(**{"model": pl.lit("model"), **file.columns})).collect()
-                )
+                results.append(query(file.frame.with_columns(**model)).collect())
         return pl.concat(results)
 
 
@@ -134,11 +109,16 @@ def open_table(
     if isinstance(rankings, pl.LazyFrame):
         return _computed(rankings, scratch, most)
     if not is_path(rankings):
-        return _held(to_polars(rankings, "rankings"))
+        frame = to_polars(rankings, "rankings")
+        known = frame.select(name for name in RANKINGS.columns if name in frame.columns)
+        return Table((_held(known),), known.clear(), frame.clear())
     if model is not None and not model:
         raise ParameterError("model: expected a name that is not empty")
     files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
-    heads = [(file, file.read(0, min(1, file.rows))) for file in files]
+    heads = []
+    for file in files:
+        with naming(file.path):
+            heads.append((file, file.frame.head(1).collect()))
     combine(
         [
             Part(file.path or Path(), head, name=file.model if file.by_name else None)
@@ -155,18 +135,8 @@ def open_table(
                     "to be scored part by part, all files need the same types (read_rankings "
                     "widens whole numbers)"
                 )
-    ordered = [
-        replace(file, columns={name: file.columns[name] for name in empty.columns})
-        for file in files
-    ]
+    ordered = [replace(file, frame=file.frame.select(empty.columns)) for file in files]
     return Table(tuple(ordered), empty.clear(), empty.clear())
-
-
-def _held(frame: pl.DataFrame) -> Table:
-    """Return a table of a frame in memory, without the columns that have none of our names."""
-    empty = frame.clear()
-    known = {name: pl.col(name) for name in RANKINGS.columns if name in frame.columns}
-    return Table((File(None, frame.lazy(), known, frame.height),), empty.select(**known), empty)
 
 
 def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
@@ -180,44 +150,33 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
         known = {ours: _column(ours, theirs, schema[theirs]) for ours, theirs in matched.items()}
         given = renamed(given, matched, RANKINGS)
         empty = given.select(**{name: _column(name, name, given.schema[name]) for name in matched})
-        batches = frame.select(**known).collect_batches(maintain_order=True)
+        files: list[File] = []
         held: list[pl.DataFrame] = []
-        for batch in batches:
+        for batch in frame.select(**known).collect_batches(maintain_order=True):
             held.append(batch)
             if sum(piece.height for piece in held) > most:
-                pieces = _pieces(itertools.chain(held, batches))
-                folder = scratch()
-                files = [
-                    _stored(piece, folder / f"rankings-{number:05}.parquet")
-                    for number, piece in enumerate(pieces)
-                ]
-                return Table(tuple(files), empty, given)
+                files.append(_stored(pl.concat(held), scratch(), len(files)))
+                held = []
     except pl.exceptions.PolarsError as error:
         raise DataError(f"rankings: the frame cannot be computed: {one_line(error)}") from error
-    return replace(_held(pl.concat([empty, *held])), given=given)
+    rest = pl.concat([empty, *held])
+    files.append(_stored(rest, scratch(), len(files)) if files else _held(rest))
+    return Table(tuple(files), empty, given)
 
 
-def _pieces(batches: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield rows as they come in frames of some million rows each."""
-    held: list[pl.DataFrame] = []
-    for batch in batches:
-        held.append(batch)
-        if sum(piece.height for piece in held) >= PIECE_ROWS:
-            yield pl.concat(held)
-            held = []
-    if held:
-        yield pl.concat(held)
-
-
-def _stored(rows: pl.DataFrame, path: Path) -> File:
+def _stored(rows: pl.DataFrame, folder: Path, number: int) -> File:
+    path = folder / f"rankings-{number:05}.parquet"
     try:
         rows.write_parquet(path, compression="lz4", statistics=False)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise OutputError(
-            f"the rows cannot be stored in the temporary folder '{path.parent}': {one_line(error)}"
+            f"the rows cannot be stored in the temporary folder '{folder}': {one_line(error)}"
         ) from error
-    scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-    return File(path, scan, {name: pl.col(name) for name in rows.columns}, rows.height)
+    return File(path, pl.scan_parquet(path, glob=False, hive_partitioning=False), rows.height)
+
+
+def _held(frame: pl.DataFrame) -> File:
+    return File(None, frame.lazy(), frame.height)
 
 
 def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> File:
@@ -237,11 +196,12 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
     chosen = match_columns(schema.names(), RANKINGS, columns, str(path))
     found = {ours: _column(ours, theirs, schema[theirs]) for ours, theirs in chosen.items()}
     if "model" in chosen and model is None:
-        return File(path, frame, found, rows)
+        return File(path, frame.select(**found), rows)
     given = model if model is not None else folder_model(path)
     name = base_name(path) if given is None else given
     found.pop("model", None)
-    return File(path, frame, {"model": pl.lit(name), **found}, rows, name, given is None)
+    named = frame.select(**{"model": pl.lit(name), **found})
+    return File(path, named, rows, name, given is None)
 
 
 def _column(ours: str, theirs: str, dtype: pl.DataType) -> pl.Expr:

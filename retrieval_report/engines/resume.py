@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import warnings
 import zipfile
 from collections.abc import Callable, Sequence
@@ -29,77 +28,65 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.scores import ARRAYS, ListScores
 from retrieval_report.writing.files import write_files
 
-Facts = dict[
-    str, Any
-]  # everything that decides the scores of a part; kept parts are valid while it is the same
-
-RUN = "run.json"
+RUN = "run.sha256"  # of everything that decides the scores of a part
 FRAMES = ("lists", "columns")  # of `ListScores`, whose other fields are arrays
 NO_EFFECT = ("threads", "progress")  # options that do not affect scores
 
 
-def facts_of(
-    table: Table, judgements: object, queries: object, requests: Requests, options: Options
-) -> Facts:
-    """Return hashes of all inputs, the settings, and the version of Polars, whose hashes divide the
-    rows.
-
-    Raises
-    ------
-    ParameterError
-        The rankings are not files, and only files can be checked later.
-    """
-    facts: Facts = {"version of polars": pl.__version__}
-    facts["metrics"] = [[str(metric), list(cutoffs)] for metric, cutoffs in requests]
-    for number, file in enumerate(table.files, 1):
-        if file.path is None:
-            raise ParameterError("resume: is for rankings in files")
-        columns = [f"{name}: {column}" for name, column in file.columns.items()]
-        facts[f"'{file.path.name}' (file {number})"] = [_hash_of(file.path), file.model, *columns]
-    for name, frame in {"judgements": judgements, "queries": queries}.items():
-        facts[name] = (
-            None if frame is None else hashlib.sha256(_ipc(to_polars(frame, name))).hexdigest()
-        )
-    return facts | {
-        name: repr(value) for name, value in asdict(options).items() if name not in NO_EFFECT
-    }
-
-
-def keeping(folder: Path, facts: Facts) -> Keep:
+def keeping(
+    folder: Path,
+    table: Table,
+    judgements: object,
+    queries: object,
+    requests: Requests,
+    options: Options,
+) -> Keep:
     """Return a wrapper for work on parts that stores finished scores in a folder and reads them
     from there.
 
     Raises
     ------
+    ParameterError
+        The rankings are not files, and only files can be checked later.
     OutputError
         The folder holds something else, or parts of a run whose inputs or settings were different.
     """
+    asked = [(str(metric), cutoffs) for metric, cutoffs in requests]
+    settings = {name: value for name, value in asdict(options).items() if name not in NO_EFFECT}
+    # Polars' hashes divide the rows.
+    inputs = hashlib.sha256(repr((pl.__version__, asked, settings)).encode())
+    for name, frame in {"judgements": judgements, "queries": queries}.items():
+        inputs.update(b"none" if frame is None else _ipc(to_polars(frame, name)))
+    for file in table.files:
+        if file.path is None:
+            raise ParameterError("resume: is for rankings in files")
+        inputs.update(file.frame.explain(optimized=False).encode())
+        with naming(file.path), file.path.open("rb") as content:
+            inputs.update(hashlib.file_digest(content, "sha256").digest())
 
     def keep(work: Work, rows: Sequence[int]) -> Work:
-        _check(folder, {**facts, "rows of the parts": list(rows)})
+        inputs.update(repr(tuple(rows)).encode())
+        _check(folder, inputs.hexdigest())
         return lambda number: _scored(folder / f"part-{number:06}.npz", lambda: work(number))
 
     return keep
 
 
-def _check(folder: Path, facts: Facts) -> None:
+def _check(folder: Path, inputs: str) -> None:
     """Refuse a folder whose parts are not those of this run; create it if there is none."""
     if not folder.exists() or not any(folder.iterdir()):
-        write_files({folder / RUN: json.dumps(facts, indent=1).encode()})
+        write_files({folder / RUN: inputs.encode()})
         return
     try:
-        kept = json.loads((folder / RUN).read_text(encoding="utf-8"))
+        kept = (folder / RUN).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise OutputError(
             f"cannot resume from '{folder}': it is not a folder of finished parts"
         ) from error
-    differ = [
-        name for name in {**facts, **kept} if name not in kept or facts.get(name) != kept[name]
-    ]
-    if differ:
+    if kept != inputs:
         raise OutputError(
-            f"cannot resume from '{folder}': {', '.join(differ[:5])} changed since; remove the "
-            "folder to start again"
+            f"cannot resume from '{folder}': rankings, frames, arguments or versions changed "
+            "since; remove the folder to start again"
         )
 
 
@@ -138,8 +125,3 @@ def _ipc(frame: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
     frame.rechunk().write_ipc_stream(buffer)
     return buffer.getvalue()
-
-
-def _hash_of(path: Path) -> str:
-    with naming(path), path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -15,7 +15,7 @@ from retrieval_report.contracts.frames import check_counts, check_rankings
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.contracts.warning import warn
-from retrieval_report.engines.disk_parts import Parts, find_parts
+from retrieval_report.engines.disk_parts import Parts, copied_parts
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.engines.disk_whole import find_known
 from retrieval_report.metrics.parsing import Requests
@@ -109,7 +109,7 @@ def scored_parts(
     if table.rows <= rows_per_part:
 
         def whole_table(_: int) -> ListScores:
-            return score_part(table.read(0, table.rows), judgements, queries, requests, options)
+            return score_part(table.read(), judgements, queries, requests, options)
 
         yield from _run(keep(whole_table, (table.rows,)), (table.rows,))
         return
@@ -119,14 +119,8 @@ def scored_parts(
     nothing = {name: None if frame is None else frame.clear() for name, frame in given.items()}
     _check_request(table, nothing, requests, own, whole)
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
-    parts = find_parts(
-        table,
-        scratch,
-        rows_per_part,
-        results=results * max(len(whole.models), 1),
-        numbered="naive" in options.policies and "count" not in table.empty.columns,
-        progress=options.progress,
-    )
+    results *= max(len(whole.models), 1)
+    parts = copied_parts(table, scratch(), rows_per_part, results, options.progress)
     beside = {
         name: {} if frame is None else _by_part(frame, parts) for name, frame in given.items()
     }
@@ -173,9 +167,9 @@ def counted_parts(
     """Yield the counts of every part."""
     _check_columns(table, relevance=True)
     if table.rows <= rows_per_part:
-        yield from _run(lambda _: count_rows(table.read(0, table.rows)), (table.rows,))
+        yield from _run(lambda _: count_rows(table.read()), (table.rows,))
         return
-    parts = find_parts(table, scratch, rows_per_part, results=1, numbered=False, progress=progress)
+    parts = copied_parts(table, scratch(), rows_per_part, 1, progress)
     models = table.collect(lambda rows: rows.select("model").unique())["model"].n_unique()
     title = "counting" if progress else ""
     yield from _run(lambda number: count_rows(parts.read(number), models), parts.rows, title)

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
 
 from codes_by_hand import Array, by_hand, classes, hamming, pairs, random_bits, rows, same
 from retrieval_report.codes import count_codes, counting, shards
@@ -101,11 +100,9 @@ def counted_at_once(
 @pytest.mark.parametrize(
     ("size", "kinds"), [(1 << 14, 10), ((1 << 14) + 1, 5000), ((1 << 16) + 129, 1)]
 )
-def test_items_sorted_by_class_give_the_same_counts(
-    size: int, kinds: int, bits: int, kind: str
-) -> None:
+def test_many_items_of_any_classes_and_codes(size: int, kinds: int, bits: int, kind: str) -> None:
     generator = np.random.default_rng(bits)
-    queries, items = random_bits(1, counting.SORTED_QUERIES, bits), random_bits(2, size, bits)
+    queries, items = random_bits(1, 64, bits), random_bits(2, size, bits)
     items[: {"random": 0, "equal": size, "half equal": size // 2}[kind]] = queries[0]
     own, other = generator.integers(0, kinds + 1, len(queries)), generator.integers(0, kinds, size)
     counts = count_codes(queries, items, query_labels=own, item_labels=other)
@@ -115,46 +112,7 @@ def test_items_sorted_by_class_give_the_same_counts(
     assert counts["count"].sum() == size * len(queries)
 
 
-@pytest.mark.parametrize("labelled", [True, False])
-def test_sorting_by_class_changes_nothing(labelled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    queries, items = random_bits(3, 70, 64), random_bits(4, 20_000, 64)
-    labels: dict[str, Any] = {"query_labels": classes(5, 70), "item_labels": classes(6, 20_000)}
-    if not labelled:
-        labels = {
-            "judgements": pl.DataFrame({"query": range(70), "item": range(70), "relevance": 1})
-        }
-    quick = count_codes(queries, items, **labels)
-    monkeypatch.setattr(counting, "_counter", counting._pair_counter)
-    assert_frame_equal(quick, count_codes(queries, items, **labels))
-
-
-def test_wide_codes() -> None:
-    queries, items = random_bits(11, 3, 4096), random_bits(12, 700, 4096)
-    own, other = random_bits(13, 3, 30), random_bits(14, 700, 30)
-    counts = count_codes(queries, items, query_labels=own, item_labels=other, relevance="shared")
-    assert rows(counts) == by_hand(pairs(queries, items, hamming), own @ other.T)
-
-
-@pytest.mark.parametrize("kinds", [1, 2, 70])
-@pytest.mark.parametrize("bits", [1, 4, 9, 16])
-def test_counting_by_value_equals_counting_by_pair(
-    bits: int, kinds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    queries, items = random_bits(19, 60, bits), random_bits(20, 5000, bits)
-    labels: dict[str, Any] = {
-        "query_labels": classes(21, 60, kinds),
-        "item_labels": classes(22, 5000, 1 + kinds),
-    }
-    monkeypatch.setattr(counting, "FEW_BITS", 0)
-    by_pair = count_codes(queries, items, **labels)
-    monkeypatch.undo()
-    monkeypatch.setattr(counting, "_by_value_pays", lambda *_: True)
-    assert count_codes(queries, items, **labels).equals(by_pair)
-    monkeypatch.setattr(counting, "_by_value_pays", lambda queries, items, width: items == 5000)
-    assert count_codes(queries, items, **labels).equals(by_pair)
-
-
-def test_counting_by_value_without_labels() -> None:
+def test_counting_without_labels() -> None:
     queries, items = random_bits(23, 50, 8), random_bits(24, 3000, 8)
     judgements = pl.DataFrame({"query": range(50), "item": range(50), "relevance": [0] * 50})
     counts = count_codes(queries, items, judgements=judgements)

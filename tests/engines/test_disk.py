@@ -44,33 +44,18 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "in"
 
 
-@pytest.fixture(params=["in place", "copied"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to split, whatever the data would suggest."""
-    if request.param == "copied":
-        monkeypatch.setattr(disk_parts, "_ranges", lambda *_: None)
-    else:
-        monkeypatch.setattr(disk_parts, "LEAST_RANGE", 1)
-        monkeypatch.setattr(disk_parts, "_copies", None)
-    monkeypatch.setattr(disk_parts, "CHUNK_ROWS", 37)
-    return str(request.param)
-
-
 @pytest.mark.parametrize("text", [True, False])
-@pytest.mark.usefixtures("way")
 def test_one_file_in_list_order(tmp_path: Path, source: Path, text: bool) -> None:
     frame = made(text=text)
     agrees(tmp_path, written(source, [frame]), frame, policies=POLICIES, **FEW)
 
 
-@pytest.mark.usefixtures("way")
 def test_rows_in_random_order_over_files(tmp_path: Path, source: Path) -> None:
     frame = made().sample(fraction=1.0, shuffle=True, seed=3)
     agrees(tmp_path, written(source, frame.iter_slices(50)), frame, policies=POLICIES, **FEW)
 
 
 @pytest.mark.parametrize("naive_order", ["row", "item", "item_descending"])
-@pytest.mark.usefixtures("way")
 def test_files_that_are_shards_of_the_items(tmp_path: Path, source: Path, naive_order: str) -> None:
     frame = made()
     shards = [frame.filter(pl.col("item").cast(pl.Int64) % 3 == shard) for shard in range(3)]
@@ -84,7 +69,6 @@ def test_files_that_are_shards_of_the_items(tmp_path: Path, source: Path, naive_
     )
 
 
-@pytest.mark.usefixtures("way")
 def test_a_file_for_every_model_is_named_as_read_rankings_names_it(
     tmp_path: Path, source: Path
 ) -> None:
@@ -92,7 +76,6 @@ def test_a_file_for_every_model_is_named_as_read_rankings_names_it(
     agrees(tmp_path, str(source / "*.parquet"), read_rankings(source), policies=POLICIES, **FEW)
 
 
-@pytest.mark.usefixtures("way")
 def test_a_lazy_frame_and_counts(tmp_path: Path) -> None:
     frame = made().drop("model").unique(["query", "item"], maintain_order=True)
     agrees(tmp_path, frame.lazy(), frame, policies=POLICIES, **FEW)
@@ -103,7 +86,6 @@ def test_a_lazy_frame_and_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("missing_query", "no_relevant"), [("zero", "zero"), ("zero", "one"), ("skip", "skip")]
 )
-@pytest.mark.usefixtures("way")
 def test_judgements_with_queries_that_no_model_answers(
     tmp_path: Path, source: Path, missing_query: str, no_relevant: str
 ) -> None:
@@ -129,7 +111,6 @@ def test_judgements_with_queries_that_no_model_answers(
 
 @pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some relevant items are in the data")
 @pytest.mark.parametrize("binary", [True, False])
-@pytest.mark.usefixtures("way")
 def test_told_numbers_of_relevant_items_count_in_the_ideal(
     tmp_path: Path, source: Path, binary: bool
 ) -> None:
@@ -143,7 +124,6 @@ def test_told_numbers_of_relevant_items_count_in_the_ideal(
     agrees(tmp_path, written(source, [frame]), frame, queries=queries, no_relevant="one", **FEW)
 
 
-@pytest.mark.usefixtures("way")
 def test_masks_thresholds_rounding_missing_distances_and_rows_of_their_own(
     tmp_path: Path, source: Path
 ) -> None:
@@ -168,7 +148,6 @@ def test_masks_thresholds_rounding_missing_distances_and_rows_of_their_own(
     agrees(tmp_path, written(source, [masked]), masked, **options)
 
 
-@pytest.mark.usefixtures("way")
 def test_scores_and_a_warning_that_every_part_gives(tmp_path: Path, source: Path) -> None:
     frame = (
         made(models=1).rename({"distance": "score"}).with_columns(pl.col("score").cast(pl.Float32))
@@ -180,7 +159,6 @@ def test_scores_and_a_warning_that_every_part_gives(tmp_path: Path, source: Path
     assert len(caught) == 1
 
 
-@pytest.mark.usefixtures("way")
 def test_counts_of_ties(tmp_path: Path, source: Path) -> None:
     frame = made().sample(fraction=1.0, shuffle=True, seed=3)
     expected = count_ties(frame)
@@ -201,31 +179,10 @@ def test_types_of_relevance(tmp_path: Path, dtype: Any) -> None:
     agrees(tmp_path, frame, frame, **FEW)
 
 
-def test_scattered_rows_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk_parts, "_ranges", None)
-    frame = pl.DataFrame(
-        {"query": np.arange(3_000) % 50, "item": np.arange(3_000), "distance": 1, "relevance": 1}
-    )
-    evaluate_to(tmp_path / "scores.parquet", frame, rows_per_part=2_000, **FEW)
-
-
 def test_more_rows_than_can_be_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk_parts, "MOST_ROWS", 100)
     with pytest.raises(DataError, match="rows are more than 100; score the files in several runs"):
         evaluate_to(tmp_path / "scores.parquet", made(), rows_per_part=60, **FEW)
-
-
-def test_rows_that_stand_together_are_not_copied(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(disk_parts, "_copies", None)
-    frame = made(models=1)
-    evaluate_to(
-        tmp_path / "scores.parquet",
-        written(source, [frame[:90], frame[90:]]),
-        rows_per_part=60,
-        **FEW,
-    )
 
 
 def test_ids_may_fill_the_whole_range_of_their_type(tmp_path: Path) -> None:
@@ -290,7 +247,6 @@ def test_errors_leave_nothing_behind(
     assert (tmp_path / "scores.parquet").read_text() == "older"
 
 
-@pytest.mark.usefixtures("way")
 def test_errors_in_the_data_are_found_in_any_part(tmp_path: Path) -> None:
     frame = made()
     twice = pl.concat([frame, frame[-1:]])
@@ -355,8 +311,8 @@ def test_no_rows_and_no_distances(tmp_path: Path, source: Path) -> None:
 @pytest.mark.parametrize(
     "work",
     [
-        lambda table, folder: table.read(0, table.rows),
-        lambda table, folder: disk_parts._copies(table, folder, 10, 1, False, False),
+        lambda table, folder: table.read(),
+        lambda table, folder: disk_parts.copied_parts(table, folder, 10, 1, False),
     ],
 )
 def test_rows_that_vanish_after_they_were_counted_are_missed(tmp_path: Path, work: Any) -> None:
@@ -379,15 +335,14 @@ def test_the_input_is_never_replaced(tmp_path: Path) -> None:
     assert_frame_equal(pl.read_parquet(tmp_path / "rankings.parquet"), made())
 
 
-def test_progress_bars(tmp_path: Path, capsys: pytest.CaptureFixture[str], way: str) -> None:
+def test_progress_bars(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     frame = made().sample(fraction=1.0, shuffle=True, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tqdm's monitor thread
         agrees(tmp_path, frame, frame, policies="naive", progress=True, **FEW)
     shown = capsys.readouterr().err
-    assert "looking for queries: 100%" in shown
     assert "scoring: 100%" in shown
-    assert ("copying: 100%" in shown) == (way == "copied")
+    assert "copying: 100%" in shown
 
 
 def test_relevant_items_known_by_number_alone_are_warned_of_once(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from retrieval_report import (
     truncated_lists,
 )
 from retrieval_report.contracts.options import Options
-from retrieval_report.engines import disk_whole
 from retrieval_report.engines.disk_tables import open_table
 from retrieval_report.engines.disk_whole import find_known
 from retrieval_report.engines.score_parts import evidence_of_part
@@ -206,9 +205,7 @@ def test_models_with_other_numbers_of_relevant_items_are_warned_of_once(tmp_path
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.Float32])
-def test_a_part_knows_the_grades_of_all_parts(
-    tmp_path: Path, dtype: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any) -> None:
     rankings = complete(3, 2).with_columns(
         relevance=pl.when(pl.col("relevance") > 0)
         .then(pl.col("query").rank("dense") % 5 + 1)
@@ -219,8 +216,6 @@ def test_a_part_knows_the_grades_of_all_parts(
     assert sorted(find_known(table, None, None, Options()).grades) == [1, 2, 3, 4, 5]
     numbers = pl.DataFrame({"query": rankings["query"].unique(), "n_relevant": 40})
     both(tmp_path, top(rankings, 8), truncated="within_tie", queries=numbers, relevant_from=2)
-    monkeypatch.setattr(disk_whole, "FEW_GRADES", 4)
-    assert sorted(find_known(table, None, None, Options(relevant_from=2)).grades) == [1, 2, 5]
 
 
 def test_a_file_without_rows_is_no_model_however_large_the_parts(tmp_path: Path) -> None:

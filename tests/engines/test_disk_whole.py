@@ -28,7 +28,7 @@ from retrieval_report import (
     evaluate_to,
     read_rankings,
 )
-from retrieval_report.engines import disk, disk_tables, score_parts
+from retrieval_report.engines import disk, score_parts
 from retrieval_report.scoring import scores as list_scores
 from stored_frames import FEW, POLICIES, made, written
 
@@ -38,7 +38,6 @@ PARTS = 60  # rows: the frames below are some five parts
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(disk, "ROWS_PER_PART", PARTS)
-    monkeypatch.setattr(disk_tables, "PIECE_ROWS", 50)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
 
