@@ -27,8 +27,7 @@ test: .venv/installed-dev ## run the tests and doctests; with EVERYTHING=yes the
 
 coverage: .venv/installed-dev ## run all tests and say which lines no test reaches (two to three times as long as test)
 	@# Coverage cannot look into compiled kernels: the tests that reach all of them run once more, first, interpreted.
-	@# There NumPy warns of the wrap-around that the random keys are made with.
-	NUMBA_DISABLE_JIT=1 $(PYTEST) $(INTERPRETED) -m "not compiled" -W 'ignore:overflow encountered:RuntimeWarning' \
+	NUMBA_DISABLE_JIT=1 $(PYTEST) $(INTERPRETED) -m "not compiled" \
 		--cov --cov-report= --cov-fail-under=0
 	$(UNTESTED) $(PYTEST) --cov --cov-append
 

@@ -13,8 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.ap_retrieved import Paired, hypergeometric_band, mean_and_spread
-from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, single_items
+from retrieval_report.kernels.compile import ZERO, allocating, costs, inlined, kernel, squared
+from retrieval_report.kernels.lists import (
+    Floats,
+    Integers,
+    Lists,
+    Moments,
+    single_items,
+    slots_walked,
+)
 from retrieval_report.kernels.ranks import NEAR, order_variance, place_sums
 from retrieval_report.kernels.sums import slot_weight
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
@@ -131,7 +138,7 @@ def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
     mean, spread = total / relevant, 0.0
     for c in range(c0, c1):
         if values[lists.grade[c]] > 0.0:
-            spread += lists.items[c] * (values[lists.grade[c]] - mean) ** 2
+            spread += lists.items[c] * squared(values[lists.grade[c]] - mean)
     return Tie(t, size, relevant, mean, spread)
 
 
@@ -151,7 +158,7 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tupl
     variance = tie.mean * tie.mean * order_variance(sums, tie.relevant, tie.size, scaled)
     if tie.spread > 0.0:
         alone = order_mean(tie.relevant, tie.size, 0.0, harmonic, climbed)
-        second = order_variance(sums, tie.relevant, tie.size, 0.0) + alone**2
+        second = order_variance(sums, tie.relevant, tie.size, 0.0) + squared(alone)
         tails = tail_sums(tie.t, slots)
         variance += grade_variance(tails, tie.relevant, tie.size, tie.relevant, tie.spread, second)
     return average, variance
@@ -165,7 +172,7 @@ def moments_between(before: Before, divided: bool | None) -> tuple[float, float]
     if divided is None:
         return before.high + before.low, before.variance
     found = max(before.relevant, 1)
-    return (before.high + before.low) / found, before.variance / found**2
+    return (before.high + before.low) / found, before.variance / (found * found)
 
 
 @allocating
@@ -197,12 +204,11 @@ def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> t
                 sums, x, slots, scaled
             )
             if tie.spread > 0.0 and x > 0.0:
-                second = (
-                    order_variance(sums, x, slots, 0.0)
-                    + order_mean(x, slots, 0.0, harmonic, climbed) ** 2
+                second = order_variance(sums, x, slots, 0.0) + squared(
+                    order_mean(x, slots, 0.0, harmonic, climbed)
                 )
                 variance += grade_variance(tails, x, slots, tie.relevant, tie.spread, second)
-            within += chances[index] * variance / found**2
+            within += chances[index] * variance / (found * found)
     value, between = mean_and_spread(chances, means)
     return value, within + between
 
@@ -282,6 +288,7 @@ def list_moments(
         mean[q, rest], variance[q, rest] = moments_between(before, divided)
 
 
+@costs(slots_walked)
 @kernel
 def pairwise_moments(
     first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments
@@ -291,6 +298,7 @@ def pairwise_moments(
         list_moments(q, lists, depths, paired, None, out)
 
 
+@costs(slots_walked)
 @kernel
 def retrieved_moments(
     first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments

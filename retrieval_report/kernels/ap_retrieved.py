@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
+from retrieval_report.kernels.compile import ZERO, allocating, costs, inlined, kernel, squared
 from retrieval_report.kernels.lists import (
     Bools,
     Floats,
@@ -21,6 +21,8 @@ from retrieval_report.kernels.lists import (
     Moments,
     Tie,
     count_relevant,
+    pairs_in_ties,
+    slots_walked,
 )
 from retrieval_report.kernels.sums import slot_spread
 from retrieval_report.kernels.tables import Weights
@@ -73,7 +75,7 @@ def mean_and_spread(chances: Floats, means: Floats) -> tuple[float, float]:
     for index in range(chances.size):
         value += chances[index] * means[index]
     for index in range(chances.size):
-        spread += chances[index] * (means[index] - value) ** 2
+        spread += chances[index] * squared(means[index] - value)
     return value, spread
 
 
@@ -114,6 +116,7 @@ class Reached(NamedTuple):
     spread: float
 
 
+@costs(pairs_in_ties)
 @kernel
 def own_ideal_moments(
     first: int, last: int, lists: Lists, depths: Integers, ideal: OwnIdeal, out: Moments
@@ -158,7 +161,9 @@ def _own_ideal_at(cut: Tie, slots: int, reached: Reached, weights: Weights) -> t
     found, value_sum, spread = reached
     total, total_low = weights.total, weights.total_low
     if slots == 0:
-        return (value_sum / total[found], spread / total[found] ** 2) if found > 0 else (0.0, 0.0)
+        return (
+            (value_sum / total[found], spread / squared(total[found])) if found > 0 else (0.0, 0.0)
+        )
     held = (total[t + slots] - total[t]) + (total_low[t + slots] - total_low[t])
     order = slot_spread(weights, t, t + slots, slots)
     least, chances = hypergeometric_band(size, relevant, slots)
@@ -169,7 +174,7 @@ def _own_ideal_at(cut: Tie, slots: int, reached: Reached, weights: Weights) -> t
             ideal = total[found + x]
             means[index] = (value_sum + held * x / slots) / ideal
             inner = order * x * (slots - x) / slots / (slots - 1.0) if 0 < x < slots else 0.0
-            within += chances[index] * (spread + inner) / ideal**2
+            within += chances[index] * (spread + inner) / squared(ideal)
     value, between = mean_and_spread(chances, means)
     return value, within + between
 
@@ -232,6 +237,7 @@ def _runs_sum(
     return result, before
 
 
+@costs(slots_walked)
 @allocating
 def ratio_extremes(
     first: int, last: int, lists: Lists, depths: Integers, ratio: Ratio, out: Moments

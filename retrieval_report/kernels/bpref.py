@@ -10,8 +10,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from retrieval_report.kernels.compile import ZERO, inlined, kernel
-from retrieval_report.kernels.lists import Bools, Integers, Lists, Moments, count_relevant
+from retrieval_report.kernels.compile import ZERO, costs, inlined, kernel
+from retrieval_report.kernels.lists import (
+    Bools,
+    Integers,
+    Lists,
+    Moments,
+    count_relevant,
+    slots_walked,
+)
 from retrieval_report.kernels.tables import add
 
 
@@ -42,6 +49,7 @@ class Judged(NamedTuple):
     most: Integers
 
 
+@costs(slots_walked)
 @kernel
 def preference_moments(
     first: int, last: int, lists: Lists, depths: Integers, judged: Judged, out: Moments

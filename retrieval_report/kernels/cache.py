@@ -18,6 +18,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache, NullCache
+from numba.core.runtime.nrt import rtsys
 
 from retrieval_report.contracts.warning import warn
 
@@ -39,9 +40,14 @@ class KernelCache(FunctionCache):
         self._cache_file: Any = _Entries(Path(self.cache_path), self._impl.filename_base)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """Return the code for these types, or None if it has to be compiled."""
+        """Return the code for these types, or None if it has to be compiled.
+
+        Numba would first load all that it can compile (0.3 s, of it half SciPy's linear algebra),
+        but stored code needs its memory management alone.
+        """
         try:
-            return super().load_overload(signature, context)  # type: ignore[no-untyped-call]
+            rtsys.initialize(context)
+            return self._load_overload(signature, context)  # type: ignore[no-untyped-call]
         except Exception as error:
             _warn_once(
                 f"compiled code in '{self.cache_path}' cannot be used ({error}); it is compiled "

@@ -1,35 +1,149 @@
-"""How kernels are compiled; no other module deals with the compiler."""
+"""How kernels run: as plain Python while there is little to do, compiled from then on.
+
+Importing the compiler takes longer than scoring some thousand rows in Python, and compiling takes
+seconds. Both ways give the same bits, so a kernel first runs as it is written, and is compiled (or
+its stored code loaded) once its work adds up.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import math
+import os
+import sys
+import threading
 from collections.abc import Callable
+from functools import cache, cached_property, update_wrapper
 from pathlib import Path
+from types import CellType, FunctionType
 from typing import Any, TypeVar, cast
 
-import numba
 import numpy as np
-from numba.core import event, types
-from numba.extending import intrinsic
-from tqdm import tqdm
-
-from retrieval_report.kernels.cache import KernelCache, NoCache
 
 # Start value of counts that are passed to other kernels. Numba gives a plain 0 a type of its own,
 # and every kernel called with it would be compiled once more: five seconds of the first use.
 ZERO = cast(int, np.int64(0))
 
+# Work is counted in numbers walked over (`elements`, or a kernel's own `costs`), about 0.5 µs each as
+# Python. Loading the compiler takes as long as the first bound; compiling a kernel, as the second.
+LOADING, COMPILING = 400_000.0, 600_000.0
+DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+FOLDER = Path(__file__).parent
+
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
-def _drop_stale_caches() -> None:
-    """Remove code compiled from other sources, which will never be used again."""
-    folder = Path(__file__).parent
-    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
-    for code in (folder / "__pycache__").glob("*.nb[ci]"):
-        with contextlib.suppress(OSError):
-            if code.stat().st_mtime < newest:
-                code.unlink()
+def elements(*arguments: object) -> float:
+    """Return how many numbers the arrays of a call hold: what a kernel walks over once.
+
+    >>> elements(3, np.zeros(2), (np.zeros(4), np.zeros(1)))
+    7.0
+    """
+    total = 0.0
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            total += argument.size
+        elif isinstance(argument, tuple):
+            total += elements(*argument)
+    return total
+
+
+def expect(work: float) -> None:
+    """Count work that kernels do, or that they are about to do."""
+    _expected[0] += work
+
+
+@cache
+def stored() -> frozenset[str]:
+    """Return the kernels whose compiled code is on disk, where it is usually kept, as module.name."""
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    files = Path(given).glob("*/*.nbc") if given else FOLDER.glob("__pycache__/*.nbc")
+    return frozenset(file.name.split("-")[0] for file in files)
+
+
+class Kernel:
+    """A function that runs as Python or compiled, and makes either form when it is first needed.
+
+    In the globals of its module all functions that it calls are Kernels too; each form has globals
+    of its own, in which they are in the same form as itself.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self.name: str = function.__name__
+        self._function, self._options = function, options
+        self.costs: Callable[..., float] = elements
+        self._work = 0.0
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run as Python if it is little work, otherwise compiled."""
+        if self.compiles(*arguments):
+            return self.compiled(*arguments)
+        # Random keys wrap around, and compiled code says nothing of that either.
+        with np.errstate(all="ignore"):
+            return self.python(*arguments)
+
+    def compiles(self, *arguments: Any) -> bool:
+        """Return whether to run compiled code, as all calls so far suggest."""
+        if self._options.get("no_cpython_wrapper", True):  # Python cannot call its compiled form
+            return False
+        if "compiled" in self.__dict__:
+            return True
+        work = self.costs(*arguments)
+        self._work += work
+        expect(work)
+        if f"{self.__module__.rpartition('.')[2]}.{self.name}" in stored():
+            return not DISABLED and (COMPILER in sys.modules or _expected[0] > LOADING)
+        return not DISABLED and self._work > COMPILING
+
+    @cached_property
+    def python(self) -> Callable[..., Any]:
+        """The function as Python runs it."""
+        return self._form("python")
+
+    @cached_property
+    def compiled(self) -> Callable[..., Any]:
+        """The function as Numba compiles it."""
+        from retrieval_report.kernels import compiler
+
+        with LOCK:
+            if self.name in compiler.INSTRUCTIONS:
+                return compiler.INSTRUCTIONS[self.name]
+            return compiler.compiled(self._form("compiled"), self._options)
+
+    def _form(self, form: str) -> Callable[..., Any]:
+        """Return the function with every Kernel that it names in one form."""
+
+        def replaced(value: Any) -> Any:
+            return getattr(value, form) if isinstance(value, Kernel) else value
+
+        own: Any = self._function
+        names = {
+            name: replaced(own.__globals__[name])
+            for name in own.__code__.co_names
+            if name in own.__globals__
+        }
+        names |= {name: own.__globals__[name] for name in ("__name__", "__builtins__")}
+        cells = own.__closure__ and tuple(
+            CellType(replaced(cell.cell_contents)) for cell in own.__closure__
+        )
+        made = FunctionType(own.__code__, names, own.__name__, own.__defaults__, cells)
+        made.__qualname__ = own.__qualname__
+        return made
+
+
+_expected = [0.0]
+COMPILER = "retrieval_report.kernels.compiler"
+LOCK = threading.RLock()  # forms of one kernel are made once, in whichever thread needs them first
+
+
+def costs(estimate: Callable[..., float]) -> Callable[[Function], Function]:
+    """Give a kernel an estimate of its work that knows more than the sizes of its arrays."""
+
+    def estimated(function: Function) -> Function:
+        cast(Kernel, function).costs = estimate
+        return function
+
+    return estimated
 
 
 def kernel(function: Function) -> Function:
@@ -50,7 +164,7 @@ def kernel(function: Function) -> Function:
     >>> kernel(lambda x: x + 1)(1)
     2
     """
-    return _compile(function, _nrt=False)
+    return cast(Function, Kernel(function, {"_nrt": False, "no_cpython_wrapper": False}))
 
 
 def allocating(function: Function) -> Function:
@@ -61,13 +175,13 @@ def allocating(function: Function) -> Function:
     >>> allocating(lambda size: np.zeros(size))(2)
     array([0., 0.])
     """
-    return _compile(function, _nrt=True)
+    return cast(Function, Kernel(function, {"_nrt": True, "no_cpython_wrapper": False}))
 
 
 def inlined(function: Function) -> Function:
     """Inline a function that kernels call for every tie into each of them, whatever its size.
 
-    Python cannot call it, for what that needs takes a tenth of the time of compiling.
+    Python cannot call its compiled form, which would take a tenth more of the time of compiling.
 
     Examples
     --------
@@ -75,64 +189,20 @@ def inlined(function: Function) -> Function:
     >>> kernel(lambda x: double(x))(1)
     2
     """
-    return _compile(function, _nrt=False, forceinline=True, no_cpython_wrapper=True)
+    options = {"_nrt": False, "forceinline": True, "no_cpython_wrapper": True}
+    return cast(Function, Kernel(function, options))
 
 
-class _Progress(event.Listener):
-    """Shows on a terminal that kernels compile, and how many have; writes nothing where no terminal
-    looks on.
+def instruction(function: Function) -> Function:
+    """Replace a function by one instruction of the processor where it is compiled (``compiler.py``
+    has it).
     """
-
-    def __init__(self) -> None:
-        self.ready = self.nested = 0
-
-    def on_start(self, event: Any) -> None:
-        """A function begins to compile, perhaps as part of another."""
-        if not _is_ours(event):
-            return
-        if self.nested == 0:
-            what = "Compiling kernels, once after installation"
-            self.line = tqdm(
-                desc=what,
-                bar_format="{desc} … {n_fmt}",
-                initial=self.ready,
-                disable=None,
-                leave=False,
-            )
-        self.nested += 1
-
-    def on_end(self, event: Any) -> None:
-        """A function is compiled."""
-        if not _is_ours(event):
-            return
-        self.nested -= 1
-        self.ready += 1
-        self.line.update()
-        if self.nested == 0:
-            self.line.close()
+    return cast(Function, Kernel(function, {}))
 
 
-def _is_ours(event: Any) -> bool:
-    return isinstance(event.data["dispatcher"]._cache, KernelCache | NoCache)
-
-
-def _compile(function: Function, **options: Any) -> Function:
-    compiler: Any = numba.njit
-    compiled: Any = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(
-        function
-    )
-    if hasattr(compiled, "enable_caching"):  # absent if NUMBA_DISABLE_JIT is set
-        try:
-            compiled._cache = KernelCache(function)
-        except RuntimeError:  # neither the package's folder nor the user's cache folder is writable
-            compiled._cache = NoCache(function)
-    return cast(Function, compiled)
-
-
-def _split_rest(a: float, b: float, high: float) -> float:
-    """Return the rounding error of a·b ≈ ``high``, from halves of 26 bits (Dekker 1971), for
-    uncompiled kernels.
-    """
+@instruction
+def product_rest(a: float, b: float, high: float) -> float:
+    """Return the rounding error of a·b ≈ ``high``, from halves of 26 bits (Dekker 1971)."""
     wide = 134217729.0  # 2**27 + 1 splits a float64 in two
     a_top = wide * a - (wide * a - a)
     b_top = wide * b - (wide * b - b)
@@ -140,42 +210,29 @@ def _split_rest(a: float, b: float, high: float) -> float:
     return ((a_top * b_top - high) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
 
 
-def _emit_rest(
-    _context: object, _a: object, _b: object, _high: object
-) -> tuple[object, Callable[..., object]]:
-    """Emit the same as one fused multiply-add of the processor."""
-
-    def generate(
-        _context: object, builder: Any, _signature: object, arguments: list[Any]
-    ) -> object:
-        a, b, high = arguments
-        return builder.fma(a, b, builder.fneg(high))
-
-    return types.float64(types.float64, types.float64, types.float64), generate
-
-
-def _count_ones(word: Any) -> int:
-    """Count the bits that are set; this stands in for the instruction where kernels are not
-    compiled.
-    """
+@instruction
+def popcount(word: Any) -> int:
+    """Count the bits that are set."""
     return int(word).bit_count()
 
 
-def _emit_popcount(_context: object, word: object) -> tuple[object, Callable[..., object]]:
-    """Emit LLVM's population count: AVX-512 and AVX2 process eight and four words at a time, others
-    one.
+@inlined
+def squared(number: float) -> float:
+    """Return number², rounded correctly; ``number**2`` in Python is a library's power, which rounds
+    one of a thousand wrong.
     """
-
-    def generate(context: Any, builder: Any, _signature: object, arguments: list[object]) -> object:
-        word_type = context.get_value_type(types.uint64)
-        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [word_type]), arguments)
-
-    return types.uint64(types.uint64), generate
+    return number * number
 
 
-config: Any = numba.config
-popcount: Any = _count_ones if config.DISABLE_JIT else intrinsic(_emit_popcount)
-product_rest: Any = _split_rest if config.DISABLE_JIT else intrinsic(_emit_rest)
-
-_drop_stale_caches()
-event.register("numba:compile", _Progress())  # type: ignore[no-untyped-call]
+@inlined
+def power(number: float, exponent: int) -> float:
+    """Return a power as compiled code does, by repeated squaring."""
+    if exponent > 0x10000:
+        return math.pow(number, float(exponent))
+    result = 1.0
+    while exponent != 0:
+        if exponent & 1:
+            result *= number
+        exponent >>= 1
+        number *= number
+    return result

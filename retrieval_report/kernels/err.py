@@ -8,14 +8,22 @@ changes; inside a tie the means are those of products over items drawn without r
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from retrieval_report.kernels.ap_retrieved import hypergeometric_band
-from retrieval_report.kernels.compile import ZERO, allocating, kernel
+from retrieval_report.kernels.compile import ZERO, allocating, costs, kernel, power
 from retrieval_report.kernels.err_variance import tie_variances
-from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, single_items
+from retrieval_report.kernels.lists import (
+    Floats,
+    Integers,
+    Lists,
+    Moments,
+    pairs_in_ties,
+    single_items,
+)
 from retrieval_report.kernels.tables import add
 
 NEGLIGIBLE = 1e-30
@@ -39,7 +47,7 @@ def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
     going /= max(stoppers, 1)
     longest = stoppers
     if going < 1.0:
-        enough = (np.log(1.0 - going) - 42.0) / np.log(max(going, 1e-300))
+        enough = (math.log(1.0 - going) - 42.0) / math.log(max(going, 1e-300))
         longest = int(min(float(stoppers), enough + 2.0))
     survive, stopped = np.zeros(longest + 1), np.zeros(longest + 1)
     survive[0] = 1.0
@@ -129,7 +137,7 @@ def _see_stopping_tie(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]
     size, passing = 0, 1.0
     for c in range(lists.tie[tie], lists.tie[tie + 1]):
         size += lists.items[c]
-        passing *= (1.0 - stop[lists.grade[c]]) ** lists.items[c]
+        passing *= power(1.0 - stop[lists.grade[c]], lists.items[c])
     return size, passing
 
 
@@ -161,6 +169,7 @@ def _tie_moments(
     return means, spreads
 
 
+@costs(pairs_in_ties)
 @allocating
 def stopping_moments(
     first: int, last: int, lists: Lists, depths: Integers, stops: Stops, out: Moments

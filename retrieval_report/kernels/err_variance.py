@@ -18,11 +18,12 @@ few kinds.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.compile import allocating, kernel
+from retrieval_report.kernels.compile import allocating, kernel, squared
 from retrieval_report.kernels.lists import Floats, Integers, Lists
 
 STATE_BUDGET = 4_000_000.0  # slots × states × kinds; about 20 ms for one tie at one cutoff
@@ -83,12 +84,12 @@ def _step_back(
                 )
                 value += (sizes[kind] - used[kind]) * rest * gain
                 stride *= levels[kind]
-            spread, stride = chance * (variance[state] + (mean[state] - value) ** 2), 1
+            spread, stride = chance * (variance[state] + squared(mean[state] - value)), 1
             for kind in range(kinds):
                 following, go_on = min(state + stride, states), 1.0 - stops[kind]
                 gain = stops[kind] * position + go_on * mean[following]
                 chance = (sizes[kind] - used[kind]) * rest
-                spread += chance * (go_on * go_on * variance[following] + (gain - value) ** 2)
+                spread += chance * (go_on * go_on * variance[following] + squared(gain - value))
                 stride *= levels[kind]
             mean[state], variance[state] = value, spread
         for kind in range(kinds):  # advance to the next state, as an odometer does
@@ -127,7 +128,7 @@ def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
     going /= size  # E[G_x] falls at least as fast as its x-th power (Maclaurin's inequality)
     if going >= 1.0:
         return most, size
-    return most, int(min(float(size), np.log(NOTHING) / np.log(max(going, 1e-300)) + 2.0))
+    return most, int(min(float(size), math.log(NOTHING) / math.log(max(going, 1e-300)) + 2.0))
 
 
 class Going(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import kernel, popcount
+from retrieval_report.kernels.compile import costs, kernel, popcount
 
 Words = NDArray[np.uint64]
 Values = NDArray[Any]  # uint16, or int32 if the values need it
@@ -97,6 +97,7 @@ def tally(values: Values, tables: NDArray[Any]) -> None:
         tables[0, values[i]] += 1
 
 
+@costs(lambda first, last, pairs, *_: 10.0 * (last - first) * pairs.items.size)
 @kernel
 def count_hamming(
     first: int, last: int, pairs: Pairs, values: Values, tables: NDArray[np.uint32]
@@ -117,6 +118,7 @@ def count_hamming(
             tally(tile, tables[q - first])
 
 
+@costs(lambda first, last, pairs, *_: 10.0 * (last - first) * pairs.items.size)
 @kernel
 def count_vectors(
     first: int,

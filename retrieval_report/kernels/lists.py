@@ -141,6 +141,17 @@ def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
     return members, new_start
 
 
+def slots_walked(_first: int, _last: int, lists: Lists, depths: Integers, *_: object) -> float:
+    """Return the work of a kernel that walks over the items above every cutoff."""
+    return 2.0 * lists.grade.size + float(depths.sum())
+
+
+def pairs_in_ties(_first: int, _last: int, lists: Lists, *_: object) -> float:
+    """Return the work of a kernel that looks at all pairs of items of a tie."""
+    before = np.concatenate([[0], np.cumsum(lists.items)])[lists.tie]
+    return 10.0 * float(np.square(np.diff(before).astype(np.float64)).sum())
+
+
 @inlined
 def single_items(tie: int, end: int, most: int, lists: Lists) -> int:
     """Return how many ties from ``tie`` on hold a single item, stopping at the tie ``end`` or after

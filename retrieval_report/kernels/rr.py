@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from retrieval_report.kernels.compile import kernel
-from retrieval_report.kernels.lists import Bools, Integers, Lists, Moments, Tie, count_relevant
+from retrieval_report.kernels.compile import costs, kernel, squared
+from retrieval_report.kernels.lists import (
+    Bools,
+    Integers,
+    Lists,
+    Moments,
+    Tie,
+    count_relevant,
+    slots_walked,
+)
 from retrieval_report.kernels.tables import add, pair_product, pair_quotient
 
 GONE = 1e-290  # a probability below this counts as 0, because its products would underflow
@@ -76,9 +84,9 @@ def _first_relevant_in(
         # digits
         missed = left / (t + 1.0)
         if square < shift_square + missed / (t + 1.0):
-            spread = square - rank**2
+            spread = square - rank * rank
         else:
-            spread = shift_square + missed / (t + 1.0) - (shift + missed) ** 2
+            spread = shift_square + missed / (t + 1.0) - squared(shift + missed)
         rank_spread = max(spread, 0.0) if size > relevant else 0.0
         out.mean[q, j], out.variance[q, j] = (
             (rank, rank_spread) if reciprocal else (hit, hit * left)
@@ -86,6 +94,7 @@ def _first_relevant_in(
         j += 1
 
 
+@costs(slots_walked)
 @kernel
 def first_relevant_moments(
     first: int, last: int, lists: Lists, depths: Integers, wanted: First, out: Moments

@@ -11,8 +11,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from retrieval_report.kernels.compile import ZERO, inlined, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, single_items
+from retrieval_report.kernels.compile import ZERO, costs, inlined, kernel, squared
+from retrieval_report.kernels.lists import (
+    Floats,
+    Integers,
+    Lists,
+    Moments,
+    single_items,
+    slots_walked,
+)
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
 
 LONG = 8  # from this many slots on, a difference of prefix sums costs less than a walk
@@ -60,7 +67,7 @@ def _walked_spread(weights: Weights, t: int, e: int) -> float:
     average /= e - t
     inside = average * average
     for i in range(t + 2, e + 1):
-        inside += ((weight[i] - base) + (low[i] - base_low) - average) ** 2
+        inside += squared((weight[i] - base) + (low[i] - base_low) - average)
     return inside
 
 
@@ -99,7 +106,7 @@ def tie_values(tie: int, lists: Lists, values: Floats) -> TieValues:
     if lowest < highest:
         mean = total / size
         for c in range(c0, c1):
-            spread += lists.items[c] * (values[lists.grade[c]] - mean) ** 2
+            spread += lists.items[c] * squared(values[lists.grade[c]] - mean)
     return TieValues(size, total, spread)
 
 
@@ -121,6 +128,7 @@ def tie_moments(t: int, e: int, tie: TieValues, summed: Summed) -> tuple[float, 
     return total * held / size, 0.0
 
 
+@costs(slots_walked)
 @kernel
 def additive_moments(
     first: int, last: int, lists: Lists, depths: Integers, summed: Summed, out: Moments

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.ap_retrieved import hypergeometric_band
-from retrieval_report.kernels.compile import allocating, inlined, kernel
+from retrieval_report.kernels.compile import allocating, costs, inlined, kernel, power, squared
 from retrieval_report.kernels.lists import Bools, Floats, Integers, Lists, count_relevant
 from retrieval_report.kernels.shuffling import uniform
 
@@ -133,7 +133,7 @@ def _tie_steps(
             for kind in range(kinds):
                 value = terms.value[grades[kind]]
                 total += dealt[kind] * value if terms.relevant[grades[kind]] else 0.0
-                chance_on *= (1.0 - value) ** dealt[kind] if terms.form == CASCADE else 1.0
+                chance_on *= power(1.0 - value, dealt[kind]) if terms.form == CASCADE else 1.0
             for kind in range(kinds):
                 if dealt[kind] == items[kind]:
                     continue
@@ -194,7 +194,7 @@ def _line(
             for kind in range(items.size):
                 value = terms.value[grades[kind]]
                 before += items[kind] * value if terms.relevant[grades[kind]] else 0.0
-                going *= (1.0 - value) ** items[kind] if terms.form == CASCADE else 1.0
+                going *= power(1.0 - value, items[kind]) if terms.form == CASCADE else 1.0
         position += slots
     return count, node
 
@@ -262,9 +262,10 @@ def walk_moments(steps: Steps, last: int) -> tuple[float, float, float, float]:
         mean[b] += p * (mean[a] + x * chance[a])
         square[b] += p * (square[a] + 2.0 * x * mean[a] + x * x * chance[a])
         least[b], most[b] = min(least[b], least[a] + x), max(most[b], most[a] + x)
-    return mean[last], max(square[last] - mean[last] ** 2, 0.0), least[last], most[last]
+    return mean[last], max(square[last] - squared(mean[last]), 0.0), least[last], most[last]
 
 
+@costs(lambda steps, _last, _step, product, _terms: float(steps.source.size) * product.size)
 @allocating
 def multiply_characteristics(
     steps: Steps, last: int, step: float, product: NDArray[np.complex128], terms: int
@@ -295,6 +296,7 @@ def multiply_characteristics(
     return terms
 
 
+@costs(lambda steps, last, _key, found: float(last) * found.size)
 @allocating
 def sampled_walks(steps: Steps, last: int, key: np.uint64, found: Floats) -> None:
     """Write the sums of random walks, one for every entry of ``found``; the steps from a node

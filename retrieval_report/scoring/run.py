@@ -8,7 +8,6 @@ from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
-from tqdm import tqdm
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import SCORES
@@ -16,6 +15,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import shuffling
+from retrieval_report.kernels.compile import expect
 from retrieval_report.kernels.divide import Scores
 from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.metrics.parsing import Requests
@@ -321,6 +321,8 @@ def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
     """Yield scores (lists, columns) under every drawn order; those of a list without a mixed tie
     never change.
     """
+    from tqdm import tqdm
+
     options, ties = run.options, run.prepared.ties
     steps = tqdm(
         range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False
@@ -329,6 +331,7 @@ def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
         np.searchsorted(ties.start, np.flatnonzero(np.diff(ties.tie) > 1), side="right") - 1
     )
     values, score = np.zeros((0, 0)), _draw_scores(run)
+    expect(4.0 * options.shuffles * float(run.limit[mixed].sum()))  # by some four kernels
     for draw in steps:
         if draw == 0:
             values = score(0)

@@ -20,7 +20,7 @@ from numba.core import caching
 
 from retrieval_report.contracts.errors import RetrievalReportWarning
 from retrieval_report.kernels import cache
-from retrieval_report.kernels.compile import kernel
+from retrieval_report.kernels import compile as kernels
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"
@@ -29,6 +29,11 @@ pytestmark = pytest.mark.skipif(
 
 def plus_one(x: Any) -> Any:
     return x + 1
+
+
+def kernel(function: Any) -> Any:
+    """A kernel that is compiled however little it has to do."""
+    return kernels.kernel(function).compiled
 
 
 @pytest.fixture(autouse=True)
@@ -151,6 +156,7 @@ def twice(x):
 def moved(x, y):
     return twice(x) + y
 
+moved = moved.compiled
 kinds = [(1, 2), (1, 0.5), (0.5, 1), (0.5, 0.5), (True, 1), (1, 2j)]
 order = kinds if sys.argv[1] == "0" else kinds[::-1]
 assert [moved(*pair) for pair in order] == [2 * x + y for x, y in order]
@@ -189,7 +195,7 @@ import sys
 import numpy as np
 from retrieval_report.kernels.shuffling import integer_keys
 sys.stderr.write("begun\\n")
-integer_keys(np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+integer_keys.compiled(np.zeros(1, np.uint64), np.zeros(1, np.uint64))
 """
 
 

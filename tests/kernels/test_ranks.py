@@ -9,11 +9,11 @@ from itertools import combinations
 from typing import Any
 
 import mpmath  # type: ignore[import-untyped]
-import numba
 import numpy as np
 import pytest
 
 from retrieval_report.kernels import ranks, sums, tables
+from retrieval_report.kernels.compile import kernel
 from retrieval_report.kernels.ranks import PlaceSums
 
 # Start, counted slots, size: short and long ties, cut and whole, near and far down the list.
@@ -45,7 +45,8 @@ CALLED: dict[Any, Any] = {}
 def called(function: Any, *arguments: Any) -> Any:
     """What kernels get from a function that they alone can call."""
     if function not in CALLED:
-        CALLED[function] = numba.njit(lambda *arguments: function(*arguments))
+        through: Any = kernel(lambda *arguments: function(*arguments))
+        CALLED[function] = through.compiled
     return CALLED[function](*arguments)
 
 

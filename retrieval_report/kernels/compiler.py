@@ -1,0 +1,110 @@
+"""Numba behind ``compile.py``, imported when the first kernel compiles."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import numba
+from numba.core import event, types
+from numba.extending import intrinsic
+from tqdm import tqdm
+
+from retrieval_report.kernels.cache import KernelCache, NoCache
+
+
+def compiled(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    """Return a function that compiles itself for the types it is called with."""
+    compiler: Any = numba.njit
+    made: Any = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(
+        function
+    )
+    try:
+        made._cache = KernelCache(function)
+    except RuntimeError:  # neither the package's folder nor the user's cache folder is writable
+        made._cache = NoCache(function)
+    return cast(Callable[..., Any], made)
+
+
+def _drop_stale_caches() -> None:
+    """Remove code compiled from other sources, which will never be used again."""
+    folder = Path(__file__).parent
+    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
+    for code in (folder / "__pycache__").glob("*.nb[ci]"):
+        with contextlib.suppress(OSError):
+            if code.stat().st_mtime < newest:
+                code.unlink()
+
+
+class _Progress(event.Listener):
+    """Shows on a terminal that kernels compile, and how many have; writes nothing where no terminal
+    looks on.
+    """
+
+    def __init__(self) -> None:
+        self.ready = self.nested = 0
+
+    def on_start(self, event: Any) -> None:
+        """A function begins to compile, perhaps as part of another."""
+        if not _is_ours(event):
+            return
+        if self.nested == 0:
+            what = "Compiling kernels, once after installation"
+            self.line = tqdm(
+                desc=what,
+                bar_format="{desc} … {n_fmt}",
+                initial=self.ready,
+                disable=None,
+                leave=False,
+            )
+        self.nested += 1
+
+    def on_end(self, event: Any) -> None:
+        """A function is compiled."""
+        if not _is_ours(event):
+            return
+        self.nested -= 1
+        self.ready += 1
+        self.line.update()
+        if self.nested == 0:
+            self.line.close()
+
+
+def _is_ours(event: Any) -> bool:
+    return isinstance(event.data["dispatcher"]._cache, KernelCache | NoCache)
+
+
+@intrinsic
+def _product_rest(
+    _context: object, _a: object, _b: object, _high: object
+) -> tuple[object, Callable[..., object]]:
+    """Emit one fused multiply-add."""
+
+    def generate(
+        _context: object, builder: Any, _signature: object, arguments: list[Any]
+    ) -> object:
+        a, b, high = arguments
+        return builder.fma(a, b, builder.fneg(high))
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+@intrinsic
+def _popcount(_context: object, word: object) -> tuple[object, Callable[..., object]]:
+    """Emit LLVM's population count: AVX-512 and AVX2 process eight and four words at a time, others
+    one.
+    """
+
+    def generate(context: Any, builder: Any, _signature: object, arguments: list[object]) -> object:
+        word_type = context.get_value_type(types.uint64)
+        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [word_type]), arguments)
+
+    return types.uint64(types.uint64), generate
+
+
+INSTRUCTIONS: dict[str, Callable[..., Any]] = {"product_rest": _product_rest, "popcount": _popcount}
+
+_drop_stale_caches()
+event.register("numba:compile", _Progress())  # type: ignore[no-untyped-call]

@@ -1,0 +1,161 @@
+"""Kernels as Python and compiled: which one runs, and that both give the same bits."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import retrieval_report as rr
+from catalogue_texts import BINARY, TEXTS
+from retrieval_report.kernels import compile as kernels
+from retrieval_report.kernels import tables
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"
+)
+
+
+def rankings(grades: int, queries: int = 12, longest: int = 50) -> pl.DataFrame:
+    """Lists of which some tie in long ties, some in short ones and some not at all."""
+    draw, parts = np.random.default_rng(5), []
+    for query in range(queries):
+        size = int(draw.integers(1, longest))
+        parts.append(
+            pl.DataFrame(
+                {
+                    "query": [query] * size,
+                    "item": np.arange(size),
+                    "distance": draw.integers(0, (3, 20, 10**6)[query % 3], size),
+                    "relevance": draw.integers(0, grades, size),
+                }
+            )
+        )
+    return pl.concat(parts)
+
+
+def in_both_ways(
+    compute: Callable[[], pl.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> list[pl.DataFrame]:
+    """What is computed when every kernel runs as Python, and when every one is compiled."""
+    found = []
+    for compiled in (False, True):
+        for table in (tables.log2_weights, tables.reciprocal_weights, tables.geometric_weights):
+            table.cache_clear()
+        monkeypatch.setattr(kernels.Kernel, "compiles", lambda *_, answer=compiled: answer)
+        found.append(compute())
+    return found
+
+
+ALL = ("expected", "naive", "best", "worst", "shuffled")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "whole": {"truncated": "no"},
+    "cut inside a tie": {"truncated": "within_tie"},
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("metrics", [TEXTS, [BINARY]], ids=["grades", "binary"])
+def test_scores_have_the_same_bits(
+    metrics: list[str], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = rankings(2 if metrics == [BINARY] else 4)
+    asked: dict[str, Any] = {
+        "metrics": metrics,
+        "cutoffs": [1, 5, 17, None],
+        "policies": ALL,
+        "shuffles": 2,
+    }
+    scores = in_both_ways(lambda: rr.evaluate(rows, **asked, **options), monkeypatch)
+    assert_frame_equal(*scores, check_exact=True)
+
+
+def chances() -> pl.DataFrame:
+    rows = rankings(3, queries=6, longest=20)
+    other = rows.with_columns(pl.col("distance") // 2, model=pl.lit("b"))
+    both = pl.concat([rows.with_columns(model=pl.lit("a")), other])
+    asked = "ndcg@5, ap@5, err@5, ap(denominator=retrieved)@5"
+    return rr.Study(both, measures=asked, truncated="no").comparison
+
+
+def counted() -> pl.DataFrame:
+    draw = np.random.default_rng(1)
+    codes, labels = draw.integers(0, 2, (60, 32)).astype(bool), draw.integers(0, 4, 60)
+    return rr.codes.count_codes(codes[:9], codes, query_labels=labels[:9], item_labels=labels)
+
+
+OTHERS = {"random walks": chances, "codes": counted}
+
+
+@pytest.mark.parametrize("compute", OTHERS.values(), ids=OTHERS)
+def test_what_else_uses_kernels_has_the_same_bits(
+    compute: Callable[[], pl.DataFrame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert_frame_equal(*in_both_ways(compute, monkeypatch), check_exact=True)
+
+
+@pytest.fixture
+def total(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
+    """A maker of kernels in a process that has computed nothing."""
+    monkeypatch.setattr(kernels, "_expected", [0.0])
+    monkeypatch.setattr(kernels, "stored", frozenset)
+
+    def make() -> Any:
+        return kernels.kernel(lambda numbers: numbers.sum())
+
+    return make
+
+
+def test_little_work_needs_no_compiler(total: Callable[[], Any]) -> None:
+    made, little = total(), np.zeros(1000)
+    assert not any(made.compiles(little) for _ in range(100))
+
+
+def test_work_adds_up_until_a_kernel_is_compiled(total: Callable[[], Any]) -> None:
+    made, much = total(), np.zeros(int(0.6 * kernels.COMPILING))
+    assert [made.compiles(much) for _ in range(3)] == [False, True, True]
+
+
+def test_compiled_code_is_used_wherever_it_is(total: Callable[[], Any]) -> None:
+    made = total()
+    assert not made.compiles(np.zeros(1))
+    assert made.compiled(np.zeros(1)) == 0.0
+    assert made.compiles(np.zeros(1))
+
+
+def test_stored_code_is_loaded_sooner_and_once_the_compiler_is_there(
+    total: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "stored", lambda: {"test_compile.<lambda>"})
+    monkeypatch.delitem(sys.modules, kernels.COMPILER, raising=False)
+    made = total()
+    assert not made.compiles(np.zeros(1))
+    kernels.expect(kernels.LOADING)
+    assert made.compiles(np.zeros(1))
+    monkeypatch.setattr(kernels, "_expected", [0.0])
+    monkeypatch.setitem(sys.modules, kernels.COMPILER, sys)
+    assert made.compiles(np.zeros(1))
+
+
+def test_kernels_are_found_by_the_names_of_their_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kernels_1").mkdir()
+    (tmp_path / "kernels_1" / "ap.pairwise_moments-285.py311.abc.nbc").touch()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert kernels.stored.__wrapped__() == {"ap.pairwise_moments"}
+
+
+@pytest.mark.parametrize("number", [0.3, 1.0, 0.0])
+def test_powers_are_repeated_squares(number: float) -> None:
+    power: Any = kernels.power
+    compiled: Any = kernels.kernel(lambda x, n: x**n)
+    for exponent in (0, 1, 2, 3, 17, 1000, 70_000):
+        assert power(number, exponent) == compiled.compiled(number, exponent)
