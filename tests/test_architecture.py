@@ -242,19 +242,18 @@ def test_kernels_take_six_arguments_at_most() -> None:
     assert {name: number for name, number in taken.items() if number > 6} == {}
 
 
-def test_only_compile_and_its_cache_know_the_compiler() -> None:
+def test_only_one_module_and_its_cache_know_the_compiler() -> None:
     folder = ROOT / PACKAGE / "kernels"
     knowing = {
         path.name
         for path in folder.glob("*.py")
         if any(name.split(".")[0] == "numba" for name in imports(path))
     }
-    assert knowing == {"compile.py", "cache.py"}
+    assert knowing == {"compiler.py", "cache.py"}
 
 
 def test_importing_the_package_leaves_what_is_heavy_and_optional_alone() -> None:
-    # Numba imports the bare `scipy` to look at its version; what costs time is below it.
-    heavy = {"altair", "jinja2", "pandas", "pyarrow", "scipy.special", "scipy.stats", "streamlit"}
+    heavy = {"altair", "jinja2", "numba", "pandas", "pyarrow", "scipy", "streamlit"}
     program = (
         f"import sys, {PACKAGE} as rr; rr.evaluate, rr.summarise; print(*sorted({heavy} & "
         "set(sys.modules)))"
@@ -263,6 +262,26 @@ def test_importing_the_package_leaves_what_is_heavy_and_optional_alone() -> None
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert outcome.stdout.strip() == ""
+
+
+def imported_by(*words: str) -> set[str]:
+    """The modules that a command of the command line imports."""
+    program = (
+        "import atexit, sys; sys.argv[0] = 'retrieval-report';"
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr));"
+        f"from {PACKAGE}.cli import main; main()"
+    )
+    words = (sys.executable, "-c", program, *words)
+    return set(subprocess.run(words, capture_output=True, text=True, check=True).stderr.split())
+
+
+def test_help_needs_no_library_and_evaluate_no_report() -> None:
+    assert imported_by("--help") & {"numba", "numpy", "polars", "scipy"} == set()
+    data = ROOT / "sample_data/docs"
+    files = [str(data / "runs/bm25.run.gz"), "--judgements", str(data / "qrels.txt")]
+    needed = imported_by("evaluate", *files, "--metrics", "rr@10", "--policies", "expected")
+    own = {f"{PACKAGE}.{name}" for name in ("charts", "study.study", "study.reports", "systems")}
+    assert needed & (own | {"altair", "jinja2", "narwhals", "numba", "scipy.stats"}) == set()
 
 
 def test_only_the_catalogue_asks_what_kind_of_metric_or_term_a_record_is() -> None:

@@ -34,7 +34,7 @@ LEVELS = "model recall value tie_std lowest highest naive queries"
 ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
 
 
-@cli.command(short_help="Say of every pair of models whether ties decide it.")
+@cli.command()
 @data_options
 @study_options
 @click.option(
@@ -86,7 +86,7 @@ def compare(
     )
 
 
-@cli.command(short_help="Show how much the distances tie.")
+@cli.command()
 @data_options
 @depths_option
 @options("relevant_from", *ROW_RULES, "decimals", "truncated")
@@ -121,7 +121,7 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     output.show(frames, "\n\n".join(texts))
 
 
-@cli.command(short_help="Show what other evaluators would print.")
+@cli.command()
 @data_options
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
 @click.option("--systems", metavar="NAME,…", help="Only these systems, such as trec_eval,ranx.")
@@ -159,7 +159,7 @@ def audit(
     output.show({"audit": table}, _audit_text(table, everything), form="json" if as_json else None)
 
 
-@cli.command(short_help="Show interpolated precision at levels of recall.")
+@cli.command()
 @data_options
 @options("no_relevant", *ROW_RULES, "relevant_from", "naive_order")
 @output_options("recall_curve.csv")
@@ -173,7 +173,7 @@ def curve(data: Data, output: Output, **settings: Any) -> None:
     output.show({"recall_curve": found}, frame_table(found, LEVELS))
 
 
-@cli.command(short_help="Say whether two lists per query differ in more than ties.")
+@cli.command()
 @click.argument("first")
 @click.argument("second")
 @file_options("columns")

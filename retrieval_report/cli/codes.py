@@ -25,7 +25,7 @@ from retrieval_report.writing.files import csv_bytes, refuse_inputs, write_files
 WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 
 
-@cli.command(short_help="Score binary codes, without a distance matrix.")
+@cli.command()
 @click.argument("query", metavar="QUERY.npz")
 @click.argument("items", metavar="ITEM.npz…", nargs=-1, required=True)
 @options("metrics", "cutoffs")
@@ -96,7 +96,7 @@ def codes(
     tell_written(files)
 
 
-@cli.command(short_help="Judge the nearest items by an exact search.")
+@cli.command()
 @click.argument("distances")
 @click.argument("indices")
 @click.option("--k", type=int, required=True, help="How many neighbours.")

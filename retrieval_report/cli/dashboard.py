@@ -16,7 +16,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.server import application, check_installed, check_port, environment
 
 
-@cli.command(short_help="Look at the samples or your data in a browser.")
+@cli.command()
 @click.argument("data", nargs=-1)
 @file_options("judgements", "queries", "columns", "name_by")
 @click.option(

@@ -26,7 +26,7 @@ Exit codes:
 """
 
 
-@cli.command(short_help="Decide whether a candidate may replace a baseline.", epilog=EXITS)
+@cli.command(epilog=EXITS)
 @click.argument("baseline")
 @click.argument("candidate")
 @file_options(*(name for name in FILES if name != "rankings"))

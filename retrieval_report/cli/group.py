@@ -9,14 +9,15 @@ import sys
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from retrieval_report.cli.streams import without_scratch
 from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
-from retrieval_report.study.terminal import visible
 
 EXAMPLES = """\b
 Examples:
@@ -29,6 +30,23 @@ COMPLETION = """
 Completion of commands and options by bash (or zsh_source, fish_source):
   eval "$(_RETRIEVAL_REPORT_COMPLETE=bash_source retrieval-report)"
 """
+
+# The module of every command, which is imported when the command is called, and its line of help.
+COMMANDS = {
+    "audit": ("analysis", "Show what other evaluators would print."),
+    "codes": ("codes", "Score binary codes, without a distance matrix."),
+    "compare": ("analysis", "Say of every pair of models whether ties decide it."),
+    "curve": ("analysis", "Show interpolated precision at levels of recall."),
+    "dashboard": ("dashboard", "Look at the samples or your data in a browser."),
+    "demo": ("scoring", "Compare the models of the two samples that come with the package."),
+    "evaluate": ("scoring", "Score rankings: expected, naive, lowest and highest."),
+    "gate": ("gate", "Decide whether a candidate may replace a baseline."),
+    "leaderboard": ("reporting", "Rank the models, and say how far to trust each rank."),
+    "neighbours": ("codes", "Judge the nearest items by an exact search."),
+    "profile": ("analysis", "Show how much the distances tie."),
+    "report": ("reporting", "Write a page that opens without network, and its numbers."),
+    "similarity": ("analysis", "Say whether two lists per query differ in more than ties."),
+}
 
 
 def main() -> NoReturn:
@@ -63,9 +81,30 @@ class _BadInput(click.ClickException):
 
 
 class _Commands(click.Group):
-    """A group whose commands end in one plain message, not a traceback, when the input is at
-    fault.
+    """A group that imports a command when it is called, and ends it in one plain message, not a
+    traceback, when the input is at fault.
     """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name in COMMANDS:
+            import_module(f"retrieval_report.cli.{COMMANDS[cmd_name][0]}")
+        return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line on every command, without importing it."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what the shell may offer, without importing it."""
+        names = [name for name in COMMANDS if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=COMMANDS[name][1]) for name in names]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> Any:
         with warnings.catch_warnings():
@@ -89,6 +128,8 @@ class _Commands(click.Group):
 
     def _said(self, message: str, ctx: click.Context, notes: Iterable[str] = ()) -> str:
         """Return a message in the words of the command that was called, with notes below."""
+        from retrieval_report.study.terminal import visible
+
         command = self.commands.get(ctx.invoked_subcommand or "")
         params = command.params if command else []
         names = {option.name or "" for option in params if isinstance(option, click.Option)}

@@ -24,7 +24,7 @@ BOARD = "rank model value tie_std ranks_by_ties ranks_by_queries ci_low ci_high"
 ALSO = ["segments", "no_worse", "costs"]
 
 
-@cli.command(short_help="Write a page that opens without network, and its numbers.")
+@cli.command()
 @data_options
 @study_options
 @question_options
@@ -86,7 +86,7 @@ def _relative(word: str) -> str:
     return f"{option}{equals}{os.path.relpath(value)}" if Path(value).is_absolute() else word
 
 
-@cli.command(short_help="Rank the models, and say how far to trust each rank.")
+@cli.command()
 @data_options
 @study_options
 @question_options

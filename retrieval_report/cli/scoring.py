@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
 
 
-@cli.command(short_help="Score rankings: expected, naive, lowest and highest.", epilog=EXAMPLES)
+@cli.command(epilog=EXAMPLES)
 @data_options
 @options()
 @like_option
@@ -101,7 +101,7 @@ def evaluate(
     tell_written(files)
 
 
-@cli.command(short_help="Compare the models of the two samples that come with the package.")
+@cli.command()
 @click.option(
     "--out",
     metavar="FOLDER",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from tqdm import tqdm
 
 from retrieval_report.codes.counting import Items, Task, cells_of
 from retrieval_report.codes.inputs import CodeSpace, as_matrix
@@ -18,6 +18,9 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 KEYS = ["query", "distance", "relevance"]
 
@@ -153,6 +156,8 @@ def count_codes(
     task = Task(space, labels, encoded, None if limit is None else limit + exclude_self, workers)
     corrections = Corrections(task, ids, judged, exclude_self, query_ids is None)
     slices = read_slices(item_codes, item_labels, item_ids, space, labels)
+    from tqdm import tqdm
+
     with tqdm(
         total=count_items(item_codes), disable=not progress, unit="items", unit_scale=True
     ) as bar:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from tqdm import tqdm
 
 from retrieval_report.contracts.errors import DataError, OutputError, one_line
 from retrieval_report.engines.disk_tables import Table, check_rows
@@ -56,6 +55,8 @@ def copied_parts(
     # Rows out of order need about twice the memory of ordered ones: an index, and often a tie for
     # each row.
     size = max(2 * table.rows, queries * results // RESULTS_PER_ROW)
+    from tqdm import tqdm
+
     parts = max(1, min(-(-size // rows_per_part), MOST_PARTS))
     if not {"row", "count"} & set(table.empty.columns):
         rows = rows.with_row_index("row")

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TypeVar
 
 import polars as pl
-from tqdm import tqdm
 
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import check_counts, check_rankings
@@ -235,6 +234,8 @@ def _run(
     """Yield the results of all parts, with a progress bar if it has a title; a warning that several
     parts raise is shown once.
     """
+    from tqdm import tqdm
+
     given: set[str] = set()
     with tqdm(total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not title) as bar:
         for number, rows in enumerate(parts):

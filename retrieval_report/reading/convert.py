@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -74,6 +73,10 @@ def convert(frame: object, what: str) -> pl.DataFrame:
 
 
 def _to_polars(frame: object, what: str) -> pl.DataFrame:
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    import narwhals as nw  # takes as long as scoring a thousand rows
+
     native: Any = nw.to_native(frame, pass_through=True)
     if isinstance(native, pl.DataFrame):
         return native

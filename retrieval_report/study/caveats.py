@@ -5,7 +5,7 @@ winners.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,11 +14,13 @@ from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, divided_by_relevant, measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
-from retrieval_report.study.study_data import Measure
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.writing.names import first_names
 from retrieval_report.writing.numbers import p_value
+
+if TYPE_CHECKING:
+    from retrieval_report.study.study_data import Measure
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
