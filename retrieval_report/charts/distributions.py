@@ -104,7 +104,10 @@ def shuffled_distribution(
         raise Said(f"All random tie orders give the same {where}.")
     most = PANELS if models is None else varying.height
     shown = varying.sort("width", "model", descending=[True, False]).head(most)
-    known = _shares(distribution, *parse_measure(metric, cutoff))
+    given = pl.DataFrame() if distribution is None else distribution
+    exact = held(given, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
+    here = exact.filter(measure_is(*parse_measure(metric, cutoff)))
+    known = here.select("model", "value", "probability")
     counted = draws.group_by("model", pl.col("value").round(12)).agg(probability=pl.len())
     counted = counted.with_columns(
         pl.col("probability") / pl.col("probability").sum().over("model")
@@ -124,14 +127,6 @@ def shuffled_distribution(
         f"{draws['model'].n_unique() - varying.height}, that vary less: {varying.height - shown.height}"
     )
     return finish(drawn, f"{where} under random tie orders", text, rows, "expected", "tie_std")
-
-
-def _shares(distribution: object, metric: str, cutoff: int | None) -> pl.DataFrame:
-    """Return the exact distributions at this measure."""
-    given = pl.DataFrame() if distribution is None else distribution
-    frame = held(given, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
-    here = frame.filter(measure_is(metric, cutoff))
-    return here.select("model", "value", "probability")
 
 
 def _panel(row: pl.DataFrame, bars: pl.DataFrame, x: Axis) -> alt.LayerChart:

@@ -75,7 +75,15 @@ def policies(
     """
     wide, where = models_at(summary, metric, cutoff)
     rows = with_labels(wide)
-    ticks = pl.concat([_naive(rows), _printed(audit, metric, cutoff, rows)], how="diagonal")
+    naive = rows.drop_nulls("naive").select(
+        "label",
+        "model",
+        "expected",
+        mark=pl.lit(NAIVE),
+        at="naive",
+        off=pl.col("naive") - pl.col("expected"),
+    )
+    ticks = pl.concat([naive, _printed(audit, metric, cutoff, rows)], how="diagonal")
     shown = rows.filter(pl.any_horizontal(pl.col("value", "lowest").is_not_null()))
     filled(shown if ticks.is_empty() else ticks, f"no model has a score for {where}")
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
@@ -85,28 +93,16 @@ def policies(
         "color": keyed(alt.Color, ticks["mark"], COLOURS, columns=1, symbolType="square"),
     }
     tips = "model mark at expected off"
-    naive = pl.col("mark") == NAIVE
+    received = pl.col("mark") == NAIVE
     layers = [
         *models(rows, x, TIPS, y=y),
-        layer(ticks.filter(naive), {**TICK, "yOffset": -8}, tips, **look),
-        layer(ticks.filter(~naive), {**TICK, "yOffset": 8}, f"{tips} {PRINTED}", **look),
+        layer(ticks.filter(received), {**TICK, "yOffset": -8}, tips, **look),
+        layer(ticks.filter(~received), {**TICK, "yOffset": 8}, f"{tips} {PRINTED}", **look),
     ]
     text = f"{RANGES}; ticks: printed scores, above in the naive order, below by other systems"
     drawn = row_chart(layers, rows.height)
     return finish(
         drawn, f"Scores at {where}", how_to_read(text, rows), rows, "value", "naive", "tie_std"
-    )
-
-
-def _naive(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the naive scores, and how far they are off."""
-    return rows.drop_nulls("naive").select(
-        "label",
-        "model",
-        "expected",
-        mark=pl.lit(NAIVE),
-        at="naive",
-        off=pl.col("naive") - pl.col("expected"),
     )
 
 
