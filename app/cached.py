@@ -21,6 +21,7 @@ from records import CUTOFFS, MEASURES, METRICS, SCORING, SETTINGS, Choice, Data,
 from retrieval_report.comparison import verdicts
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
+from retrieval_report.contracts.options import OPTIONS, JudgedOptions
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
@@ -30,9 +31,9 @@ from warning_log import noticed
 
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {Data: lambda data: data.digest}
 LENIENT = {
-    "unjudged": "non_relevant",
-    "unjudged_query": "skip",
-    "null_distance": "not_retrieved",
+    name: next(choice for choice in OPTIONS[name].choices if choice != "error")
+    for name in JudgedOptions.__annotations__
+    if "error" in OPTIONS[name].choices
 }
 
 Function = TypeVar("Function", bound=Callable[..., Any])

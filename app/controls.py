@@ -19,12 +19,12 @@ UNSET = "usual"  # the default of `evaluate`, which depends on the data
 RESET = "reset the cutoff"  # a value can be set only before its widget is made, that is, in the next run
 MOST_CUTOFF = 2**63 - 1
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
-PARAMETERS: Mapping[str, tuple[str, ...]] = {  # of metrics; the first option of each is the default
-    "precision": ("denominator",),
-    "ap": ("denominator",),
-    "wap": ("denominator",),
-    "dcg": ("gain",),
-    "ndcg": ("ideal", "gain"),
+PARAMETERS = {  # of metrics; the first option of each is the default
+    "precision": "denominator",
+    "ap": "denominator",
+    "wap": "denominator",
+    "dcg": "gain",
+    "ndcg": "ideal gain",
 }
 LIMITS: Mapping[str, Named] = {  # of options that are numbers
     "relevant_from": {"low": 0.0},
@@ -58,7 +58,7 @@ def _metric(first: str) -> str:
     """Return the text form of the chosen metric."""
     name = choose_one("Metric", sorted(CATALOGUE), name="metric", default=first)
     parameters = []
-    for parameter in PARAMETERS.get(name, ()):
+    for parameter in PARAMETERS.get(name, "").split():
         options, help = parameter_text(name, parameter)
         # Each metric gets a separate name, because their default denominators differ.
         label, key = f"{parameter.capitalize()} of {name}", f"{name}_{parameter}"
