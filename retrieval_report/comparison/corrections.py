@@ -18,6 +18,10 @@ from retrieval_report.engines.score_grid import Pairs
 from retrieval_report.kernels.lists import Floats
 
 LEAST_RESAMPLES = 9_999
+MOST_COMPARED = (
+    2_000_000_000  # sums of pairs in patterns, some seconds; of more pairs fewer patterns
+)
+MOST_PAIRS = 2_000_000  # so that a thousand patterns are left
 
 
 class Method(NamedTuple):
@@ -49,12 +53,17 @@ def check_correction(correction: object) -> None:
 
 
 def resamples_for(correction: str, pairs: Pairs) -> int:
-    """Return how many sign patterns a correction needs.
+    """Return how many sign patterns a correction needs; of hundreds of thousands of pairs fewer, as
+    many as take some seconds.
 
     >>> resamples_for("max-t", Pairs.every(143)), resamples_for("holm", Pairs.every(143))
     (9999, 1015299)
+    >>> resamples_for("max-t", Pairs.every(1_000))
+    4004
     """
-    return max(LEAST_RESAMPLES, METHODS[correction].resamples_per_pair * pairs.first.size - 1)
+    count = max(pairs.first.size, 1)
+    needed = METHODS[correction].resamples_per_pair * count - 1
+    return max(min(LEAST_RESAMPLES, MOST_COMPARED // count), needed)
 
 
 def corrected(p: Floats, correction: str) -> Floats:

@@ -18,7 +18,7 @@ from retrieval_report.comparison.corrections import (
     family_tests,
     resamples_for,
 )
-from retrieval_report.comparison.significance import paired_t, sign_flips, wilcoxon
+from retrieval_report.comparison.significance import METHODS, paired_t, sign_flips, wilcoxon
 from retrieval_report.comparison.verdicts import equal_values
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
@@ -118,7 +118,8 @@ def compare(
         Only pairs at most so many ranks apart, by the means of each measure, and those with the
         best model; ``family_p`` stays that of all pairs. Default: all pairs.
     resamples
-        Number of random sign patterns or permutations. By default 9999, or for Holm's correction
+        Number of random sign patterns or permutations. By default 9999 (of more than 200 000 pairs
+        fewer, as many as take some seconds), or for Holm's correction
         100 times the number of pairs minus one if that is more: p is at least 1 / (resamples + 1),
         so with fewer no pair of many could pass it. Where at most 13 queries differ, max-T tries
         all patterns, and its p is exact.
@@ -140,7 +141,8 @@ def compare(
         ``t_p``, ``wilcoxon_p`` (zeros dropped; exact below 50 differences of distinct sizes, and up
         to 13 of any; else normal, corrected for ties and continuity), ``permutation_p`` (sign flips
         of the differences: all patterns, ``permutation_method`` "exact", up to 13 non-zero
-        differences, else "sampled": (b + 1) / (B + 1)), all two-sided;
+        differences; "normal" from a thousand even ones on, whose flipped sum has that distribution;
+        else "sampled": (b + 1) / (B + 1)), all two-sided;
         ``family_p`` (corrected by ``family_method``: below it, any false finding in the family is
         as rare as p says, for "bh" the share of false findings) and ``bh_p`` (Benjamini–Hochberg)
         over the ``family``: the pairs of the same metric, cutoff and policy that have a p-value,
@@ -318,10 +320,9 @@ def _tested(scores: Scores, pairs: Pairs, rows: Indices, settings: _Settings) ->
     columns: Columns = {
         name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]
     }
-    p, drawn = sign_flips(value, tested, settings.resamples, settings.seed)
-    words = pl.Series([None, "exact", "sampled"])
+    p, method = sign_flips(value, tested, settings.resamples, settings.seed)
     columns["permutation_p"] = p
-    columns["permutation_method"] = words[np.where(drawn, 2, columns["queries"] > 0)]
+    columns["permutation_method"] = pl.Series(METHODS)[method]
     columns["bh_p"] = corrected(columns[f"{settings.adjust}_p"], "bh")
     if of_single_tests:
         family = corrected(columns[f"{settings.adjust}_p"], correction)

@@ -4,10 +4,12 @@ unpaired.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval_report.engines.score_grid import (
     DIGITS,
@@ -15,13 +17,18 @@ from retrieval_report.engines.score_grid import (
     differences,
     largest,
     rounding,
+    row_ranks,
     shared_queries,
 )
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Floats
 
+NONE, ALL, SAMPLED, NORMAL = range(4)
+METHODS = (None, "exact", "sampled", "normal")  # of the sign-flip test
+Sums = Callable[[Pairs], Floats]  # |sums| of the differences of pairs with flipped signs
 EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
 CHUNK = 512  # sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
-ROWS = 1 << 12  # differences whose flipped sums are held at a time
+ROWS = 256  # pairs whose flipped sums are held at a time
+MANY = 1_000  # so many differences of one size, or as even ones: sums of more are taken as normal
 SHORT = 49  # up to this many non-zero differences, Wilcoxon's distribution without ties is exact, as in R
 
 
@@ -43,7 +50,7 @@ def paired_t(difference: Floats, confidence: float) -> PairedT:
     If all differences are equal, p is 1 if they are 0, else 0, and the interval is the difference
     itself. One query has neither p nor interval.
     """
-    from scipy import stats  # imported here: half a second that only an analysis needs
+    from scipy.special import stdtr, stdtrit  # `scipy.stats` takes half a second to import
 
     paired = ~np.isnan(difference)
     size = paired.sum(axis=1)
@@ -59,8 +66,8 @@ def paired_t(difference: Floats, confidence: float) -> PairedT:
     error = std / np.sqrt(counted)
     ratio = np.divide(np.abs(mean), error, out=np.where(mean == 0, 0.0, np.inf), where=error > 0)
     freedom = np.maximum(size - 1, 1)
-    p = 2 * stats.t.sf(ratio, freedom)
-    reach = stats.t.ppf(0.5 + confidence / 2, freedom) * error
+    p = 2 * stdtr(freedom, -ratio)
+    reach = stdtrit(freedom, 0.5 + confidence / 2) * error
     low, high = mean - reach, mean + reach
     for column in (std, p, low, high):
         column[size < 2] = np.nan
@@ -82,13 +89,13 @@ def wilcoxon(difference: Floats) -> Floats:
     ... ).item()  # 2 of 32 patterns of signs; R prints 0.0369
     0.0625
     """
-    from scipy import special, stats
+    from scipy.special import ndtr
 
     filled = np.nan_to_num(difference)
     zeros = (filled == 0).sum(axis=1)
     count = filled.shape[1] - zeros
     # Zeros rank lowest, so their number takes them off the ranks of the others.
-    ranks = np.sign(filled) * (stats.rankdata(np.abs(filled), axis=1) - zeros[:, None])
+    ranks = np.sign(filled) * (sum(row_ranks(np.abs(filled))) / 2 - zeros[:, None])
     squares = (ranks**2).sum(
         axis=1
     )  # the variance of the sum of ranks with random signs, ties or not
@@ -96,15 +103,28 @@ def wilcoxon(difference: Floats) -> Floats:
     # The sum of positive ranks moves in steps of 1/2 or 1, that of signed ranks in twice these: R
     # takes 1 off it.
     far = np.maximum(np.abs(ranks.sum(axis=1)) - 1.0, 0.0)
-    p: Floats = 2 * special.ndtr(-far / np.sqrt(np.maximum(squares, 1.0)))
+    p: Floats = 2 * ndtr(-far / np.sqrt(np.maximum(squares, 1.0)))
     few = count <= EXACT
     p[few] = exact_sign_flips(np.where(np.isnan(difference[few]), np.nan, ranks[few]))
     short = ~few & untied & (count <= SHORT)
     for size in np.unique(count[short]):
         rows = short & (count == size)
         kept = ranks[rows][ranks[rows] != 0].reshape(-1, size)
-        p[rows] = stats.wilcoxon(kept, axis=1, method="exact").pvalue
+        positive = np.where(kept > 0, kept, 0.0).sum(axis=1).astype(np.intp)
+        p[rows] = _signed_ranks(int(size))[np.minimum(positive, size * (size + 1) // 2 - positive)]
     return p
+
+
+def _signed_ranks(size: int) -> Floats:
+    """Return the two-sided p for every smaller sum of signed ranks 1 … size.
+
+    >>> _signed_ranks(3).tolist()
+    [0.25, 0.5, 0.75, 1.0]
+    """
+    ways = np.ones(1)  # up to 2⁴⁹ patterns of signs, counted exactly
+    for rank in range(1, size + 1):
+        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+    return np.minimum(2 * np.cumsum(ways)[: ways.size // 2 + 1] / 2.0**size, 1.0)
 
 
 def holm(p: Floats) -> Floats:
@@ -128,9 +148,10 @@ def benjamini_hochberg(p: Floats) -> Floats:
     >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.04, 0.04]
     """
-    from scipy import stats
-
-    adjusted: Floats = stats.false_discovery_control(p, method="bh") if p.size else p
+    order = np.argsort(p)
+    raised = p[order] * (p.size / np.arange(1.0, p.size + 1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
     return adjusted
 
 
@@ -172,24 +193,56 @@ def every_pattern(queries: int) -> Floats:
     return np.where((patterns >> np.arange(queries)[:, None]) & 1, -1.0, 1.0)
 
 
-def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[Floats, Bools]:
-    """Return the p of the sign-flip test of every pair, NaN where they share no query, and where
-    its patterns were drawn: for pairs with more than 13 non-zero differences.
+def sign_flips(
+    value: Floats, pairs: Pairs, resamples: int, seed: int
+) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the p of the sign-flip test of every pair, NaN where they share no query, and how it
+    was found, as an index of `METHODS`: all patterns up to 13 non-zero differences; from `MANY` even
+    ones on from the normal distribution, which their sum then has; between these by drawing.
 
-    >>> p, drawn = sign_flips(np.array([[0.5, 0.75, 0.5], [0.0, 0.5, 0.0]]), Pairs.every(2), 99, 0)
-    >>> p.tolist(), drawn.tolist()
-    ([0.25], [False])
+    >>> p, method = sign_flips(np.array([[0.5, 0.75, 0.5], [0.0, 0.5, 0.0]]), Pairs.every(2), 99, 0)
+    >>> p.tolist(), METHODS[method.item()]
+    ([0.25], 'exact')
     """
-    p = np.concatenate(
-        [
-            exact_sign_flips(differences(value, part), largest(value, part))
-            for part in pairs.blocks(value.shape[1])
-        ]
-    )
-    drawn: Bools = np.isnan(p) & (shared_queries(value, pairs) > 0)
+    from scipy.special import ndtr
+
+    found = []
+    for part in pairs.blocks(value.shape[1]):
+        difference = differences(value, part)
+        p = exact_sign_flips(difference, largest(value, part))
+        spread = spreads(difference)
+        normal = np.isnan(p) & (spread.length > 0) & (spread.even >= MANY)
+        far = np.maximum(np.abs(np.nansum(difference, axis=1)) - spread.least, 0.0)
+        p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
+        found.append((p, normal))
+    p, normal = (np.concatenate(column) for column in zip(*found, strict=True))
+    drawn = np.isnan(p) & (shared_queries(value, pairs) > 0)
     if drawn.any():
         p[drawn] = sampled_sign_flips(value, pairs.part(drawn), resamples, seed)
-    return p, drawn
+    return p, np.select([drawn, normal, ~np.isnan(p)], [SAMPLED, NORMAL, ALL], NONE)
+
+
+class Spreads(NamedTuple):
+    """What the sum of the differences of each pair with random signs depends on."""
+
+    length: Floats  # √Σ d², its standard deviation
+    even: Floats  # (Σ d²)² / Σ d⁴: as many differences of one size have the same kurtosis
+    least: Floats  # the smallest difference, half the step in which sums of equal ones move
+
+
+def spreads(difference: Floats) -> Spreads:
+    """Return these of each row; without a difference there is nothing to draw.
+
+    >>> [part.tolist() for part in spreads(np.array([[3.0, -3.0, np.nan, 3.0, 3.0], [0.0] * 5]))]
+    [[6.0, 0.0], [4.0, inf], [3.0, 0.0]]
+    """
+    size = np.abs(np.nan_to_num(difference))
+    length = np.sqrt((size**2).sum(axis=1))
+    unit = np.where(length > 0, length, 1.0)
+    fourth = ((size / unit[:, None]) ** 4).sum(axis=1)
+    even = np.divide(1.0, fourth, out=np.full_like(length, np.inf), where=fourth > 0)
+    least = np.where(size > 0, size, np.inf).min(axis=1, initial=np.inf)
+    return Spreads(length, even, np.where(length > 0, least, 0.0))
 
 
 def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
@@ -198,16 +251,70 @@ def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -
     Every query has one sign per pattern, shared by all pairs. The patterns depend only on the
     ``seed`` and on the number of queries.
     """
-    reached = []
-    for part in pairs.blocks(1, ROWS):
-        difference = np.nan_to_num(value[part.first] - value[part.second])
-        seen = np.abs(difference.sum(axis=1)) - rounding(value, part)
-        reached.append(np.zeros(seen.size, np.int64))
-        for signs in random_signs(value.shape[1], resamples, seed):
-            flipped = np.abs(difference @ signs)
-            reached[-1] += np.count_nonzero(flipped >= seen[:, None], axis=1)
-    p: Floats = (np.concatenate(reached) + 1) / (resamples + 1)
+    seen = np.concatenate(
+        [
+            np.abs(np.nansum(value[part.first] - value[part.second], axis=1))
+            - rounding(value, part)
+            for part in pairs.blocks(value.shape[1])
+        ]
+    )
+    reached = np.zeros(seen.size, np.int64)
+    for sums in flipped_sums(value, resamples, seed):
+        for start in range(0, seen.size, ROWS):
+            rows = slice(start, start + ROWS)
+            flipped = sums(pairs.part(rows))
+            reached[rows] += np.count_nonzero(flipped >= seen[rows, None], axis=1)
+    p: Floats = (reached + 1) / (resamples + 1)
     return p
+
+
+def flipped_sums(
+    value: Floats, resamples: int, seed: int, *, normal: bool = False
+) -> Iterator[Sums]:
+    """Yield, for `CHUNK` random patterns of signs at a time, what returns the sums of pairs (pairs,
+    patterns); with ``normal``, of as many draws from the normal distribution with the same
+    covariance, which cost the same for any number of queries.
+    """
+    if normal:
+        draws = _normal_sums(np.nan_to_num(value), resamples, seed)
+        yield from (partial(_apart, sums) for sums in draws)
+        return
+    yield from (sums_with(value, signs) for signs in random_signs(value.shape[1], resamples, seed))
+
+
+def sums_with(value: Floats, signs: Floats) -> Sums:
+    """Return what gives the sums of pairs with these patterns of signs (queries, patterns)."""
+    # The sum of a pair is then the difference of their sums.
+    if same_queries(value):
+        return partial(_apart, np.nan_to_num(value) @ signs)
+    return partial(_turned, value, signs)
+
+
+def same_queries(value: Floats) -> bool:
+    """Return whether all models have scores for the same queries."""
+    missing = np.isnan(value)
+    return bool((missing == missing[:1]).all())
+
+
+def _apart(sums: Floats, pairs: Pairs) -> Floats:
+    flipped = sums[pairs.first]
+    flipped -= sums[pairs.second]
+    return np.abs(flipped, out=flipped)
+
+
+def _turned(value: Floats, signs: Floats, pairs: Pairs) -> Floats:
+    flipped: Floats = np.nan_to_num(value[pairs.first] - value[pairs.second]) @ signs
+    return np.abs(flipped, out=flipped)
+
+
+def _normal_sums(value: Floats, resamples: int, seed: int) -> Iterator[Floats]:
+    """Yield draws (models, draws) with the covariance of sums with random signs."""
+    centred = value - value.mean(axis=0)  # what models share cancels in every pair
+    variance, axes = np.linalg.eigh(centred @ centred.T)
+    root = axes * np.sqrt(np.maximum(variance, 0.0))
+    generator = np.random.default_rng(seed)
+    for done in range(0, resamples, CHUNK):
+        yield root @ generator.standard_normal((min(CHUNK, resamples - done), len(value))).T
 
 
 def random_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:

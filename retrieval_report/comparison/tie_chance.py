@@ -45,27 +45,31 @@ def tie_chances(
 
     Nothing is known of policies other than expected.
     """
-    found = [UNKNOWN] * pairs.first.size
+    size = pairs.first.size
+    numbers = dict(zip(CHANCES, np.full((len(UNKNOWN) - 1, size), np.nan), strict=False))
+    method = np.full(size, None, np.object_)
     if scores.measure[2] == "expected":
         known = ranges(scores)
         lead = columns["difference"] * columns["queries"]
         bounds = np.stack(tail_bounds(known, pairs, lead), axis=1)
         still, apart = over_pairs(known.loose, known.value, pairs) == 0, _apart(scores, pairs)
+        paired, level, sure = columns["queries"] > 0, lead == 0, (apart > 0) & (lead != 0)
+        cut = paired & (columns["truncated_queries"] > 0) & ~sure
+        certain = paired & ~cut & ~level & (still | sure)
+        method[cut], method[certain] = "truncated", "exact"
+        for name in ("p_tie_low", "p_tie", "p_tie_high"):
+            numbers[name][certain] = 0.0
+        numbers["p_equal"][certain & (still | (apart > 1))] = 0.0
+        numbers["p_equal"][paired & ~cut & level & still] = 1.0
         reversals = Reversals(known, lists)
-        for pair in np.flatnonzero(columns["queries"] > 0).tolist():
-            sure = apart[pair] and lead[pair] != 0
-            if columns["truncated_queries"][pair] and not sure:
-                found[pair] = UNKNOWN._replace(method="truncated")
-            elif lead[pair] == 0 and still[pair]:
-                found[pair] = UNKNOWN._replace(equal=1.0)
-            elif still[pair] or sure:
-                equal = 0.0 if still[pair] or apart[pair] > 1 else np.nan
-                found[pair] = Chance(0.0, 0.0, 0.0, equal, "exact")
-            else:
-                two = int(pairs.first[pair]), int(pairs.second[pair])
-                deviation = columns["tie_std"][pair] * columns["queries"][pair]
-                found[pair] = _undecided_pair(reversals, two, lead[pair], deviation, bounds[pair])
-    return pl.DataFrame(found, schema=CHANCES, orient="row").to_dict()
+        for pair in np.flatnonzero(paired & ~cut & ~certain & ~(level & still)).tolist():
+            two = int(pairs.first[pair]), int(pairs.second[pair])
+            deviation = columns["tie_std"][pair] * columns["queries"][pair]
+            chance = _undecided_pair(reversals, two, lead[pair], deviation, bounds[pair])
+            for column, number in zip(numbers.values(), chance, strict=False):
+                column[pair] = number
+            method[pair] = chance.method
+    return pl.DataFrame({**numbers, "p_tie_method": method.tolist()}, schema=CHANCES).to_dict()
 
 
 def _undecided_pair(

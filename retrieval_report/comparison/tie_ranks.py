@@ -26,6 +26,7 @@ from retrieval_report.engines.score_grid import (
     best_first,
     complete_queries,
     measured,
+    row_ranks,
     settled_means,
 )
 from retrieval_report.kernels.lists import Bools, Floats
@@ -231,10 +232,7 @@ def _ranked(
 
 def _order(means: Floats) -> tuple[Floats, Floats]:
     """Best and worst rank of each model of each row; they differ where means are equal."""
-    from scipy import stats
-
-    fallen = -settled_means(means)
-    return stats.rankdata(fallen, "min", axis=1), stats.rankdata(fallen, "max", axis=1)
+    return row_ranks(-settled_means(means))
 
 
 def _ranks(means: _Means, drawn: Floats) -> tuple[Floats, Floats]:

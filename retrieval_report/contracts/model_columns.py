@@ -16,7 +16,7 @@ comparison: compare
   ci_low | | | lower end of the 95% interval of the difference
   ci_high
   {P_VALUES}
-  permutation_method | text | Patterns | exact (all patterns) or sampled
+  permutation_method | text | Patterns | exact (all patterns), sampled, or normal (of a thousand even differences)
   family_p
   bh_p | chance | p (BH) | p-value after Benjamini and Hochberg's correction
   family family_method

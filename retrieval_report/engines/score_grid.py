@@ -19,7 +19,7 @@ from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import BOUNDS, SCORE
 from retrieval_report.kernels.lists import Bools, Floats
 
-BLOCK = 1 << 22  # differences held at a time
+BLOCK = 1 << 18  # differences held at a time
 DIGITS = 12  # scores are exact to 1e-12, so smaller differences count as equal
 Indices = NDArray[np.intp]
 Measure = tuple[str, int | None, str]  # metric, cutoff and policy
@@ -278,6 +278,26 @@ def best_first(means: Floats) -> Indices:
     """
     order: Indices = np.argsort(-settled_means(means), kind="stable")
     return order
+
+
+def row_ranks(values: Floats) -> tuple[Floats, Floats]:
+    """Return the first and the last rank, from 1 for the smallest, of what equals each value of a
+    row.
+
+    >>> [ranks.tolist() for ranks in row_ranks(np.array([[0.5, 0.1, 0.5]]))]
+    [[[2.0, 1.0, 2.0]], [[3.0, 1.0, 3.0]]]
+    """
+    order = np.argsort(values, axis=1)
+    ranked = np.take_along_axis(values, order, axis=1)
+    number = np.arange(1.0, values.shape[1] + 1)
+    other = ranked[:, 1:] != ranked[:, :-1]
+    edge = np.ones((len(values), min(values.shape[1], 1)), np.bool_)
+    lowest = np.where(np.hstack([edge, other]), number, 1.0)
+    highest = np.where(np.hstack([other, edge]), number, number.size)[:, ::-1]
+    first, last = np.empty_like(ranked), np.empty_like(ranked)
+    np.put_along_axis(first, order, np.maximum.accumulate(lowest, axis=1), axis=1)
+    np.put_along_axis(last, order, np.minimum.accumulate(highest, axis=1)[:, ::-1], axis=1)
+    return first, last
 
 
 def tie_means(scores: pl.DataFrame) -> pl.DataFrame:

@@ -8,15 +8,17 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
+from pathlib import Path
 from typing import Any
 
 import jinja2
 import polars as pl
 
-from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
 from retrieval_report.metrics.record import Metric
@@ -25,6 +27,7 @@ from retrieval_report.study.contents import Report
 from retrieval_report.study.pictures import Picture
 from retrieval_report.study.tables import report_tables
 from retrieval_report.study.terminal import visible
+from retrieval_report.writing.files import write_files
 
 # Characters that could end the script element, start a comment, or end a line in older JavaScript.
 UNSAFE_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -137,7 +140,17 @@ def vega_bundle() -> str:
     """
     import vl_convert
 
-    bundle: str = vl_convert.javascript_bundle(SNIPPET)
+    # The same for a version, and two seconds to make: kept beside the compiled code, if that can be.
+    name = hashlib.sha256(
+        f"{metadata.version('vl-convert-python')} {SNIPPET}".encode()
+    ).hexdigest()[:24]
+    kept = Path(__file__).parent / "__pycache__" / f"vega.{name}.js"
+    if kept.is_file():
+        bundle = kept.read_text(encoding="utf-8")
+    else:
+        bundle = vl_convert.javascript_bundle(SNIPPET)
+        with suppress(RetrievalReportError):
+            write_files({kept: bundle.encode()})
     return f"(()=>{{{bundle}}})();".replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

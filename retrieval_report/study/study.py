@@ -24,6 +24,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options
 from retrieval_report.contracts.significance_tests import MAX_T
+from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import measure_text, parse_measure, parse_metrics
@@ -156,7 +157,7 @@ class Study:
 
     def _look(self, data: Data, view: View) -> None:
         """Hold data and a view of it, refusing immediately what could not be answered later."""
-        self._data, self._view = data, view
+        self._data, self._view = data, replace(view, draws=data.affordable(view.draws))
         view.check(data.frames["queries"], self.model_names)
 
     def _with(self, view: View) -> Self:
@@ -373,8 +374,9 @@ class Study:
         selected queries.
         """
         data = self._data if self._view.queries is None else self._data_of_queries
-        drawn = drawn_means(data, self.measures, self._view.draws)
-        return self._at_measures(self._of_models(drawn))
+        return self._at_measures(
+            self._of_models(drawn_means(data, self.measures, self._view.draws))
+        )
 
     @answer
     def _data_of_queries(self) -> Data:
@@ -394,9 +396,11 @@ class Study:
         """
         return self._compared()
 
-    @answer
-    def _comparison_of_expected(self) -> pl.DataFrame:
-        return self._compared(policies="expected")
+    @property
+    def _undrawn(self) -> Self:
+        """The study under the policies that need no random orders, if there are any."""
+        exact = [policy for policy in self.policies if policy != "shuffled"]
+        return self.under(*exact) if exact else self
 
     def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
         """The result of :func:`compare` by tests of choice, or of some models; of two, it is first
@@ -428,11 +432,11 @@ class Study:
         queries leave open.
         """
         # Draws over some of the queries would take a run of their own, which takes long.
-        drawn = self._view.queries is None and "shuffled" in self.policies
+        drawn = self._view.queries is None and self.average == "micro" and self._data.few_items
         return leaderboard(
-            self.scores,
+            self._undrawn.scores,
             policies="expected",
-            shuffled=self.shuffled if drawn and self.average == "micro" else None,
+            shuffled=self.shuffled if drawn and "shuffled" in self.policies else None,
             seed=self._view.draws.seed,
             correction=self._view.correction,
             letters=self._view.letters,
@@ -456,7 +460,7 @@ class Study:
         """Return the same for the first two models by another measure."""
         names = self._first_two((metric, cutoff))
         # These policies show how tie order can change a difference.
-        known = self.scores.filter(pl.col("policy").is_in(["expected", "worst", "best"]))
+        known = self._undrawn.scores.filter(pl.col("policy").is_in(["expected", "worst", "best"]))
         return deciding_queries(known, *names) if len(names) == 2 else pl.DataFrame()
 
     @answer
@@ -506,7 +510,7 @@ class Study:
         by, queries = self._view.by, self._data.frames["queries"]
         if by is None:
             return pl.DataFrame()
-        return segment_winners(self.scores.filter(policy="expected"), queries, by)
+        return segment_winners(self.under("expected").scores, queries, by)
 
     @answer
     def no_worse(self) -> pl.DataFrame:
@@ -516,7 +520,7 @@ class Study:
         baseline, margin = self._view.baseline, self._view.margin
         if baseline is None or margin is None:
             return pl.DataFrame()
-        return no_worse(self.scores, baseline=baseline, margin=margin, policies="expected")
+        return no_worse(self._undrawn.scores, baseline=baseline, margin=margin, policies="expected")
 
     @property
     def costs(self) -> pl.DataFrame:
@@ -565,7 +569,7 @@ class Study:
     @answer
     def query_table(self) -> pl.DataFrame:
         """The result of :func:`query_table`: every query of every model."""
-        return query_table(self.scores)
+        return query_table(self._undrawn.scores)
 
     @answer
     def queries(self) -> pl.DataFrame:
@@ -582,7 +586,8 @@ class Study:
         if self.like is not None:
             every = self._emulated.sources()
             sources = [rules[:2] for rules in every if self.measures[0] in rules[2]]
-        parts = [mean_distribution(*source, self.summary, *self.measures[0]) for source in sources]
+        summary = self._undrawn.summary
+        parts = [mean_distribution(*source, summary, *self.measures[0]) for source in sources]
         return pl.concat([pl.DataFrame(schema=MEAN_DISTRIBUTION), *parts])
 
     @property
@@ -595,7 +600,7 @@ class Study:
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
         not known.
         """
-        here = self.narrowed(self.measures[0])
+        here = self._undrawn.narrowed(self.measures[0])
         estimate = notices(here.summary, here.truncation, measure=self.measures[0])
         return (*estimate, *uneven_lengths(here.scores, here.measures))
 
@@ -611,26 +616,18 @@ class Study:
 
     @answer
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
-        here = self.narrowed(self.measures[0])
-        # Of other measures only the expected winner is named, so they need no random orders.
-        others = self.under("expected").summary
-        keys = ["metric", "cutoff"]
-        others = others.join(
-            here.summary, on=keys, how="anti", nulls_equal=True, maintain_order="left"
-        )
-        return self._verdict(pl.concat([here.summary, others]), here.flips, self.measures[0])
-
-    def _verdict(
-        self, summary: pl.DataFrame, pairs: pl.DataFrame, measure: Measure
-    ) -> tuple[str, tuple[str, ...]]:
-        ties = naive_ties(self.like, self.options.naive_order)
+        # Random orders take long, and what they show is known exactly.
+        here = self._undrawn.narrowed(self.measures[0])
+        metric, cutoff = self.measures[0]
+        # Of other measures only the expected winner is named.
+        others = self.under("expected").summary.filter(~at_measure(metric, cutoff))
         return verdict(
-            summary,
-            pairs,
+            pl.concat([here.summary, others]),
+            here.flips,
             self.no_worse,
-            metric=measure[0],
-            cutoff=measure[1],
-            ties=ties,
+            metric=metric,
+            cutoff=cutoff,
+            ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
         )
 
@@ -638,7 +635,7 @@ class Study:
         """Expected scores, with one row per model (best by the headline measure first) and one
         column per measure.
         """
-        expected = self.summary.filter(policy="expected")
+        expected = self.under("expected").summary
         labels = [measure_text(*row) for row in expected.select("metric", "cutoff").rows()]
         wide = expected.with_columns(measure=pl.Series(labels, dtype=pl.String)).pivot(
             "measure", index="model", values="value", maintain_order=True
@@ -669,7 +666,8 @@ class Study:
                 f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
             )
         measure = self._headline(headline)
-        status, sentences = self._verdict(self.summary, self.flips, measure)
+        frames = {question.name: question.ask(self, measure) for question in QUESTIONS}
+        headed = self.narrowed(*dict.fromkeys((measure, *self.measures)))
         names = [measure_text(*known) for known in self.measures]
         also = {"average": self.average, **self.also}
         parameters = parameters_of(names, self.part, self.like, also, self.options)
@@ -678,9 +676,9 @@ class Study:
             title=title,
             metric=measure[0],
             cutoff=measure[1],
-            verdict=sentences,
-            status=status,
-            frames={question.name: question.ask(self, measure) for question in QUESTIONS},
+            verdict=headed.sentences,
+            status=headed.status,
+            frames=frames,
             parameters=parameters,
             command=call if command is None else command,
         )
@@ -745,7 +743,7 @@ class Study:
 
     def __repr__(self) -> str:
         """Return the verdict and the leaderboard of the headline measure as text."""
-        board = means.board_at(self.summary, self.measures[0])
+        board = means.board_at(self._undrawn.summary, self.measures[0])
         lines = [
             *(visible(line) for line in self.verdict),
             "",
@@ -755,7 +753,7 @@ class Study:
 
     def _repr_html_(self) -> str:
         """Return the same as HTML without scripts and without network."""
-        return html_page(self.verdict, means.board_at(self.summary, self.measures[0]))
+        return html_page(self.verdict, means.board_at(self._undrawn.summary, self.measures[0]))
 
     def _known_as(self, measure: Measure) -> Measure:
         """How the scores name a measure that was asked for: `like` may define it otherwise."""
@@ -772,9 +770,9 @@ class Study:
         names = ", ".join(measure_text(*measure) for measure in self.measures)
         raise ParameterError(f"headline: {text!r} is not one of {names}")
 
-    def narrowed(self, measure: Measure) -> Self:
-        """Return the study at one measure as the scores name it, which may have no text."""
-        return self._with(replace(self._view, measures=(measure,)))
+    def narrowed(self, *measures: Measure) -> Self:
+        """Return the study at some measures as the scores name them, which may have no text."""
+        return self._with(replace(self._view, measures=measures))
 
     @property
     def _options(self) -> Named:
@@ -834,9 +832,13 @@ class Study:
         # p-values.
         if self.average != "micro" or len(self.model_names) < 2:
             return None
-        if "expected" not in self.policies or self._data.found.known(("comparison", self._view)):
+        if "expected" not in self.policies:
             return self.comparison
-        exact = self._comparison_of_expected
+        whole = self._with(replace(self._view, measures=None, policies=None))
+        if self._data.found.known(("comparison", whole._view)):
+            found = at_measures(self.measures, whole.comparison)
+            return found.filter(pl.col("policy").is_in(self.policies))
+        exact = self._compared(policies="expected")
         # Where queries are missing, the means that all policies have of the same queries are needed
         # too.
         return self.comparison if exact["unpaired"].sum() else exact

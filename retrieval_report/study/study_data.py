@@ -38,6 +38,7 @@ from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 Measure = tuple[str, int | None]
 ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
+FEW_ITEMS = 1_200_000  # of all lists; 100 random orders of so many take some seconds
 MOST_KEPT = 200  # answers of one study and all narrower ones
 AVERAGES = ("micro", "macro", "weighted")
 # The options that also decide in the tie profile and the hints, in the coverage by judgements, which
@@ -135,6 +136,23 @@ class Data:
         """The rankings joined with judgements and queries, once."""
         options = options_with(self.options, policies=self.policies)
         return self.found.find("judged", lambda: judge(**self.frames, options=options))
+
+    @cached_property
+    def items(self) -> int:
+        """Return how many items all lists have together."""
+        rankings = self.frames["rankings"]
+        return int(rankings["count"].sum()) if "count" in rankings.columns else rankings.height
+
+    @property
+    def few_items(self) -> bool:
+        """Return whether random orders take no more than some seconds."""
+        return self.items <= FEW_ITEMS
+
+    def affordable(self, draws: Draws) -> Draws:
+        """Return the settings with fewer random orders, if their usual number would take long."""
+        if draws.shuffles != Draws().shuffles or self.few_items:
+            return draws
+        return draws._replace(shuffles=max(1, draws.shuffles * FEW_ITEMS // self.items))
 
     @property
     def policies(self) -> tuple[str, ...]:
@@ -242,7 +260,7 @@ def scores_under(
         Settings of the policy shuffled.
     """
     if "shuffled" not in policies:
-        return _exact(data, draws).filter(pl.col("policy").is_in(policies))
+        return _exact(data, draws, policies).filter(pl.col("policy").is_in(policies))
     if _at_once(data, measures, draws):
         found = _everything(data, draws)[0]
     else:
@@ -286,13 +304,19 @@ def _everything(data: Data, draws: Draws) -> Scored:
     return data.found.find(("everything", draws), make)
 
 
-def _exact(data: Data, draws: Draws) -> pl.DataFrame:
-    """Return scores under all policies that need no random orders."""
+def _exact(data: Data, draws: Draws, policies: Sequence[str] = ALL_POLICIES) -> pl.DataFrame:
+    """Return scores under all policies that need no random orders, or under expected if that is all
+    that is asked and known so far: a table needs no more, which takes a quarter of the time.
+    """
     exact = [policy for policy in data.policies if policy != "shuffled"]
+    known = data.found.known("exact") or data.found.known(("everything", draws))
+    if tuple(policies) == ("expected",) and data.like is None and not known:
+        exact = ["expected"]
     if data.like is not None or data.found.known(("everything", draws)):
         return _everything(data, draws)[0].filter(pl.col("policy").is_in(exact))
     return data.found.find(
-        "exact", lambda: evaluate(data.judged, **data.asked, policies=exact, **data.options)
+        "exact" if len(exact) > 1 else "expected",
+        lambda: evaluate(data.judged, **data.asked, policies=exact, **data.options),
     )
 
 

@@ -4,6 +4,7 @@ is made of it.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -14,8 +15,9 @@ import pytest
 import retrieval_report as rr
 from made_scores import scores_of, within
 from real_data import adhoc
-from retrieval_report.comparison import max_t
+from retrieval_report.comparison import max_t, significance
 from retrieval_report.comparison.max_t import step_down
+from retrieval_report.comparison.significance import METHODS, sign_flips
 from retrieval_report.engines.score_grid import Pairs
 from retrieval_report.study.samples import sample_folder
 
@@ -142,7 +144,7 @@ def test_blocks_of_pairs_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None
     values = np.random.default_rng(3).random((9, 15))
     values[4, 3] = np.nan
     whole = step_down(values, Pairs.every(9), 1_000, 3)
-    monkeypatch.setattr(max_t, "STEP", 5)
+    monkeypatch.setattr(max_t, "ROWS", 5)
     np.testing.assert_array_equal(step_down(values, Pairs.every(9), 1_000, 3), whole)
 
 
@@ -312,3 +314,28 @@ def test_verdict_ranks_and_marks_say_the_same_of_many_models(correction: str) ->
         if line.endswith("* |") and not line.endswith("** |")
     ]
     assert len(starred) == worse
+
+
+def test_thousands_of_queries_are_tested_as_patterns_of_signs_would(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    generator = np.random.default_rng(8)
+    values = generator.random((4, 4_000)) + np.array([0.0, 0.006, 0.012, 0.02])[:, None]
+    pairs = Pairs.every(4)
+    normal, (single, method) = step_down(values, pairs, 9_999, 0), sign_flips(values, pairs, 99, 0)
+    assert [METHODS[found] for found in method] == ["normal"] * 6
+    for module in (max_t, significance):
+        monkeypatch.setattr(module, "MANY", math.inf)
+    np.testing.assert_allclose(normal, step_down(values, pairs, 9_999, 0), atol=0.02)
+    drawn, method = sign_flips(values, pairs, 9_999, 0)
+    assert [METHODS[found] for found in method] == ["sampled"] * 6
+    np.testing.assert_allclose(single, drawn, atol=0.02)
+
+
+def test_wins_of_one_size_are_as_far_as_half_a_step_nearer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sum of 1 024 signs is binomial: that 560 or more agree is known exactly."""
+    values = np.zeros((2, 1_024))
+    values[0, :560], values[1, 560:] = 1.0, 1.0
+    exact = 2 * sum(math.comb(1_024, n) for n in range(560, 1_025)) / 2**1_024
+    p, _ = sign_flips(values, Pairs.every(2), 99, 0)
+    assert p.item() == pytest.approx(exact, rel=0.01)

@@ -81,8 +81,34 @@ def test_one_measure_draws_random_orders_of_its_metric_alone(
     monkeypatch.setattr(study_data, "evaluate_with_draws", listen)
     made = study().at("ndcg@3", "ap@3")
     assert made.verdict
-    assert made.verdict == study().at("ndcg@3", "ap@3").verdict
-    assert asked == ["ndcg", "ndcg"]  # of two studies
+    assert asked == []
+    assert made.at("ndcg@3").summary.height
+    assert made.at("ndcg@3").flips.height
+    assert asked == ["ndcg"]
+
+
+def test_a_table_scores_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def listen(rows: Any, **given: Any) -> Any:
+        asked.append(given["policies"])
+        return rr.evaluate(rows, **given)
+
+    monkeypatch.setattr(study_data, "evaluate", listen)
+    made = study()
+    assert_frame_equal(made.table(), made.under("expected", "naive").table())
+    assert asked == [["expected"]]
+
+
+def test_many_items_are_shuffled_less_often_unless_a_number_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(study_data, "FEW_ITEMS", RANKINGS.height // 4)
+    made = rr.Study(RANKINGS, "ndcg@3")
+    assert made.options.shuffles < 30
+    assert made.shuffled["draw"].n_unique() == made.options.shuffles
+    assert set(made.leaderboard["tie_rank_low"]) <= {1, 2, 3}
+    assert made.using(shuffles=40).options.shuffles == 40
 
 
 def test_other_random_orders_and_averages_share_exact_scores(

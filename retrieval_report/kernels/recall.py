@@ -1,0 +1,140 @@
+"""Interpolated precision of lists whose relevant items tie with others, at numbers of hits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval_report.kernels.compile import allocating, kernel
+from retrieval_report.kernels.lists import Floats, Integers
+
+
+class HitTies(NamedTuple):
+    """The ties that hold relevant items, of all lists."""
+
+    start: Integers  # (lists + 1,) first tie of each list
+    before: Integers  # items in front of each
+    items: Integers
+    relevant: Integers
+    hits: Integers  # relevant items in front of each
+
+
+@allocating
+def precision_along(
+    ties: HitTies, needed: NDArray[np.int64], last: bool, value: NDArray[np.float64]
+) -> None:
+    """Write the interpolated precision of each list (lists, levels) from so many ``needed`` hits on,
+    where the relevant items of every tie come first, or last.
+    """
+    for q in range(ties.start.size - 1):
+        first, end = ties.start[q], ties.start[q + 1]
+        total = ties.hits[end - 1] + ties.relevant[end - 1] if end > first else 0
+        best = np.zeros(total + 1)
+        for tie in range(first, end):
+            front = ties.before[tie] + (ties.items[tie] - ties.relevant[tie] if last else 0)
+            for number in range(1, ties.relevant[tie] + 1):
+                hits = ties.hits[tie] + number
+                best[hits - 1] = hits / (front + number)
+        for hits in range(total - 1, -1, -1):
+            best[hits] = max(best[hits], best[hits + 1])
+        for level in range(needed.shape[1]):
+            value[q, level] = best[min(needed[q, level] - 1, total)]
+
+
+@allocating
+def expected_precision(
+    ties: HitTies,
+    needed: NDArray[np.int64],
+    most: float,
+    value: NDArray[np.float64],
+    std: NDArray[np.float64],
+) -> None:
+    """Write mean and standard deviation over all orders of the ties; NaN for lists that take more
+    than so many steps.
+
+    The maximum is at most x if every relevant item from the needed one on stands far enough behind.
+    The ties are independent, and inside one the chance is found slot by slot, for all values x that
+    can come about at once.
+    """
+    for q in range(ties.start.size - 1):
+        first, end = ties.start[q], ties.start[q + 1]
+        count, largest, steps = 0, 0, 0.0
+        for tie in range(first, end):
+            count += ties.relevant[tie] * (ties.items[tie] - ties.relevant[tie] + 1)
+            largest = max(largest, ties.relevant[tie])
+            steps += ties.items[tie] * ties.relevant[tie]
+        precision = np.empty(count)
+        count = 0
+        for tie in range(first, end):
+            for number in range(1, ties.relevant[tie] + 1):
+                for other in range(ties.items[tie] - ties.relevant[tie] + 1):
+                    rank = ties.before[tie] + number + other
+                    precision[count] = (ties.hits[tie] + number) / rank
+                    count += 1
+        precision.sort()
+        count = _distinct(precision)
+        precision = precision[:count]
+        unknown = np.nan if count * steps > most else 0.0
+        value[q], std[q] = unknown, unknown
+        if count * steps > most:
+            continue
+        later, chance = np.ones(count), np.empty((largest + 1, count))
+        for back in range(1, end - first + 1):
+            tie = end - back
+            for level in range(needed.shape[1]):
+                least = needed[q, level] - ties.hits[tie]
+                if level > 0 and needed[q, level] == needed[q, level - 1]:
+                    value[q, level], std[q, level] = value[q, level - 1], std[q, level - 1]
+                elif 0 < least <= ties.relevant[tie]:
+                    _find_chances(ties, tie, least, precision, chance)
+                    below = later * chance[ties.relevant[tie]]
+                    mean, square = 0.0, 0.0
+                    for x in range(count):
+                        share = below[x] - (below[x - 1] if x > 0 else 0.0)
+                        mean += share * precision[x]
+                    for x in range(count):
+                        share = below[x] - (below[x - 1] if x > 0 else 0.0)
+                        square += share * (precision[x] - mean) ** 2
+                    value[q, level], std[q, level] = mean, max(square, 0.0) ** 0.5
+            _find_chances(ties, tie, 1, precision, chance)
+            later *= chance[ties.relevant[tie]]
+
+
+@kernel
+def _distinct(rising: Floats) -> int:
+    """Move what differs to the front; return how much it is."""
+    count = 0
+    for value in rising:
+        if count == 0 or value != rising[count - 1]:
+            rising[count] = value
+            count += 1
+    return count
+
+
+@kernel
+def _find_chances(
+    ties: HitTies, tie: int, least: int, precision: Floats, chance: NDArray[np.float64]
+) -> None:
+    """Write into the last row of a tie the chance that its relevant items, from the ``least``-th on,
+    have at most each of the precisions; row j is the chance of j relevant items so far.
+    """
+    relevant = ties.relevant[tie]
+    chance[: relevant + 1] = 0.0
+    chance[0] = 1.0
+    for slot in range(1, ties.items[tie] + 1):
+        left = ties.items[tie] - slot + 1
+        for j in range(min(slot, relevant), -1, -1):
+            stay = max(1.0 - (relevant - j) / left, 0.0)
+            share = min((relevant - j + 1.0) / left, 1.0)  # of a relevant item next
+            from_here = 0  # the first precision that the hit does not exceed
+            if j == 0:
+                from_here = precision.size
+            elif j >= least:
+                reached = (ties.hits[tie] + j) / (ties.before[tie] + slot)
+                from_here = np.searchsorted(precision, reached)
+            for x in range(from_here):
+                chance[j, x] *= stay
+            for x in range(from_here, precision.size):
+                chance[j, x] = chance[j, x] * stay + chance[j - 1, x] * share
