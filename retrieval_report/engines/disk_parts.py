@@ -45,6 +45,8 @@ def copied_parts(
     ``results`` is the number of results per query: with short lists, they need more memory than the
     rows.
     """
+    from tqdm import tqdm
+
     if table.rows > MOST_ROWS:
         raise DataError(
             f"rankings: {table.rows} rows are more than {MOST_ROWS}; score the files in several "
@@ -55,8 +57,6 @@ def copied_parts(
     # Rows out of order need about twice the memory of ordered ones: an index, and often a tie for
     # each row.
     size = max(2 * table.rows, queries * results // RESULTS_PER_ROW)
-    from tqdm import tqdm
-
     parts = max(1, min(-(-size // rows_per_part), MOST_PARTS))
     if not {"row", "count"} & set(table.empty.columns):
         rows = rows.with_row_index("row")

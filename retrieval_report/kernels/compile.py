@@ -84,8 +84,6 @@ class Kernel:
 
     def compiles(self, *arguments: Any) -> bool:
         """Return whether to run compiled code, as all calls so far suggest."""
-        if self._options.get("no_cpython_wrapper", True):  # Python cannot call its compiled form
-            return False
         if "compiled" in self.__dict__:
             return True
         work = self.costs(*arguments)
@@ -102,13 +100,22 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Callable[..., Any]:
-        """The function as Numba compiles it."""
+        """The function as Numba compiles it, for Python to call."""
         from retrieval_report.kernels import compiler
 
         with LOCK:
-            if self.name in compiler.INSTRUCTIONS:
-                return compiler.INSTRUCTIONS[self.name]
-            return compiler.compiled(self._form("compiled"), self._options)
+            return compiler.compiled(self._form("part"), self._options)
+
+    @cached_property
+    def part(self) -> Callable[..., Any]:
+        """The same for other kernels to call; what Python needs takes a tenth of compiling."""
+        from retrieval_report.kernels import compiler
+
+        with LOCK:
+            own = self._form("part")
+            own.__qualname__ += ".part"  # stored beside the form that Python calls
+            options = self._options | {"no_cpython_wrapper": True}
+            return compiler.INSTRUCTIONS.get(self.name) or compiler.compiled(own, options)
 
     def _form(self, form: str) -> Callable[..., Any]:
         """Return the function with every Kernel that it names in one form."""
@@ -164,7 +171,7 @@ def kernel(function: Function) -> Function:
     >>> kernel(lambda x: x + 1)(1)
     2
     """
-    return cast(Function, Kernel(function, {"_nrt": False, "no_cpython_wrapper": False}))
+    return cast(Function, Kernel(function, {"_nrt": False}))
 
 
 def allocating(function: Function) -> Function:
@@ -175,13 +182,11 @@ def allocating(function: Function) -> Function:
     >>> allocating(lambda size: np.zeros(size))(2)
     array([0., 0.])
     """
-    return cast(Function, Kernel(function, {"_nrt": True, "no_cpython_wrapper": False}))
+    return cast(Function, Kernel(function, {"_nrt": True}))
 
 
 def inlined(function: Function) -> Function:
     """Inline a function that kernels call for every tie into each of them, whatever its size.
-
-    Python cannot call its compiled form, which would take a tenth more of the time of compiling.
 
     Examples
     --------
@@ -189,8 +194,7 @@ def inlined(function: Function) -> Function:
     >>> kernel(lambda x: double(x))(1)
     2
     """
-    options = {"_nrt": False, "forceinline": True, "no_cpython_wrapper": True}
-    return cast(Function, Kernel(function, options))
+    return cast(Function, Kernel(function, {"_nrt": False, "forceinline": True}))
 
 
 def instruction(function: Function) -> Function:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.compile import ZERO, allocating, kernel
-from retrieval_report.kernels.grouping import Tally, flush, tally_cells
+from retrieval_report.kernels.grouping import RISING, Tally, flush, tally_cells
 from retrieval_report.kernels.lists import Bools, Cells, Floats, Integers, Lists
 from retrieval_report.kernels.tables import Weights
 
@@ -41,7 +41,7 @@ def complete(
         found = tally_cells(
             extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, found
         )
-        cells = flush(tallied, found, grade, items, cells, False)
+        cells = flush(tallied, found, grade, items, cells, RISING)
         if found > 0:
             ties += 1
             new_tie[ties] = cells

@@ -8,13 +8,15 @@ keys are near.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
 from retrieval_report.kernels.lists import Cells, Codes, Integers, Lists, Rows
 
+# Numba would compile `flush` once for a plain True and once for a plain False.
+RISING, FALLING = cast(bool, np.bool_(False)), cast(bool, np.bool_(True))
 DECIDING = 24  # a list is first sorted by this many of the highest bits of its keys
 ROOM = 1024  # a table this small is cheap to clear for every list
 
@@ -136,7 +138,7 @@ def _count_runs(
                 found += 1
             tally[code] += count[row]
             if ends:
-                cells = flush(tallied, found, out.grade, out.items, cells, False)
+                cells = flush(tallied, found, out.grade, out.items, cells, RISING)
         if ends:
             out.tie_key[ties], out.tie_cells[ties] = key[row], cells - before
             ties += 1
@@ -298,6 +300,6 @@ def ideal_cells(lists: Lists, extra: Cells, kinds: int, new: Cells) -> int:
         found = tally_cells(
             extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, found
         )
-        cells = flush(tallied, found, new.grade, new.items, cells, True)
+        cells = flush(tallied, found, new.grade, new.items, cells, FALLING)
         new.start[q + 1] = cells
     return cells

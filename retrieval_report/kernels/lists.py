@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ Bools = NDArray[np.bool_]
 Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 Scalar = TypeVar("Scalar", bound=np.generic)
+Record = TypeVar("Record", bound=tuple[NDArray[Any], ...])
 
 
 class Lists(NamedTuple):
@@ -131,6 +132,11 @@ def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     view = array.view()
     view.setflags(write=False)
     return view
+
+
+def all_frozen(record: Record) -> Record:
+    """Return a record of arrays with all of them read-only."""
+    return type(record)(*map(frozen, record))
 
 
 def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:

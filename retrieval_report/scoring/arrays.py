@@ -22,6 +22,7 @@ from retrieval_report.kernels.lists import (
     Keys,
     Lists,
     Rows,
+    all_frozen,
     frozen,
 )
 
@@ -249,6 +250,7 @@ def ideal_lists(lists: Lists | None, extra: Cells | None, kinds: int) -> Lists:
     )
     lists = lists or Lists(none, np.zeros(1, np.int64), *no_cells)
     extra = extra or Cells(none, *no_cells)
+    lists, extra = all_frozen(lists), all_frozen(extra)
     room = lists.grade.size + extra.grade.size
     new = Cells(
         np.zeros(lists.start.size, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)

@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from retrieval_report.kernels import completions
-from retrieval_report.kernels.lists import Cells, Floats, Integers, Lists
+from retrieval_report.kernels.lists import Cells, Floats, Integers, Lists, all_frozen
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring import arrays
@@ -200,7 +200,9 @@ class Completions:
         lists, cells = self.before.size, ties.grade.size + extra.grade.size
         start, tie = np.zeros(lists + 1, np.int64), np.zeros(ties.tie.size + lists, np.int64)
         new = Lists(start, tie, np.empty(cells, np.int32), np.empty(cells, np.int64))
-        found, size = completions.complete(ties, self.prepared.beyond.within, extra, kinds, new)
+        found, size = completions.complete(
+            all_frozen(ties), self.prepared.beyond.within, all_frozen(extra), kinds, new
+        )
         return Lists(
             start, tie[: found + 1].copy(), new.grade[:size].copy(), new.items[:size].copy()
         )
