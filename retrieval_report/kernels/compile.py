@@ -47,6 +47,18 @@ def elements(*arguments: object) -> float:
     return total
 
 
+def plain(result: Any) -> Any:
+    """Return numbers of NumPy as those of Python, as compiled code does.
+
+    >>> plain((np.int64(1), np.float64(0.5)))
+    (1, 0.5)
+    """
+    if isinstance(result, tuple):
+        parts = map(plain, result)
+        return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
+    return result.item() if isinstance(result, np.generic) else result
+
+
 def expect(work: float) -> None:
     """Count work that kernels do, or that they are about to do."""
     _expected[0] += work
@@ -80,7 +92,7 @@ class Kernel:
             return self.compiled(*arguments)
         # Random keys wrap around, and compiled code says nothing of that either.
         with np.errstate(all="ignore"):
-            return self.python(*arguments)
+            return plain(self.python(*arguments))
 
     def compiles(self, *arguments: Any) -> bool:
         """Return whether to run compiled code, as all calls so far suggest."""
