@@ -62,6 +62,7 @@ benchmark: .venv/installed-dev ## time it beside other evaluators (some minutes)
 	$(BIN)/python benchmarks/kernels.py --out benchmarks/kernels.md
 	$(BIN)/python benchmarks/compile_time.py --out benchmarks/compile_time.md
 	$(BIN)/python benchmarks/growth.py --out benchmarks
+	$(BIN)/python benchmarks/expressions.py --out benchmarks
 	$(BIN)/python benchmarks/latency.py --out benchmarks/latency.md
 
 clean: ## remove what the other targets made

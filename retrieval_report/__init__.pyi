@@ -5,6 +5,7 @@
 from retrieval_report import (
     charts as charts,
     codes as codes,
+    expr as expr,
     lists as lists,
     report as report,
     stats as stats,

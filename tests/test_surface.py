@@ -20,7 +20,7 @@ from retrieval_report.contracts.options import EvaluateOptions, LikeOptions, Opt
 from retrieval_report.engines.summary import SummaryOptions
 from retrieval_report.study.reports import ReportOptions
 
-GROUPS = [rr.charts, rr.codes, rr.lists, rr.report, rr.stats, rr.systems]
+GROUPS = [rr.charts, rr.codes, rr.expr, rr.lists, rr.report, rr.stats, rr.systems]
 NAMES = [
     name
     for name in dir(rr)

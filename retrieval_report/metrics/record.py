@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
+import polars as pl
 
 from retrieval_report.contracts.arguments import is_number, number_text
 from retrieval_report.kernels.lists import Bools, Floats
@@ -123,6 +124,80 @@ class Metric:
         down.
         """
         return self
+
+    def expr(
+        self,
+        relevance: str | pl.Expr,
+        *,
+        distance: str | pl.Expr | None = None,
+        score: str | pl.Expr | None = None,
+        k: int | None = None,
+        order: str = "expected",
+        std: bool = False,
+        n_relevant: str | pl.Expr | float | None = None,
+        relevant_from: float | None = None,
+        no_relevant: str = "zero",
+    ) -> pl.Expr:
+        """Return the metric as a Polars expression over the rows of one list, such as a group.
+
+        Parameters
+        ----------
+        relevance
+            Column or expression of grades from 0 on.
+        distance, score
+            What orders the list: smaller distances or larger scores are nearer, equal ones tie.
+        k
+            The cutoff; by default the whole list.
+        order
+            ``expected``: the exact mean over all orders of ties; ``best`` and ``worst``: relevant
+            items first or last in every tie; ``received``: ties in the order of the rows.
+        std
+            Return the standard deviation under random tie order, for sums over ranks, ``rr`` and
+            ``hit_rate``.
+        n_relevant
+            R, the number of relevant items of the query, as a number, or in a column or expression
+            whose first value counts; by default those of the list.
+        relevant_from
+            The smallest grade that is relevant; by default any above 0.
+        no_relevant
+            The score where it has no meaning because nothing is relevant: "zero", "one" or "skip",
+            which is null.
+
+        Returns
+        -------
+        polars.Expr
+            One number per list, named after the measure (``ndcg@10``). It is null for a list without
+            rows, with a null or NaN among its distances, scores or grades, with a negative grade, or
+            with more relevant items than ``n_relevant``.
+
+        Raises
+        ------
+        ParameterError
+            The metric has no such expression (``err``, ``bpref``, denominators and ideals of what is
+            retrieved, gains and discounts by functions): use `evaluate`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from retrieval_report import NDCG
+        >>> frame = pl.DataFrame({"score": [2.0, 1.0, 1.0], "relevance": [0, 2, 1]})
+        >>> frame.select(NDCG(gain="exp2").expr("relevance", score="score", k=2)).rows()
+        [(0.34753068574287993,)]
+        """
+        from retrieval_report.metrics.expressions import expression
+
+        return expression(
+            self,
+            relevance,
+            distance=distance,
+            score=score,
+            k=k,
+            order=order,
+            std=std,
+            n_relevant=n_relevant,
+            relevant_from=relevant_from,
+            no_relevant=no_relevant,
+        )
 
     def check(self, grades: Floats, relevant: Bools) -> None:
         """Raise an error for grades (ascending) that the metric does not accept."""

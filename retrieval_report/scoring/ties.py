@@ -7,6 +7,7 @@ import polars as pl
 
 from retrieval_report.contracts.frames import check_counts, order_column, with_model
 from retrieval_report.contracts.options import Options
+from retrieval_report.metrics.expressions import tie, tie_relevant, tie_size, tie_start
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import key_values, sums
 from retrieval_report.scoring.judged import Judged, judge
@@ -73,24 +74,19 @@ def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
     """Return the result of `tie_groups` for checked rows; ``least`` is the smallest relevant
     grade.
     """
-    frame = _without_signed_zero(frame)
     if "row" not in frame.columns:
         frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
-    falling = order == "score"
-    relevant = pl.col("relevance") > 0 if least is None else pl.col("relevance") >= least
-    in_list = ["model", "query"]
-    in_tie = [*in_list, order]
-    return frame.with_columns(
-        pl.col(order).rank("dense", descending=falling).over(in_list).cast(pl.Int64).alias("tie"),
-        pl.col(order)
-        .rank("min", descending=falling)
-        .over(in_list)
-        .cast(pl.Int64)
-        .alias("tie_start"),
-        pl.len().over(in_tie).cast(pl.Int64).alias("tie_size"),
-        relevant.sum().over(in_tie).cast(pl.Int64).alias("tie_relevant"),
-    ).sort("model", "query", "tie", "row", maintain_order=True)
+    nearness: dict[str, str] = {order: order}
+    parts = (
+        tie(**nearness),
+        tie_start(**nearness),
+        tie_size(**nearness),
+        tie_relevant("relevance", **nearness, relevant_from=least),
+    )
+    return frame.with_columns(part.over("model", "query") for part in parts).sort(
+        "model", "query", "tie", "row", maintain_order=True
+    )
 
 
 def count_rows(rankings: object, models: int | None = None) -> pl.DataFrame:
@@ -160,14 +156,3 @@ def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFr
 def _judged(frame: pl.DataFrame) -> Judged:
     """Check that rankings have a relevance in every row and no item twice."""
     return judge(frame, None, None, Options(unjudged="error"))
-
-
-def _without_signed_zero(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return rows in which −0.0 and 0.0 are the same."""
-    order = order_column(frame)
-    if not frame.schema[order].is_float():
-        return frame
-    column = pl.col(order)
-    return frame.with_columns(
-        pl.when(column == 0).then(0.0).otherwise(column).cast(frame.schema[order]).alias(order)
-    )

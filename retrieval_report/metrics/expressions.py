@@ -1,0 +1,390 @@
+"""Metrics as Polars expressions over the rows of one list: what `rr.expr` and `Metric.expr` return.
+
+The formulas are those of the kernels (docs/metrics.md), written for whole columns: every item brings
+its share of what its tie brings, so that a score is a plain sum over the items of a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.contracts.arguments import check_flag, check_whole, is_number
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.options import Options, is_relevant
+from retrieval_report.metrics import terms
+
+ORDERS = ("expected", "best", "worst", "received")
+UNDEFINED = {"zero": 0.0, "one": 1.0, "skip": None}  # without a relevant item
+Column = str | pl.Expr
+
+
+class Quantity:
+    """An expression that a metric's divisor combines as it combines arrays."""
+
+    def __init__(self, expression: pl.Expr) -> None:
+        """Take the expression of the number."""
+        self.expression = expression
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any) -> Quantity:
+        """Compute with NumPy's functions, as far as divisors use them."""
+        return Quantity(UFUNCS[ufunc](*(getattr(one, "expression", one) for one in given)))
+
+    def __add__(self, other: Any) -> Quantity:
+        """Return the sum."""
+        return np.add(self, other)  # type: ignore[no-any-return, call-overload]
+
+    def __truediv__(self, other: Any) -> Quantity:
+        """Return the quotient."""
+        return np.true_divide(self, other)  # type: ignore[no-any-return, call-overload]
+
+
+UFUNCS: dict[Any, Callable[..., pl.Expr]] = {
+    np.add: lambda one, other: one + other,
+    np.true_divide: lambda one, other: one / other,
+    np.minimum: pl.min_horizontal,
+}
+
+
+@dataclass(frozen=True)
+class List:
+    """The list of a group: its rows' relevance and what orders them; also what divisors ask for."""
+
+    grade: pl.Expr
+    order: pl.Expr
+    falling: bool
+    policy: str
+    depth: int | None
+    least: float | None
+    stated: Column | float | None
+
+    @cached_property
+    def length(self) -> Any:
+        """The number of items."""
+        return Quantity(pl.len().cast(pl.Int64))
+
+    @cached_property
+    def cutoff(self) -> Any:
+        """k, or the list's own length."""
+        return self.length if self.depth is None else Quantity(pl.lit(self.depth))
+
+    @cached_property
+    def seen(self) -> pl.Expr:
+        """The number of relevant items in the list."""
+        return self.hit_received.sum().cast(pl.Int64)
+
+    @cached_property
+    def relevant(self) -> Any:
+        """R, the number of relevant items of the query."""
+        if self.stated is None:
+            return Quantity(self.seen)
+        if isinstance(self.stated, str | pl.Expr):
+            return Quantity(_column(self.stated).first().fill_null(-1))  # not known: null
+        if not is_number(self.stated):
+            raise ParameterError(f"n_relevant: {self.stated!r} is not a number")
+        return Quantity(pl.lit(self.stated))
+
+    @cached_property
+    def hit_received(self) -> pl.Expr:
+        """Whether each row is relevant."""
+        relevant: pl.Expr = is_relevant(self.grade, self.least)
+        return relevant
+
+    @cached_property
+    def usable(self) -> pl.Expr:
+        """Whether every row has an order and a grade from 0 on, and R is at least what is seen."""
+        ordered = self.order.is_not_null() & ~self.order.to_physical().is_nan()
+        graded = (self.grade >= 0).fill_null(False) & self.grade.cast(pl.Float64).is_finite()
+        enough: pl.Expr = self.relevant.expression >= self.seen
+        return (ordered & graded).all() & enough.fill_null(False) & (pl.len() > 0)
+
+    def arranged(self, values: pl.Expr) -> pl.Expr:
+        """Return values of the rows in the order that is scored, if it is one order."""
+        if self.policy == "expected":
+            return values.sort_by(self.order, descending=self.falling)
+        if self.policy == "received":
+            return values.sort_by(self.order, descending=self.falling, maintain_order=True)
+        return values.sort_by(
+            self.order, self.grade, descending=[self.falling, self.policy == "best"]
+        )
+
+    @cached_property
+    def size(self) -> pl.Expr:
+        """The number of items in each tie; in one order, every item is a tie of its own."""
+        if self.policy != "expected":
+            return pl.int_range(1, pl.len() + 1) * 0 + 1
+        runs = self.order.sort(descending=self.falling).rle()
+        return runs.struct.field("len").cast(pl.Int64)
+
+    @cached_property
+    def end(self) -> pl.Expr:
+        """The last rank of each tie."""
+        return self.size.cum_sum()
+
+    @cached_property
+    def before(self) -> pl.Expr:
+        """The number of items before each tie."""
+        return self.end - self.size
+
+    def in_tie(self, values: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+        """Return the sums of values before each tie, and in it."""
+        arranged = self.arranged(values)
+        if self.policy != "expected":
+            return arranged.cum_sum() - arranged, arranged
+        running = arranged.cum_sum().gather(self.end - 1)
+        before = running.shift(1, fill_value=0)
+        return before, running - before
+
+    def within(self, rank: pl.Expr, depth: pl.Expr | None) -> pl.Expr:
+        """Return a rank, or the depth behind which nothing counts."""
+        return rank if depth is None else pl.min_horizontal(rank, depth)
+
+    def weights(self, rule: Rule, depth: pl.Expr | None, power: int = 1) -> pl.Expr:
+        """Return the sum of the weights of the ranks that the tie of each item has within the
+        depth, or of their squares.
+        """
+        before, end = self.within(self.before, depth), self.within(self.end, depth)
+        if isinstance(rule, terms.Unit):
+            return end - before
+        single = _weight(rule, pl.max_horizontal(end, pl.lit(1))) ** power * (end > before)
+        if self.policy != "expected":
+            return single
+        running = (_weight(rule, pl.int_range(1, pl.len() + 1)) ** power).cum_sum()
+        # A difference of long sums loses the last digits, so single items go without.
+        several = _at(running, end) - _at(running, before)
+        # No when-then here: Polars 2.1 panics in `select` if its condition is shorter than the frame.
+        return several * (self.size > 1) + single * (self.size == 1)
+
+    def ideal(self, term: terms.Ideal) -> Quantity:
+        """Return the ideal DCG; relevant items that are only known by number have the lowest
+        grade.
+        """
+        best = self.grade.sort(descending=True)
+        gain = _values(term.gain, best, self.least)
+        rank = pl.int_range(1, pl.len() + 1)
+        counted_only = self.stated is not None and term.over == "judged"
+        if counted_only:
+            missing = self.relevant.expression - self.seen
+            rank = rank + missing * (rank > self.seen)
+        depth = None if self.depth is None else pl.lit(self.depth)
+        weight = _weight(term.discount, rank)
+        known = (gain * weight * (True if depth is None else rank <= depth)).sum()
+        if not counted_only:
+            return Quantity(known)
+        last = self.within(self.relevant.expression, depth)
+        behind = pl.int_range(self.within(self.seen, depth) + 1, last + 1)
+        lowest = _values(term.gain, self.grade, self.least).filter(self.hit_received).min()
+        other = _values(term.gain, pl.lit(1.0 if self.least is None else self.least), self.least)
+        return Quantity(known + pl.coalesce(lowest, other) * _weight(term.discount, behind).sum())
+
+
+Rule = terms.Unit | terms.Geometric | terms.Discount
+
+
+def _weight(rule: Rule, rank: pl.Expr) -> pl.Expr:
+    """Return the weight of ranks."""
+    if isinstance(rule, terms.Geometric):
+        return (1 - rule.persistence) * pl.lit(rule.persistence).pow(rank - 1)
+    if isinstance(rule, terms.Unit):
+        return pl.lit(1)
+    if not isinstance(rule.rule, str):
+        raise _only_evaluate("discount: a function")
+    return 1 / (rank if rule.rule == "reciprocal" else (rank + 1).log(2))
+
+
+def _at(running: pl.Expr, rank: pl.Expr) -> pl.Expr:
+    """Return the value at a rank, 0 before the first."""
+    return running.gather(pl.max_horizontal(rank - 1, pl.lit(0))) * (rank > 0)
+
+
+def _values(rule: Any, grade: pl.Expr, least: float | None) -> pl.Expr:
+    """Return what an item of each grade brings."""
+    if isinstance(rule, terms.Relevant):
+        return is_relevant(grade, least).cast(pl.Int64)  # type: ignore[no-any-return]
+    if isinstance(rule, terms.Scaled):
+        return grade / rule.largest
+    if isinstance(rule.rule, tuple):
+        table = dict(rule.rule)
+        return grade.cast(pl.Float64).replace_strict(table, return_dtype=pl.Float64)
+    if not isinstance(rule.rule, str):
+        raise _only_evaluate("gain: a function")
+    number = grade.cast(pl.Float64)
+    return number if rule.rule == "linear" else pl.lit(2.0).pow(number) - 1
+
+
+def _only_evaluate(what: str) -> ParameterError:
+    return ParameterError(f"{what} cannot be written as a Polars expression; use evaluate")
+
+
+def _sum(rows: List, term: terms.Sum, depth: pl.Expr | None) -> tuple[pl.Expr, pl.Expr]:
+    """Return the mean and the variance of a weighted sum over ranks."""
+    value = _values(term.values, rows.grade, rows.least).cast(pl.Float64)
+    (_, sums), (_, squares) = rows.in_tie(value), rows.in_tie(value**2)
+    total = rows.weights(term.weights, depth)
+    spread = rows.weights(term.weights, depth, power=2) - total**2 / rows.size
+    others = rows.size - (rows.size > 1)
+    variance = (spread * (squares - sums**2 / rows.size) / others).sum()
+    return (total / rows.size * sums).sum(), pl.max_horizontal(variance, pl.lit(0.0))
+
+
+def _pairs(rows: List, term: terms.Pairs, depth: pl.Expr | None) -> tuple[pl.Expr, None]:
+    """Return the mean of the sum behind AP and WAP."""
+    hit = rows.hit_received.cast(pl.Int64)
+    grades = hit * rows.grade if term.graded else hit
+    (_, hits), (gained, gain) = rows.in_tie(hit), rows.in_tie(grades.cast(pl.Float64))
+    size, before = rows.size, rows.before
+    slots = rows.weights(terms.Unit(), depth)
+    harmonic = rows.weights(terms.Discount("reciprocal"), depth)
+    both = gain * (hits - 1) / (size * (size - (size > 1)))
+    tie = ((hits * gained + gain) / size - (before + 1) * both) * harmonic + slots * both
+    return tie.sum(), None
+
+
+def _first(rows: List, term: terms.FirstRelevant, depth: pl.Expr | None) -> tuple[pl.Expr, pl.Expr]:
+    """Return the mean and the variance of what the first relevant item brings."""
+    hit = rows.hit_received
+    if rows.policy == "expected":
+        near = rows.order.filter(hit)
+        nearest = near.max() if rows.falling else near.min()
+        nearer = rows.order > nearest if rows.falling else rows.order < nearest
+        before, size = nearer.sum().cast(pl.Int64), (rows.order == nearest).sum().cast(pl.Int64)
+        hits = (hit & (rows.order == nearest)).sum().cast(pl.Int64)
+    else:
+        before = rows.arranged(hit).arg_true().first().cast(pl.Int64)
+        size = hits = hit.any().cast(pl.Int64)
+    tried = pl.int_range(0, rows.within(pl.len().cast(pl.Int64), depth))
+    left = pl.max_horizontal(size - tried, pl.lit(1))
+    none = (pl.max_horizontal(size - hits - tried, pl.lit(0)) / left).cum_prod()
+    counted = tried < rows.within(before + size, depth) - before
+    chance = none.shift(1, fill_value=1.0) * hits / left * counted
+    value = 1 / (before + 1 + tried) if term.reciprocal else tried * 0.0 + 1.0
+    never = none.filter(counted).last().fill_null(1.0)
+    mean = (chance * value).sum() if term.reciprocal else 1.0 - never
+    return mean, (chance * (value - mean) ** 2).sum() + never * mean**2
+
+
+TERMS: Mapping[type, Callable[[List, Any, pl.Expr | None], tuple[pl.Expr, pl.Expr | None]]] = {
+    terms.Sum: _sum,
+    terms.Pairs: _pairs,
+    terms.FirstRelevant: _first,
+}
+
+
+def expression(
+    metric: Any,
+    relevance: Column,
+    *,
+    distance: Column | None,
+    score: Column | None,
+    k: int | None,
+    order: str,
+    std: bool,
+    n_relevant: Column | float | None,
+    relevant_from: float | None,
+    no_relevant: str,
+) -> pl.Expr:
+    """Return a metric as an expression; `Metric.expr` explains the parameters."""
+    check_choice("order", order, ORDERS)
+    check_choice("no_relevant", no_relevant, list(UNDEFINED))
+    check_flag("std", std)
+    if k is not None:
+        check_whole("k", k, 1)
+    term = metric.term
+    if type(term) not in TERMS or term.ratio:
+        raise _only_evaluate(str(metric))
+    rows = List(
+        _column(relevance),
+        *_order(distance, score),
+        order,
+        k,
+        Options(relevant_from=relevant_from).relevant_from,
+        n_relevant,
+    )
+    depth = rows.relevant.expression if metric.own_depth else None if k is None else pl.lit(k)
+    mean, variance = TERMS[type(term)](rows, term, depth)
+    if std and (variance is None or order != "expected"):
+        raise _only_evaluate(f"{metric}: the standard deviation")
+    value = variance.sqrt() if std and variance is not None else mean
+    divisor = getattr(metric.divisor(rows), "expression", pl.lit(1.0))
+    scored = pl.when(divisor != 0).then(value / divisor).otherwise(0.0)
+    ideal = metric.reads.ideals
+    if metric.needs_relevant or ideal:
+        nothing = (rows.relevant.expression == 0) & ((divisor == 0) if ideal else True)
+        undefined = 0.0 if std else UNDEFINED[no_relevant]
+        scored = pl.when(nothing).then(pl.lit(undefined)).otherwise(scored)
+    name = str(metric) if metric.own_depth else f"{metric}@{'all' if k is None else k}"
+    return pl.when(rows.usable).then(scored).alias(f"{name} std" if std else name)
+
+
+def _column(given: Any) -> pl.Expr:
+    if not isinstance(given, str | pl.Expr):
+        raise ParameterError(f"{given!r} is neither the name of a column nor an expression")
+    return pl.col(given) if isinstance(given, str) else given
+
+
+def _order(distance: Column | None, score: Column | None) -> tuple[pl.Expr, bool]:
+    """Return what orders a list, and whether it falls."""
+    if (distance is None) == (score is None):
+        raise ParameterError("distance, score: give one of them, which orders the list")
+    return _column(distance if score is None else score), score is not None
+
+
+def tie(distance: Column | None = None, *, score: Column | None = None) -> pl.Expr:
+    """Return the number of the tie of each row, from 1, nearest first.
+
+    >>> pl.DataFrame({"distance": [5, 0, 5]}).select(tie("distance"))["tie"].to_list()
+    [2, 1, 2]
+    """
+    return _rank("dense", distance, score).alias("tie")
+
+
+def tie_start(distance: Column | None = None, *, score: Column | None = None) -> pl.Expr:
+    """Return the first rank of the tie of each row, from 1.
+
+    >>> frame = pl.DataFrame({"query": ["p", "q", "q"], "score": [1, 9, 9]})
+    >>> frame.select(tie_start(score="score").over("query"))["tie_start"].to_list()
+    [1, 1, 1]
+    """
+    return _rank("min", distance, score).alias("tie_start")
+
+
+def tie_size(distance: Column | None = None, *, score: Column | None = None) -> pl.Expr:
+    """Return the number of items in the tie of each row.
+
+    >>> pl.DataFrame({"distance": [5, 0, 5]}).select(tie_size("distance"))["tie_size"].to_list()
+    [2, 1, 2]
+    """
+    size = _rank("max", distance, score) - _rank("min", distance, score) + 1
+    return size.alias("tie_size")
+
+
+def tie_relevant(
+    relevance: Column,
+    distance: Column | None = None,
+    *,
+    score: Column | None = None,
+    relevant_from: float | None = None,
+) -> pl.Expr:
+    """Return the number of relevant items in the tie of each row.
+
+    >>> frame = pl.DataFrame({"distance": [5, 0, 5], "relevance": [1, 0, 1]})
+    >>> frame.select(tie_relevant("relevance", "distance"))["tie_relevant"].to_list()
+    [2, 0, 2]
+    """
+    order, falling = _order(distance, score)
+    least = Options(relevant_from=relevant_from).relevant_from
+    hit = is_relevant(_column(relevance), least).cast(pl.Int64)
+    running = hit.sort_by(order, descending=falling).cum_sum()
+    last, first = _rank("max", distance, score), _rank("min", distance, score)
+    return (_at(running, last) - _at(running, first - 1)).alias("tie_relevant")
+
+
+def _rank(method: Any, distance: Column | None, score: Column | None) -> pl.Expr:
+    order, falling = _order(distance, score)
+    return order.rank(method, descending=falling).cast(pl.Int64)

@@ -1,0 +1,277 @@
+"""Metrics as Polars expressions: the numbers of `evaluate` and of the golden cases, in every context of
+Polars.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import golden
+import retrieval_report as rr
+from catalogue_texts import TEXTS
+from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
+
+ORDERS = {"expected": "expected", "best": "best", "worst": "worst", "naive": "received"}
+WITHOUT = ("err", "bpref")  # and whatever divides by what is retrieved
+
+
+def has_expression(text: str) -> bool:
+    """Whether a measure has an expression."""
+    metric, _ = parse_metric(text)
+    return metric.name not in WITHOUT and not metric.term.ratio and "<" not in text
+
+
+WITH = sorted({text.partition("@")[0] for text in TEXTS if has_expression(text)})
+
+
+def lists(seed: int, queries: int = 40) -> pl.DataFrame:
+    """Short lists with many ties and four grades."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"q{query:02}", f"d{item}", int(rng.integers(0, 4)), int(rng.choice([0, 0, 1, 2, 3])))
+        for query in range(queries)
+        for item in rng.permutation(int(rng.integers(1, 14))).tolist()
+    ]
+    return pl.DataFrame(rows, schema=["query", "item", "distance", "relevance"], orient="row")
+
+
+def scored(frame: pl.DataFrame, expression: pl.Expr) -> list[float]:
+    table = frame.lazy().group_by("query").agg(value=expression).sort("query").collect()
+    return [math.nan if value is None else value for value in table["value"].to_list()]
+
+
+@pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some relevant items are in the data")
+@pytest.mark.parametrize("text", WITH)
+def test_scores_and_deviations_are_those_of_evaluate(text: str) -> None:
+    metric, _ = parse_metric(text)
+    frame = lists(1)
+    for least, stated in ((None, None), (2.0, None), (None, "n"), (2.0, "n")):
+        hit = pl.col("relevance") >= (1 if least is None else least)
+        known = frame.with_columns(n=(hit.sum() + 2).over("query"))
+        queries = known.group_by("query").agg(n_relevant=pl.col("n").first()) if stated else None
+        wanted = rr.evaluate(
+            frame,
+            queries=queries,
+            metrics=[metric],
+            cutoffs=[1, 3, 10, None],
+            policies=tuple(ORDERS),
+            truncated="no",
+            relevant_from=least,
+        ).sort("query")
+        how: dict[str, Any] = {"relevant_from": least, "n_relevant": stated}
+        for cutoff in wanted["cutoff"].unique(maintain_order=True).to_list():
+            same = pl.col("cutoff").eq_missing(pl.lit(cutoff))
+            for policy, order in ORDERS.items():
+                rows = wanted.filter(same, pl.col("policy") == policy)
+                found = scored(
+                    known,
+                    metric.expr("relevance", distance="distance", k=cutoff, order=order, **how),
+                )
+                np.testing.assert_allclose(found, rows["value"], rtol=1e-12, atol=0)
+            if type(metric.term).__name__ in ("Sum", "FirstRelevant"):
+                rows = wanted.filter(same, pl.col("policy") == "expected")
+                std = metric.expr("relevance", distance="distance", k=cutoff, std=True, **how)
+                np.testing.assert_allclose(scored(known, std), rows["std"], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("file", ["exact_small", "exact_medium"])
+def test_golden_cases(file: str) -> None:
+    compared = 0
+    for case in golden.cases(file):
+        rows = [(place, grade) for place, tie in enumerate(case["ties"]) for grade in tie]
+        frame = pl.DataFrame(rows, schema=["distance", "relevance"], orient="row")
+        measures = {text: exact for text, exact in case["expected"].items() if has_expression(text)}
+        wanted, asked = [], []
+        for number, (text, exact) in enumerate(measures.items()):
+            for order, key in (("expected", "mean"), ("best", "max"), ("worst", "min")):
+                if key not in exact:
+                    continue
+                value = exact[key]
+                wanted.append(float(value["float"] if isinstance(value, dict) else Fraction(value)))
+                metric, _ = parse_metric(text)
+                asked.append(
+                    metric.expr(
+                        "relevance",
+                        distance="distance",
+                        k=case["k"],
+                        order=order,
+                        n_relevant=case["n_relevant"],
+                    ).alias(f"{number} {order}")
+                )
+        compared += len(wanted)
+        np.testing.assert_allclose(
+            frame.select(asked).row(0), wanted, rtol=1e-12, atol=1e-300, err_msg=str(case)
+        )
+    assert compared >= len(golden.cases(file))
+
+
+MEASURES = [
+    rr.expr.ndcg("relevance", distance="distance", k=10),
+    rr.expr.ap("relevance", distance="distance"),
+    rr.expr.rr("relevance", distance="distance", k=3),
+    rr.expr.rbp("relevance", distance="distance", p=0.5),
+]
+NAMES = ["ndcg@10", "ap@all", "rr@3", "rbp(p=0.5)@all"]
+
+
+def test_every_context_gives_the_same_numbers(tmp_path: Path) -> None:
+    frame = lists(2)
+    wanted = frame.group_by("query").agg(MEASURES).sort("query")
+    assert wanted.columns == ["query", *NAMES]
+    over = frame.select("query", *(one.over("query") for one in MEASURES)).unique().sort("query")
+    parts = [part.select("query", *MEASURES).head(1) for part in frame.partition_by("query")]
+    for number, part in enumerate(frame.partition_by("query")):
+        part.write_parquet(tmp_path / f"{number}.parquet")
+    stored = pl.scan_parquet(tmp_path / "*.parquet").group_by("query").agg(MEASURES).sort("query")
+    lazy = frame.lazy().group_by("query").agg(MEASURES).sort("query")
+    for other in (
+        over,
+        pl.concat(parts).sort("query"),
+        stored.collect(),
+        lazy.collect(engine="streaming"),
+        lazy.collect(engine="in-memory"),
+    ):
+        for name in NAMES:
+            np.testing.assert_allclose(other[name], wanted[name], rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        pl.Series([0, 2, 2, 5], dtype=pl.Int8),
+        pl.Series([0, 2, 2, 5], dtype=pl.UInt64),
+        pl.Series([-0.0, 0.1, 0.1, 0.3], dtype=pl.Float32),
+        pl.Series([Decimal("0.1"), Decimal("0.30"), Decimal("0.3"), Decimal(1)]),
+        pl.Series([dt.date(2020, 1, day) for day in (1, 2, 2, 3)]),
+    ],
+)
+def test_whatever_can_be_ordered(order: pl.Series) -> None:
+    frame = pl.DataFrame({"distance": order, "relevance": [0, 1, 0, 1]})
+    values = frame.select(rr.expr.ap("relevance", distance="distance", k=3)).item()
+    assert values == pytest.approx(5 / 24)
+    falling = frame.select(rr.expr.ap("relevance", score="distance", k=3)).item()
+    assert falling == pytest.approx((1 + (2 / 2 + 2 / 3) / 2) / 2)
+
+
+def test_float32_distances_tie_as_float32() -> None:
+    near = pl.Series([0.1, 0.1 + 1e-9, 0.5])
+    frame = pl.DataFrame({"distance": near, "relevance": [1, 0, 0]})
+    measure = rr.expr.rr("relevance", distance="distance")
+    assert frame.select(measure).item() == 1.0
+    assert frame.with_columns(pl.col("distance").cast(pl.Float32)).select(measure).item() == 0.75
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"distance": [None, 1.0]},
+        {"distance": [math.nan, 1.0]},
+        {"relevance": [None, 1]},
+        {"relevance": [-1, 1]},
+        {"relevance": [math.nan, 1.0]},
+        {"n": [0, 0]},
+        {"n": [None, None]},
+    ],
+)
+@pytest.mark.parametrize("name", ["ndcg", "ap", "rr", "precision", "r_precision"])
+def test_what_is_not_known_is_null(name: str, odd: dict[str, list[Any]]) -> None:
+    columns = {"distance": [1.0, 2.0], "relevance": [1, 1], "n": [2, 2], **odd}
+    frame = pl.DataFrame(columns, schema_overrides={"n": pl.Int64})
+    measure = getattr(rr.expr, name)("relevance", distance="distance", n_relevant="n")
+    assert frame.select(measure).to_series().to_list() == [None]
+    assert frame.head(0).select(measure).to_series().to_list() == [None]
+
+
+def test_nothing_relevant() -> None:
+    frame = pl.DataFrame({"distance": [1, 1], "relevance": [0, 0]})
+    for word, wanted in (("zero", 0.0), ("one", 1.0), ("skip", None)):
+        for name in ("ndcg", "ap", "rr", "hit_rate", "recall"):
+            measure = getattr(rr.expr, name)("relevance", distance="distance", no_relevant=word)
+            assert frame.select(measure).item() == wanted, name
+    precision = rr.expr.precision("relevance", distance="distance", no_relevant="skip")
+    assert frame.select(precision).item() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("err", {}),
+        ("bpref", {}),
+        ("ap(denominator=retrieved)", {}),
+        ("ndcg(ideal=cutoff)", {}),
+        ("ap", {"std": True}),
+        ("ndcg", {"std": True, "order": "best"}),
+    ],
+)
+def test_what_has_no_expression_names_evaluate(text: str, how: dict[str, Any]) -> None:
+    metric, _ = parse_metric(text)
+    with pytest.raises(rr.ParameterError, match="use evaluate"):
+        metric.expr("relevance", distance="distance", **how)
+
+
+def test_functions_as_gains_and_discounts_have_none() -> None:
+    for metric in (rr.DCG(gain=np.sqrt), rr.DCG(discount=lambda ranks: 1 / ranks)):
+        with pytest.raises(rr.ParameterError, match="use evaluate"):
+            metric.expr("relevance", distance="distance")
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"distance": "d", "score": "s"},
+        {"distance": 5},
+        {"distance": "d", "k": 0},
+        {"distance": "d", "order": "naive"},
+        {"distance": "d", "std": "yes"},
+        {"distance": "d", "n_relevant": object()},
+        {"distance": "d", "no_relevant": "error"},
+    ],
+)
+def test_wrong_parameters(how: dict[str, Any]) -> None:
+    with pytest.raises(rr.ParameterError):
+        rr.expr.ndcg("relevance", **how)
+
+
+def test_every_metric_is_a_function_or_has_none() -> None:
+    assert {name for name in CATALOGUE if name not in WITHOUT} <= set(rr.expr.__all__)
+
+
+def test_ties_are_those_of_tie_groups() -> None:
+    frame = lists(3)
+    columns = ["tie", "tie_start", "tie_size", "tie_relevant"]
+    found = frame.with_columns(
+        rr.expr.tie("distance").over("query"),
+        rr.expr.tie_start("distance").over("query"),
+        rr.expr.tie_size("distance").over("query"),
+        rr.expr.tie_relevant("relevance", "distance").over("query"),
+    ).sort("query", "item")
+    by_hand = frame.with_columns(
+        tie_size=pl.len().over("query", "distance"),
+        tie_relevant=(pl.col("relevance") > 0).sum().over("query", "distance"),
+    ).sort("query", "item")
+    assert found["tie_size"].to_list() == by_hand["tie_size"].to_list()
+    assert found["tie_relevant"].to_list() == by_hand["tie_relevant"].to_list()
+    groups = rr.lists.tie_groups(frame).sort("query", "item")
+    assert found.select(columns).equals(groups.select(columns))
+
+
+def test_a_process_that_asks_for_expressions_alone_imports_no_compiler() -> None:
+    code = (
+        "import sys, polars as pl, retrieval_report as rr; "
+        "f = pl.DataFrame({'d': [1, 1], 'r': [1, 0]}); "
+        "assert f.select(rr.expr.ap('r', distance='d')).item() == 0.75; "
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
