@@ -17,6 +17,8 @@ from retrieval_report.kernels.lists import Cells, Codes, Integers, Lists, Rows
 
 # Numba would compile `flush` once for a plain True and once for a plain False.
 RISING, FALLING = cast(bool, np.bool_(False)), cast(bool, np.bool_(True))
+# `np.iinfo` would be stored with a reference to Numba's linear algebra, which loads SciPy's.
+LEAST, LARGEST = cast(int, np.int64(-(2**63))), cast(int, np.int64(2**63 - 1))
 DECIDING = 24  # a list is first sorted by this many of the highest bits of its keys
 ROOM = 1024  # a table this small is cheap to clear for every list
 
@@ -205,10 +207,10 @@ def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
     """
     key, grade, count = rows
     low, high, ascending, last = (
-        np.iinfo(np.int64).max,
-        np.iinfo(np.int64).min,
+        LARGEST,
+        LEAST,
         True,
-        np.iinfo(np.int64).min,
+        LEAST,
     )
     for position in range(key.size):
         value = listed.key[begin + position]
