@@ -76,7 +76,9 @@ def compare(
         frame_table(rows, shown, by="metric cutoff"),
         *([f"family_p: {tests}."] if tests else []),
     ]
-    texts += uneven_lengths(study.scores, study.measures[1:])  # the notices speak of the first
+    texts += uneven_lengths(
+        study.under("expected").scores, study.measures[1:]
+    )  # the notices speak of the first
     output.show(
         {"comparison": comparison, "flips": verdicts},
         "\n\n".join(texts),

@@ -126,7 +126,7 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     shown = " ".join([BOARD, *letters, *others.columns[1:]])
     texts = identical_sentence(study.identical)
     texts.append(frame_table(board, shown, by="metric cutoff queries unpaired"))
-    texts += uneven_lengths(study.scores, study.measures)
+    texts += uneven_lengths(study.under("expected").scores, study.measures)
     for question in QUESTIONS:
         if question.name in frames.keys() & ALSO and question.table is not None:
             rows = frames[question.name].filter(here, pl.col("policy") == "expected")

@@ -21,7 +21,6 @@ LEAST_RESAMPLES = 9_999
 MOST_COMPARED = (
     2_000_000_000  # sums of pairs in patterns, some seconds; of more pairs fewer patterns
 )
-MOST_PAIRS = 2_000_000  # so that a thousand patterns are left
 
 
 class Method(NamedTuple):

@@ -136,6 +136,7 @@ def leaderboard(
     asked = grid.asked(policies)
     if not asked:
         return pl.DataFrame(schema=LEADERBOARD)
+    pairs = grid.pairs()
     ranks = tie_ranks(
         given,
         policies=list(dict.fromkeys(part.measure[2] for part in asked)),
@@ -145,7 +146,6 @@ def leaderboard(
         seed=seed,
     )
     board = ranks.rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
-    pairs = grid.pairs()
     draws = resamples_for(correction, pairs) if resamples is None else resamples
     tested = []
     for part in asked:

@@ -20,6 +20,7 @@ from retrieval_report.engines.check_scores import BOUNDS, SCORE
 from retrieval_report.kernels.lists import Bools, Floats
 
 BLOCK = 1 << 18  # differences held at a time
+MOST_MODELS = 2_000  # whose pairs are tested in less than a minute
 DIGITS = 12  # scores are exact to 1e-12, so smaller differences count as equal
 Indices = NDArray[np.intp]
 Measure = tuple[str, int | None, str]  # metric, cutoff and policy
@@ -99,7 +100,13 @@ class Grid:
     def pairs(self, baseline: str | None = None) -> Pairs:
         """Return all pairs of models, or those of the others with a baseline."""
         if baseline is None:
-            return Pairs.every(len(self.models))
+            models = len(self.models)
+            if models > MOST_MODELS:
+                raise ParameterError(
+                    f"scores: {models} models have {models * (models - 1) // 2} pairs, too many to "
+                    f"test; choose up to {MOST_MODELS}, or compare all with a baseline"
+                )
+            return Pairs.every(models)
         check_choice("baseline", baseline, self.models)
         return Pairs.against(len(self.models), self.models.index(baseline))
 

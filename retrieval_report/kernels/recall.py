@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import allocating, kernel
+from retrieval_report.kernels.compile import allocating, costs, kernel
 from retrieval_report.kernels.lists import Floats, Integers
 
 
@@ -43,6 +43,18 @@ def precision_along(
             value[q, level] = best[min(needed[q, level] - 1, total)]
 
 
+def steps_of_lists(ties: HitTies, _needed: object, most: float, *_: object) -> float:
+    """Estimate the work of `expected_precision`."""
+    slots = ties.items * ties.relevant
+    precisions = ties.relevant * (ties.items - ties.relevant + 1)
+    first, end = ties.start[:-1], ties.start[1:]
+    totals = (np.append(0.0, np.cumsum(part, dtype=np.float64)) for part in (slots, precisions))
+    one, other = (total[end] - total[first] for total in totals)
+    cells = one * other
+    return float(cells[cells <= most].sum())
+
+
+@costs(steps_of_lists)
 @allocating
 def expected_precision(
     ties: HitTies,

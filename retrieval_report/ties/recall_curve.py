@@ -16,7 +16,12 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.kernels.lists import Bools, Floats, Lists, frozen
-from retrieval_report.kernels.recall import HitTies, expected_precision, precision_along
+from retrieval_report.kernels.recall import (
+    HitTies,
+    expected_precision,
+    precision_along,
+    steps_of_lists,
+)
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import lay_out
@@ -98,8 +103,7 @@ def curve_of(
     """
     prepared = lay_out(judged, asked)
     ties = _ties_of(prepared.ties, prepared.relevant_grade)
-    cells = _cells(ties)
-    if cells[cells <= MOST_CELLS].sum() > most:
+    if steps_of_lists(ties, None, MOST_CELLS) > most:
         return pl.DataFrame()
     refuse_without(prepared, asked)
     naive = ties if prepared.naive is None else _ties_of(prepared.naive, prepared.relevant_grade)
@@ -133,16 +137,6 @@ def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
     parts = before - before[own], items, relevant, hits - hits[own]
     start = np.append(0, np.cumsum(kept))[lists.start]
     return HitTies(frozen(start), *(frozen(part[kept]) for part in parts))
-
-
-def _cells(ties: HitTies) -> Floats:
-    """A bound on the work for exact expected values of each list."""
-    slots = ties.items * ties.relevant
-    precisions = ties.relevant * (ties.items - ties.relevant + 1)
-    sums = (np.append(0.0, np.cumsum(part, dtype=np.float64)) for part in (slots, precisions))
-    one, other = (np.diff(part[ties.start]) for part in sums)
-    cells: Floats = one * other
-    return cells
 
 
 def _frame(run: Run, levels: Sequence[float], values: Floats, spreads: Floats) -> pl.DataFrame:

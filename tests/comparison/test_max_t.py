@@ -339,3 +339,11 @@ def test_wins_of_one_size_are_as_far_as_half_a_step_nearer(monkeypatch: pytest.M
     exact = 2 * sum(math.comb(1_024, n) for n in range(560, 1_025)) / 2**1_024
     p, _ = sign_flips(values, Pairs.every(2), 99, 0)
     assert p.item() == pytest.approx(exact, rel=0.01)
+
+
+def test_ten_thousand_models_are_refused_in_one_sentence_at_once() -> None:
+    scores = scores_of({f"m{row}": [row / 10_000] for row in range(10_000)})
+    for test in (rr.compare, rr.leaderboard):
+        with pytest.raises(rr.ParameterError, match=r"^scores: 10000 models have 49995000 pairs"):
+            test(scores)
+    assert rr.compare(scores, baseline="m0").height == 9_999
