@@ -93,17 +93,11 @@ def hold(
         elif nothing:
             frame = frame.with_columns(pl.lit(None, dtype).alias(name))
         else:
-            _check_kind(name, found, dtype(), what, maker)
+            text = (found == pl.String) == (dtype == pl.String)
+            if not (found.is_numeric() if dtype().is_numeric() else text):
+                raise ColumnError(f"{what}: column {name!r} is {found}; {maker} gives {dtype()}")
             frame = _cast(frame, name, dtype())
     return frame
-
-
-def _check_kind(name: str, found: pl.DataType, wanted: pl.DataType, what: str, maker: str) -> None:
-    fits = (
-        found.is_numeric() if wanted.is_numeric() else (found == pl.String) == (wanted == pl.String)
-    )
-    if not fits:
-        raise ColumnError(f"{what}: column {name!r} is {found}; {maker} gives {wanted}")
 
 
 def _cast(frame: pl.DataFrame, name: str, wanted: pl.DataType) -> pl.DataFrame:

@@ -27,14 +27,13 @@ from retrieval_report.reading.sources import base_name, folder_model, open_sourc
 from retrieval_report.writing.temporary import Scratch
 
 
-def check_rows(found: int, expected: int, path: Path | None = None) -> None:
+def check_rows(found: int, expected: int) -> None:
     """Refuse rows that are not as many as there were: Polars can end early, without an error, in a
     shortened file.
     """
     if found != expected:
-        what = "the rankings" if path is None else f"'{path}'"
         raise DataError(
-            f"{what}: {found} rows where {expected} were counted before; was a file changed "
+            f"the rankings: {found} rows where {expected} were counted before; was a file changed "
             "meanwhile?"
         )
 

@@ -66,28 +66,22 @@ def keeping(
 
     def keep(work: Work, rows: Sequence[int]) -> Work:
         inputs.update(repr(tuple(rows)).encode())
-        _check(folder, inputs.hexdigest())
+        if not folder.exists() or not any(folder.iterdir()):
+            write_files({folder / RUN: inputs.hexdigest().encode()})
+        try:
+            kept = (folder / RUN).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise OutputError(
+                f"cannot resume from '{folder}': it is not a folder of finished parts"
+            ) from error
+        if kept != inputs.hexdigest():
+            raise OutputError(
+                f"cannot resume from '{folder}': rankings, frames, arguments or versions changed "
+                "since; remove the folder to start again"
+            )
         return lambda number: _scored(folder / f"part-{number:06}.npz", lambda: work(number))
 
     return keep
-
-
-def _check(folder: Path, inputs: str) -> None:
-    """Refuse a folder whose parts are not those of this run; create it if there is none."""
-    if not folder.exists() or not any(folder.iterdir()):
-        write_files({folder / RUN: inputs.encode()})
-        return
-    try:
-        kept = (folder / RUN).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise OutputError(
-            f"cannot resume from '{folder}': it is not a folder of finished parts"
-        ) from error
-    if kept != inputs:
-        raise OutputError(
-            f"cannot resume from '{folder}': rankings, frames, arguments or versions changed "
-            "since; remove the folder to start again"
-        )
 
 
 def _scored(path: Path, work: Callable[[], ListScores]) -> ListScores:

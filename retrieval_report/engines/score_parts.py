@@ -14,9 +14,8 @@ from retrieval_report.contracts.frames import check_counts, check_rankings
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.truncated import NO
 from retrieval_report.contracts.warning import warn
-from retrieval_report.engines.disk_parts import Parts, copied_parts
+from retrieval_report.engines.disk_parts import copied_parts, find_known
 from retrieval_report.engines.disk_tables import Table
-from retrieval_report.engines.disk_whole import find_known
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
@@ -120,12 +119,15 @@ def scored_parts(
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
     results *= max(len(whole.models), 1)
     parts = copied_parts(table, scratch(), rows_per_part, results, options.progress)
-    beside = {
-        name: {} if frame is None else _by_part(frame, parts) for name, frame in given.items()
+    beside: dict[str, dict[tuple[object, ...], pl.DataFrame]] = {
+        name: {}
+        if frame is None
+        else parts.locate(frame).partition_by("part", as_dict=True, include_key=False)
+        for name, frame in given.items()
     }
 
     def frames_of(number: int) -> tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]:
-        judged, named = (beside[name].get(number, none) for name, none in nothing.items())
+        judged, named = (beside[name].get((number,), none) for name, none in nothing.items())
         return parts.read(number), judged, named
 
     def look() -> dict[str, Evidence]:
@@ -139,9 +141,13 @@ def scored_parts(
             )
         )
 
-    decisions = decide(options.truncated, whole.models, _words_of_counts(table), look)
-    words = {model: decision.truncated for model, decision in decisions.items()}
-    own = replace(own, truncated=words or own.truncated)
+    counted = {}
+    if "truncated" in table.empty.columns:
+        words = table.collect(lambda rows: rows.select("model", "truncated").unique())
+        counted = as_counted(words)
+    decisions = decide(options.truncated, whole.models, counted, look)
+    ends = {model: decision.truncated for model, decision in decisions.items()}
+    own = replace(own, truncated=ends or own.truncated)
 
     def work(number: int) -> ListScores:
         return score_part(*frames_of(number), requests, own, whole)
@@ -151,13 +157,6 @@ def scored_parts(
         lists.append(scores.lists)
         yield scores
     warn_of_lists(pl.concat(lists), requests)
-
-
-def _words_of_counts(table: Table) -> dict[str, str]:
-    """Return the word for every model whose counts say how their lists end."""
-    if "truncated" not in table.empty.columns:
-        return {}
-    return as_counted(table.collect(lambda rows: rows.select("model", "truncated").unique()))
 
 
 def counted_parts(
@@ -221,11 +220,6 @@ def _check_request(
     )
     judged = judge(table.empty, nothing["judgements"], nothing["queries"], options, whole)
     run_of(judged, requests, replace(options, truncated=NO))
-
-
-def _by_part(frame: pl.DataFrame, parts: Parts) -> dict[int, pl.DataFrame]:
-    groups = parts.locate(frame).partition_by("part", as_dict=True, include_key=False)
-    return {key[0]: group for key, group in groups.items()}
 
 
 def _run(

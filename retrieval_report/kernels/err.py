@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.ap_retrieved import hypergeometric_band
-from retrieval_report.kernels.compile import ZERO, allocating, costs, kernel, power
+from retrieval_report.kernels.compile import ZERO, allocating, costs, power
 from retrieval_report.kernels.err_variance import tie_variances
 from retrieval_report.kernels.lists import (
     Floats,
@@ -131,16 +131,6 @@ def stopping_tie_means(
         means[j] = total + total_low
 
 
-@kernel
-def _see_stopping_tie(tie: int, lists: Lists, stop: Floats) -> tuple[int, float]:
-    """Return the number of items of a tie, and the chance to pass them all."""
-    size, passing = 0, 1.0
-    for c in range(lists.tie[tie], lists.tie[tie + 1]):
-        size += lists.items[c]
-        passing *= power(1.0 - stop[lists.grade[c]], lists.items[c])
-    return size, passing
-
-
 class Stops(NamedTuple):
     """The chance that an item of each grade ends the search, and whether the variance is wanted."""
 
@@ -197,7 +187,10 @@ def stopping_moments(
                 mean[q, j], variance[q, j] = value, spread
                 j += 1
             elif tie < end:
-                size, passing = _see_stopping_tie(tie, lists, stop)
+                size, passing = 0, 1.0
+                for cell in range(lists.tie[tie], lists.tie[tie + 1]):
+                    size += lists.items[cell]
+                    passing *= power(1.0 - stop[lists.grade[cell]], lists.items[cell])
                 inside = j
                 while inside < cutoffs and depths[q, inside] < t + size:
                     inside += 1

@@ -1,9 +1,8 @@
 """Group rows into lists, ties and cells: how many items of each grade every tie of every list
 holds.
 
-Rows come in any order. One pass finds out whether a list is already sorted or has few enough
-distances to count; otherwise it is sorted. Order keys are int64: equal keys are ties, and small
-keys are near.
+One pass finds out whether a list is already sorted; otherwise it is. Order keys are int64: equal
+keys are ties, and small keys are near.
 """
 
 from __future__ import annotations
@@ -13,14 +12,12 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
-from retrieval_report.kernels.lists import Cells, Codes, Integers, Lists, Rows
+from retrieval_report.kernels.lists import Cells, Codes, Integers, Rows
 
 # Numba would compile `flush` once for a plain True and once for a plain False.
 RISING, FALLING = cast(bool, np.bool_(False)), cast(bool, np.bool_(True))
 # `np.iinfo` would be stored with a reference to Numba's linear algebra, which loads SciPy's.
 LEAST, LARGEST = cast(int, np.int64(-(2**63))), cast(int, np.int64(2**63 - 1))
-DECIDING = 24  # a list is first sorted by this many of the highest bits of its keys
-ROOM = 1024  # a table this small is cheap to clear for every list
 
 
 class Listed(NamedTuple):
@@ -92,44 +89,17 @@ def flush(
 
 
 @kernel
-def _count_table(
-    rows: Together, low: int, kinds: int, table: Integers, done: Written, out: Filled
-) -> Written:
-    """Write the ties and cells of one list by counting distances and grades in a table."""
-    key, grade, count = rows
-    ties, cells = done
-    for position in range(key.size):
-        table[(key[position] - low) * kinds + grade[position]] += count[position]
-    for distance in range(table.size // kinds):
-        before = cells
-        for code in range(kinds):
-            items = table[distance * kinds + code]
-            if items > 0:
-                out.grade[cells], out.items[cells] = code, items
-                cells += 1
-        if cells > before:
-            out.tie_key[ties], out.tie_cells[ties] = low + distance, cells - before
-            ties += 1
-    return Written(ties, cells)
-
-
-@kernel
 def _count_runs(
     order: Integers, rows: Together, tallied: Tally, done: Written, out: Filled
 ) -> Written:
-    """Write the ties and cells of one list whose rows are taken in ``order`` (empty: as they
-    are).
-    """
+    """Write the ties and cells of one list whose rows are taken in ``order``."""
     key, grade, count = rows
     tally, seen = tallied
     ties, cells = done
     found, before = ZERO, cells
     for index in range(key.size):
-        row = order[index] if order.size > 0 else index
-        ends = (
-            index + 1 == key.size
-            or key[row] != key[order[index + 1] if order.size > 0 else index + 1]
-        )
+        row = order[index]
+        ends = index + 1 == key.size or key[row] != key[order[index + 1]]
         code = grade[row]
         if ends and found == 0:  # a tie of one row needs no tally
             out.grade[cells], out.items[cells] = code, count[row]
@@ -150,27 +120,16 @@ def _count_runs(
 
 @allocating
 def sort_keys(key: Integers, low: int, spread: np.uint64, order: Integers) -> None:
-    """Fill in the indices that sort the keys in ascending order, equal keys as received.
-
-    The highest bits nearly always decide: the keys are first sorted by them, and then each key
-    moves past the few larger ones before it. If there are many of these, the keys are sorted by all
-    bits.
+    """Fill in the indices that sort the keys in ascending order, equal keys as received (radix
+    sort, a byte at a time; nothing moves where ``spread``, that of the keys, is 0).
     """
     bits = ZERO
     while bits < 64 and spread >> np.uint64(bits) > np.uint64(0):
         bits += 1
-    _sort_from(key, low, bits, max(bits - DECIDING, ZERO), order)
-    if bits > DECIDING and not _insert_all(key, order):
-        _sort_from(key, low, bits, ZERO, order)
-
-
-@allocating
-def _sort_from(key: Integers, low: int, bits: int, lowest: int, order: Integers) -> None:
-    """Sort by the bits from ``lowest`` on (radix sort, a byte at a time)."""
     other = np.empty(key.size, np.int64)
     for row in range(key.size):
         order[row] = row
-    for shift in range(lowest, bits, 8):
+    for shift in range(ZERO, bits, 8):
         start = np.zeros((1 << min(bits - shift, 8)) + 1, np.int64)
         for row in range(key.size):
             start[int((np.uint64(key[row] - low) >> np.uint64(shift)) & np.uint64(255)) + 1] += 1
@@ -182,22 +141,6 @@ def _sort_from(key: Integers, low: int, bits: int, lowest: int, order: Integers)
             start[digit] += 1
         for index in range(key.size):  # a slice would take two seconds to compile
             order[index] = other[index]
-
-
-@kernel
-def _insert_all(key: Integers, order: Integers) -> bool:
-    """Finish an order that is nearly right; return False, with the order unfinished, if it is not
-    nearly right.
-    """
-    moves = 4 * key.size
-    for index in range(1, key.size):
-        row, at = order[index], index
-        while at > 0 and key[order[at - 1]] > key[row] and moves > 0:
-            order[at] = order[at - 1]
-            at -= 1
-            moves -= 1
-        order[at] = row
-    return moves > 0
 
 
 @kernel
@@ -250,24 +193,14 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
         rows = Together(keys[:size], grades[:size], counts[:size])
         if size > 0:
             low, high, ascending = gather(begin[q], listed, rows)
-            spread = np.uint64(
-                high - low
-            )  # modulo 2**64, so right even where the difference passes 2**63
-            few = spread < np.uint64(4 * size + ROOM)
-            if naive_grade.size == 0 and few and (int(spread) + 1) * kinds <= 4 * size + ROOM:
-                table = np.zeros((int(spread) + 1) * kinds, np.int64)
-                done = _count_table(rows, low, kinds, table, done, out)
-            else:
-                sorted_rows = order[: 0 if ascending else size]
-                if not ascending:
-                    sort_keys(rows.key, low, spread, sorted_rows)
-                done = _count_runs(sorted_rows, rows, tallied, done, out)
-                if naive_grade.size > 0:
-                    for position in range(size):
-                        naive_grade[written + position] = rows.grade[
-                            position if ascending else sorted_rows[position]
-                        ]
-                    written += size
+            # modulo 2**64, so right even where the difference passes 2**63
+            spread = np.uint64(0) if ascending else np.uint64(high - low)
+            sort_keys(rows.key, low, spread, order)
+            done = _count_runs(order, rows, tallied, done, out)
+            if naive_grade.size > 0:
+                for position in range(size):
+                    naive_grade[written + position] = rows.grade[order[position]]
+                written += size
         out.list_ties[q - first] = done.ties - before
     return done.ties, done.cells
 
@@ -290,18 +223,15 @@ def tally_cells(
 
 
 @allocating
-def ideal_cells(lists: Lists, extra: Cells, kinds: int, new: Cells) -> int:
+def ideal_cells(one: Cells, two: Cells, kinds: int, new: Cells) -> int:
     """Fill in every list's items and extra items, one cell per grade, highest first; return the
     number of cells.
     """
     cells = ZERO
     tallied = Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
-    for q in range(lists.start.size - 1):
-        begin, end = lists.tie[lists.start[q]], lists.tie[lists.start[q + 1]]
-        found = tally_cells(begin, end, lists.grade, lists.items, tallied, ZERO)
-        found = tally_cells(
-            extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, found
-        )
+    for q in range(one.start.size - 1):
+        found = tally_cells(one.start[q], one.start[q + 1], one.grade, one.items, tallied, ZERO)
+        found = tally_cells(two.start[q], two.start[q + 1], two.grade, two.items, tallied, found)
         cells = flush(tallied, found, new.grade, new.items, cells, FALLING)
         new.start[q + 1] = cells
     return cells

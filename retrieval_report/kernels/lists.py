@@ -30,6 +30,11 @@ class Lists(NamedTuple):
     items: Integers  # (cells,) how many items each cell stands for
 
     @property
+    def cells(self) -> Cells:
+        """The items of each list, whatever their ties."""
+        return Cells(self.tie[self.start], self.grade, self.items)
+
+    @property
     def length(self) -> Integers:
         """Number of items of each list."""
         return self._count(self.start[:-1], None)

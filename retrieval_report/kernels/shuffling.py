@@ -63,19 +63,11 @@ def list_keys(seed: np.uint64, model: Keys, query: Keys, keys: Keys) -> None:
 
 
 @kernel
-def draw_layout(
-    lists: Lists,
-    limit: Integers,
-    new_start: Integers,
-    new_grade: Codes,
-    new_count: Integers,
-    write: bool,
-) -> int:
+def draw_layout(lists: Lists, limit: Integers, new: Lists) -> int:
     """Lay out the drawn lists: a tie of one grade stays one cell, a mixed tie gets one cell per
     slot up to ``limit``.
 
-    Only the grades of the slots change between draws. Returns the number of cells; fills them in if
-    ``write`` is set.
+    Only the grades of the slots change between draws. Returns the number of cells.
     """
     cells = 0
     for q in range(lists.start.size - 1):
@@ -88,13 +80,11 @@ def draw_layout(
             for c in range(c0, c1):
                 size += lists.items[c]
             slots = min(size, limit[q] - t) if c1 - c0 > 1 else 1
-            if write:
-                new_grade[cells : cells + slots] = lists.grade[c0]
-                new_count[cells : cells + slots] = 1 if c1 - c0 > 1 else size
+            new.grade[cells : cells + slots] = lists.grade[c0]
+            new.items[cells : cells + slots] = 1 if c1 - c0 > 1 else size
             cells += slots
             t += size
-        if write:
-            new_start[q + 1] = cells
+        new.start[q + 1] = cells
     return cells
 
 

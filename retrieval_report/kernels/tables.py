@@ -120,15 +120,9 @@ def fill_geometric(weight: Floats, low: Floats, persistence: float) -> None:
 
 
 @kernel
-def fill_totals(
-    weight: Floats,
-    low: Floats,
-    total: Floats,
-    total_low: Floats,
-    square: Floats,
-    square_low: Floats,
-) -> None:
+def fill_totals(weights: Weights) -> None:
     """Fill in the prefix sums."""
+    weight, low, total, total_low, square, square_low = weights
     for i in range(1, weight.size):
         total[i], total_low[i] = pair_sum(total[i - 1], total_low[i - 1], weight[i], low[i])
         own, own_low = pair_product(weight[i], low[i], weight[i], low[i])
@@ -137,7 +131,7 @@ def fill_totals(
 
 def _finish(weight: Floats, low: Floats) -> Weights:
     result = Weights(weight, low, *np.zeros((4, weight.size)))
-    fill_totals(*result)
+    fill_totals(result)
     for part in result:
         part.setflags(write=False)
     return result

@@ -236,26 +236,16 @@ def sums(values: Integers, start: Integers) -> Integers:
     return np.diff(np.concatenate([[0], np.cumsum(values)])[start])
 
 
-def ideal_lists(lists: Lists | None, extra: Cells | None, kinds: int) -> Lists:
+def ideal_lists(items: Lists | Cells, extra: Cells | None, kinds: int) -> Lists:
     """Return every list's items and extra items, such as those known but not retrieved, by
     descending grade.
-
-    None stands for none, of lists or of extra items.
     """
-    given = lists or extra
-    assert given is not None
-    none, no_cells = (
-        np.zeros(given.start.size, np.int64),
-        (np.empty(0, np.int32), np.empty(0, np.int64)),
-    )
-    lists = lists or Lists(none, np.zeros(1, np.int64), *no_cells)
-    extra = extra or Cells(none, *no_cells)
-    lists, extra = all_frozen(lists), all_frozen(extra)
-    room = lists.grade.size + extra.grade.size
-    new = Cells(
-        np.zeros(lists.start.size, np.int64), np.empty(room, np.int32), np.empty(room, np.int64)
-    )
-    cells = grouping.ideal_cells(lists, extra, kinds, new)
+    one = items.cells if isinstance(items, Lists) else items
+    two = extra or Cells(np.zeros_like(one.start), one.grade[:0], one.items[:0])
+    one, two = all_frozen(one), all_frozen(two)
+    room = one.grade.size + two.grade.size
+    new = Cells(np.zeros_like(one.start), np.empty(room, np.int32), np.empty(room, np.int64))
+    cells = grouping.ideal_cells(one, two, kinds, new)
     return Lists(
         new.start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy()
     )
@@ -277,12 +267,9 @@ def keys_of(ids: pl.Series) -> Keys:
         )
     elif ids.dtype in (pl.Int128, pl.UInt128):
         narrow = ids.cast(pl.Int64, strict=False)
-        if narrow.null_count():  # numbers beyond 64 bits are hashed by their digits
-            small = narrow.is_not_null()
-            keys[small.to_numpy()] = keys_of(narrow.filter(small))
-            keys[(~small).to_numpy()] = keys_of(ids.filter(~small).cast(pl.String))
-        else:
-            keys = keys_of(narrow)
+        # numbers beyond 64 bits are hashed by their digits
+        digits, small = keys_of(ids.cast(pl.String)), keys_of(narrow.fill_null(0))
+        return np.where(narrow.is_null(), digits, small)
     else:
         shuffling.integer_keys(id_keys(ids), keys)
     return keys
@@ -299,10 +286,7 @@ def list_keys(names: pl.DataFrame, seed: int) -> Keys:
 
 def drawn_lists(ties: Lists, limit: Integers) -> Lists:
     """Lay out mixed ties slot by slot, up to the deepest cutoff; draws fill in the grades."""
-    start = np.zeros(ties.start.size, np.int64)
-    cells = shuffling.draw_layout(
-        ties, limit, start, np.empty(0, np.int32), np.empty(0, np.int64), False
-    )
-    grade, count = np.empty(cells, np.int32), np.empty(cells, np.int64)
-    shuffling.draw_layout(ties, limit, start, grade, count, True)
-    return Lists(start, np.arange(cells + 1), grade, count)
+    room, start = ties.grade.size + int(limit.sum()), np.zeros(ties.start.size, np.int64)
+    new = Lists(start, start, np.empty(room, np.int32), np.empty(room, np.int64))
+    cells = shuffling.draw_layout(ties, limit, new)
+    return Lists(start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy())

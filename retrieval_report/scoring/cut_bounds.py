@@ -12,7 +12,7 @@ an unknown number of relevant items, are corrected metric by metric; docs/metric
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -62,7 +62,12 @@ class Completions:
                 self.prepared, self.following, self.workers, best=best
             )
         if self.near or self.own_depth:
-            for metric, values in (self._highest(sums) if best else self._lowest(sums)).items():
+            if best:
+                scored = self.high.score(sums, arrange(self.high.prepared, "best"))
+                found = {one: self._highest(one, scores.value) for one, scores in scored.items()}
+            else:
+                found = self._lowest(sums)
+            for metric, values in found.items():
                 result |= {
                     (metric, cutoff): values[:, column]
                     for column, cutoff in enumerate(self.near or (None,))
@@ -90,9 +95,7 @@ class Completions:
         """Return values of lists in their worst order, with the highest ideals and the largest
         R.
         """
-        scorer = self._scorer(
-            lists, self._ideal(self.fullest), self._unknown(self.most, self.reach), self.near
-        )
+        scorer = self._scorer(lists, self.fullest, self.near)
         scorer.relevant = np.where(self.following.unlimited, np.inf, self.relevant)[:, None]
         scorer.length = np.full((1, 1), np.inf)
         found = scorer.score(metrics, arrange(scorer.prepared, "worst"))
@@ -103,15 +106,11 @@ class Completions:
         """Return the scorer for the highest scores: relevant items first, only as many more as fill
         the top k.
         """
-        scorer = self._scorer(
-            self.fullest,
-            self._ideal(self.fullest),
-            self._unknown(self.least, 0 * self.reach),
-            self.near,
-        )
+        scorer = self._scorer(self.fullest, self.fullest, self.near, highest=True)
         scorer.length = self.retrieved[:, None]
         if not self.own_depth:
-            here = self.seen.total_of_last(self.prepared.relevant_grade)
+            relevant = self.prepared.relevant_grade
+            here = self.prepared.open_end(relevant) + self.following.relevant(relevant)
             more = np.maximum(scorer.asked - (self.before + here)[:, None], 0)
             scorer.relevant = self.relevant[:, None] + np.where(
                 self.following.unlimited[:, None], more, 0
@@ -138,11 +137,6 @@ class Completions:
             ties.grade[of_cell],
             ties.items[of_cell],
         )
-
-    @cached_property
-    def seen(self) -> Lists:
-        """Return lists completed with the known relevant items and no others."""
-        return self._lists(self._cells(self.most, more=0 * self.reach, unseen=True, zeros=True))
 
     @cached_property
     def reach(self) -> Integers:
@@ -190,10 +184,6 @@ class Completions:
             arrays.starts(owner, lists), code[order].astype(np.int32), items[order].astype(np.int64)
         )
 
-    def _unknown(self, grade: int, more: Integers) -> Cells:
-        """Return following items that are not among the known ones."""
-        return self._cells(grade, more=more, unseen=False, zeros=False)
-
     def _lists(self, extra: Cells) -> Lists:
         """Return the lists with following items in their last tie, or in a tie after it."""
         ties, kinds = self.prepared.ties, self.prepared.grades.size
@@ -207,20 +197,21 @@ class Completions:
             start, tie[: found + 1].copy(), new.grade[:size].copy(), new.items[:size].copy()
         )
 
-    def _ideal(self, lists: Lists, extra: Cells | None = None) -> Lists:
-        """Return all items of the lists by descending grade."""
-        return arrays.ideal_lists(lists, extra, self.prepared.grades.size)
-
     def _scorer(
-        self, lists: Lists, listed: Lists, unknown: Cells, cutoffs: tuple[int | None, ...]
+        self, lists: Lists, held: Lists, cutoffs: tuple[int | None, ...], *, highest: bool = False
     ) -> Scorer:
-        judged = self._ideal(self.prepared.known, unknown)
+        """Return a scorer of lists whose ideal is that of the lists ``held``, or of what is known
+        and may follow: everything of the highest grade, or only what must, of the lowest.
+        """
+        grade, more = (self.least, 0 * self.reach) if highest else (self.most, self.reach)
+        unknown = self._cells(grade, more=more, unseen=False, zeros=False)
+        kinds = self.prepared.grades.size
         own = replace(
             self.prepared,
             ties=lists,
             naive=None,
-            retrieved=listed,
-            judged=judged,
+            retrieved=arrays.ideal_lists(held, None, kinds),
+            judged=arrays.ideal_lists(self.prepared.known, unknown, kinds),
             length=lists.length,
         )
         return Scorer(own, cutoffs, self.workers)
@@ -240,12 +231,7 @@ class Completions:
     def _gains(self, metric: Metric) -> Floats:
         return metric.term.gains(self.prepared.grades, self.prepared.relevant_grade)
 
-    def _highest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
-        """Return the highest values down to each cutoff."""
-        found = self.high.score(metrics, arrange(self.high.prepared, "best"))
-        return {metric: self._mended(metric, scores.value) for metric, scores in found.items()}
-
-    def _mended(self, metric: Metric, values: Floats) -> Floats:
+    def _highest(self, metric: Metric, values: Floats) -> Floats:
         """Correct the highest values that depend on R, on the number of items retrieved, or on the
         ideal.
         """
@@ -274,12 +260,12 @@ class Completions:
         alone = not (gains[~relevant] > 0).any()
         known = self.following.relevant(relevant)[rows]
         unlimited = self.following.unlimited[rows]
-        last = np.where(self.prepared.beyond.within, self.prepared.ties.total_of_last(relevant), 0)
-        first = (self.before + last)[rows]
+        first = (self.before + self.prepared.open_end(relevant))[rows]
         room = np.maximum(asked - first, 0)
         most = np.where(unlimited, room, np.minimum(room, known))
         result = np.empty(rows.size)
-        for block in _blocks(most):
+        step = max(1, BLOCK // (int(most.max(initial=0)) + 1))
+        for block in (slice(first, first + step) for first in range(0, rows.size, step)):
             more = np.minimum(np.arange(most[block].max() + 1), most[block][:, None])
             part = Scorer(scorer.prepared.take(rows[block]), scorer.cutoffs, self.workers)
             depths = (
@@ -329,10 +315,8 @@ class Completions:
         if term != ideal.sum:
             return np.where(open_ideal[:, None], largest, values)
         search = _search(self, ideal.sum, gains / self.high.unit(term), over_list)
-        least = self._unknown(
-            self.least, 0 * self.reach
-        )  # of all grades; that of the list may be higher
-        own = self._scorer(self.prepared.ties, self.prepared.retrieved, least, self.near)
+        shown = self.prepared.ties
+        own = self._scorer(shown, shown, self.near, highest=True)
         of_ties = own.score([metric], arrange(own.prepared, "best"))[
             metric
         ].value  # what tie order alone can give
@@ -390,19 +374,10 @@ class Completions:
 
     def _far(self, lists: Lists, cutoff: int | None, length: Floats | float) -> Scorer:
         """Return a scorer of whole lists with a given cutoff and length to divide by."""
-        scorer = self._scorer(
-            lists, self._ideal(lists), self._unknown(self.most, self.reach), (None,)
-        )
+        scorer = self._scorer(lists, lists, (None,))
         scorer.length = np.broadcast_to(np.asarray(length, np.float64), self.before.size)[:, None]
         scorer.cutoff = scorer.length if cutoff is None else np.full((1, 1), float(cutoff))
         return scorer
-
-
-def _blocks(sizes: Integers) -> Iterator[slice]:
-    """Yield ranges of rows whose tables, as wide as the largest row, hold about BLOCK numbers."""
-    rows = max(1, BLOCK // (int(sizes.max(initial=0)) + 1))
-    for start in range(0, sizes.size, rows):
-        yield slice(start, start + rows)
 
 
 def _search(
@@ -415,9 +390,7 @@ def _search(
     do.
     """
     prepared, follow = own.prepared, own.following
-    scorer = own._scorer(
-        own.closed, own._ideal(own.closed), own._unknown(own.least, 0 * own.reach), (None,)
-    )
+    scorer = own._scorer(own.closed, own.closed, (None,), highest=True)
     unseen = _by_grade(
         own, Lists(follow.unseen.start, np.arange(follow.unseen.grade.size + 1), *follow.unseen[1:])
     )
@@ -469,17 +442,17 @@ def _preferences(prepared: Prepared, following: Following, workers: int, *, best
     """
     arrangement = arrange(prepared, "best" if best else "worst")
     total = Scorer(prepared, (), workers).moments(terms.Preferences(), arrangement).mean[:, 0]
-    relevant, within = prepared.relevant_grade, prepared.beyond.within
+    relevant = prepared.relevant_grade
     judged, retrieved = prepared.judged.total(~relevant), prepared.retrieved.total(~relevant)
     count = np.maximum(prepared.relevant, 0)
     most = np.minimum(count, judged)
-    last = np.where(within, prepared.ties.total_of_last(~relevant), 0)
     if best:
-        total = total + following.relevant(relevant) * _preference(retrieved - last, most)
+        before = retrieved - prepared.open_end(~relevant)
+        total = total + following.relevant(relevant) * _preference(before, most)
     else:
         more = np.maximum(judged - retrieved, 0)
         lost = _preference(retrieved, most) - _preference(retrieved + more, most)
-        total = total - np.where(within, prepared.ties.total_of_last(relevant), 0) * lost
+        total = total - prepared.open_end(relevant) * lost
     known = prepared.all_judged & ~following.unlimited
     return np.where(known, np.maximum(total, 0.0) / np.maximum(count, 1), np.nan)
 

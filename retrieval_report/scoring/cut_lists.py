@@ -64,11 +64,11 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
     relevant = prepared.relevant_grade
     if term.first_only:
-        last = np.where(beyond.within, prepared.ties.total_of_last(relevant), 0)
+        last = prepared.open_end(relevant)
         deeper = deeper & (prepared.retrieved.total(relevant) == last)[:, None]
     gains = term.gains(prepared.grades, relevant)
     counts = gains > gains[0]  # more than an irrelevant item
-    mixed = beyond.within & (prepared.ties.total_of_last(counts) > 0)
+    mixed = prepared.open_end(counts) > 0
     longer = (scorer.asked > prepared.length[:, None]) & bool(gains[0] > 0)
     reached = deeper & ((follow.counted(counts) | mixed)[:, None] | longer)
     others = _open_ideal(prepared, metric, follow)[:, None] | _divided_by_length(metric, scorer)

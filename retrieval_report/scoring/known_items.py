@@ -94,8 +94,6 @@ def of_one_width(
     one, two = left.schema[key], right.schema[key]
     if one == two:
         return left, right
-    wide = {pl.UInt64, pl.Int128, pl.UInt128} & {one, two}
-    fits = left[key].cast(pl.Int128).max(), right[key].cast(pl.Int128).max()
-    small = not wide or all(value is None or value < 2**63 for value in fits)  # type: ignore[operator]
-    dtype = pl.Int64 if small else pl.Int128
+    ids = pl.concat([left[key].cast(pl.Int128), right[key].cast(pl.Int128)])
+    dtype = pl.Int64 if ids.is_between(-(2**63), 2**63 - 1).all() else pl.Int128
     return left.with_columns(pl.col(key).cast(dtype)), right.with_columns(pl.col(key).cast(dtype))

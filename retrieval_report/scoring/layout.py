@@ -22,7 +22,6 @@ from retrieval_report.kernels.lists import (
     Integers,
     Keys,
     Lists,
-    Places,
 )
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
@@ -88,6 +87,10 @@ class Prepared:
     decisions: dict[str, Decision] = field(
         default_factory=dict
     )  # of each model, whether its lists were cut
+
+    def open_end(self, counted: Bools) -> Integers:
+        """Return how many items of some grades are in each last tie that further ones may join."""
+        return np.where(self.beyond.within, self.ties.total_of_last(counted), 0)
 
     def only(self, wanted: Collection[tuple[str, object]]) -> Prepared:
         """Return the lists of some models and queries."""
@@ -200,7 +203,11 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     retrieved = arrays.ideal_lists(ties, None, grades.size)
     pool = _pool(judged, frame, options)
     cells, is_pool = _cells(judged, pool), pool is not None or judged.whole.pooled
-    known = _known_items(ties, retrieved, cells, judged.whole.judged, is_pool, grades.size)
+    others = arrays.ideal_lists(cells, None, grades.size)
+    known = others
+    if not judged.whole.judged:
+        beside = difference(others, retrieved) if is_pool else cells
+        known = arrays.ideal_lists(ties, beside, grades.size)
     ideal, seen, relevant, said = _relevant(judged, known, cells, relevant_grade)
     missing = judged.lists["missing"].to_numpy()
     # If a model has no rows for a query, its rows cannot show that nothing is relevant.
@@ -223,19 +230,15 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
         return judged
     falling = options.naive_order == "item_descending"
     rows = judged.retrieved
-    if _rise(rows["item"], judged.rows.list_of()):  # as in an audit, which sorts once for all
+    items, list_of = rows["item"], judged.rows.list_of()
+    rising = (items[1:] > items[:-1]).to_numpy() | (list_of[1:] != list_of[:-1])
+    if rising.all():  # as in an audit, which sorts once for all
         if not falling:
             return judged
         rows = rows.reverse()
     else:
         rows = rows.sort("item", descending=falling, maintain_order=True)
     return judged.with_rows(rows, judged.known, judged.lists)
-
-
-def _rise(items: pl.Series, list_of: Places) -> bool:
-    """Return whether the items of every list are in order."""
-    first = list_of[1:] != list_of[:-1]
-    return bool((first | (items[1:] > items[:-1]).to_numpy()).all())
 
 
 def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFrame:
@@ -349,19 +352,6 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
     )
 
 
-def _known_items(
-    ties: Lists, retrieved: Lists, cells: Cells, judged: bool, is_pool: bool, kinds: int
-) -> Lists:
-    """Return all known items of each list's query: the judged ones, or its own and those known
-    besides.
-    """
-    if judged:
-        return arrays.ideal_lists(None, cells, kinds)
-    if is_pool:
-        cells = difference(arrays.ideal_lists(None, cells, kinds), retrieved)
-    return arrays.ideal_lists(ties, cells, kinds)
-
-
 def difference(lists: Lists, shown: Lists) -> Cells:
     """Count, by list and grade, items of relevance above 0 that are in ``lists`` but not in
     ``shown``.
@@ -393,7 +383,7 @@ def _relevant(
     judged: Judged, known: Lists, cells: Cells, relevant_grade: Bools
 ) -> tuple[Lists, Integers, Integers, Bools]:
     """Return the ideal's items, the known relevant items, R of every list (−1: no judgements), and
-    if R was given.
+    if R was given; unseen relevant items enter an ideal with the lowest grade of those it has.
     """
     seen = known.total(relevant_grade)
     if judged.whole.judged:
@@ -401,17 +391,7 @@ def _relevant(
         return known, relevant, relevant, np.ones(seen.size, np.bool_)
     if "n_relevant" not in judged.lists.columns:
         return known, seen, seen, np.zeros(seen.size, np.bool_)
-    number = judged.lists["n_relevant"].fill_null(-1).to_numpy()
-    ideal, relevant = _with_unseen(judged.lists, known, seen, number, relevant_grade)
-    return ideal, seen, relevant, number >= 0
-
-
-def _with_unseen(
-    lists: pl.DataFrame, judged: Lists, seen: Integers, number: Integers, relevant_grade: Bools
-) -> tuple[Lists, Integers]:
-    """Return R as given; unseen relevant items enter a list's ideal with the lowest grade of those
-    it has.
-    """
+    lists, number = judged.lists, judged.lists["n_relevant"].fill_null(-1).to_numpy()
     relevant = np.where(number < 0, seen, number)
     less = np.flatnonzero(relevant < seen)
     if less.size:
@@ -425,11 +405,10 @@ def _with_unseen(
         lowest = np.full(
             lists.height, np.argmax(relevant_grade), np.int32
         )  # if none is seen, any grade will do
-        owner = np.repeat(np.arange(lists.height), np.diff(judged.tie[judged.start]))
-        known = np.flatnonzero(
-            relevant_grade[judged.grade]
-        )  # grades fall: the last written is the lowest
-        lowest[owner[known]] = judged.grade[known]
+        owner = np.repeat(np.arange(lists.height), np.diff(known.tie[known.start]))
+        # grades fall: the last written is the lowest
+        cell = np.flatnonzero(relevant_grade[known.grade])
+        lowest[owner[cell]] = known.grade[cell]
         extra = Cells(np.arange(lists.height + 1), lowest, np.minimum(relevant - seen, MOST_ITEMS))
-        judged = arrays.ideal_lists(judged, extra, relevant_grade.size)
-    return judged, relevant
+        known = arrays.ideal_lists(known, extra, relevant_grade.size)
+    return known, seen, relevant, number >= 0

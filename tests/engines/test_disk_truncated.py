@@ -18,8 +18,8 @@ from retrieval_report import (
     truncated_lists,
 )
 from retrieval_report.contracts.options import Options
+from retrieval_report.engines.disk_parts import find_known
 from retrieval_report.engines.disk_tables import open_table
-from retrieval_report.engines.disk_whole import find_known
 from retrieval_report.engines.score_parts import evidence_of_part
 from retrieval_report.scoring.judged import KnownOfWhole, frames_beside
 from retrieval_report.scoring.truncation import decide, gather
