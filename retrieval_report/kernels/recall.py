@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import allocating, costs, kernel
+from retrieval_report.kernels.compile import allocating, costs, kernel, squared
 from retrieval_report.kernels.lists import Floats, Integers
 
 
@@ -108,8 +109,8 @@ def expected_precision(
                         mean += share * precision[x]
                     for x in range(count):
                         share = below[x] - (below[x - 1] if x > 0 else 0.0)
-                        square += share * (precision[x] - mean) ** 2
-                    value[q, level], std[q, level] = mean, max(square, 0.0) ** 0.5
+                        square += share * squared(precision[x] - mean)
+                    value[q, level], std[q, level] = mean, math.sqrt(max(square, 0.0))
             _find_chances(ties, tie, 1, precision, chance)
             later *= chance[ties.relevant[tie]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from collections.abc import Callable
@@ -91,7 +92,25 @@ def counted() -> pl.DataFrame:
     return rr.codes.count_codes(codes[:9], codes, query_labels=labels[:9], item_labels=labels)
 
 
-OTHERS = {"random walks": chances, "codes": counted}
+def curve() -> pl.DataFrame:
+    return rr.lists.recall_curve(rankings(3), truncated="no")
+
+
+OTHERS = {"random walks": chances, "codes": counted, "recall curve": curve}
+
+
+def test_kernels_write_no_power() -> None:
+    """Python's power and NumPy's functions round differently from compiled ones."""
+    folder = Path(kernels.__file__).parent
+    powers = [
+        f"{path.name}:{node.lineno}"
+        for path in folder.glob("*.py")
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
+    ]
+    assert powers == []
 
 
 @pytest.mark.parametrize("compute", OTHERS.values(), ids=OTHERS)
