@@ -31,6 +31,7 @@ from retrieval_report.reading.names import KINDS, own_names
 
 FILE, ROW = "_metadata.file_path", "_metadata.row_index"
 PATH = "path of the file"  # a name that no user's column has
+BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 
 def frames_of(
@@ -152,6 +153,11 @@ def sent(session: SparkSession, local: pl.DataFrame, what: str) -> DataFrame:
         raise ColumnError(
             f"{what}: Spark has no whole numbers of more than 64 bits: {wide}"
         ) from error
+    if int(session.conf.get(BATCH) or 1) < 1:
+        raise ParameterError(
+            f"{what}: {BATCH} is below 1, with which PySpark sends no frame of Polars; set it to a "
+            "number of rows, or pass a frame of Spark"
+        )
     # In one chunk: from a table in several, the Connect client of PySpark 4.0.0 sent wrong rows.
     return session.createDataFrame(local.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()))
 

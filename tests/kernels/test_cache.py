@@ -171,16 +171,17 @@ def test_several_cold_processes_at_once_keep_each_others_code(folder: Path, tmp_
         **os.environ,
         "NUMBA_CACHE_DIR": str(folder),
         "PYTHONWARNINGS": "error::UserWarning",
+        "HOME": "/proc",  # where nobody can write, not even root
     }
 
     def start(number: int) -> subprocess.Popen[str]:
         words = [sys.executable, str(tmp_path / "cold.py"), str(number % 2)]
         return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
 
-    together = [start(number) for number in range(4)]
+    together = [start(number) for number in range(8)]
     assert [
         (process.wait(), process.communicate()[0].strip().isdigit()) for process in together
-    ] == [(0, True)] * 4
+    ] == [(0, True)] * 8
     assert start(0).communicate()[0].strip() == "6"
 
 

@@ -264,6 +264,20 @@ def test_text_spelt_as_numbers_and_numbers_are_the_same_ids(spark: Any) -> None:
         collected(on.evaluate(sent(spark, bare), judgements=odd, **EXPECTED))
 
 
+def test_batches_without_bound_are_refused_in_a_sentence(spark: Any) -> None:
+    """PySpark answers with "'max_chunksize' should be strictly positive"."""
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    frame, before = made(), spark.conf.get(name)
+    judgements = frame.select("query", "item", "relevance").unique()
+    rankings = sent(spark, frame.drop("relevance"))
+    spark.conf.set(name, "-1")
+    try:
+        with pytest.raises(rr.ParameterError, match="maxRecordsPerBatch is below 1"):
+            on.evaluate(rankings, judgements=judgements, **EXPECTED)
+    finally:
+        spark.conf.set(name, before)
+
+
 def test_bad_judgements_on_the_cluster(spark: Any) -> None:
     frame = made()
     judgements = frame.select("query", "item", pl.col("relevance").cast(pl.Int64)).unique()
