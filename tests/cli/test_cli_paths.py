@@ -73,6 +73,39 @@ def test_files_are_found_however_their_path_is_written(
     assert all(name.split(".")[0] in written for name in FORMATS), written
 
 
+COMMANDS = {  # "{}" stands for a file, whose name is put into the spelling
+    "compare": ["{plain.csv}", "{trec.run}", "--judgements", "{judged.csv}", "--out", "{out}"],
+    "leaderboard": ["{plain.csv}", "{trec.run}", "--judgements", "{judged.csv}"],
+    "report": ["{plain.csv}", "--judgements", "{judged.csv}", "--formats", "csv", "--out", "{out}"],
+    "gate": [
+        *("{plain.csv}", "{trec.run}", "--judgements", "{judged.csv}", "--measure", "ap@3"),
+        *("--margin", "0.1", "--markdown", "{gate.md}", "--junit", "{gate.xml}"),
+    ],
+    "audit": ["{plain.csv}", "--judgements", "{judged.csv}", "--metrics", "ap@3"],
+    "profile": ["{plain.csv}"],
+    "curve": ["{plain.csv}", "--judgements", "{judged.csv}"],
+    "similarity": ["{plain.csv}", "{trec.run}"],
+}
+EXITS = {"gate": (0, 1, 3)}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_every_spelling(
+    home: Path, command: str, spelling: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("HOME", str(home))
+    text = SPELLINGS[spelling].replace("{home}", str(home))
+    words = [
+        text.format(word.strip("{}")) if word.startswith("{") else word
+        for word in COMMANDS[command]
+    ]
+    outcome = CliRunner().invoke(cli, [command, *words])
+    assert outcome.exit_code in EXITS.get(command, (0,)), outcome.output
+
+
 @pytest.mark.parametrize(
     "words", [["evaluate", ""], ["compare", "plain.csv", "", "--judgements", "judged.csv"]]
 )
