@@ -114,7 +114,8 @@ def check_text(name: str, value: object) -> str:
 
 
 def check_path(name: str, value: object) -> Path:
-    """Return a path of text or `os.PathLike`; raise a ParameterError for anything else.
+    """Return a path of text or `os.PathLike`, where ``~`` is the user's folder; raise a
+    ParameterError for anything else.
 
     >>> check_path("out", 5)
     Traceback (most recent call last):
@@ -123,7 +124,7 @@ def check_path(name: str, value: object) -> Path:
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str):
         raise ParameterError(f"{name}: {value!r} is not a path")
-    return Path(path)
+    return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser refuses nobody's home)
 
 
 def listed(given: object, single: tuple[type, ...] = (str, bytes)) -> list[object]:

@@ -146,7 +146,7 @@ def regular_file(path: Path) -> Path:
     retrieval_report.OutputError: cannot write to '/dev/null': it is not a regular file
     """
     try:
-        target = Path(os.path.realpath(path))
+        target = Path(os.path.realpath(check_path("path", path)))
     except (OSError, ValueError) as error:
         raise _output_error(path, error) from error
     if target.exists() and not target.is_file():

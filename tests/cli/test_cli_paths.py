@@ -104,6 +104,7 @@ def test_every_command_takes_every_spelling(
     ]
     outcome = CliRunner().invoke(cli, [command, *words])
     assert outcome.exit_code in EXITS.get(command, (0,)), outcome.output
+    assert not (home / "~").exists()
 
 
 @pytest.mark.parametrize(
