@@ -54,8 +54,18 @@ def judged_rows(
     Ids have the same types in both frames. If the rows already have a relevance, it must agree.
     """
     keys = ["query", "item"]
-    said = judgements.select(*keys, judged="relevance")
-    judged = rows.select(keys).join(said, on=keys, how="left", maintain_order="left")["judged"]
+    said = judgements.lazy().select(*keys, judged="relevance")
+    # A left join copies all ids, which takes twice the time and four times the memory.
+    found = (
+        rows.lazy()
+        .select(keys)
+        .with_row_index("__row")
+        .join(said, on=keys)
+        .select("__row", "judged")
+        .collect()
+    )
+    empty = pl.select(judged=pl.repeat(None, rows.height, dtype=found.schema["judged"]))["judged"]
+    judged = empty.scatter(found["__row"], found["judged"])
     if not part:  # other parts may have judged items
         warn_unmatched(rows, judged.count(), judgements)
     if "relevance" in rows.columns:
