@@ -90,8 +90,8 @@ def polars_ds(rows: pl.DataFrame) -> str:
         import polars_ds as pds  # type: ignore[import-not-found]
     except ImportError:
         return "not installed"
-    asked = pds.query_ndcg_score("relevance", -pl.col("distance").cast(pl.Float64), k=10)
     try:
+        asked = pds.query_ndcg_score("relevance", -pl.col("distance").cast(pl.Float64), k=10)
         start = time.process_time()
         rows.group_by("query").agg(asked)
     except Exception as error:
