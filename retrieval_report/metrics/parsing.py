@@ -9,16 +9,28 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from retrieval_report.contracts.arguments import is_missing, is_whole, listed
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics import catalogue, terms
 from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.spellings import NAMES, spelled, why_not
 
 DEFAULT_MEASURES = ("ndcg@10", "precision@10", "recall@10", "ap")  # the first is the headline
-Metrics = str | Metric | Sequence[str | Metric] | None
+
+
+@runtime_checkable
+class Foreign(Protocol):
+    """A measure of ir_measures, such as ``nDCG @ 10``."""
+
+    NAME: str | None
+    AT_PARAM: str  # the parameter that stands behind @
+    params: dict[str, Any]
+
+
+Metrics = str | Metric | Foreign | Sequence[str | Metric | Foreign] | None
 Cutoff = int | str | None  # as a caller writes it
 Cutoffs = int | str | Sequence[int | str | None] | None
 CATALOGUE: dict[str, type[Metric]] = {
@@ -28,21 +40,13 @@ CATALOGUE: dict[str, type[Metric]] = {
     and issubclass(record, Metric)
     and hasattr(record, "name")  # the bases have no name
 }
-ALIASES = {
-    "map": "ap",
-    "mrr": "rr",
-    "hit": "hit_rate",
-    "success": "hit_rate",
-    "map_at_r": "ap_at_r",
-    "p": "precision",
+ELSEWHERE = {  # arguments that ir_measures spells otherwise
+    ("dcg", "log2"): ("gain", "linear"),
+    ("dcg", "exp-log2"): ("gain", "exp2"),
+    ("judged_only", "False"): ("", ""),  # what is so anyway
+    ("relative", "False"): ("", ""),
 }
-ELSEWHERE = {  # what trec_eval and ir_measures call them
-    "r": "recall",
-    "recip_rank": "rr",
-    "rprec": "r_precision",
-    "map_cut": "ap",
-    "ndcg_cut": "ndcg",
-}
+TEXT = re.compile(r"\s*([\w.-]+)\s*(?:\((.*)\))?\s*(?:@\s*([\w.]+))?\s*")
 LARGEST = 2**63 - 1
 Requests = list[tuple[Metric, tuple[int | None, ...]]]
 
@@ -90,20 +94,6 @@ def _parse_cutoff(cutoff: object) -> int | None:
     return int(number)
 
 
-def _as_elsewhere(name: str, cutoff: str | None) -> str:
-    """Return the end of a message about a name that trec_eval or ir_measures uses.
-
-    >>> _as_elsewhere("p_10", None), _as_elsewhere("r", "5"), _as_elsewhere("recip_rank", None)
-    ("; did you mean 'p@10'?", "; did you mean 'recall@5'?", "; did you mean 'rr'?")
-    """
-    stem, _, depth = name.rpartition("_")
-    known = {**ELSEWHERE, **{own: own for own in (*CATALOGUE, *ALIASES)}}
-    own, at = (known.get(stem), depth) if depth.isdecimal() else (ELSEWHERE.get(name), cutoff)
-    return (
-        f"; did you mean '{own}@{at}'?" if own and at else f"; did you mean {own!r}?" if own else ""
-    )
-
-
 def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]:
     """Return a metric from its record or text form, and the cutoff in the text, if any.
 
@@ -117,11 +107,8 @@ def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]
     """
     if isinstance(metric, Metric) and hasattr(metric, "name"):  # the bases have no name
         return metric, None
-    found = (
-        re.fullmatch(r"\s*(\w+)\s*(?:\((.*)\))?\s*(?:@\s*(\w+))?\s*", metric)
-        if isinstance(metric, str)
-        else None
-    )
+    text = _text_of(metric) if isinstance(metric, Foreign) else metric
+    found = TEXT.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         made = (
             f"; {metric.__name__}() makes a metric of the class" if isinstance(metric, type) else ""
@@ -130,19 +117,20 @@ def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]
             f"metrics: {metric!r} is not of the form name, name@10 or "
             f"name(parameter=value)@10{made}"
         )
-    name, arguments, cutoff = found.groups()
-    if name.isdecimal():
+    given, arguments, cutoff = found.groups()
+    if given.isdecimal():
         raise ParameterError(
             f"metrics: {metric!r} is not a metric; for several cutoffs write ndcg@1, ndcg@5, or "
             "cutoffs="
         )
-    name = ALIASES.get(name.lower(), name.lower())
-    if name not in CATALOGUE:
-        hint = _as_elsewhere(name, cutoff) or did_you_mean(name, [*CATALOGUE, *ALIASES]) or "."
-        raise ParameterError(
-            f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}"
-        )
-    record = CATALOGUE[name](**_parse_arguments(name, arguments or ""))
+    own, named, depth = spelled(given, arguments)
+    name, usual, whole = TEXT.fullmatch(own).groups()  # type: ignore[union-attr]
+    if name not in CATALOGUE or (depth and cutoff) or why_not(given, arguments):
+        raise ParameterError(_unknown(metric, given, arguments))
+    record = CATALOGUE[name](
+        **{**_parse_arguments(name, usual or ""), **_parse_arguments(name, named or "")}
+    )
+    cutoff = cutoff or depth or whole
     if cutoff is None:
         return record, None
     try:
@@ -151,6 +139,22 @@ def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]
         raise ParameterError(
             f"metrics: {metric!r}: {str(error).removeprefix('cutoffs: ')}"
         ) from None
+
+
+def _text_of(measure: Foreign) -> str:
+    """Return a measure of ir_measures as text, with everything that was given."""
+    given = dict(measure.params)
+    at = given.pop(measure.AT_PARAM, None)
+    arguments = ", ".join(f"{name}={value}" for name, value in given.items())
+    return f"{measure.NAME}({arguments})" + ("" if at is None else f"@{at}")
+
+
+def _unknown(metric: object, name: str, arguments: str | None) -> str:
+    why = why_not(name, arguments)
+    if why:
+        return f"metrics: {metric!r} is not among the metrics: {why}"
+    hint = did_you_mean(name, [*CATALOGUE, *map(str.lower, NAMES)]) or "."
+    return f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}"
 
 
 def _whole(text: str) -> int | str:
@@ -179,7 +183,10 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
     name, at, own = metric.rpartition("@") if isinstance(metric, str) else ("", "", "")
     name = name if at else str(metric)
     with suppress(ParameterError):
-        name = str(parse_metric(name)[0])
+        record, within = parse_metric(metric if isinstance(metric, Foreign) else name)
+        name = str(record)
+        if within:
+            at, own = "@", measure_text("", within[0])[1:]
     whole = is_missing(cutoff) or (isinstance(cutoff, str) and cutoff == "all")
     given: Any = None if whole else cutoff
     if not at:
@@ -193,8 +200,18 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
 def _parse_arguments(name: str, text: str) -> dict[str, object]:
     known = list(inspect.signature(CATALOGUE[name]).parameters)
     result: dict[str, object] = {}
+    text = re.sub(r"\{([^}]*)\}", lambda braces: braces[1].replace(",", ";"), text)
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
+        value = value.strip("'\"")
+        key, value = ELSEWHERE.get((key, value), ("gain" if key == "gains" else key, value))
+        if key == "judged_only" and value == "True":
+            raise ParameterError(
+                "metrics: judged_only=True is no parameter here; unjudged='drop' leaves items "
+                "without judgement out of the lists for all metrics"
+            )
+        if not key:
+            continue
         if key in known and not equals:
             raise ParameterError(
                 f"metrics: {name}({text}): the parameter {key!r} has no value; write {key}=…"

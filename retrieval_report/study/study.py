@@ -27,7 +27,12 @@ from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import summarise
-from retrieval_report.metrics.parsing import measure_text, parse_measure, parse_metrics
+from retrieval_report.metrics.parsing import (
+    Foreign,
+    measure_text,
+    parse_measure,
+    parse_metrics,
+)
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.study import means
@@ -166,7 +171,7 @@ class Study:
         study._look(self._data, view)
         return study
 
-    def at(self, *measures: str) -> Self:
+    def at(self, *measures: str | Foreign) -> Self:
         """Return the study with some of its measures, such as ``"ndcg@10"``; the first is the
         headline.
         """
@@ -177,7 +182,7 @@ class Study:
             for text, measure in zip(measures, wanted, strict=True)
             if measure not in self.measures
         ]
-        check_chosen("measure", measures, missing)
+        check_chosen("measure", list(map(str, measures)), missing)
         return self._with(replace(self._view, measures=wanted))
 
     def models(self, *names: str) -> Self:

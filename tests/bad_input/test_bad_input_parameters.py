@@ -180,7 +180,7 @@ def test_row_061_huge_cutoffs() -> None:
         ("precison", "precision"),
         ("ncdg@10", "ndcg"),
         ("rekall", "recall"),
-        ("hitrate", "hit_rate"),
+        ("hit_rte", "hit_rate"),
         ("mpa", "map"),
     ],
 )

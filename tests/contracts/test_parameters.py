@@ -13,7 +13,7 @@ import retrieval_report as rr
 from retrieval_report.cli.settings import SETTINGS
 from retrieval_report.contracts.options import PARAMETERS, Options, options_with
 from retrieval_report.metrics import terms
-from retrieval_report.metrics.parsing import ALIASES, CATALOGUE, parameter_text, parse_metric
+from retrieval_report.metrics.parsing import CATALOGUE, parameter_text, parse_metric
 
 
 def test_every_option_of_evaluate_is_declared() -> None:
@@ -81,11 +81,8 @@ def test_every_choice_of_a_gain_is_one_that_is_computed() -> None:
 
 def row_of_docs(name: str) -> str:
     """A metric as the table in docs/metrics.md has it."""
-    formula, others = (
-        CATALOGUE[name].formula,
-        [alias for alias, own in ALIASES.items() if own == name and alias in ("map", "mrr")],
-    )
-    names = f"`{name}`" + "".join(f" (`{alias}`)" for alias in others)
+    formula, other = CATALOGUE[name].formula, {"ap": " (`map`)", "rr": " (`mrr`)"}
+    names = f"`{name}`{other.get(name, '')}"
     divisor = formula.divisor
     if not isinstance(divisor, str):
         divisor = "; ".join(f"`{choice}`: {text}" for choice, text in divisor.items())

@@ -1,0 +1,121 @@
+"""How other evaluators spell measures, in one table: what people paste means what it means there.
+
+docs/metrics.md shows the same table. A depth may be part of a name (``P_10``, ``ndcg_cut.10``,
+``map_at_10``); case, hyphens and underscores do not matter.
+"""
+
+from __future__ import annotations
+
+import re
+
+# here | ir_measures | trec_eval and pytrec_eval | ranx | scikit-learn | torchmetrics
+TABLE = """
+precision | P, Precision | P_10 | precision | | RetrievalPrecision, retrieval_precision
+precision@all | SetP | set_P | | |
+recall | R, Recall | recall_10 | recall | | RetrievalRecall, retrieval_recall
+recall@all | SetR | set_recall | | |
+f1 | | | f1 | |
+f1@all | SetF | set_F | | |
+hit_rate | Success | success_10 | hit_rate | | RetrievalHitRate, retrieval_hit_rate
+r_precision | Rprec, RPrec | Rprec | r-precision | | RetrievalRPrecision, retrieval_r_precision
+num_rel_ret | NumRelRet, NumRet(rel=1) | num_rel_ret | hits | |
+ap | AP, MAP | map, map_cut_10 | map | average_precision_score |
+ap(denominator=retrieved) | | | | | RetrievalMAP, retrieval_average_precision
+rr | RR, MRR | recip_rank | mrr | | RetrievalMRR, retrieval_reciprocal_rank
+ndcg | nDCG, NDCG | ndcg, ndcg_cut_10 | ndcg | |
+ndcg(gain=exp2) | nDCG(dcg='exp-log2') | | ndcg_burges | |
+ndcg(ideal=list) | | | | ndcg_score | RetrievalNormalizedDCG, retrieval_normalized_dcg
+dcg | | | dcg | dcg_score |
+dcg(gain=exp2) | | | dcg_burges | |
+rbp | RBP | | rbp | |
+rbp(p=0.95) | RBP(p=0.95) | | rbp.95 | |
+err | ERR | | | |
+bpref | Bpref, BPref | bpref | bpref | |
+"""
+OWN = {
+    "acg": "acg",
+    "wap": "wap",
+    "ap_at_r": "ap_at_r",
+    "map_at_r": "ap_at_r",
+    "hit": "hit_rate",
+    "NumRet": "num_rel_ret",
+}
+# What has no counterpart, and why or what to call instead.
+ELSEWHERE = {
+    "infAP": "it estimates AP from a sample of judgements; bpref needs no judgement of every item",
+    "alpha_nDCG alpha_DCG α_nDCG α_DCG ERR_IA nERR_IA AP_IA MAP_IA P_IA StRecall NRBP nNRBP": (
+        "measures of diversity need judgements by subtopic, which no frame here has"
+    ),
+    "IPrec iprec_at_recall 11pt_avg": (
+        "interpolated precision is a curve, which lists.recall_curve computes"
+    ),
+    "Judged": "lists.judgement_coverage computes the share of judged items",
+    "NumRet(None) NumRet() NumRel num_rel NumQ num_q": (
+        "the scores have it: items and n_relevant are columns, queries are rows"
+    ),
+    "gm_map gm_bpref": "means over queries are arithmetic",
+    "SetAP set_map SetRelP SetP(relative=True) set_relative_P relative_P": (
+        "of whole lists as sets there are precision@all, recall@all and f1@all"
+    ),
+    "BPM SDCG NERR8 NERR9 NERR10 NERR11 INST INSQ": "of models of users there are rbp, err and dcg",
+    "Compat": "lists.ranking_similarity compares rankings with each other",
+    "Accuracy RetrievalFallOut retrieval_fall_out RetrievalAUROC retrieval_auroc G binG utility "
+    "Rndcg ndcg_rel Rprec_mult": "nothing here measures the same",
+}
+DEPTH = re.compile(r"(.+?)(?:_cut|_at)?[._](\d+(?:\.\d+)?)", re.IGNORECASE)
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\s_-]", "", name).lower()
+
+
+def _stem(name: str) -> str:
+    """Return a name of the table without its depth."""
+    with_depth = DEPTH.fullmatch(name)
+    return with_depth[1] if with_depth and not name.startswith("rbp.") else name
+
+
+def _read() -> dict[str, tuple[str, str]]:
+    known: dict[str, tuple[str, str]] = {}
+    for line in TABLE.strip().splitlines():
+        own, *others = (cell.strip() for cell in line.split("|"))
+        for name in re.findall(r"[^\s,(]+(?:\(.*?\))?", " ".join([own.partition("@")[0], *others])):
+            known.setdefault(_letters(_stem(name)), (_stem(name), own))
+    return known | {_letters(name): (name, own) for name, own in OWN.items()}
+
+
+SPELLINGS = {key: own for key, (_, own) in _read().items()}
+NAMES = [name for name, _ in _read().values()]
+NOT_HERE = {_letters(name): why for names, why in ELSEWHERE.items() for name in names.split()}
+
+
+def spelled(name: str, arguments: str | None) -> tuple[str, str | None, str | None]:
+    """Return how a measure is written here, with the arguments and the depth that remain.
+
+    A name that is not known, or that has no counterpart, is returned as it is.
+
+    >>> spelled("ndcg_cut.10", None), spelled("RBP", "p=0.8")
+    (('ndcg', None, '10'), ('rbp', 'p=0.8', None))
+    >>> spelled("NumRet", "rel=1"), spelled("rbp.9", None), spelled("SetP", None)
+    (('num_rel_ret', '', None), ('rbp(p=0.9)', None, None), ('precision@all', None, None))
+    """
+    whole = _letters(f"{name}({arguments})")
+    if whole in SPELLINGS:
+        return SPELLINGS[whole], "", None
+    key, depth = _letters(name), None
+    if key.startswith("rbp.") and key[4:].isdecimal():
+        return f"rbp(p=0.{key[4:]})", arguments, None
+    with_depth = DEPTH.fullmatch(name)
+    if key not in SPELLINGS and with_depth and _letters(with_depth[1]) in SPELLINGS:
+        key, depth = _letters(with_depth[1]), with_depth[2]
+    return SPELLINGS.get(key, name), arguments, depth
+
+
+def why_not(name: str, arguments: str | None) -> str | None:
+    """Return why a measure of other tools is not here, or None.
+
+    >>> why_not("iprec_at_recall_0.10", None)
+    'interpolated precision is a curve, which lists.recall_curve computes'
+    """
+    keys = _letters(f"{name}({arguments})"), _letters(name), _letters(_stem(name))
+    return next((NOT_HERE[key] for key in keys if key in NOT_HERE), None)
