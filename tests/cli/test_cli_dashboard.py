@@ -21,7 +21,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What would have been served, instead of serving it."""
     found: list[dict[str, Any]] = []
 
-    def serve(command: list[str], environment: dict[str, str]) -> int:
+    def serve(_: str, command: list[str], environment: dict[str, str]) -> None:
         settings = json.loads(environment["RETRIEVAL_REPORT_SERVER"])
         found.append(
             {
@@ -31,9 +31,9 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             }
         )
         found[-1]["browser"] = environment.get("RETRIEVAL_REPORT_BROWSER")
-        return 0
 
-    monkeypatch.setattr("retrieval_report.cli.dashboard._serve", serve)
+    monkeypatch.setattr("os.execve", serve)  # which never returns
+    monkeypatch.setattr("subprocess.call", lambda *_, **__: 0)
     monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", "left over")
     return found
 

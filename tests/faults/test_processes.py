@@ -126,6 +126,7 @@ class Interrupted(importlib.abc.MetaPathFinder):
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell start without it
 sys.meta_path.insert(0, Interrupted())
+sys.argv = ["retrieval-report", "evaluate", "--help"]  # a command's modules are imported when it is called
 from retrieval_report.__main__ import main
 main()
 """
@@ -136,4 +137,5 @@ def test_row_099_an_interrupt_while_modules_are_imported_ends_without_a_tracebac
     ended = subprocess.run(
         [sys.executable, "-c", IMPORTING], capture_output=True, text=True, timeout=60, check=False
     )
-    assert (ended.returncode, ended.stderr) == (128 + signal.SIGINT, "")
+    assert ended.returncode == 128 + signal.SIGINT
+    assert ended.stderr in ("", "Interrupted; no file was left half-written.\n")
