@@ -2,8 +2,8 @@
 
 A tile of items that stays in the cache is shared by a range of queries. For each query one vector
 loop writes the tile's distances, a second one adds the relevance (value = distance · grades +
-relevance), and a third one counts the values. Codes are stored column by column, so that
-neighbouring items are neighbours in memory.
+relevance), and a third one counts the values, two at once if they are bytes. Codes are stored
+column by column, so that neighbouring items are neighbours in memory.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import costs, kernel, popcount
+from retrieval_report.kernels.compile import ZERO, costs, kernel, popcount
 
 Words = NDArray[np.uint64]
-Values = NDArray[Any]  # uint16, or int32 if the values need it
+Values = NDArray[Any]  # uint8, uint16 or int32, whichever the values and their number ask for
 
 # How the relevance of an item follows from the label words: none, same class, any common class, or
 # the number of common classes.
@@ -97,16 +97,47 @@ def tally(values: Values, tables: NDArray[Any]) -> None:
         tables[0, values[i]] += 1
 
 
+class Twos(NamedTuple):
+    """The bytes of a tile read two at a time, and how often each of the 65 536 twos occurs."""
+
+    values: NDArray[np.uint16]
+    table: NDArray[np.uint16]  # holds the twos of a tile of up to 131 071 values
+
+
+@kernel
+def tally_twos(values: Values, twos: Twos, counts: NDArray[np.uint32]) -> None:
+    """Count every value, two neighbours by one increment; leave the table of twos at 0."""
+    seen, table = twos.values[: values.size // 2], twos.table
+    for i in range(seen.size):
+        table[seen[i]] += 1
+    for value in range(values.size // 2 * 2, values.size):
+        counts[values[value]] += 1
+    for one in range(counts.size):  # which byte comes first does not matter: both are counted
+        row, total = table[256 * one : 256 * one + counts.size], ZERO
+        for other in range(row.size):
+            total += row[other]
+        if total:
+            counts[one] += total
+            for other in range(row.size):
+                counts[other] += row[other]
+                row[other] = 0
+
+
 @costs(lambda first, last, pairs, *_: 10.0 * (last - first) * pairs.items.size)
 @kernel
 def count_hamming(
-    first: int, last: int, pairs: Pairs, values: Values, tables: NDArray[np.uint32]
+    first: int,
+    last: int,
+    pairs: Pairs,
+    values: Values,
+    twos: Twos | None,
+    tables: NDArray[np.uint32],
 ) -> None:
     """Count the values Hamming distance · grades + relevance for the queries ``first`` … ``last`` −
     1 and all items.
 
-    ``values`` is scratch memory for a tile; counts are added to ``tables`` (last − first, LANES or
-    1, values).
+    ``values`` is scratch memory for a tile, ``twos`` another view of it if they are bytes; counts
+    are added to ``tables`` (last − first, LANES or 1, values).
     """
     items = pairs.items
     for start in range(0, items.shape[1], values.size):
@@ -115,7 +146,10 @@ def count_hamming(
         for q in range(first, last):
             hamming_distances(pairs.queries[q], items, start, stop, tile)
             grade_values(q, pairs, start, stop, tile)
-            tally(tile, tables[q - first])
+            if twos is None:
+                tally(tile, tables[q - first])
+            else:
+                tally_twos(tile, twos, tables[q - first, 0])
 
 
 @costs(lambda first, last, pairs, *_: 10.0 * (last - first) * pairs.items.size)
