@@ -12,7 +12,7 @@ import numpy as np
 
 from retrieval_report.comparison.tie_bounds import Ranges
 from retrieval_report.comparison.verdicts import TIE_RISK
-from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.kernels.walks import sampled_walks
 from retrieval_report.scoring.convolution import (
     Complex,
@@ -25,6 +25,7 @@ from retrieval_report.scoring.score_distribution import Drawn
 from retrieval_report.scoring.score_paths import Walk
 
 WIDE = 0.01  # bounds farther apart than this are worth more work
+MANY = 5_000  # lists that tie order affects; beyond, only a verdict left open is worth their orders
 NARROW = 0.02  # so close do draws bring them, unless the verdict is decided before
 DRAWS = 1_000  # random orders of a pair at first
 LOOKS = (
@@ -221,6 +222,19 @@ def _from_draws(ahead: Side, behind: Side, near: float, draws: int) -> Chance | 
     count = int((totals < -near).sum())
     low, high = binomial_bounds(count, draws)
     return Chance(low, count / draws, high, np.nan, "shuffles")
+
+
+def worth_lists(low: Floats | float, high: Floats | float, moved: Floats | float) -> Bools:
+    """Return whether moments' bounds leave so much open that the orders of ``moved`` lists pay.
+
+    >>> worth_lists(0.1, 0.115, np.array([20, 50_000])).tolist()
+    [True, False]
+    """
+    clear = (np.subtract(high, low) <= NARROW) | np.greater(low, TIE_RISK)
+    found: Bools = (np.subtract(high, low) > WIDE) & ~(
+        np.greater(moved, MANY) & (clear | np.less_equal(high, TIE_RISK))
+    )
+    return found
 
 
 def binomial_bounds(count: int, draws: int) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison.p_tie import DRAWS, WIDE, Chance, ListOrders, Reversals
+from retrieval_report.comparison.p_tie import DRAWS, Chance, ListOrders, Reversals, worth_lists
 from retrieval_report.comparison.tie_bounds import (
     Ranges,
     normal_chances,
@@ -88,7 +88,8 @@ def _undecided_pair(
     if lead == 0:
         return UNKNOWN._replace(equal=reversals.equal(*sides, near))
     ahead, behind = sides if lead > 0 else sides[::-1]
-    worth = high - low > WIDE or (ahead.counted and behind.counted)
+    moved = len(ahead.lists) + len(behind.lists)
+    worth = bool(worth_lists(low, high, moved)) or (ahead.counted and behind.counted)
     orders = reversals.of(ahead, behind, near, (low, high)) if worth else None
     if orders is None:
         return moments
@@ -112,7 +113,8 @@ def undecided(scores: Scores) -> Bools:
         lead = np.where(equal_values(first, second), 0.0, first - second)
         low, high = tail_bounds(known, pairs, lead)
         cut = over_pairs(scores.truncated & ~np.isnan(known.value), known.value, pairs) > 0
-        needed = ((high - low > WIDE) & (_apart(scores, pairs) == 0) | (lead == 0)) & ~cut
+        worth = worth_lists(low, high, over_pairs(known.loose, known.value, pairs))
+        needed = (worth & (_apart(scores, pairs) == 0) | (lead == 0)) & ~cut
         for pair in np.flatnonzero(needed):
             two = [pairs.first[pair], pairs.second[pair]]
             wanted[two] |= known.loose[two] & paired[pair]

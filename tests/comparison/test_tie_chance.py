@@ -19,6 +19,7 @@ from retrieval_report.comparison.p_tie import (
     NARROW,
     OUTSIDE,
     SURE,
+    WIDE,
     _Sums,
     binomial_bounds,
 )
@@ -405,6 +406,20 @@ def test_a_metric_made_of_a_function_is_bounded_by_moments() -> None:
     metric = NDCG(gain=np.sqrt)
     scores = evaluate(rankings, metrics=metric, cutoffs=None, policies="expected")
     assert compare(scores, rankings=rankings)["p_tie_method"].to_list() == ["normal"]
+
+
+def test_orders_of_many_lists_are_counted_only_where_moments_leave_the_verdict_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rankings = tied_rankings(3000, 4)
+    scores = evaluate(rankings, metrics="ndcg@5", policies="expected")
+    monkeypatch.setattr(reversals, "MANY", 100)
+    (row,) = compare(scores, resamples=99, rankings=rankings).iter_rows(named=True)
+    (alone,) = compare(scores, resamples=99).iter_rows(named=True)
+    assert alone["p_tie_high"] - alone["p_tie_low"] > WIDE  # so that few lists would be counted
+    assert alone["p_tie_high"] <= TIE_RISK or alone["p_tie_low"] > TIE_RISK
+    assert row["p_tie_method"] == "normal"
+    assert alone["p_tie_low"] <= row["p_tie_low"] <= row["p_tie_high"] <= alone["p_tie_high"]
 
 
 def test_normal_chances() -> None:
