@@ -177,8 +177,9 @@ def tie_orders(
             asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
             needed = np.argwhere(np.logical_or.reduce([wanted[index] for index in asked]))
             lists = {(grid.models[model], grid.queries[query]) for model, query in needed}
-            alone = requests[0][0].term.judged_only  # as are the others, which are alike
-            laid_out = run_of(judged, requests, rules).prepared if alone else prepared
+            metric = requests[0][0]  # the others are like it
+            apart = metric.term.judged_only or metric.level is not None
+            laid_out = run_of(judged, requests, rules).prepared if apart else prepared
             for one in score_orders(laid_out.only(lists), requests, rules, DRAWS, walks=True):
                 where = models[one.model], queries_[one.query]
                 for column, index in enumerate(asked):
@@ -193,7 +194,7 @@ def _alike(measures: Iterable[tuple[str, int | None]]) -> list[Requests]:
     """Group metrics made of the same sums over the same ranks, which distinguish the same
     orders.
     """
-    groups: defaultdict[tuple[object, bool, int | None], Requests] = defaultdict(list)
+    groups: defaultdict[tuple[object, ...], Requests] = defaultdict(list)
     for name, cutoff in measures:
         try:
             ((metric, own),) = parse_metrics(name, cutoff)
@@ -201,7 +202,7 @@ def _alike(measures: Iterable[tuple[str, int | None]]) -> list[Requests]:
             continue
         # Metrics whose distributions have closed forms stand alone; all others share their orders.
         apart = metric.term if closed(metric.term) else None
-        groups[apart, metric.own_depth, cutoff].append((metric, own))
+        groups[apart, metric.own_depth, cutoff, metric.level].append((metric, own))
     return list(groups.values())
 
 

@@ -9,7 +9,7 @@ docs/metrics.md has every formula with its source.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,7 +35,23 @@ Discounts = str | Callable[[Floats], Any]
 
 
 @dataclass(frozen=True)
-class NumRelRet(Metric):
+class _Binary(Metric):
+    """Base of the metrics that ask whether an item is relevant; ``rel`` is the smallest grade that
+    is, by default ``relevant_from`` of the call.
+    """
+
+    rel: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.rel is None:
+            return
+        if not is_number(self.rel) or not self.rel > 0:
+            raise ParameterError(f"{self.name} rel: {self.rel!r} is not a number above 0")
+        object.__setattr__(self, "rel", float(self.rel))
+
+
+@dataclass(frozen=True)
+class NumRelRet(_Binary):
     """Number of relevant items among the top k; the mean over queries is reported, where trec_eval
     prints the sum.
     """
@@ -63,6 +79,7 @@ class Precision(NumRelRet):
     denominator: str = "k"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choice("precision denominator", self.denominator, self.formula.choices)
 
     def divisor(self, facts: Facts) -> Floats:
@@ -70,7 +87,7 @@ class Precision(NumRelRet):
 
 
 @dataclass(frozen=True)
-class _PerRelevant(Metric):
+class _PerRelevant(_Binary):
     """Base of the metrics that divide by R and are undefined if nothing is relevant."""
 
     needs_relevant = True
@@ -102,7 +119,7 @@ class F1(NumRelRet):
 
 
 @dataclass(frozen=True)
-class HitRate(Metric):
+class HitRate(_Binary):
     """Chance that the top k hold a relevant item (success@k; TF Similarity's RecallAtK)."""
 
     name = "hit_rate"
@@ -143,6 +160,7 @@ class AP(_PerRelevant):
     denominator: str = "total"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_choice(f"{self.name} denominator", self.denominator, self.formula.choices)
 
     @property
@@ -217,7 +235,7 @@ class Bpref(_PerRelevant):
 
 
 @dataclass(frozen=True)
-class RR(Metric):
+class RR(_Binary):
     """Reciprocal rank: 1 / (rank of the first relevant item), 0 if that rank is beyond k."""
 
     name = "rr"
@@ -333,7 +351,7 @@ class NDCG(DCG):
 
 
 @dataclass(frozen=True)
-class RBP(Metric):
+class RBP(_Binary):
     """Rank-biased precision: (1 − p) Σ_{i≤e} p^(i−1) · [item at i relevant] (Moffat and Zobel
     2008).
 
@@ -349,6 +367,9 @@ class RBP(Metric):
     max_grade: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rel is not None and self.max_grade is not None:
+            raise ParameterError("rbp: with max_grade every grade counts, so rel has no effect")
         if not is_number(self.p) or not 0 < self.p < 1:
             raise ParameterError(f"rbp p: {self.p!r} is not between 0 and 1")
         if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade > 0):

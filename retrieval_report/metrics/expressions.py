@@ -303,7 +303,9 @@ def expression(
         *_order(distance, score),
         order,
         k,
-        Options(relevant_from=relevant_from).relevant_from,
+        Options(relevant_from=relevant_from).relevant_from
+        if metric.level is None
+        else metric.level,
         n_relevant,
     )
     depth = rows.relevant.expression if metric.own_depth else None if k is None else pl.lit(k)

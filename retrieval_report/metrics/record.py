@@ -104,6 +104,11 @@ class Metric:
         return np.equal(facts.relevant, 0) if self.needs_relevant else np.zeros((1, 1), dtype=bool)
 
     @property
+    def level(self) -> float | None:
+        """The smallest grade that is relevant, if the metric says so itself."""
+        return getattr(self, "rel", None)
+
+    @property
     def reads(self) -> Reads:
         """What the divisor depends on, found by asking it.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.errors import DataError
+from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import schema
@@ -39,16 +40,10 @@ class Run:
     prepared: Prepared
     requests: Requests
     options: Options
-    condensed: Prepared | None = (
-        None  # the same lists without unjudged items, if some metrics see them so
-    )
+    beside: tuple[Run, ...] = ()  # of metrics that see the same lists otherwise
 
     def __post_init__(self) -> None:
-        self.asked, self.beside = self.requests, None
-        if self.condensed is not None:
-            alone = [request for request in self.requests if request[0].term.judged_only]
-            self.requests = [request for request in self.requests if request not in alone]
-            self.beside = Run(self.condensed, alone, self.options)
+        self.asked = [*self.requests, *chain.from_iterable(run.requests for run in self.beside)]
         self.measures = [(metric, cutoff) for metric, own in self.requests for cutoff in own]
         cutoffs = [cutoff for metric, cutoff in self.measures if not metric.own_depth]
         self.plain = [metric for metric, _ in self.requests if not metric.own_depth]
@@ -60,8 +55,10 @@ class Run:
 
     @property
     def parts(self) -> list[Run]:
-        """Return this run, and that of the metrics which see only judged items."""
-        return [self] if self.beside is None else [self, self.beside]
+        """Return this run, and those of metrics which see only judged items or have another level
+        of relevance.
+        """
+        return [self, *self.beside]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -187,25 +184,53 @@ def score_judged(judged: Judged, requests: Requests, options: Options) -> ListSc
     scored.
     """
     run = run_of(judged, requests, options)
-    refuse_without(run.prepared, options)
+    for part in run.parts:
+        refuse_without(part.prepared, options)
     return score_run(run)
 
 
 def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
-    """Lay out the lists, and for metrics of judged items alone also without the others."""
-    prepared, alone = (
-        lay_out(judged, options),
-        [metric for metric, _ in requests if metric.term.judged_only],
-    )
-    judged_items = judged.condensed(options) if alone else judged
-    if judged_items is judged:
-        return Run(prepared, requests, options)
+    """Lay out the lists, and again for metrics with a level of relevance of their own, and for those
+    of judged items alone without the others.
+    """
+    seen: dict[tuple[float | None, bool], Requests] = {}
+    condensed = judged
+    if any(metric.term.judged_only for metric, _ in requests):
+        condensed = judged.condensed(options)
+    for metric, cutoffs in requests:
+        level = options.relevant_from if metric.level is None else metric.level
+        alone = metric.term.judged_only and condensed is not judged
+        seen.setdefault((level, alone), []).append((metric, cutoffs))
+    levels = [level for level, _ in seen]
+    first = options.relevant_from if options.relevant_from in levels else levels[0]
+    if len(set(levels)) > 1 and judged.lists.get_column("n_relevant", default=None) is not None:
+        _refuse_numbers(judged)
+    whole = replace(options, relevant_from=first)
+    prepared = lay_out(judged, whole)
     words = {model: decision.truncated for model, decision in prepared.decisions.items()}
-    condensed = lay_out(judged_items, replace(options, truncated=words or options.truncated))
-    condensed = replace(condensed, decisions=prepared.decisions)
-    if len(alone) == len(requests):
-        return Run(condensed, requests, options)
-    return Run(prepared, requests, options, condensed)
+    runs = []
+    for (level, alone), own in sorted(
+        seen.items(), key=lambda one: (one[0][1], one[0][0] != first)
+    ):
+        see, laid_out = replace(options, relevant_from=level), prepared
+        if alone or level != first:
+            cut = replace(see, truncated=words or options.truncated)
+            laid_out = replace(
+                lay_out(condensed if alone else judged, cut), decisions=prepared.decisions
+            )
+        runs.append((laid_out, own, see))
+    run = Run(*runs[0], tuple(Run(*one) for one in runs[1:]))
+    run.asked = requests
+    return run
+
+
+def _refuse_numbers(judged: Judged) -> None:
+    """Refuse one number of relevant items where metrics differ in what is relevant."""
+    if not judged.whole.judged and judged.lists["n_relevant"].is_not_null().any():
+        raise ParameterError(
+            "rel: n_relevant of the queries frame counts the items of one level, and the metrics "
+            "have several; score them in one call per level, or give judgements"
+        )
 
 
 def score_run(run: Run) -> ListScores:
@@ -295,8 +320,8 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     prepared = run.prepared
     if not judged.whole.part and judged.unpooled(options):
         warn_unpooled(unpooled_queries(_lists(prepared)), requests, judged.warn)
-    without = refuse_without(prepared, options)
-    if without and not (judged.whole.relevant or (prepared.relevant > 0).any()):
+    without = [refuse_without(part.prepared, options) for part in run.parts]
+    if without[0] and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         judged.warn("no query has a relevant item")
     warn_steep([metric for metric, _ in requests], prepared.grades, judged.warn)
     if not judged.whole.part:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.frames import SCORES
@@ -23,8 +24,12 @@ class ListScores:
     size.
     """
 
-    lists: pl.DataFrame  # model, query, items, n_relevant, pooled; of parts unseen too
-    columns: pl.DataFrame  # metric, cutoff, policy
+    lists: (
+        pl.DataFrame
+    )  # model, query, items, n_relevant (several where levels differ), pooled; of parts unseen too
+    columns: (
+        pl.DataFrame
+    )  # metric, cutoff, policy; where lists have several, relevant: the name of R
     values: Floats  # (lists, columns), NaN if there is none
     spreads: Floats  # standard deviations, likewise
     truncated: Bools  # (lists, columns), whether a score depends on what truncation leaves open
@@ -45,7 +50,14 @@ class ListScores:
         """
         if len(parts) == 1:
             return parts[0]
-        columns = pl.concat(part.columns for part in parts)
+        names = ["n_relevant", *(f"n_relevant {number}" for number in range(1, len(parts)))]
+        columns = pl.concat(
+            part.columns.with_columns(relevant=pl.lit(name))
+            for name, part in zip(names, parts, strict=True)
+        )
+        lists = parts[0].lists.with_columns(
+            part.lists["n_relevant"].alias(name) for name, part in zip(names, parts, strict=True)
+        )
         order = {str(metric): number for number, (metric, _) in enumerate(requests)}
         measure = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
         which = columns.with_row_index().sort(measure, maintain_order=True)["index"].to_numpy()
@@ -53,7 +65,7 @@ class ListScores:
             np.concatenate([getattr(part, name) for part in parts], axis=1)[:, which]
             for name in ARRAYS
         ]
-        return cls(parts[0].lists, columns[which], *arrays)
+        return cls(lists, columns[which], *arrays)
 
     def take(self, which: NDArray[np.integer] | slice) -> ListScores:
         """Return the scores of some of the lists."""
@@ -69,10 +81,17 @@ class ListScores:
 
     def frame(self) -> pl.DataFrame:
         """Return the long frame, with one row per list, metric, cutoff and policy."""
-        lists = self.lists.select("model", "query", "items", "n_relevant", "pooled")
+        lists = self.lists.select("model", "query", "items", "pooled", cs.starts_with("n_relevant"))
         numbers = pl.DataFrame({"value": self.values.reshape(-1), "std": self.spreads.reshape(-1)})
         frame = lists.join(self.columns, how="cross", maintain_order="left_right").with_columns(
             numbers.with_columns(pl.all().fill_nan(None)),
             truncated=pl.Series(self.truncated.reshape(-1)),
         )
+        if "relevant" in frame.columns:
+            number = pl.coalesce(
+                pl.when(relevant=name).then(name)
+                for name in lists.columns
+                if name.startswith("n_relevant")
+            )
+            frame = frame.with_columns(n_relevant=number)
         return frame.select(list(SCORES))

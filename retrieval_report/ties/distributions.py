@@ -21,7 +21,6 @@ from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.convolution import Spread, every_sum, merged
 from retrieval_report.scoring.judged import Judged, judge
-from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import run_of
 from retrieval_report.scoring.score_distribution import closed, score_orders
 from retrieval_report.ties.orders import lists_of_query
@@ -143,7 +142,8 @@ def mean_distribution(
         return nothing
     checked = replace(options, policies="expected")
     lists: dict[str, list[Spread]] = {}
-    for one in score_orders(lay_out(judged, checked), requests, checked, 1):
+    prepared = run_of(judged, requests, checked).prepared
+    for one in score_orders(prepared, requests, checked, 1):
         if one.exact:
             spread = Spread(*merged(one.value[:, 0], one.chance, NEAR))
             lists.setdefault(one.model, []).append(spread)

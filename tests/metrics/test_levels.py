@@ -1,0 +1,157 @@
+"""A level of relevance of a metric's own gives what `relevant_from` gives, beside metrics of other
+levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
+
+LEVELS = [name for name, record in CATALOGUE.items() if hasattr(record(), "rel")]
+KEYS = ["model", "query", "metric", "cutoff", "policy"]
+
+
+def frames(ties: int = 8) -> tuple[pl.DataFrame, pl.DataFrame]:
+    draw, queries = np.random.default_rng(1), [f"q{number}" for number in range(8)]
+    items = [f"d{number}" for number in range(30)]
+    rankings = pl.DataFrame(
+        {
+            "model": ["a"] * 160 + ["b"] * 160,
+            "query": [query for query in queries for _ in range(20)] * 2,
+            "item": items[:20] * 16,
+            "distance": draw.integers(0, ties, 320) if ties else range(320),
+        }
+    )
+    judgements = pl.DataFrame(
+        {
+            "query": [query for query in queries for _ in items],
+            "item": items * 8,
+            "relevance": draw.choice(4, 240, p=(0.6, 0.2, 0.1, 0.1)),
+        }
+    )
+    return rankings, judgements.filter(pl.Series(draw.random(240) < 0.9))
+
+
+def at_level(name: str, level: int | None) -> str:
+    return name if level is None else f"{name}(rel={level})"
+
+
+def test_these_metrics_take_a_level() -> None:
+    assert sorted(CATALOGUE.keys() - set(LEVELS)) == ["acg", "dcg", "err", "ndcg"]
+    for name in LEVELS:
+        assert parse_metric(f"{name}(rel=2)")[0].level == 2.0
+        assert str(parse_metric(f"{name}(rel=2)")[0]) == f"{name}(rel=2)"
+    for text in ("ap(rel=0)", "ap(rel=x)", "rbp(rel=2,max_grade=3)", "ap(rel=nan)"):
+        with pytest.raises(ParameterError, match="rel"):
+            parse_metric(text)
+
+
+@pytest.mark.parametrize("truncated", ["no", "within_tie"])
+@pytest.mark.parametrize("unjudged", ["drop", "non_relevant"])
+@pytest.mark.parametrize("no_relevant", ["zero", "one", "skip"])
+def test_scores_are_to_the_bit_those_of_relevant_from(
+    truncated: str, unjudged: str, no_relevant: str
+) -> None:
+    rankings, judgements = frames()
+    rules: Any = {
+        "judgements": judgements,
+        "truncated": truncated,
+        "unjudged": unjudged,
+        "no_relevant": no_relevant,
+        "policies": ("expected", "naive", "best", "worst", "shuffled"),
+        "shuffles": 3,
+    }
+    measures = [f"{at_level(name, level)}@5" for level in (2, None, 3) for name in LEVELS]
+    together = rr.evaluate(rankings, metrics=["ndcg@5", *measures], **rules)
+    for level in (None, 2, 3):
+        apart = rr.evaluate(
+            rankings, metrics=[f"{name}@5" for name in LEVELS], relevant_from=level, **rules
+        )
+        wanted = apart.with_columns(metric=pl.col("metric") + at_level("", level))
+        found = together.filter(pl.col("metric").is_in(wanted["metric"].unique().to_list()))
+        assert found.sort(KEYS).equals(wanted.sort(KEYS))
+
+
+def test_engines_counts_and_one_level_alone() -> None:
+    rankings, judgements = frames()
+    asked = "ndcg@10, ap(rel=2), rr(rel=2), recall(rel=2)@100"
+    whole = rr.evaluate(rankings, judgements=judgements, metrics=asked)
+    assert whole.select("metric").unique(maintain_order=True)["metric"].to_list() == [
+        "ndcg", "ap(rel=2)", "rr(rel=2)", "recall(rel=2)",
+    ]  # fmt: skip
+    judged = rankings.join(judgements, on=["query", "item"])
+    counted = rr.evaluate(rr.count_ties(judged), metrics=asked, policies="expected")
+    rows = rr.evaluate(judged, metrics=asked, policies="expected")
+    assert counted.sort(KEYS).equals(rows.sort(KEYS))
+    queries = pl.DataFrame({"query": judged["query"].unique().sort(), "n_relevant": 9})
+    alone = rr.evaluate(judged, queries=queries, metrics="recall(rel=2)@5")
+    same = rr.evaluate(judged, queries=queries, metrics="recall@5", relevant_from=2)
+    assert alone.drop("metric").equals(same.drop("metric"))
+    with pytest.raises(ParameterError, match="n_relevant of the queries frame counts"):
+        rr.evaluate(judged, queries=queries, metrics=asked)
+
+
+def test_parts_on_disk_have_the_same_bits(tmp_path: Path) -> None:
+    rankings, judgements = frames()
+    rankings.sort("query").write_parquet(tmp_path / "rankings.parquet")
+    asked: Any = {"judgements": judgements, "metrics": "ndcg@10, ap(rel=2), bpref(rel=3), recall@5"}
+    whole = rr.evaluate(rankings, **asked)
+    rr.evaluate_to(
+        tmp_path / "scores.parquet", tmp_path / "rankings.parquet", rows_per_part=50, **asked
+    )
+    parts = pl.read_parquet(tmp_path / "scores.parquet")
+    assert parts.sort(KEYS).equals(whole.sort(KEYS))
+
+
+def test_without_relevant_items_of_a_level() -> None:
+    rankings, judgements = frames()
+    with pytest.raises(DataError, match="no relevant item"):
+        rr.evaluate(rankings, judgements=judgements, metrics="ap, ap(rel=9)", no_relevant="error")
+
+
+@pytest.mark.parametrize("measure", ["AP(rel=2)", "RR(rel=2)", "R(rel=2)@10", "P(rel=3)@5",
+                                     "Bpref(rel=2)", "NumRet(rel=2)", "Rprec(rel=2)"])  # fmt: skip
+def test_levels_of_ir_measures(measure: str) -> None:
+    rankings, judgements = frames(ties=0)
+    run: dict[str, dict[str, float]] = {}
+    for query, item, distance in rankings.filter(model="a").drop("model").rows():
+        run.setdefault(query, {})[item] = -float(distance)
+    qrels: dict[str, dict[str, int]] = {}
+    for query, item, grade in judgements.rows():
+        qrels.setdefault(query, {})[item] = grade
+    asked = ir_measures.parse_measure(measure)
+    theirs = [metric.value for metric in ir_measures.iter_calc([asked], qrels, run)]
+    for spelling in (measure, asked):
+        scores = rr.evaluate(
+            rankings.filter(model="a"), judgements=judgements, metrics=spelling, policies="expected"
+        )
+        assert scores["value"].mean() == pytest.approx(np.mean(theirs), rel=1e-6)
+
+
+@pytest.mark.parametrize("call", [rr.AP, rr.RR, rr.Recall])
+def test_expressions_have_levels(call: Callable[..., Any]) -> None:
+    rows = frames()[0].join(frames()[1], on=["query", "item"]).filter(model="a", query="q1")
+    one, other = (
+        rows.select(metric.expr("relevance", distance="distance", **more)).item()
+        for metric, more in ((call(rel=2), {}), (call(), {"relevant_from": 2}))
+    )
+    assert one == other
+
+
+def test_a_study_has_measures_of_several_levels() -> None:
+    rankings, judgements = frames()
+    study = rr.Study(rankings, "nDCG@10, AP(rel=2), RR(rel=2)", judgements=judgements)
+    assert study.measures == (("ndcg", 10), ("ap(rel=2)", None), ("rr(rel=2)", None))
+    alone = rr.Study(rankings, "ap", judgements=judgements, relevant_from=2)
+    one, other = study.summary.filter(metric="ap(rel=2)"), alone.summary
+    assert one.drop("metric").equals(other.drop("metric"))
