@@ -7,6 +7,7 @@ minorant of a step (J. D. Vaaler, *Some extremal functions in Fourier analysis*,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -53,7 +54,7 @@ def every_sum(parts: Sequence[Spread], near: float) -> Spread | None:
     Spread(value=array([0., 1., 2., 3.]), chance=array([0.125, 0.375, 0.375, 0.125]))
     """
     on_lattice = _lattice_sums(parts)
-    if on_lattice is None and np.prod([float(part.value.size) for part in parts]) <= MOST_SUMS:
+    if on_lattice is None and math.prod(part.value.size for part in parts) <= MOST_SUMS:
         return _merged_sums(parts, near)
     return on_lattice
 

@@ -21,6 +21,11 @@ from retrieval_report.scoring.convolution import (
 from retrieval_report.scoring.score_paths import walk_of_values
 
 
+def test_thousands_of_lists_have_too_many_sums_and_nothing_overflows() -> None:
+    part = Spread(np.array([0.0, 0.1, np.pi]), np.array([0.25, 0.25, 0.5]))
+    assert every_sum([part] * 3000, 1e-9) is None
+
+
 def made(sizes: list[int], seed: int, *, unit: float | None = None) -> list[Spread]:
     random = np.random.default_rng(seed)
     parts = []
