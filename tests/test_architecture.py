@@ -35,6 +35,7 @@ PARTS = set().union(*FLOORS, ENTRANCES)
 HOMES = {
     "altair": {"charts"},
     "click": {"cli"},
+    "ir_measures": {"systems"},
     "jinja2": {"study"},
     "markupsafe": {"study"},
     "narwhals": {"reading"},

@@ -2,7 +2,7 @@
 
 :func:`conventions` is the table of what they do, and :func:`evaluate_like` scores as one of them
 does. :func:`retrieval_report.audit` shows what all of them would print, and how much of that is due
-to tie order.
+to tie order. :func:`register_in_ir_measures` makes ir_measures itself exact.
 
 >>> import retrieval_report as rr
 >>> rankings = {"query": ["q"] * 3, "item": list("abc"), "score": [2, 2, 1], "relevance": [2, 1, 0]}
@@ -16,4 +16,28 @@ from __future__ import annotations
 from retrieval_report.systems.conventions import Convention, conventions
 from retrieval_report.systems.evaluate_like import evaluate_like
 
-__all__ = ["Convention", "conventions", "evaluate_like"]
+__all__ = ["Convention", "conventions", "evaluate_like", "register_in_ir_measures"]
+
+
+def register_in_ir_measures() -> object:
+    """Make ir_measures compute exact means over all orders of ties, wherever a measure has them.
+
+    ``ir_measures.calc_aggregate``, ``iter_calc`` and ``evaluator`` then ask this package first, and
+    other providers for what it has not. It needs ir_measures, of the extra ``ir_measures``.
+
+    Returns
+    -------
+    ir_measures.Provider
+        The provider, also under the name "retrieval_report" among those of ir_measures.
+
+    Examples
+    --------
+    >>> import ir_measures
+    >>> run = [ir_measures.ScoredDoc("q", item, 1.0) for item in "ab"]
+    >>> qrels = [ir_measures.Qrel("q", "a", 1)]
+    >>> register_in_ir_measures().calc_aggregate([ir_measures.RR], qrels, run)  # type: ignore
+    {RR: 0.75}
+    """
+    from retrieval_report.systems.ir_measures_provider import register
+
+    return register()

@@ -1,0 +1,73 @@
+"""A provider for ir_measures, which then prints exact means over all orders of ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import ir_measures
+from ir_measures import providers, util
+
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.engines.evaluate import evaluate
+from retrieval_report.metrics.parsing import parse_metric
+from retrieval_report.reading import read_judgements
+
+UNTYPED: Any = util
+
+
+class TieAware(providers.Provider):
+    """Computes what :func:`retrieval_report.evaluate` computes under the policy ``expected``."""
+
+    NAME = "retrieval_report"
+
+    def supports(self, measure: Any) -> bool:
+        """Return whether the measure has a counterpart here."""
+        try:
+            parse_metric(measure)
+        except ParameterError:
+            return False
+        return True
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> TieAwareEvaluator:
+        return TieAwareEvaluator(list(measures), UNTYPED.QrelsConverter(qrels).as_dict_of_dict())
+
+
+class TieAwareEvaluator(providers.Evaluator):
+    """Scores runs by one set of judgements; negative grades count as not judged."""
+
+    def __init__(self, measures: list[Any], qrels: dict[str, dict[str, int]]) -> None:
+        """Read the judgements once."""
+        super().__init__(measures, qrels.keys())
+        self.judgements = read_judgements(qrels, negative="unjudged")
+
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
+        """Yield the score of every query by every measure."""
+        scores = evaluate(
+            UNTYPED.RunConverter(run).as_dict_of_dict(),
+            judgements=self.judgements,
+            metrics=list[Any](self.measures),
+            policies="expected",
+            truncated="no",
+            unjudged_query="skip",
+        )
+        rows = scores.drop_nulls("value").select("metric", "cutoff", "query", "value").iter_rows()
+        values: dict[tuple[str, int | None], dict[str, float]] = {}
+        for metric, cutoff, query, value in rows:
+            values.setdefault((metric, cutoff), {})[query] = value
+        for measure in self.measures:
+            metric, cutoffs = parse_metric(measure)
+            for query, value in values.get((str(metric), (cutoffs or (None,))[0]), {}).items():
+                yield ir_measures.Metric(query_id=query, measure=measure, value=value)
+
+
+def register() -> TieAware:
+    """Put the provider first in ir_measures' default pipeline, once."""
+    pipeline = ir_measures.DefaultPipeline.providers
+    known = [one for one in pipeline if isinstance(one, TieAware)]
+    if not known:
+        make: Any = TieAware
+        known = [make()]
+        providers.registry[TieAware.NAME] = known[0]
+        pipeline.insert(0, known[0])
+    return known[0]
