@@ -26,12 +26,7 @@ STEPS = (("metric", "ap"), ("metric", "rr"), ("metric", "precision"), ("cutoff",
 
 def main() -> None:
     """Measure, and print a table."""
-    sys.path.insert(0, str(APP))
-    prefetch = import_module("prefetch")
-    for part in prefetch.PARTS:
-        import_module(part)
-    prefetch.prefetch = lambda *_: None
-    opened("digits").run()
+    ready()
     print("| data | page | first | known |\n| --- | --- | --: | --: |")
     for data in ("digits", "docs"):
         st.cache_resource.clear()
@@ -40,6 +35,17 @@ def main() -> None:
         for control, value in STEPS:
             page.selectbox(key=control).set_value(value)
             row(data, f"{control} {value}", page.run)
+
+
+def ready() -> None:
+    """Import and compile what pages need, and let none be computed in advance."""
+    sys.path.insert(0, str(APP))
+    prefetch = import_module("prefetch")
+    for part in prefetch.PARTS:
+        import_module(part)
+    prefetch.prefetch = lambda *_: None
+    opened("digits").run()
+    st.cache_resource.clear()
 
 
 def opened(data: str) -> AppTest:

@@ -2,6 +2,7 @@
 on the clock, and peak memory.
 
 A workload is a function that yields processes; to add one, write it and name it in ``WORKLOADS``.
+Large data are timed stage by stage by stages.py, each row once, in a process of its own.
 Run from the project's folder: ``python benchmarks/latency.py --out benchmarks/latency.md`` (peers
 that are not installed are left out and named).
 """
@@ -20,10 +21,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from peers import rankings, write_trec
+from stages import HEAD, ROWS
 
 RUNS = 5
 ROOT = Path(__file__).resolve().parent.parent
@@ -162,6 +165,19 @@ def table(only: str, runs: int) -> Iterator[str]:
                 yield f"| {process.what} | {spent.cpu:.2f} | {spent.wall:.2f} | {spent.memory:.0f} |"
 
 
+def staged(only: str) -> Iterator[str]:
+    """Yield the lines on large data; of a row that fails or is stopped, those of its first stages."""
+    rows = [row.__name__ for row in ROWS if only in ("stages", row.__name__) or not only]
+    if rows:
+        yield f"\n{HEAD}"
+    for row in rows:
+        command = [sys.executable, str(ROOT / "benchmarks/stages.py"), row]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        yield from done.stdout.splitlines()
+        if done.returncode:
+            yield f"| {row} | ended with code {done.returncode} | | | | |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -174,7 +190,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the table to this Markdown file too")
     arguments = parser.parse_args()
     lines = []
-    for line in table(arguments.only, arguments.runs):
+    for line in chain(table(arguments.only, arguments.runs), staged(arguments.only)):
         print(line, flush=True)
         lines.append(line)
     absent = [name for name in ("pytrec_eval", "ranx") if importlib.util.find_spec(name) is None]

@@ -22,6 +22,15 @@ settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "here")
 )
 
+
+@pytest.fixture(autouse=True, scope="session")
+def quiet_steps() -> Iterator[None]:
+    """On a busy machine a command would tell of steps that are quick elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("retrieval_report.contracts.steps.SLOW", float("inf"))
+        yield
+
+
 PEERS = "of the extra `peers`"  # they are large or need a compiler; who has them runs their tests
 SITE = "tests/test_docs.py"
 DASHBOARD = tuple(

@@ -22,6 +22,7 @@ from retrieval_report.cli.settings import (
 )
 from retrieval_report.cli.streams import form_options, json_option
 from retrieval_report.contracts.errors import DataError
+from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import same_winner
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.writing.numbers import number, span
@@ -156,7 +157,7 @@ def audit(
     check(**settings)
     given = data.read()
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
-    table = rr.audit(**given, systems=chosen, **settings)
+    table = step("audit", lambda: rr.audit(**given, systems=chosen, **settings))
     _tell_silent(chosen or [], table, settings)
     output.show({"audit": table}, _audit_text(table, everything), form="json" if as_json else None)
 

@@ -21,6 +21,7 @@ from retrieval_report.cli.files import (
 from retrieval_report.cli.settings import SETTINGS, check, settled
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError, ParameterError
+from retrieval_report.contracts.steps import step
 from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_files
 from retrieval_report.writing.temporary import scratch
 
@@ -137,7 +138,7 @@ def score(
     if "like" in settings:
         scores = rr.systems.evaluate_like(**data, **settings)
     else:
-        scores = rr.evaluate(**data, progress=watched(), **settings)
+        scores = step("scored", lambda: rr.evaluate(**data, progress=watched(), **settings))
     return scores, rr.summarise(scores, queries=data["queries"], average=average)
 
 

@@ -17,6 +17,7 @@ import click
 from retrieval_report.cli.streams import print_json, standard_input
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
+from retrieval_report.contracts.steps import step
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import (
     check_writable_folder,
@@ -135,8 +136,11 @@ class Data:
 
         data: Named = {
             "queries": read_queries(self.queries),
-            "rankings": rr.read_rankings(
-                list(self.rankings), columns=self.columns, name_by=self.name_by
+            "rankings": step(
+                "read",
+                lambda: rr.read_rankings(
+                    list(self.rankings), columns=self.columns, name_by=self.name_by
+                ),
             ),
             "judgements": read_judgements(self.judgements),
         }

@@ -15,9 +15,11 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
+from retrieval_report.cli.progress import say
 from retrieval_report.cli.streams import without_scratch
 from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
+from retrieval_report.contracts.steps import told
 
 EXAMPLES = """\b
 Examples:
@@ -116,7 +118,8 @@ class _Commands(click.Group):
             # These are never errors, whatever PYTHONWARNINGS says.
             warnings.simplefilter("default", RetrievalReportWarning)
             try:
-                return super().invoke(ctx)
+                with told(say):
+                    return super().invoke(ctx)
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.
                 raise _BadInput(

@@ -17,6 +17,7 @@ from retrieval_report.cli.files import Data, Output, data_options, output_option
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import question_options, study_options
 from retrieval_report.cli.streams import form_options
+from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, summary_table, visible
 
@@ -68,7 +69,12 @@ def report(
     words = shlex.join(["retrieval-report", *map(_relative, sys.argv[1:])])
     contents = study.contents(headline=headline, title=title, command=words)
     kinds = [part.strip() for part in formats.split(",")]
-    written = rr.write_report(folder, contents, formats=kinds, timestamp=timestamp, raw=output.raw)
+    written = step(
+        "written",
+        lambda: rr.write_report(
+            folder, contents, formats=kinds, timestamp=timestamp, raw=output.raw
+        ),
+    )
     click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
     # Shuffled scores repeat the expected ones with noise; the files have them.
     shown = contents.summary.filter(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from retrieval_report.contracts.forks import refuse_fork
+from retrieval_report.contracts.steps import step
 
 Result = TypeVar("Result")
 
@@ -53,7 +54,7 @@ class Once:
                 self._cells.popitem(last=False)
         with cell.lock:
             if not cell.result:
-                cell.result = (make(),)
+                cell.result = (step(key, make),)
             result: Result = cell.result[0]
         return result
 

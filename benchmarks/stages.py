@@ -1,0 +1,251 @@
+"""Measure large data stage by stage, as a user asks for one thing after the other: seconds of all
+processors, seconds on the clock, and the peak memory of the process.
+
+Every row is a function that runs in a process of its own, with kernels already compiled. Run from
+the project's folder: ``python benchmarks/latency.py --only stages``, which writes them to
+latency.md, or ``python benchmarks/stages.py NAME`` for one. Real runs are read from the folder that
+``RETRIEVAL_REPORT_REAL`` names, and left out without it.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import retrieval_report as rr
+from retrieval_report.codes import count_codes
+
+HEAD = "| data | stage | CPU s | aim | wall s | peak MiB |\n| --- | --- | --: | --- | --: | --: |"
+EACH_QUERY = 50
+
+
+@contextmanager
+def stage(data: str, name: str, aim: str = "") -> Iterator[None]:
+    """Print what a stage took."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    yield
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    print(f"| {data} | {name} | {cpu:.2f} | {aim} | {wall:.2f} | {peak:.0f} |", flush=True)
+
+
+def search(queries: int, depth: int, items: int) -> Any:
+    """Return what three models found, with a relevant item in ten, and labels."""
+    random = np.random.default_rng(0)
+    labels = {
+        "query_labels": random.integers(0, 10, queries),
+        "item_labels": random.integers(0, 10, items),
+    }
+    found = {}
+    for model in ("a", "b", "c"):
+        distances = np.sort(random.gamma(4, 1, (queries, depth)).round(1).astype(np.float32))
+        first = random.integers(0, items, (queries, 1))
+        step = random.integers(1, items // depth, (queries, 1))
+        found[model] = (distances, (first + step * np.arange(depth)) % items)
+    return found, labels
+
+
+def asked(data: str, study: rr.Study, *aims: str) -> None:
+    """Ask for table, verdict and leaderboard, and for the report if there is an aim for it."""
+    with stage(data, "table", aims[0]):
+        study.table()
+    with stage(data, "verdict", aims[1]):
+        _ = study.verdict
+    with stage(data, "leaderboard", aims[2]):
+        _ = study.leaderboard
+    for aim in aims[3:]:
+        reported(data, study, aim)
+
+
+def reported(data: str, study: rr.Study, aim: str) -> None:
+    with tempfile.TemporaryDirectory() as folder, stage(data, "report", aim):
+        study.report(Path(folder) / "report")
+
+
+def recommenders() -> None:
+    data = "recommenders: 3 models × 100 000 users × 20, two measures"
+    found, labels = search(100_000, 20, 50_000)
+    with stage(data, "`from_search`"):
+        inputs = rr.from_search(found, **labels)
+    asked(data, rr.Study(inputs, "ndcg@10, recall@20"), "≤ 1.5", "≤ 3", "≤ 5")
+
+
+def vectors() -> None:
+    data = "vector search: 3 models × 10 000 queries × 100"
+    found, labels = search(10_000, 100, 100_000)
+    inputs = rr.from_search(found, **labels)
+    asked(data, rr.Study(inputs), "≤ 0.6", "≤ 2", "≤ 2", "≤ 8")
+
+
+def passages() -> None:
+    data = "MS MARCO's size: 2 runs × 6 980 queries × 1 000, three measures"
+    queries, depth = 6_980, 1_000
+    random = np.random.default_rng(1)
+    with tempfile.TemporaryDirectory() as text:
+        folder = Path(text)
+        query = np.repeat(np.arange(queries), depth)
+        chosen = []
+        for run in ("one", "two"):
+            first = random.integers(0, 8_800_000, queries)
+            item = (np.repeat(first, depth) + np.tile(np.arange(depth), queries) * 7919) % 8_841_823
+            score = -np.sort(-random.gamma(3, 3, (queries, depth)).round(4)).ravel()
+            lines = {
+                "query": query,
+                "q0": "Q0",
+                "item": item,
+                "rank": 0,
+                "score": score,
+                "tag": run,
+            }
+            written(lines, folder / f"{run}.run")
+            pick = np.arange(queries) * depth + random.integers(0, depth, queries)
+            chosen.append(pl.DataFrame({"query": query[pick], "item": item[pick]}))
+        relevant = pl.concat(chosen).unique(maintain_order=True)
+        qrels = {"query": relevant["query"], "zero": 0, "item": relevant["item"], "grade": 1}
+        written(qrels, folder / "qrels.txt")
+        with stage(data, "read", "≤ 9 up to the leaderboard, ≤ 1 600 MiB"):
+            runs = rr.read_rankings([folder / "one.run", folder / "two.run"])
+            judgements = rr.read_judgements(folder / "qrels.txt")
+        metrics = "rr@10, ndcg@10, recall@1000"
+        with stage(data, "`evaluate`"):
+            scores = rr.evaluate(runs, judgements=judgements, metrics=metrics)
+        with stage(data, "`compare`"):
+            rr.compare(scores)
+        with stage(data, "`leaderboard`"):
+            rr.leaderboard(scores)
+        reported(data, rr.Study(runs, metrics, judgements=judgements), "≤ 25, ≤ 3 000 MiB")
+
+
+def written(columns: dict[str, Any], path: Path) -> None:
+    pl.DataFrame(columns).write_csv(path, separator=" ", include_header=False)
+
+
+def codes() -> None:
+    data = "codes of 64 bits: 2 models × 10 000 queries × 60 000 items, 10 classes"
+    random = np.random.default_rng(0)
+    items, queries = random.integers(0, 10, 60_000), random.integers(0, 10, 10_000)
+    centres = random.integers(0, 2, (10, 64))
+
+    def near(labels: Any, noise: float) -> Any:
+        return np.packbits(centres[labels] ^ (random.random((len(labels), 64)) < noise), axis=1)
+
+    both = [(near(queries, noise), near(items, noise)) for noise in (0.3, 0.32)]
+    with stage(data, "count"):
+        counts = pl.concat(
+            count_codes(
+                *pair, bits=64, query_labels=queries, item_labels=items, model=f"model {number}"
+            )
+            for number, pair in enumerate(both)
+        )
+    with stage(data, "`evaluate`"):
+        rr.evaluate(counts, metrics="ap, precision@1000", policies="expected")
+    study = rr.Study(counts, "ap, precision@1000")
+    with stage(data, "verdict", "≤ 4"):
+        _ = study.verdict
+    reported(data, study, "≤ 15")
+
+
+def models() -> None:
+    for number, aim in ((500, ""), (1000, "≤ 10 for both")):
+        data = f"scores of {number} models on {EACH_QUERY} queries"
+        random = np.random.default_rng(0)
+        able = 0.4 + random.normal(0, 0.05, (number, 1)) + random.normal(0, 0.15, EACH_QUERY)
+        values = np.clip(able + random.normal(0, 0.1, (number, EACH_QUERY)), 0, 1)
+        scores = pl.DataFrame(
+            {
+                "model": np.repeat([f"m{model:04}" for model in range(number)], EACH_QUERY),
+                "query": np.tile([f"q{query}" for query in range(EACH_QUERY)], number),
+                "metric": "ap",
+                "cutoff": pl.Series([None] * values.size, dtype=pl.Int64),
+                "policy": "expected",
+                "value": values.ravel(),
+                "std": 0.0,
+                "items": 9,
+                "n_relevant": 2,
+            }
+        )
+        with stage(data, "`compare`", aim):
+            rr.compare(scores)
+        with stage(data, "`leaderboard`", aim):
+            rr.leaderboard(scores)
+
+
+def floats() -> None:
+    rows = 5_000_000
+    data = "float distances: 20 models, 5·10⁶ rows"
+    random = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "model": np.repeat([f"m{model}" for model in range(20)], rows // 20),
+            "query": np.tile(np.repeat(np.arange(250), 1000), 20),
+            "item": np.tile(np.arange(rows // 20), 20),
+            "distance": random.random(rows),
+            "relevance": np.tile(random.random(rows // 20) < 0.05, 20).astype(np.int8),
+        }
+    )
+    for truncated, aim in (("no", ""), ("auto", "≤ 1.1 × that"), ("no", ""), ("auto", "")):
+        with stage(data, f'`evaluate`, `truncated="{truncated}"`', aim):
+            rr.evaluate(frame, metrics="ndcg@10", policies="expected", truncated=truncated)
+
+
+def covid() -> None:
+    real("trec-covid-round1", "≤ 10")
+
+
+def core17() -> None:
+    real("core17", "≤ 8")
+
+
+def real(name: str, aim: str) -> None:
+    folder = Path(os.environ.get("RETRIEVAL_REPORT_REAL", "")) / name
+    if not (folder / "runs").is_dir():
+        print(f"| {name} | not here | | | | |")
+        return
+    runs = sorted((folder / "runs").glob("*"))
+    data = f"{name}: {len(runs)} runs"
+    with stage(data, "read"):
+        study = rr.Study(runs, judgements=folder / "qrels.txt")
+    reported(data, study, aim)
+
+
+def dashboard() -> None:
+    from dashboard import STEPS, TIMEOUT, opened, ready
+
+    ready()
+    for data, heading, change in (("digits", "≤ 2 (heading)", "≤ 0.7"), ("docs", "", "")):
+        page = opened(data)
+        with stage(f"dashboard, {data}", "whole first page", heading):
+            assert not page.run(timeout=TIMEOUT).exception
+        control, value = STEPS[0]
+        with stage(f"dashboard, {data}", "whole page after a change of measure", change):
+            assert not page.selectbox(key=control).set_value(value).run().exception
+
+
+ROWS: tuple[Callable[[], None], ...] = (
+    vectors,
+    codes,
+    models,
+    covid,
+    core17,
+    recommenders,
+    passages,
+    floats,
+    dashboard,
+)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    {row.__name__: row for row in ROWS}[sys.argv[1]]()

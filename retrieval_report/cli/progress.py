@@ -1,0 +1,33 @@
+"""What a command says on standard error about steps that take more than a second."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import click
+
+DONE = {
+    "read": "read the files",
+    "judged": "joined rankings and judgements",
+    "comparison": "compared the pairs",
+    "leaderboard": "ranked the models",
+    "flips": "found the pairs that tie order decides",
+    "written": "wrote the report",
+}
+SCORED = ("expected", "exact", "everything", "scored")
+
+
+def say(name: Hashable, result: Any, seconds: float) -> None:
+    """Write one line on a step that is done."""
+    kind = str(name[0] if isinstance(name, tuple) else name)
+    if kind in SCORED:
+        scores = result[0] if isinstance(result, tuple) else result
+        models = scores["model"].n_unique()
+        what = f"scored {models} model{'s' * (models != 1)}"
+    elif kind == "comparison" and "model_a" in result.columns:
+        pairs = result.select("model_a", "model_b").n_unique()
+        what = f"compared {pairs} pair{'s' * (pairs != 1)}"
+    else:
+        what = DONE.get(kind, f"computed {kind.strip('_').replace('_', ' ')}")
+    click.echo(f"{what} in {seconds:.1f} s", err=True)
