@@ -27,7 +27,7 @@ def register_in_ir_measures() -> object:
 
     Returns
     -------
-    ir_measures.Provider
+    object
         The provider, also under the name "retrieval_report" among those of ir_measures.
 
     Examples
