@@ -35,8 +35,10 @@ def register_in_ir_measures() -> object:
     >>> import ir_measures
     >>> run = [ir_measures.ScoredDoc("q", item, 1.0) for item in "ab"]
     >>> qrels = [ir_measures.Qrel("q", "a", 1)]
-    >>> register_in_ir_measures().calc_aggregate([ir_measures.RR], qrels, run)  # type: ignore
+    >>> provider = register_in_ir_measures()
+    >>> ir_measures.calc_aggregate([ir_measures.RR], qrels, run)
     {RR: 0.75}
+    >>> ir_measures.DefaultPipeline.providers.remove(provider)  # undoes it
     """
     from retrieval_report.systems.ir_measures_provider import register
 
