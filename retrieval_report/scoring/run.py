@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -22,13 +23,15 @@ from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only, warn_steep
-from retrieval_report.scoring.arrays import drawn_lists, list_keys
+from retrieval_report.scoring.arrays import drawn_lists, list_keys, over_ranges
 from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Target, arrange
 from retrieval_report.scoring.scores import ListScores
+
+MOST_SLOTS = 1_000_000  # of drawn lists at a time, which take some 50 bytes each
 
 
 @dataclass
@@ -368,13 +371,34 @@ def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
 
 
 def _draw_scores(run: Run) -> Callable[[int], Floats]:
-    """Return a function that draws the orders of one number and scores the lists under them."""
+    """Return a function that draws the orders of one number and scores the lists under them; long
+    lists are laid out some at a time, because every slot takes memory.
+    """
+    work = np.concatenate([[0], np.cumsum(run.limit)])
+    if work[-1] <= MOST_SLOTS:
+        return _draw_together(run)
+    ends = np.flatnonzero(np.diff(work[:-1] // MOST_SLOTS, prepend=-1, append=-1))
+    parts = [
+        Run(run.prepared.take(np.arange(*pair)), run.requests, run.options)
+        for pair in itertools.pairwise(ends)
+    ]
+    return lambda draw: np.concatenate([_draw_together(part)(draw) for part in parts])
+
+
+def _draw_together(run: Run) -> Callable[[int], Floats]:
+    """Return the same for lists that are laid out once for all draws."""
     prepared, limit = run.prepared, run.limit
     keys, drawn = list_keys(prepared.names, run.options.seed), drawn_lists(prepared.ties, limit)
+    work = np.concatenate([[0], np.cumsum(limit)])
 
     def score(draw: int) -> Floats:
-        shuffling.draw_orders(
-            0, limit.size, prepared.ties, limit, shuffling.Draw(keys, draw), drawn
+        chosen = shuffling.Draw(keys, draw)
+        over_ranges(
+            lambda first, last: shuffling.draw_orders(
+                first, last, prepared.ties, limit, chosen, drawn
+            ),
+            work,
+            run.options.workers,
         )
         return run.score(Arrangement(drawn, drawn, None, False)).value
 

@@ -44,7 +44,6 @@ from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.server import Dashboard, asked_of_dashboard, serve
 from retrieval_report.study.study_data import (
     AUDIT_OPTIONS,
-    COUNTED_POLICIES,
     COVERAGE_OPTIONS,
     MOST_KEPT,
     ROW_OPTIONS,
@@ -265,7 +264,7 @@ class Study:
         """
         drawn = {"shuffles": shuffles, "seed": seed}
         drawn = {name: value for name, value in drawn.items() if value is not None}
-        checked = Options(**{**self._view.draws._asdict(), **drawn}).of(DRAWS)
+        checked = Options(**{**self._options, **drawn}).of(DRAWS)
         return self._with(replace(self._view, draws=Draws(**checked), **settings))
 
     def alone(self) -> Self:
@@ -327,7 +326,7 @@ class Study:
         """The selected policies: all under which these rankings can be scored, unless `under` chose
         some.
         """
-        return self._view.policies or self._data.policies
+        return self._view.policies or self._data.policies_of(self._view.draws)
 
     @property
     def also(self) -> Named:
@@ -376,7 +375,7 @@ class Study:
     @property
     def shuffled(self) -> pl.DataFrame:
         """The result of :func:`shuffled_means`: the mean under every single random order, over the
-        selected queries.
+        selected queries; nothing of lists so long that none is drawn.
         """
         data = self._data if self._view.queries is None else self._data_of_queries
         return self._at_measures(
@@ -665,11 +664,7 @@ class Study:
         """Return :func:`report_contents` of this study; ``about`` may hold title, headline and
         command.
         """
-        lacking = [name for name in COUNTED_POLICIES if name not in self.policies]
-        if lacking:
-            raise ParameterError(
-                f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
-            )
+        self._data.check_all(self.policies, self._view.draws)
         measure = self._headline(headline)
         frames = {question.name: question.ask(self, measure) for question in QUESTIONS}
         headed = self.narrowed(*dict.fromkeys((measure, *self.measures)))
@@ -781,7 +776,7 @@ class Study:
 
     @property
     def _options(self) -> Named:
-        return {**self._data.options, **self._view.draws._asdict()}
+        return {**self._data.options, **self._view.draws.given}
 
     def _only(self, names: tuple[str, ...]) -> Named:
         return {name: value for name, value in self._data.options.items() if name in names}
@@ -856,4 +851,5 @@ class Study:
         return frame.filter(pl.col("model").is_in(list(names)) | pl.col("model").is_null())
 
     def _at_measures(self, frame: pl.DataFrame) -> pl.DataFrame:
-        return frame if self._view.measures is None else at_measures(self.measures, frame)
+        everything = self._view.measures is None or not frame.width
+        return frame if everything else at_measures(self.measures, frame)

@@ -70,8 +70,13 @@ class answer(cached_property[Answer]):  # used like `property`
 class Draws(NamedTuple):
     """The settings that decide the random orders."""
 
-    shuffles: int = 100
+    shuffles: int = 100  # 0 if one would already take long
     seed: int = 0
+
+    @property
+    def given(self) -> Named:
+        """Return them as options, of which none may be 0 orders."""
+        return self._asdict() if self.shuffles else {"seed": self.seed}
 
 
 @dataclass(frozen=True)
@@ -149,15 +154,30 @@ class Data:
         return self.items <= FEW_ITEMS
 
     def affordable(self, draws: Draws) -> Draws:
-        """Return the settings with fewer random orders, if their usual number would take long."""
+        """Return the settings with fewer random orders, if their usual number would take long; with
+        none if one of them would. Another system's scores need at least one.
+        """
         if draws.shuffles != Draws().shuffles or self.few_items:
             return draws
-        return draws._replace(shuffles=max(1, draws.shuffles * FEW_ITEMS // self.items))
+        fewer = draws.shuffles * FEW_ITEMS // self.items
+        return draws._replace(shuffles=max(fewer, 0 if self.like is None else 1))
 
     @property
     def policies(self) -> tuple[str, ...]:
         """Return all policies under which these rankings can be scored."""
         return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else ALL_POLICIES
+
+    def policies_of(self, draws: Draws) -> tuple[str, ...]:
+        """Return the same, without "shuffled" if no random order is drawn."""
+        return tuple(name for name in self.policies if draws.shuffles or name != "shuffled")
+
+    def check_all(self, policies: Sequence[str], draws: Draws) -> None:
+        """Refuse to report on some of the policies; the order received may be left out."""
+        lacking = [name for name in self.policies_of(draws) if name not in (*policies, "naive")]
+        if lacking:
+            raise ParameterError(
+                f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
+            )
 
 
 def of_models(frames: Named, models: Sequence[str]) -> Named:
@@ -275,7 +295,11 @@ def scores_under(
 
 
 def drawn_means(data: Data, measures: Sequence[Measure], draws: Draws) -> pl.DataFrame:
-    """Return means over the queries under every single random order, as from `shuffled_means`."""
+    """Return means over the queries under every single random order, as from `shuffled_means`;
+    without columns if none is drawn.
+    """
+    if draws.shuffles == 0:
+        return pl.DataFrame()
     if _at_once(data, measures, draws):
         return _everything(data, draws)[1]
     metrics = list(dict.fromkeys(metric for metric, _ in measures))

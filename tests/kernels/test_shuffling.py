@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 from retrieval_report import ParameterError, evaluate, shuffled_means
 from retrieval_report.kernels import shuffling
+from retrieval_report.scoring import run
 from retrieval_report.stats import evaluate_with_draws
 
 FRAME = pl.DataFrame(
@@ -52,6 +53,17 @@ def test_seed_model_and_query_each_change_the_draws() -> None:
         values(one.with_columns(query=pl.lit("r"))),
     ]
     assert all(other != values(one) for other in others)
+
+
+@pytest.mark.parametrize("most", [1, 4, 7])
+def test_lists_laid_out_some_at_a_time_have_the_same_draws(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    asked: Any = {"metrics": "ndcg, ap, rr@2", "policies": "shuffled", "shuffles": 5}
+    together = evaluate_with_draws(FRAME, **asked)
+    monkeypatch.setattr(run, "MOST_SLOTS", most)
+    for parts, whole in zip(evaluate_with_draws(FRAME, **asked), together, strict=True):
+        assert_frame_equal(parts, whole, check_exact=True)
 
 
 def test_a_draw_does_not_depend_on_the_number_of_draws_or_of_other_lists() -> None:

@@ -111,6 +111,19 @@ def test_many_items_are_shuffled_less_often_unless_a_number_is_given(
     assert made.using(shuffles=40).options.shuffles == 40
 
 
+def test_of_lists_so_long_that_one_order_takes_long_none_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(study_data, "FEW_ITEMS", RANKINGS.height // 200)
+    made = rr.Study(RANKINGS, "ndcg@3")
+    assert made.policies == tuple(policy for policy in EVERYTHING if policy != "shuffled")
+    assert made.using(seed=3).shuffled.is_empty()
+    contents = made.contents()
+    assert contents.shuffled.is_empty()
+    assert "shuffled" not in contents.scores["policy"]
+    assert made.using(shuffles=2).contents().shuffled["draw"].n_unique() == 2
+
+
 def test_other_random_orders_and_averages_share_exact_scores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
