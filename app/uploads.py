@@ -146,7 +146,6 @@ def read_codes(
     queries: Sequence[Upload],
     items: Sequence[Upload],
     *,
-    distance: str = "hamming",
     relevance: str = "any",
 ) -> Data:
     """Count codes: one file of queries against all files of items, or equally many of each, one
@@ -165,9 +164,7 @@ def read_codes(
         )
     shards = [items] if len(queries) == 1 else [[item] for item in items]
     with noticed() as notes:
-        counts = [
-            _counted(*pair, distance, relevance) for pair in zip(queries, shards, strict=True)
-        ]
+        counts = [_counted(*pair, relevance) for pair in zip(queries, shards, strict=True)]
     names = [str(frame["model"][0]) for frame in counts if frame.height]
     if len(set(names)) < len(names):
         raise FileError(
@@ -176,7 +173,7 @@ def read_codes(
     return Data(_title(queries), pl.concat(counts), notes=tuple(notes))
 
 
-def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: str) -> pl.DataFrame:
+def _counted(query: Upload, items: Sequence[Upload], relevance: str) -> pl.DataFrame:
     asked = codes_from(query.label, query.content, MOST_BYTES)
     shards = [codes_from(item.label, item.content, MOST_BYTES) for item in items]
     if asked.labels is None or any(shard.labels is None for shard in shards):
@@ -188,7 +185,6 @@ def _counted(query: Upload, items: Sequence[Upload], distance: str, relevance: s
         query_ids=asked.ids,
         bits=asked.bits,
         model=query.label.removesuffix(".npz").removesuffix(".npy") or query.label,
-        distance=distance,
         relevance=relevance,
     )
 

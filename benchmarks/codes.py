@@ -177,24 +177,6 @@ def all_work(items_count: int) -> list[Work]:
                 part,
             )
         )
-    size = min(items_count, 200_000)
-    part = {
-        "query_labels": labels["query_labels"][:100],
-        "item_labels": labels["item_labels"][:size],
-    }
-    for distance, low, high, dtype in (("l1", 0, 256, np.uint8), ("dot", -8, 8, np.int8)):
-        own, other = (
-            generator.integers(low, high, (rows, 128)).astype(dtype) for rows in (100, size)
-        )
-        work.append(
-            counting(
-                f"{distance} of 128 {dtype.__name__} of {low} … {high - 1}, 10 classes",
-                own,
-                other,
-                part,
-                distance=distance,
-            )
-        )
     return work
 
 

@@ -220,29 +220,15 @@ def analysed(rr: Any, seed: int) -> Iterator[Job]:
 def counted(rr: Any) -> Iterator[Job]:
     """Codes of several kinds, and search results."""
     random = np.random.default_rng(5)
-    queries, items = (
-        random.integers(-3, 4, (6, 8)).astype(np.int8),
-        random.integers(-3, 4, (200, 8)).astype(np.int8),
-    )
+    queries, items = (random.integers(-3, 4, (rows, 8)).astype(np.int8) % 2 for rows in (6, 200))
     classes: dict[str, Any] = {"query_labels": np.zeros(6, int), "item_labels": np.arange(200) % 3}
     many = {
         "query_labels": np.eye(6, 9, dtype=int),
         "item_labels": np.arange(1800).reshape(200, 9) % 7 // 5,
     }
-    codes = {
-        "hamming": (queries % 2, items % 2),
-        "l1": ((queries + 3).astype(np.uint8), (items + 3).astype(np.uint8)),
-        "dot": (queries, items),
-    }
-    for distance, pair in codes.items():
-        yield (
-            f"codes-{distance}",
-            partial(rr.codes.count_codes, *pair, **classes, distance=distance),
-        )
-        yield (
-            f"codes-shared-{distance}",
-            partial(rr.codes.count_codes, *pair, **many, distance=distance, relevance="shared"),
-        )
+    count = partial(rr.codes.count_codes, queries, items)
+    yield "codes-hamming", partial(count, **classes)
+    yield "codes-shared-hamming", partial(count, **many, relevance="shared")
     packed = [random.integers(0, 256, (rows, 8), dtype=np.uint8) for rows in (6, 200)]
     yield "codes-packed", partial(rr.codes.count_codes, *packed, **classes, bits=64)
     yield (

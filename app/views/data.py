@@ -137,8 +137,7 @@ def _upload_codes() -> None:
     left, right = st.columns(2)
     queries = _uploads(left, "Queries: .npz, one for each model", "query codes")
     items = _uploads(right, "Items: .npz, in the same order", "item codes")
-    distance = left.selectbox("Distance", ("hamming", "l1", "dot"), key="code distance")
-    relevance = right.selectbox(
+    relevance = left.selectbox(
         "Relevant are items that share",
         ("any", "shared"),
         key="code relevance",
@@ -146,7 +145,7 @@ def _upload_codes() -> None:
     )
     if queries and items and st.button("Open these codes", type="primary"):
         with st.spinner("Counting and scoring …", show_time=True):
-            _open(read_codes(queries, items, distance=distance, relevance=relevance))
+            _open(read_codes(queries, items, relevance=relevance))
 
 
 def _open(data: Data) -> None:

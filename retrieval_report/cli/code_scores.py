@@ -22,9 +22,7 @@ POLICIES = ("expected", "worst", "best")
 
 
 class CodesResult(NamedTuple):
-    """The frames of a run; ``radius`` is for Hamming distances without a depth, within which items
-    may be missing.
-    """
+    """The frames of a run; there is no ``radius`` with a depth, beyond which items are missing."""
 
     counts: pl.DataFrame
     scores: pl.DataFrame
@@ -49,7 +47,7 @@ def codes_command(
     metrics, cutoffs
         The same as for :func:`evaluate`.
     **options
-        Options of :func:`count_codes`: ``relevance``, ``model``, ``bits``, ``distance``,
+        Options of :func:`count_codes`: ``relevance``, ``model``, ``bits``,
         ``exclude_self``, ``depth``, ``threads``, ``progress``, ``judgements``.
     """
     depth = options.get("depth")
@@ -75,8 +73,8 @@ def codes_command(
         else None
     )
     scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=POLICIES)
-    near = depth is None and options.get("distance", "hamming") == "hamming"
-    return CodesResult(counts, scores, summarise(scores), evaluate_radius(counts) if near else None)
+    radius = None if depth is not None else evaluate_radius(counts)
+    return CodesResult(counts, scores, summarise(scores), radius)
 
 
 class _Shards:

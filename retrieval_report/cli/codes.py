@@ -40,12 +40,6 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 )
 @file_options("judgement_columns", "negative")
 @click.option(
-    "--distance",
-    type=click.Choice(["hamming", "l1", "dot"]),
-    default="hamming",
-    help="Distance of two codes.",
-)
-@click.option(
     "--bits", type=int, help="Number of bits of packed codes; without it, every column is a bit."
 )
 @click.option(
@@ -70,8 +64,7 @@ def codes(
 
     A file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels`` (class ids or
     multi-hot) and ``ids``; .npy files hold only codes. A second table scores the items within a
-    Hamming radius; it is left out with --depth, which may omit items within the radius, and for
-    other distances.
+    Hamming radius; it is left out with --depth, which may omit items within the radius.
     """
     from retrieval_report.cli.code_scores import codes_command
 
@@ -84,14 +77,10 @@ def codes(
     if result.radius is not None:
         shown = "model radius precision recall f1 hit_rate empty queries"
         click.echo("\nwithin a radius\n" + frame_table(result.radius, shown))
-    elif settings["depth"] is not None:
+    else:
         click.echo(
             f"\nNo radius table: with --depth {settings['depth']}, items within a radius may be "
             "missing."
-        )
-    else:
-        click.echo(
-            f"\nNo radius table: it is for Hamming distances, not for {settings['distance']}."
         )
     tell_written(files)
 

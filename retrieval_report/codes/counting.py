@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 
 from retrieval_report.codes.inputs import CodeSpace
 from retrieval_report.codes.labels import LabelSpace, Words
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.kernels import hamming
 
 CELLS = {"query": pl.UInt32, "distance": pl.Int64, "relevance": pl.Int64, "count": pl.Int64}
@@ -26,14 +24,13 @@ TILE_WORDS = 1 << 16  # 512 KiB of codes, half of a common second-level cache
 BLOCKS = 4  # ranges of queries per thread, so that no thread waits long for the last
 BLOCK_CELLS = 1 << 20  # cells of all tables of a range
 WIDE = 1 << 14  # with this many cells, a separate table for every lane would not fit the cache
-MOST_CELLS = 1 << 27  # cells of one query: half a gibibyte
 
 
 @dataclass(frozen=True)
 class Items:
     """A slice of the items, encoded."""
 
-    codes: NDArray[Any]  # (columns, items)
+    codes: Words  # (words, items)
     labels: Words  # (words, items)
     ids: pl.Series  # row numbers over all shards if none were given
     named: bool  # whether ids were given
@@ -50,51 +47,41 @@ class Task:
 
     space: CodeSpace
     labels: LabelSpace
-    queries: NDArray[Any]  # (queries, columns)
+    queries: Words  # (queries, words)
     limit: int | None  # nothing is counted beyond the tie that holds the limit-th item
     threads: int
 
 
 def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
     """Yield the cells of ranges of queries, each with its share of the work."""
-    grades, distance, total = task.labels.grades, task.space.distance, len(task.queries)
-    most = _largest_dot(task, items) if distance == "dot" else 0
-    cells = ((2 * most if distance == "dot" else task.space.reach) + 1) * grades
-    if cells > MOST_CELLS:
-        raise ParameterError(
-            f"distance: {distance!r} of these codes takes {cells} values; {MOST_CELLS} are the most"
-        )
+    grades, total = task.labels.grades, len(task.queries)
+    cells = (task.space.reach + 1) * grades
     # A table of twos pays once there are more items than cells in it.
-    bytewise = distance == "hamming" and cells <= 256 and cells * cells <= items.size
+    bytewise = cells <= 256 and cells * cells <= items.size
     lanes = 1 if bytewise or cells > WIDE else hamming.LANES
-    narrow = np.uint16 if distance == "hamming" and cells <= 1 << 16 else np.int32
+    narrow = np.uint16 if cells <= 1 << 16 else np.int32
     most_items = TILE_OF_BYTES if bytewise else TILE
     tile = min(max(TILE // 8, min(most_items, TILE_WORDS // len(items.codes))), items.size)
     labels = (task.labels.queries, items.labels, task.labels.relation, grades)
     pairs = hamming.Pairs(task.queries, items.codes, *labels)
-    largest = np.full(total, most, np.int32) if distance == "dot" else None
     block = max(1, min(BLOCK_CELLS // (cells * lanes), -(-total // (task.threads * BLOCKS))))
 
     def run(first: int) -> tuple[float, pl.DataFrame]:
         last = min(first + block, total)
         values: NDArray[Any] = np.empty(tile + tile % 2, np.uint8 if bytewise else narrow)
         tables = np.zeros((last - first, lanes, cells), np.uint32)
-        if distance == "hamming":
-            twos = None
-            if bytewise:
-                twos = hamming.Twos(values.view(np.uint16), np.zeros(1 << 16, np.uint16))
-            hamming.count_hamming(first, last, pairs, values, twos, tables)
-        else:
-            hamming.count_vectors(first, last, pairs, largest, values, tables)
+        twos = None
+        if bytewise:
+            twos = hamming.Twos(values.view(np.uint16), np.zeros(1 << 16, np.uint16))
+        hamming.count_hamming(first, last, pairs, values, twos, tables)
         counts = tables.sum(axis=1, dtype=np.uint32).reshape(last - first, -1, grades)
-        nearest = task.space.nearest - most
-        return (last - first) / total, _to_cells(counts, task.limit, first, nearest)
+        return (last - first) / total, _to_cells(counts, task.limit, first)
 
     with ThreadPoolExecutor(task.threads) as pool:
         yield from pool.map(run, range(0, total, block))
 
 
-def _to_cells(counts: NDArray[Any], limit: int | None, first: int, nearest: int) -> pl.DataFrame:
+def _to_cells(counts: NDArray[Any], limit: int | None, first: int) -> pl.DataFrame:
     """Return the counts that are not 0 as rows."""
     if limit is not None:
         ties = counts.sum(axis=2, dtype=np.int64)
@@ -104,17 +91,8 @@ def _to_cells(counts: NDArray[Any], limit: int | None, first: int, nearest: int)
     query, distance = np.divmod(values, counts.shape[1])
     columns = {
         "query": first + query,
-        "distance": nearest + distance,
+        "distance": distance,
         "relevance": relevance,
         "count": counts.ravel()[flat],
     }
     return pl.DataFrame(columns).cast(CELLS)  # type: ignore[arg-type]
-
-
-def _largest_dot(task: Task, items: Items) -> int:
-    """Return an upper bound of |inner product| of any query with any item (Cauchy–Schwarz)."""
-    query, item = (
-        int(sum(np.square(column, dtype=np.int64) for column in columns).max())
-        for columns in (task.queries.T, items.codes)
-    )
-    return math.isqrt(query * item)

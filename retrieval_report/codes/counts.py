@@ -37,8 +37,6 @@ def count_codes(
     query_ids: object = None,
     item_ids: object = None,
     bits: int | None = None,
-    weights: object = None,
-    distance: str = "hamming",
     exclude_self: bool = False,
     depth: int | None = None,
     threads: int | None = None,
@@ -60,7 +58,7 @@ def count_codes(
         memory-mapped.
     query_labels, item_labels
         Class ids of shape (n,), as whole numbers or text, or multi-hot labels of shape (n, classes)
-        with 0 and 1. If the shards are arrays, a list with one entry per shard.
+        with 0 and 1. Of shards, labels and ids of the items stand in the shards.
     relevance
         One of {"any", "shared"}: multi-hot labels give 1 for any class in common, or the number of
         classes in common. Class ids give 1 for the same class.
@@ -75,13 +73,6 @@ def count_codes(
     bits
         Number of bits of a packed code. Without it, columns are bits and values must be −1/1 or
         0/1; uint8 codes of 0 and 1 are never mistaken for packed ones.
-    weights
-        Whole numbers, one per bit: how much a difference in this bit counts. Only for codes with
-        bits as columns.
-    distance
-        One of {"hamming", "l1", "dot"}. ``l1``: ``Σ |query − item|`` of uint8 vectors. ``dot``:
-        128² · dimensions − inner product of int8 vectors, which is never below 0. If few items tie,
-        nearly every pair is a row of the result unless ``depth`` limits it.
     exclude_self
         Leave out the item with the same id as the query. Without ids, query i is item i, and their
         codes must be equal.
@@ -144,7 +135,7 @@ def count_codes(
     if not isinstance(model, str) or not model:
         raise ParameterError(f"model: {model!r} is not a name")
     queries = as_matrix(query_codes, "query_codes")
-    space = CodeSpace.of(queries, distance, bits, weights)
+    space = CodeSpace.of(queries, bits)
     labels = LabelSpace.of(query_labels, len(queries), relevance)
     ids = _ids(query_ids, len(queries))
     judged = None if judgements is None else judged_pairs(judgements, ids)

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, ParameterError
 
-DISTANCES = ("hamming", "l1", "dot")
 CHUNK = (
     1 << 24
 )  # values checked at a time, so that checks of a memory-mapped array need little memory
@@ -45,84 +43,42 @@ def as_matrix(values: object, what: str) -> Matrix:
 class CodeSpace:
     """Properties shared by the codes of queries and items."""
 
-    distance: str
     width: int  # columns of an array of codes
     packed: np.dtype[Any] | None  # the type of the words the bits are packed in
-    bits: int  # number of bits of a packed code
-    weights: NDArray[np.int64] | None
+    bits: int  # number of bits of a code
 
     @classmethod
-    def of(cls, queries: Matrix, distance: str, bits: int | None, weights: object) -> CodeSpace:
-        """Derive the space from the queries and the parameters."""
-        check_choice("distance", distance, DISTANCES)
+    def of(cls, queries: Matrix, bits: int | None) -> CodeSpace:
+        """Derive the space from the queries and the number of bits of packed codes."""
         width = queries.shape[1]
-        if distance != "hamming":
-            for name, value in (("bits", bits), ("weights", weights)):
-                if value is not None:
-                    raise ParameterError(
-                        f"{name}: only distance='hamming' accepts it, not {distance!r}"
-                    )
-            return cls(distance, width, None, 0, None)
         packed = None
         if bits is not None and check_whole("bits", bits, 1) != width:
             packed = _packed_type(queries, bits)
-        return cls(distance, width, packed, bits or width, _weights(weights, width, packed))
+        return cls(width, packed, bits or width)
 
     @property
     def reach(self) -> int:
         """Return the largest possible distance, including padding bits, lest a stray one write past
         a table.
         """
-        if self.distance == "l1":
-            return 255 * self.width
-        if self.weights is not None:
-            return int(self.weights.sum())
         return self.width * (8 * self.packed.itemsize if self.packed else 1)
 
     @property
-    def columns(self) -> int:
-        """Return the number of columns of the arrays that ``encode`` makes."""
-        if self.distance != "hamming":
-            return self.width
+    def words(self) -> int:
+        """Return the number of words that ``encode`` makes of a code."""
         return -(-self.reach // WORD)
 
-    @property
-    def item_bytes(self) -> int:
-        """Return the size of one encoded code in bytes."""
-        return self.columns * (8 if self.distance == "hamming" else 1)
-
-    @property
-    def nearest(self) -> int:
-        """Return the distance that stands for an inner product of 0; 0 for other distances."""
-        return 128 * 128 * self.width if self.distance == "dot" else 0
-
-    def between(self, queries: Matrix, items: Matrix) -> NDArray[np.int64]:
-        """Return the distances between encoded codes, row by row."""
-        if self.distance == "hamming":
-            return np.asarray(np.bitwise_count(queries ^ items).sum(axis=1, dtype=np.int64))
-        left, right = queries.astype(np.int64), items.astype(np.int64)
-        if self.distance == "l1":
-            return np.asarray(abs(left - right).sum(axis=1))
-        return np.asarray(self.nearest - (left * right).sum(axis=1))
-
-    def encode(self, codes: Matrix, what: str, offset: int = 0) -> Matrix:
-        """Check codes and lay them out as (columns, n); ``offset`` is the number of their first
-        row, for messages.
+    def encode(self, codes: Matrix, what: str, offset: int = 0) -> NDArray[np.uint64]:
+        """Check codes and lay them out as (words, n); ``offset`` is the number of their first row,
+        for messages.
         """
         if codes.shape[1] != self.width:
             raise DataError(f"{what}: {codes.shape[1]} columns where query_codes have {self.width}")
-        if self.distance != "hamming":
-            wanted = np.dtype(np.uint8 if self.distance == "l1" else np.int8)
-            if codes.dtype != wanted:
-                raise DataError(
-                    f"{what}: {codes.dtype} values; distance={self.distance!r} takes {wanted}"
-                )
-            return np.ascontiguousarray(codes.T)
         if self.packed and codes.dtype != self.packed:
             raise DataError(
                 f"{what}: {codes.dtype} values where query_codes are packed in {self.packed}"
             )
-        words = np.empty((self.columns, codes.shape[0]), np.uint64)
+        words = np.empty((self.words, codes.shape[0]), np.uint64)
         step, others = max(1, CHUNK // codes.shape[1]), set()
         for start in range(0, codes.shape[0], step):
             rows = codes[start : start + step]
@@ -131,8 +87,6 @@ class CodeSpace:
             else:
                 ones, found = _read_bits(rows, what, offset + start)
                 others |= found
-                if self.weights is not None:
-                    ones = np.repeat(ones, self.weights, axis=1)
                 rows = np.packbits(ones, axis=1)
             words[:, start : start + step] = as_words(rows).T
         if len(others) > 1:
@@ -152,23 +106,6 @@ def _packed_type(queries: Matrix, bits: int) -> np.dtype[Any]:
         f"expected {bits} columns of bits, or packed {-(-bits // 8)} of uint8 or "
         f"{-(-bits // WORD)} of uint64"
     )
-
-
-def _weights(weights: object, width: int, packed: object) -> NDArray[np.int64] | None:
-    if weights is None:
-        return None
-    if packed:
-        raise ParameterError(
-            "weights: packed codes do not tell which bit is which; unpack them with np.unpackbits"
-        )
-    values = np.asarray(weights)
-    if values.shape != (width,):
-        raise ParameterError(
-            f"weights: shape {values.shape}; expected one for each of {width} bits"
-        )
-    if values.dtype.kind not in "iu" or values.min() < 0 or not values.any():
-        raise ParameterError("weights: must be whole numbers, none below 0 and not all 0")
-    return values.astype(np.int64)
 
 
 def as_words(rows: Matrix) -> NDArray[np.uint64]:

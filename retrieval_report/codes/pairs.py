@@ -17,7 +17,7 @@ from retrieval_report.kernels.lists import Bools
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of
 
-CHUNK = 1 << 22  # columns of pairs that are held in memory at a time
+CHUNK = 1 << 22  # words of pairs that are held in memory at a time
 
 
 def judged_pairs(judgements: object, query_ids: pl.Series) -> pl.DataFrame:
@@ -128,9 +128,8 @@ class Corrections:
         parts = pairs.select("index", "slot").iter_slices(max(1, CHUNK // len(items.codes)))
         distances = [np.empty(0, np.int64)]
         for index, slot in (part.to_numpy().T for part in parts):
-            distances.append(
-                self.task.space.between(self.task.queries[index], items.codes[:, slot].T)
-            )
+            differ = self.task.queries[index] ^ items.codes[:, slot].T
+            distances.append(np.bitwise_count(differ).sum(axis=1, dtype=np.int64))
         distance = pl.Series(np.concatenate(distances))
         cells = pairs.select(query="index", distance=distance, relevance="relevance", count=1)
         return cells.cast({name: dtype for name, dtype in CELLS.items() if name != "relevance"})

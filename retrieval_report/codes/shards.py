@@ -35,7 +35,7 @@ def read_slices(
             None if shard.ids is None else check_ids(shard.ids, rows, where.replace("codes", "ids"))
         )
         known = labels.check(shard.labels, rows, where_labels)
-        step = max(1, SLICE_BYTES // space.item_bytes)
+        step = max(1, SLICE_BYTES // (8 * space.words))
         for start in range(0, rows, step):
             stop = min(start + step, rows)
             codes = space.encode(shard.codes[start:stop], where, start)
@@ -70,50 +70,27 @@ def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterat
         raise DataError(
             f"item_codes: a {type(item_codes).__name__} is neither an array nor shards of arrays"
         )
-    beside = {
-        "item_labels": _lists(item_labels, "item_labels"),
-        "item_ids": _lists(item_ids, "item_ids"),
-    }
+    for name, beside in (("item_labels", item_labels), ("item_ids", item_ids)):
+        if beside is not None:
+            raise ParameterError(
+                f"{name}: given beside shards; a shard holds its own: (codes, labels, ids)"
+            )
     number = -1
     for number, shard in enumerate(item_codes):
         name = f"item_codes of shard {number}"
-        values = _parts(shard, name)
-        for index, (other, lists) in enumerate(beside.items(), 1):
-            if lists is not None:
-                if values[index] is not None:
-                    raise ParameterError(f"{other}: given together with shards that hold their own")
-                if number >= len(lists):
-                    raise DataError(f"{other}: {len(lists)} entries, but there are more shards")
-                values[index] = lists[number]
-        yield _Shard(name, as_matrix(values[0], name), values[1], values[2])
+        parts = shard if isinstance(shard, tuple) else (shard,)
+        if not 1 <= len(parts) <= 3:
+            raise DataError(
+                f"{name}: a tuple of {len(parts)}; a shard must be codes, (codes, labels) or "
+                "(codes, labels, ids)"
+            )
+        codes, labels, ids = [*parts, None, None][:3]
+        yield _Shard(name, as_matrix(codes, name), labels, ids)
     if number < 0:
         raise DataError("item_codes: no shards")
-    for other, lists in beside.items():
-        if lists is not None and len(lists) != number + 1:
-            raise DataError(f"{other}: {len(lists)} entries for {number + 1} shards")
 
 
 def _is_array(item_codes: object) -> bool:
     return hasattr(item_codes, "shape") or (
         isinstance(item_codes, list) and isinstance((item_codes or [0])[0], list)
-    )
-
-
-def _parts(shard: object, name: str) -> list[object]:
-    """Return the codes, labels and ids of a shard, with None for what it lacks."""
-    parts = shard if isinstance(shard, tuple) else (shard,)
-    if not 1 <= len(parts) <= 3:
-        raise DataError(
-            f"{name}: a tuple of {len(parts)}; a shard must be codes, (codes, labels) or (codes, "
-            "labels, ids)"
-        )
-    return [*parts, None, None][:3]
-
-
-def _lists(values: object, what: str) -> list[Any] | tuple[Any, ...] | None:
-    if values is None or isinstance(values, list | tuple):
-        return values
-    raise ParameterError(
-        f"{what}: a {type(values).__name__}; if item_codes are shards, pass a list with one entry "
-        "per shard"
     )

@@ -44,12 +44,10 @@ def hamming_distances(query: Words, items: Words, start: int, stop: int, values:
 
 
 class Pairs(NamedTuple):
-    """Queries (queries, words or dimensions) and items (words or dimensions, items), with labels in
-    the same layout.
-    """
+    """Queries (queries, words) and items (words, items), with labels in the same layout."""
 
-    queries: NDArray[Any]
-    items: NDArray[Any]
+    queries: Words
+    items: Words
     query_labels: Words
     item_labels: Words
     relation: int
@@ -150,35 +148,3 @@ def count_hamming(
                 tally(tile, tables[q - first])
             else:
                 tally_twos(tile, twos, tables[q - first, 0])
-
-
-@costs(lambda first, last, pairs, *_: 10.0 * (last - first) * pairs.items.size)
-@kernel
-def count_vectors(
-    first: int,
-    last: int,
-    pairs: Pairs,
-    most: NDArray[np.int32] | None,
-    values: NDArray[np.int32],
-    tables: NDArray[np.uint32],
-) -> None:
-    """Count like ``count_hamming``, for vectors of 8-bit numbers.
-
-    If ``most`` is None, the distance is Σ |query − item|; otherwise it is most[query] − Σ query ·
-    item, where no inner product exceeds ``most`` in magnitude. Only the wanted one is compiled.
-    """
-    queries, items = pairs.queries, pairs.items
-    for start in range(0, items.shape[1], values.size):
-        stop = min(start + values.size, items.shape[1])
-        tile = values[: stop - start]
-        for q in range(first, last):
-            tile[:] = 0 if most is None else most[q]
-            for column in range(items.shape[0]):
-                row, own = items[column, start:stop], np.int32(queries[q, column])
-                for i in range(tile.size):
-                    if most is None:
-                        tile[i] += abs(np.int32(row[i]) - own)
-                    else:
-                        tile[i] -= np.int32(row[i]) * own
-            grade_values(q, pairs, start, stop, tile)
-            tally(tile, tables[q - first])

@@ -30,7 +30,7 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD[0], GOOD, LABELS, DataError, r"query_codes: shape \(3,\)"),
         (GOOD, GOOD[:0], LABELS, DataError, r"item_codes: empty, shape \(0, 3\)"),
         (GOOD[:, :0], GOOD, LABELS, DataError, "query_codes: empty"),
-        (GOOD, [], LABELS, DataError, "item_codes: no shards"),
+        (GOOD, [], {"query_labels": [0, 1]}, DataError, "item_codes: no shards"),
         (GOOD, [[0], [0, 1]], LABELS, DataError, "item_codes: not an array of codes"),
         (GOOD, 7, LABELS, DataError, "item_codes: a int is neither"),
         (GOOD.astype(str), GOOD, LABELS, DataError, "query_codes: <U21 values; codes are numbers"),
@@ -45,13 +45,9 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, [(GOOD, [0, 1]), (NAN, [0, 1])], {"query_labels": [0, 1]}, DataError, ("item_codes "
                                                                                      "of shard 1: "
                                                                                      "1 NaN")),
-        (GOOD, [(GOOD, 1, 2, 3)], LABELS, DataError, "shard 0: a tuple of 4"),
-        (GOOD, [GOOD], {**LABELS, "item_labels": [[0, 1], [0]]}, DataError, ("item_labels: 2 "
-                                                                            "entries for 1 shards")),
-        (GOOD, [GOOD, GOOD], {"query_labels": [0, 1], "item_labels": [[0, 1]]}, DataError, "but there are more"),
-        (GOOD, [(GOOD, [0, 1])], LABELS, ParameterError, ("item_labels: given together with shards "
-                                                         "that hold their own")),
-        (GOOD, iter([GOOD]), {**LABELS, "item_labels": np.zeros(2)}, ParameterError, "if item_codes are shards"),
+        (GOOD, [(GOOD, 1, 2, 3)], {"query_labels": [0, 1]}, DataError, "shard 0: a tuple of 4"),
+        (GOOD, [(GOOD, [0, 1])], LABELS, ParameterError, ("item_labels: given beside shards; a shard "
+                                                         "holds its own")),
         (GOOD, GOOD, {}, ParameterError, "query_labels: neither labels nor judgements given"),
         (GOOD, GOOD, {"query_labels": [0, 1]}, ParameterError, ("query_labels: given without "
                                                                "item_labels")),
@@ -86,14 +82,6 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
                                                                                  r"1\)")),
         (GOOD, GOOD, {**LABELS, "relevance": "all"}, ParameterError, ("relevance: 'all' is not one "
                                                                      "of")),
-        (GOOD, GOOD, {**LABELS, "distance": "cosine"}, ParameterError, ("distance: 'cosine' is not "
-                                                                       "one of")),
-        (GOOD, GOOD, {**LABELS, "distance": "l1"}, DataError, ("query_codes: int64 values; "
-                                                              "distance='l1' takes uint8")),
-        (GOOD, GOOD, {**LABELS, "distance": "dot", "bits": 3}, ParameterError, ("bits: only "
-                                                                               "distance='hamming'")),
-        (GOOD, GOOD, {**LABELS, "distance": "dot", "weights": [1]}, ParameterError, ("weights: only "
-                                                                                    "distance='hamming'")),
         (GOOD, GOOD, {**LABELS, "bits": 4}, ParameterError, ("bits: 4 bits do not fit query_codes "
                                                             "of 3 int64 columns")),
         (GOOD, GOOD, {**LABELS, "bits": 0}, ParameterError, "bits: 0 is not a whole number"),
@@ -101,15 +89,6 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
                                                                       "query_codes are packed in")),
         (255 * BYTES, BYTES, {**LABELS, "bits": 12}, DataError, ("uses 8 bits, but of 12 bits it "
                                                                 "holds only 4")),
-        (BYTES, BYTES, {**LABELS, "bits": 16, "weights": [1] * 16}, ParameterError, ("weights: "
-                                                                                    "packed codes")),
-        (GOOD, GOOD, {**LABELS, "weights": [1, 2]}, ParameterError, r"weights: shape \(2,\)"),
-        (GOOD, GOOD, {**LABELS, "weights": [1, -2, 1]}, ParameterError, ("weights: must be whole "
-                                                                        "numbers")),
-        (GOOD, GOOD, {**LABELS, "weights": [0, 0, 0]}, ParameterError, ("weights: must be whole "
-                                                                       "numbers")),
-        (GOOD, GOOD, {**LABELS, "weights": [0.5, 1, 1]}, ParameterError, ("weights: must be whole "
-                                                                         "numbers")),
         (GOOD, GOOD, {**LABELS, "depth": 0}, ParameterError, "depth: 0 is not"),
         (GOOD, GOOD, {**LABELS, "depth": True}, ParameterError, "depth: True is not"),
         (GOOD, GOOD, {**LABELS, "threads": 0}, ParameterError, "threads: 0 is not"),
@@ -206,12 +185,6 @@ def test_judgements_of_a_text_file_fit_codes_without_ids() -> None:
     assert_frame_equal(
         count_codes(GOOD, GOOD, judgements=texts), count_codes(GOOD, GOOD, judgements=judgements)
     )
-
-
-def test_distances_with_too_many_values_are_refused() -> None:
-    vectors = np.full((1, 5000), 127, np.int8)
-    with pytest.raises(ParameterError, match="'dot' of these codes takes 322580002 values"):
-        count_codes(vectors, vectors, query_labels=[0], item_labels=[0], distance="dot")
 
 
 def test_labels_without_length_are_refused() -> None:
