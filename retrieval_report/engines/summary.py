@@ -9,11 +9,9 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY, check_queries
-from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import GROUP, MEAN, check_fraction, check_scores, hold
 from retrieval_report.kernels.lists import Floats
@@ -23,18 +21,13 @@ from retrieval_report.reading.ids import in_kind_of
 
 WEIGHTS = schema("query_weights")
 NUMBERS = schema("summary", "value", "tie_std", "query_se", "ci_low", "ci_high")
-BATCH = 2_000_000  # resampled values held at a time
-LEAST_RESAMPLES = 100  # with fewer, BCa's correction may have no resample on one side of the mean
 
 
 class SummaryOptions(TypedDict, total=False):
     """The options of ``summarise``."""
 
     average: str
-    interval: str
     confidence: float
-    resamples: int
-    seed: int
 
 
 def summarise(
@@ -42,10 +35,7 @@ def summarise(
     *,
     queries: object = None,
     average: str = "micro",
-    interval: str = "t",
     confidence: float = 0.95,
-    resamples: int = 9999,
-    seed: int = 0,
 ) -> pl.DataFrame:
     """Average the scores of each model, metric, cutoff and policy over the queries.
 
@@ -64,17 +54,11 @@ def summarise(
     average
         One of {"micro", "macro", "weighted"}: the plain mean over queries; the plain mean of the
         labels' means; or Σ w·x / Σ w.
-    interval
-        One of {"t", "bca"}: Student's t over queries, which is symmetric, or the bias-corrected and
-        accelerated bootstrap, which follows skewed scores and stays within their range. For macro,
-        labels are strata and queries vary within them; for weighted, queries are resampled with
-        their weights. For metrics whose scores lie between 0 and 1 (all except acg, dcg, wap and
-        num_rel_ret) the interval is clipped there, which keeps its coverage.
     confidence
-        Share of samples of queries whose interval holds the true mean.
-    resamples, seed
-        Number and seed of the bootstrap samples; the result depends neither on row order nor on
-        other scores.
+        Share of samples of queries whose interval holds the true mean. Intervals are Student's t
+        over queries; for macro, labels are strata and queries vary within them. For metrics whose
+        scores lie between 0 and 1 (all except acg, dcg, wap and num_rel_ret) they are clipped
+        there, which keeps their coverage.
 
     Returns
     -------
@@ -109,10 +93,7 @@ def summarise(
     (0.75, 0.25, 0.5, 1.0, 0.25, 2)
     """
     check_choice("average", average, ("micro", "macro", "weighted"))
-    check_choice("interval", interval, ("t", "bca"))
     confidence = check_fraction("confidence", confidence)
-    resamples = check_whole("resamples", resamples, LEAST_RESAMPLES, MOST_SHUFFLES)
-    seed = check_whole("seed", seed, 0)
     frame = _with_weights(check_scores(scores), queries, average)
     order = frame.select(GROUP).unique(maintain_order=True).with_row_index("group")
     frame = frame.join(order, on=GROUP, how="left", nulls_equal=True).sort("group", "query")
@@ -129,10 +110,7 @@ def summarise(
     exact = pl.when(~pl.col("truncated")).then("std")
     frame = frame.filter(~unbounded.any().over("group")).with_columns(exact.alias("std"))
     groups = frame.drop_nulls("value").group_by("group", maintain_order=True)
-    found = {
-        group: _mean(rows, average, interval, confidence, resamples, seed)
-        for (group,), rows in groups
-    }
+    found = {group: _mean(rows, average, confidence) for (group,), rows in groups}
     numbers = [found.get(group, (math.nan,) * len(NUMBERS)) for group in range(order.height)]
     means = pl.DataFrame(numbers, schema=NUMBERS, orient="row").fill_nan(None)
     return with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
@@ -181,9 +159,7 @@ def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.Data
     return given, keys
 
 
-def _mean(
-    rows: pl.DataFrame, average: str, interval: str, confidence: float, resamples: int, seed: int
-) -> tuple[float, ...]:
+def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, ...]:
     """Mean, its two spreads and its interval, of one model, metric, cutoff and policy; rows are
     sorted by query.
     """
@@ -199,14 +175,7 @@ def _mean(
     mean = stratified_mean(
         [weighted_mean(values[part], spread[part], weight[part]) for part in parts]
     )
-    if interval == "t":
-        bounds = t_interval(mean, confidence)
-    else:
-        drawn_weight = weight if average == "weighted" else None
-        bounds = bca_interval(
-            [values[part] for part in parts], drawn_weight, confidence, resamples, seed
-        )
-    low, high = bounds
+    low, high = t_interval(mean, confidence)
     if is_share(rows["metric"][0]) and 0 <= mean.value <= 1 and low <= high:
         low, high = max(low, 0.0), min(high, 1.0)  # which does not change the coverage
     return *mean[:3], low, high
@@ -234,10 +203,6 @@ class Mean(NamedTuple):
     freedom: int
 
 
-Interval = tuple[float, float]  # NaN where there are too few queries
-NOWHERE = math.nan, math.nan
-
-
 def weighted_mean(values: Floats, spread: Floats, weight: Floats) -> Mean:
     """Return Σ w·x / Σ w; sums are exact, so the order of the queries does not matter."""
     total, size = math.fsum(weight), int(np.count_nonzero(weight))
@@ -263,64 +228,12 @@ def stratified_mean(means: Sequence[Mean]) -> Mean:
     return Mean(value, tie_std, error, sum(mean.freedom for mean in means))
 
 
-def t_interval(mean: Mean, confidence: float) -> Interval:
-    """Return the interval by Student's t over the queries."""
-    from scipy.special import (
-        stdtrit,
-    )  # what `scipy.stats.t.ppf` calls, without the half second of its import
+def t_interval(mean: Mean, confidence: float) -> tuple[float, float]:
+    """Return the interval by Student's t over the queries; NaN where there are too few."""
+    # What `scipy.stats.t.ppf` calls, without the half second of its import.
+    from scipy.special import stdtrit
 
     if mean.freedom == 0:
-        return NOWHERE
+        return math.nan, math.nan
     reach = float(stdtrit(mean.freedom, 0.5 + confidence / 2)) * mean.query_se
     return mean.value - reach, mean.value + reach
-
-
-def bca_interval(
-    strata: Sequence[Floats], weight: Floats | None, confidence: float, resamples: int, seed: int
-) -> Interval:
-    """Return the bias-corrected and accelerated bootstrap interval (Efron 1987), resampling queries
-    within strata.
-
-    One stratum may have weights, which are resampled with their queries; queries of weight 0 take
-    no part.
-    """
-    if weight is not None:
-        strata, weight = [strata[0][weight > 0]], weight[weight > 0]
-    if min(stratum.size for stratum in strata) < 2:
-        return NOWHERE
-    # Relative to each stratum's smallest value, in units of the widest range, so that rounding
-    # cannot fake a spread.
-    least = [float(stratum.min()) for stratum in strata]
-    unit = max(float(np.ptp(stratum)) for stratum in strata)
-    origin = math.fsum(least) / len(least)
-    if unit == 0:
-        return origin, origin
-    scaled = [(stratum - low) / unit for stratum, low in zip(strata, least, strict=True)]
-    low, high = _bootstrap(scaled, weight, confidence, resamples, seed)
-    return origin + unit * low, origin + unit * high
-
-
-def _bootstrap(
-    strata: list[Floats], weight: Floats | None, confidence: float, resamples: int, seed: int
-) -> Interval:
-    from scipy import stats
-
-    def mean_of_means(*samples: Floats, axis: int) -> Floats:
-        return np.asarray(sum(sample.mean(axis=axis) for sample in samples) / len(samples))
-
-    def ratio(values: Floats, weights: Floats, axis: int) -> Floats:
-        return np.asarray((values * weights).sum(axis=axis) / weights.sum(axis=axis))
-
-    result = stats.bootstrap(
-        strata if weight is None else [strata[0], weight],
-        mean_of_means if weight is None else ratio,
-        paired=weight is not None,
-        vectorized=True,
-        axis=-1,
-        n_resamples=resamples,
-        batch=max(1, BATCH // sum(stratum.size for stratum in strata)),
-        confidence_level=confidence,
-        method="BCa",
-        random_state=np.random.default_rng(seed),
-    )
-    return float(result.confidence_interval.low), float(result.confidence_interval.high)

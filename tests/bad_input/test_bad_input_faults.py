@@ -64,7 +64,7 @@ def test_row_061_thresholds_beyond_64_bits(dtype: Any, threshold: int) -> None:
     assert scores["value"].to_list() == [1.0]
 
 
-@pytest.mark.parametrize("function", [rr.compare, rr.stats.tie_ranks, rr.leaderboard, rr.summarise])
+@pytest.mark.parametrize("function", [rr.compare, rr.stats.tie_ranks, rr.leaderboard])
 def test_more_resamples_than_anybody_can_draw_are_refused(function: Callable[..., object]) -> None:
     scores = rr.evaluate(pl.DataFrame(LISTS), metrics="ap")
     with pytest.raises(

@@ -58,40 +58,17 @@ def test_t_interval_is_scipys(confidence: float) -> None:
     assert row["query_se"] == pytest.approx(stats.sem(SKEWED), rel=1e-12)
 
 
-def test_bca_interval_is_scipys() -> None:
-    row = summarise(scores_of({"a": SKEWED}), interval="bca", seed=7, resamples=2000).row(
-        0, named=True
-    )
-    # The same draws in the same batches; scipy's interval does not depend on scale and origin.
-    expected = stats.bootstrap(
-        (SKEWED,),
-        np.mean,
-        n_resamples=2000,
-        batch=2_000_000 // 40,
-        random_state=np.random.default_rng(7),
-    ).confidence_interval
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high), rel=1e-9)
-
-
-def test_bca_leans_with_the_skew_where_t_is_symmetric() -> None:
-    row = summarise(scores_of({"a": SKEWED}), interval="bca").row(0, named=True)
-    assert row["ci_high"] - row["value"] > row["value"] - row["ci_low"]
-    assert 0 < row["ci_low"] < row["value"] < row["ci_high"] < 1
-
-
-@pytest.mark.parametrize("interval", ["t", "bca"])
-def test_intervals_cover_the_true_mean_at_their_nominal_rate(interval: str) -> None:
+def test_intervals_cover_the_true_mean_at_their_nominal_rate() -> None:
     trials, truth = 400, 2 / 7
     samples = np.random.default_rng(1).beta(2, 5, size=(trials, 50))
     scores = scores_of({f"trial {number}": sample for number, sample in enumerate(samples)})
-    summary = summarise(scores, interval=interval, confidence=0.9, resamples=500)
+    summary = summarise(scores, confidence=0.9)
     assert within(
         summary.select(pl.lit(truth).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials
     )
 
 
-@pytest.mark.parametrize("interval", ["t", "bca"])
-def test_macro_intervals_cover_the_mean_of_the_label_means(interval: str) -> None:
+def test_macro_intervals_cover_the_mean_of_the_label_means() -> None:
     trials, draw = 300, np.random.default_rng(2)
     samples = np.concatenate(
         [draw.beta(2, 5, size=(trials, 12)), draw.beta(5, 2, size=(trials, 36))], axis=1
@@ -99,9 +76,7 @@ def test_macro_intervals_cover_the_mean_of_the_label_means(interval: str) -> Non
     scores = scores_of({f"trial {number}": sample for number, sample in enumerate(samples)})
     names = scores["query"].unique().sort()
     queries = pl.DataFrame({"query": names, "label": ["few"] * 12 + ["many"] * 36})
-    summary = summarise(
-        scores, queries=queries, average="macro", interval=interval, confidence=0.9, resamples=500
-    )
+    summary = summarise(scores, queries=queries, average="macro", confidence=0.9)
     assert within(
         summary.select(pl.lit(0.5).is_between("ci_low", "ci_high").mean()).item(), 0.9, trials
     )
@@ -119,8 +94,7 @@ def test_spreads_of_ties_are_those_of_a_sum_of_independent_scores(average: str) 
     assert found == pytest.approx(np.linalg.norm(np.array(shares) * stds))
 
 
-@pytest.mark.parametrize("interval", ["t", "bca"])
-def test_weighted_intervals_cover_the_ratio_of_means(interval: str) -> None:
+def test_weighted_intervals_cover_the_ratio_of_means() -> None:
     trials, draw = 300, np.random.default_rng(3)
     weights = np.tile([1.0, 2.0, 0.0], 24)
     samples = draw.beta(2, 5, size=(trials, weights.size))
@@ -131,9 +105,7 @@ def test_weighted_intervals_cover_the_ratio_of_means(interval: str) -> None:
         scores,
         queries=queries,
         average="weighted",
-        interval=interval,
         confidence=0.9,
-        resamples=500,
     )
     truth = 2 / 7 + 0.25 * 2 / 3
     assert within(
@@ -141,32 +113,14 @@ def test_weighted_intervals_cover_the_ratio_of_means(interval: str) -> None:
     )
 
 
-def test_queries_of_weight_zero_leave_no_trace_in_the_bootstrap() -> None:
-    queries = pl.DataFrame(
-        {"query": [f"q{number:05}" for number in range(6)], "weight": [1, 2, 3, 4, 0, 0]}
-    )
-    with_zeros = scores_of({"a": [0.1, 0.5, 0.2, 0.9, 1.0, 1.0]})
-    kept = with_zeros.head(4)
-    one, other = (
-        summarise(s, queries=queries, average="weighted", interval="bca")
-        for s in (with_zeros, kept)
-    )
-    assert (
-        one.select("value", "ci_low", "ci_high").rows()
-        == other.select("value", "ci_low", "ci_high").rows()
-    )
-
-
-@pytest.mark.parametrize("interval", ["t", "bca"])
-def test_equal_scores_have_an_interval_of_no_width(interval: str) -> None:
-    row = summarise(scores_of({"a": [0.1] * 7}), interval=interval).row(0, named=True)
+def test_equal_scores_have_an_interval_of_no_width() -> None:
+    row = summarise(scores_of({"a": [0.1] * 7})).row(0, named=True)
     assert row["ci_low"] == pytest.approx(0.1, abs=1e-15)
     assert row["ci_high"] == pytest.approx(0.1, abs=1e-15)
 
 
-@pytest.mark.parametrize("interval", ["t", "bca"])
-def test_one_query_has_a_mean_and_no_interval(interval: str) -> None:
-    row = summarise(scores_of({"a": [0.4, None]}), interval=interval).row(0, named=True)
+def test_one_query_has_a_mean_and_no_interval() -> None:
+    row = summarise(scores_of({"a": [0.4, None]})).row(0, named=True)
     assert (row["value"], row["query_se"], row["ci_low"], row["ci_high"], row["queries"]) == (
         0.4,
         None,
@@ -176,11 +130,10 @@ def test_one_query_has_a_mean_and_no_interval(interval: str) -> None:
     )
 
 
-@pytest.mark.parametrize("interval", ["t", "bca"])
-def test_a_label_with_one_query_leaves_no_interval(interval: str) -> None:
+def test_a_label_with_one_query_leaves_no_interval() -> None:
     queries = pl.DataFrame({"query": ["q00000", "q00001", "q00002"], "label": [1, 1, 2]})
     scores = scores_of({"a": [0.0, 1.0, 0.5]})
-    row = summarise(scores, queries=queries, average="macro", interval=interval).row(0, named=True)
+    row = summarise(scores, queries=queries, average="macro").row(0, named=True)
     assert (row["value"], row["ci_low"], row["ci_high"]) == (0.5, None, None)
 
 
@@ -194,23 +147,14 @@ def test_the_tie_std_of_a_mean_adds_the_queries_variances() -> None:
     assert summarise(scores)["tie_std"].item() == pytest.approx(0.5 / 3)
 
 
-@pytest.mark.parametrize("interval", ["t", "bca"])
-def test_the_order_of_the_rows_leaves_no_trace(interval: str) -> None:
+def test_the_order_of_the_rows_leaves_no_trace() -> None:
     scores = scores_of({"a": SKEWED, "b": SKEWED[::-1] ** 2})
-    shuffled = summarise(
-        scores.sample(fraction=1, shuffle=True, seed=5), interval=interval, resamples=200
-    )
+    shuffled = summarise(scores.sample(fraction=1, shuffle=True, seed=5))
     assert_frame_equal(
         shuffled.sort("model"),
-        summarise(scores, interval=interval, resamples=200),
+        summarise(scores),
         check_exact=True,
     )
-
-
-def test_other_models_leave_no_trace_in_the_bootstrap() -> None:
-    both = summarise(scores_of({"a": SKEWED, "b": SKEWED[:20]}), interval="bca", resamples=200)
-    alone = summarise(scores_of({"b": SKEWED[:20]}), interval="bca", resamples=200)
-    assert_frame_equal(both.filter(model="b"), alone, check_exact=True)
 
 
 def test_scores_that_went_through_pandas_are_understood() -> None:
@@ -223,12 +167,9 @@ def test_scores_that_went_through_pandas_are_understood() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"interval": "bootstrap"}, "interval: 'bootstrap' is not one of 't', 'bca'"),
         ({"average": "mikro"}, "did you mean 'micro'"),
         ({"confidence": 95}, "confidence: 95 is not a number between 0 and 1"),
         ({"confidence": True}, "confidence: True is not a number between 0 and 1"),
-        ({"resamples": 10}, "resamples: 10 is not a whole number from 100 to 10000000"),
-        ({"seed": 0.5}, "seed: 0.5 is not a whole number from 0 on"),
     ],
 )
 def test_arguments_out_of_range_are_named(arguments: dict[str, object], message: str) -> None:
@@ -320,13 +261,10 @@ def test_intervals_of_shares_stay_between_0_and_1_and_others_do_not() -> None:
     )
 
 
-@pytest.mark.parametrize("interval", ["t", "bca"])
-def test_row_024_a_mean_without_any_weight_is_null(interval: str) -> None:
+def test_row_024_a_mean_without_any_weight_is_null() -> None:
     scores = scores_of({"a": [0.9, 1.0, 0.2]})
     queries = scores.select("query").with_columns(weight=0.0)
-    found = summarise(scores, queries=queries, average="weighted", interval=interval).row(
-        0, named=True
-    )
+    found = summarise(scores, queries=queries, average="weighted").row(0, named=True)
     assert [found[name] for name in ("value", "tie_std", "query_se", "ci_low", "ci_high")] == [
         None
     ] * 5

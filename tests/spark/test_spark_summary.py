@@ -84,11 +84,6 @@ def test_averages(spark: Any, scores: pl.DataFrame, average: str) -> None:
     assert summary["lowest"].null_count() == 0
 
 
-def test_the_bootstrap_draws_as_on_one_machine(spark: Any, scores: pl.DataFrame) -> None:
-    options: dict[str, Any] = {"interval": "bca", "resamples": 200, "seed": 3}
-    agrees(on.summarise(sent(spark, scores), **options), rr.summarise(scores, **options))
-
-
 def test_weights_of_lists(spark: Any, scores: pl.DataFrame) -> None:
     rankings = made().with_columns(weight=pl.col("query").rank("dense") + 0.5)
     weights = rr.lists.query_weights(rankings, metrics=("ap", "dcg", "err"))
@@ -135,7 +130,6 @@ def test_bad_scores(spark: Any) -> None:
 def test_arguments_of_summarise(spark: Any, scores: pl.DataFrame) -> None:
     frame, queries = sent(spark, scores), queries_of(scores)
     refused: dict[str, dict[str, Any]] = {
-        "interval: 'z' is not one of": {"interval": "z"},
         "average: 'mean' is not one of": {"average": "mean"},
         "average='macro': needs queries with a column 'label'": {"average": "macro"},
         "queries: no column 'label', which average='macro' needs": {
