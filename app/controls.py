@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import streamlit as st
 
 from records import SCORING, USUAL, Choice, Data, curve, own_depth
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, number_text
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS as OPTIONS
 from retrieval_report.metrics.parsing import CATALOGUE, parameter_text, parse_metric
 from text import plain
-from url_controls import choose_many, choose_number, choose_one, no_use, refuse
+from url_controls import choose_many, choose_number, choose_one, given, no_use, refuse
 
 UNSET = "usual"  # the default of `evaluate`, which depends on the data
 RESET = "reset the cutoff"  # a value can be set only before its widget is made, that is, in the next run
@@ -56,6 +57,10 @@ def sidebar(data: Data) -> Choice:
 
 def _metric(first: str) -> str:
     """Return the text form of the chosen metric."""
+    for text in given("metric"):
+        if text not in CATALOGUE and (controls := _as_controls(text)):
+            st.query_params.update(controls)
+            st.rerun()  # widgets read the address only as it is when a run begins
     name = choose_one("Metric", sorted(CATALOGUE), name="metric", default=first)
     parameters = []
     for parameter in PARAMETERS.get(name, "").split():
@@ -64,6 +69,30 @@ def _metric(first: str) -> str:
         label, key = f"{parameter.capitalize()} of {name}", f"{name}_{parameter}"
         parameters.append(f"{parameter}={choose_one(label, options, name=key, help=help)}")
     return str(parse_metric(f"{name}({','.join(parameters)})" if parameters else name)[0])
+
+
+def _as_controls(text: str) -> dict[str, str]:
+    """Return a measure as anyone spells it, such as ``AP(rel=2)@100`` or ``ndcg_cut_10``, by the
+    names that controls have in the address; nothing if they cannot say it.
+    """
+    try:
+        metric, cutoffs = parse_metric(text)
+    except RetrievalReportError:
+        return {}
+    shown = {"metric": metric.name}
+    for field in fields(metric):
+        value = getattr(metric, field.name)
+        if value == field.default:
+            continue
+        if field.name == "rel":
+            shown["relevant_from"] = number_text(value)
+        elif field.name in PARAMETERS.get(metric.name, "").split() and isinstance(value, str):
+            shown[f"{metric.name}_{field.name}"] = value
+        else:
+            return {}
+    if cutoffs and not metric.own_depth:
+        shown["cutoff"] = str(cutoffs[0] or "all")
+    return shown
 
 
 def _cutoff(first: int | None) -> int | None:

@@ -11,6 +11,7 @@ from itertools import chain
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
@@ -326,6 +327,11 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     without = [refuse_without(part.prepared, options) for part in run.parts]
     if without[0] and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         judged.warn("no query has a relevant item")
+    elif not judged.whole.part:
+        for part in run.beside:
+            if not (part.prepared.relevant > 0).any():
+                grade = number_text(part.options.relevant_from or 0.0)
+                judged.warn(f"no query has an item of grade {grade} or above (rel={grade})")
     warn_steep([metric for metric, _ in requests], prepared.grades, judged.warn)
     if not judged.whole.part:
         warn_unseen(prepared.names.filter(unseen_lists(prepared, judged, requests)), judged.warn)

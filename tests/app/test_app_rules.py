@@ -22,6 +22,7 @@ from retrieval_report.contracts.options import PARAMETERS
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.profile import ties_at_cutoff
 from text import plain
+from url_controls import REFUSED
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 FOURTH = pl.int_range(pl.len()).over("model", "query") == 3
@@ -253,3 +254,35 @@ def test_what_is_known_of_a_sample_is_not_taken_for_other_data() -> None:
     page.session_state["made data"] = top()
     page = drawn(page.run())
     assert page.selectbox(key="truncated").value == "auto"
+
+
+@pytest.mark.parametrize(
+    ("spelled", "measure", "options"),
+    [
+        ("nDCG@3", "ndcg@3", {}),
+        ("ndcg_cut_3", "ndcg@3", {}),
+        ("map", "ap@5", {}),
+        ("nDCG(dcg='exp-log2')@3", "ndcg(gain=exp2)@3", {}),
+        ("AP(rel=2)@3", "ap@3", {"relevant_from": 2.0}),
+        ("Rprec", "r_precision", {}),
+    ],
+)
+def test_a_measure_in_the_address_may_be_spelled_as_elsewhere(
+    spelled: str, measure: str, options: dict[str, Any]
+) -> None:
+    page = open_page("overview", made_data(RANKINGS), metric=spelled, cutoff="5")
+    name, _, cutoff = measure.partition("@")
+    assert page.selectbox(key="metric").value == name.partition("(")[0]
+    assert not cutoff or page.selectbox(key="cutoff").value == cutoff
+    for option, value in options.items():
+        assert page.number_input(key=option).value == value
+    if "gain" in name:
+        assert page.selectbox(key="ndcg_gain").value == "exp2"
+    assert REFUSED not in page.session_state
+
+
+def test_a_measure_in_the_address_that_no_control_can_say_is_refused() -> None:
+    for text in ("rbp(p=0.5)@3", "infAP", "ndcg(gain=0:0;1:3)"):
+        page = open_page("overview", made_data(RANKINGS), metric=text)
+        assert page.selectbox(key="metric").value == "ndcg"
+        assert "metric" in page.session_state[REFUSED]

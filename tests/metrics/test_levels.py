@@ -155,3 +155,11 @@ def test_a_study_has_measures_of_several_levels() -> None:
     alone = rr.Study(rankings, "ap", judgements=judgements, relevant_from=2)
     one, other = study.summary.filter(metric="ap(rel=2)"), alone.summary
     assert one.drop("metric").equals(other.drop("metric"))
+
+
+def test_a_level_that_no_item_reaches_is_named() -> None:
+    frame = pl.DataFrame(
+        {"query": ["q"] * 3, "item": ["x", "y", "z"], "distance": [0, 1, 1], "relevance": [0, 1, 2]}
+    )
+    with pytest.warns(rr.RetrievalReportWarning, match=r"no query has an item of grade 3 .*rel=3"):
+        rr.evaluate(frame, metrics="ap,ap(rel=3)", policies="expected")
