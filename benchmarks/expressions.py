@@ -10,6 +10,8 @@ import argparse
 import statistics
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +23,7 @@ import retrieval_report as rr
 
 SIZES = (1_000, 100_000, 1_000_000, 10_000_000)
 PER_LIST = 100
+STREAMED = {"in any order": (), "`set_sorted`": ("query",)}
 
 
 def frame(rows: int) -> pl.DataFrame:
@@ -121,6 +124,55 @@ def cold(name: str, rows: int) -> float:
     return statistics.median(seconds)
 
 
+def own_memory() -> int:
+    """Return the megabytes that the process holds now, without pages of the files it reads."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.split("RssAnon:")[1].split()[0]) // 1024
+
+
+def stream(path: str, order: str) -> None:
+    """Score the lists of a Parquet file lazily, and print the most memory held."""
+    seen, done = [own_memory()], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.005):
+            seen.append(own_memory())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    rows = pl.scan_parquet(path)
+    if STREAMED[order]:
+        rows = rows.set_sorted(*STREAMED[order])
+    asked = rr.expr.ndcg("relevance", distance="distance", k=10)
+    rows.group_by("query").agg(asked).select(pl.all().mean()).collect(engine="streaming")
+    done.set()
+    watcher.join()
+    print(max(seen))
+
+
+def memory(sizes: tuple[int, ...]) -> list[str]:
+    """Return the rows of a table of peak memory, by the number of rows in a file."""
+    cells: dict[str, list[str]] = {order: [] for order in STREAMED}
+    with tempfile.TemporaryDirectory() as folder:
+        for size in sizes:
+            path = f"{folder}/{size}.parquet"
+            frame(size).write_parquet(path, row_group_size=250_000)
+            for order, found in cells.items():
+                words = [sys.executable, __file__, "--stream", path, order]
+                done = subprocess.run(words, check=True, capture_output=True, text=True)
+                found.append(done.stdout.strip())
+    head = " | ".join(f"{size:,}".replace(",", " ") for size in sizes)
+    return [
+        "",
+        'Memory of `pl.scan_parquet(…).group_by("query").agg(rr.expr.ndcg(…))` with the streaming',
+        "engine, in MB (the most that the process held, without the file's own pages), by rows of the file:",
+        "",
+        f"| rows | {head} |",
+        f"| --- |{' ---: |' * len(sizes)}",
+        *(f"| {order} | {' | '.join(found)} |" for order, found in cells.items()),
+    ]
+
+
 def table(most: int) -> str:
     """Return all figures as Markdown."""
     sizes = [size for size in SIZES if size <= most]
@@ -150,6 +202,7 @@ def table(most: int) -> str:
             cells.append(f"{seconds:.3f}")
         lines.append(f"| {name} | {' | '.join(cells)} | {cold(name, 100_000):.2f} |")
         print(lines[-1], flush=True)
+    lines += memory((1_000_000, 4_000_000, 16_000_000))
     lines += ["", f"polars-ds (query_ndcg_score) on 10⁶ rows: {polars_ds(frame(1_000_000))}.", ""]
     return "\n".join(lines)
 
@@ -159,7 +212,11 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path)
     parser.add_argument("--most", type=float, default=1e7)
     parser.add_argument("--once", nargs=2)
+    parser.add_argument("--stream", nargs=2)
     given = parser.parse_args()
+    if given.stream:
+        stream(*given.stream)
+        sys.exit()
     if given.once:
         WAYS[given.once[0]](frame(int(given.once[1])))
         sys.exit()

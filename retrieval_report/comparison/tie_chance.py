@@ -178,7 +178,7 @@ def tie_orders(
             needed = np.argwhere(np.logical_or.reduce([wanted[index] for index in asked]))
             lists = {(grid.models[model], grid.queries[query]) for model, query in needed}
             metric = requests[0][0]  # the others are like it
-            apart = metric.term.judged_only or metric.level is not None
+            apart = metric.condensed or metric.level is not None
             laid_out = run_of(judged, requests, rules).prepared if apart else prepared
             for one in score_orders(laid_out.only(lists), requests, rules, DRAWS, walks=True):
                 where = models[one.model], queries_[one.query]
@@ -202,7 +202,9 @@ def _alike(measures: Iterable[tuple[str, int | None]]) -> list[Requests]:
             continue
         # Metrics whose distributions have closed forms stand alone; all others share their orders.
         apart = metric.term if closed(metric.term) else None
-        groups[apart, metric.own_depth, cutoff, metric.level].append((metric, own))
+        groups[apart, metric.own_depth, cutoff, metric.level, metric.condensed].append(
+            (metric, own)
+        )
     return list(groups.values())
 
 

@@ -43,6 +43,7 @@ class _Binary(Metric):
     rel: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.rel is None:
             return
         if not is_number(self.rel) or not self.rel > 0:
@@ -278,6 +279,7 @@ class DCG(Metric):
     discount: Discounts = "log2"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "gain", terms.gain_rule(self.gain))
         if not callable(self.discount):
             check_choice(f"{self.name} discount", self.discount, list(terms.DISCOUNTS))
@@ -404,6 +406,7 @@ class ERR(Metric):
     max_grade: float = 4.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not is_number(self.max_grade) or not 0 < self.max_grade <= 1023:
             raise ParameterError(f"err max_grade: {self.max_grade!r} is not between 0 and 1023")
         object.__setattr__(self, "max_grade", float(self.max_grade))

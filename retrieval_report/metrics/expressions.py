@@ -296,7 +296,7 @@ def expression(
     if k is not None:
         check_whole("k", k, 1)
     term = metric.term
-    if type(term) not in TERMS or term.ratio:
+    if type(term) not in TERMS or term.ratio or metric.judged_only:
         raise _only_evaluate(str(metric))
     rows = List(
         _column(relevance),

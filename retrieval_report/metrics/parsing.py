@@ -43,8 +43,7 @@ CATALOGUE: dict[str, type[Metric]] = {
 ELSEWHERE = {  # arguments that ir_measures spells otherwise
     ("dcg", "log2"): ("gain", "linear"),
     ("dcg", "exp-log2"): ("gain", "exp2"),
-    ("judged_only", "False"): ("", ""),  # what is so anyway
-    ("relative", "False"): ("", ""),
+    ("relative", "False"): ("", ""),  # what is so anyway
 }
 TEXT = re.compile(r"\s*([\w.-]+)\s*(?:\((.*)\))?\s*(?:@\s*([\w.]+))?\s*")
 LARGEST = 2**63 - 1
@@ -197,19 +196,14 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
     return name.strip(), wanted
 
 
-def _parse_arguments(name: str, text: str) -> dict[str, object]:
+def _parse_arguments(name: str, text: str) -> dict[str, Any]:
     known = list(inspect.signature(CATALOGUE[name]).parameters)
-    result: dict[str, object] = {}
+    result: dict[str, Any] = {}
     text = re.sub(r"\{([^}]*)\}", lambda braces: braces[1].replace(",", ";"), text)
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         value = value.strip("'\"")
         key, value = ELSEWHERE.get((key, value), ("gain" if key == "gains" else key, value))
-        if key == "judged_only" and value == "True":
-            raise ParameterError(
-                "metrics: judged_only=True is no parameter here; unjudged='drop' leaves items "
-                "without judgement out of the lists for all metrics"
-            )
         if not key:
             continue
         if key in known and not equals:
@@ -239,6 +233,8 @@ def _parse_value(text: str) -> object:
         if len(dict(pairs)) < len(pairs):
             raise ParameterError(f"metrics: {text!r} has two gains for one grade")
         return dict(pairs)
+    if text in ("True", "False"):
+        return text == "True"
     try:
         return float(text)
     except ValueError:

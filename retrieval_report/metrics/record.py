@@ -8,14 +8,14 @@ and charts read nothing else of a metric, so a user's own record gets them in th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import is_number, number_text
+from retrieval_report.contracts.arguments import check_flag, is_number, number_text
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
 
@@ -89,6 +89,12 @@ class Metric:
     """
 
     formula: ClassVar[Formula] = Formula("", "as its parameters say")
+    judged_only: bool = field(default=False, kw_only=True, repr=False)
+    """Whether items without judgement are left out of the lists, for this metric alone."""
+
+    def __post_init__(self) -> None:
+        """Check the parameters; a metric with parameters of its own calls it."""
+        check_flag(f"{self.name} judged_only", self.judged_only)
 
     @property
     def term(self) -> terms.Term:
@@ -102,6 +108,11 @@ class Metric:
     def undefined(self, facts: Facts) -> Bools:
         """Return where the metric has no meaning because nothing is relevant."""
         return np.equal(facts.relevant, 0) if self.needs_relevant else np.zeros((1, 1), dtype=bool)
+
+    @property
+    def condensed(self) -> bool:
+        """Whether the metric considers judged items alone."""
+        return self.judged_only or self.term.judged_only
 
     @property
     def level(self) -> float | None:

@@ -47,7 +47,8 @@ ELSEWHERE = {
         "measures of diversity need judgements by subtopic, which no frame here has"
     ),
     "IPrec iprec_at_recall 11pt_avg": (
-        "interpolated precision is a curve, which lists.recall_curve computes"
+        "the mean of a largest precision over tie orders has no closed form; lists.recall_curve "
+        "gives the mean precision at every recall"
     ),
     "Judged": "lists.judgement_coverage computes the share of judged items",
     "NumRet(None) NumRet() NumRel num_rel NumQ num_q": (
@@ -115,7 +116,8 @@ def why_not(name: str, arguments: str | None) -> str | None:
     """Return why a measure of other tools is not here, or None.
 
     >>> why_not("iprec_at_recall_0.10", None)
-    'interpolated precision is a curve, which lists.recall_curve computes'
+    'the mean of a largest precision over tie orders has no closed form; lists.recall_curve gives
+    the mean precision at every recall'
     """
     keys = _letters(f"{name}({arguments})"), _letters(name), _letters(_stem(name))
     return next((NOT_HERE[key] for key in keys if key in NOT_HERE), None)

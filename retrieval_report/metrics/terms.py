@@ -386,7 +386,7 @@ def check_judged_only(metrics: Iterable[Any], by_judgements: bool, unjudged: str
     if by_judgements or unjudged != "non_relevant":
         return
     for metric in metrics:
-        if metric.term.judged_only:
+        if metric.condensed:
             raise ParameterError(
                 f"{metric}: considers judged items only, and items without judgement would count "
                 "as not relevant; "

@@ -199,11 +199,11 @@ def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
     """
     seen: dict[tuple[float | None, bool], Requests] = {}
     condensed = judged
-    if any(metric.term.judged_only for metric, _ in requests):
+    if any(metric.condensed for metric, _ in requests):
         condensed = judged.condensed(options)
     for metric, cutoffs in requests:
         level = options.relevant_from if metric.level is None else metric.level
-        alone = metric.term.judged_only and condensed is not judged
+        alone = metric.condensed and condensed is not judged
         seen.setdefault((level, alone), []).append((metric, cutoffs))
     levels = [level for level, _ in seen]
     first = options.relevant_from if options.relevant_from in levels else levels[0]

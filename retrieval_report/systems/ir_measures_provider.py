@@ -22,12 +22,15 @@ class TieAware(providers.Provider):
     NAME = "retrieval_report"
 
     def supports(self, measure: Any) -> bool:
-        """Return whether the measure has a counterpart here."""
+        """Return whether the measure has a counterpart here.
+
+        A mapping of gains has none: in ir_measures, a grade that it lacks is its own gain.
+        """
         try:
             parse_metric(measure)
         except ParameterError:
             return False
-        return True
+        return "gains" not in measure.params
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> TieAwareEvaluator:
         return TieAwareEvaluator(list(measures), UNTYPED.QrelsConverter(qrels).as_dict_of_dict())

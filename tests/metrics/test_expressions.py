@@ -135,7 +135,9 @@ def test_every_context_gives_the_same_numbers(tmp_path: Path) -> None:
         part.write_parquet(tmp_path / f"{number}.parquet")
     stored = pl.scan_parquet(tmp_path / "*.parquet").group_by("query").agg(MEASURES).sort("query")
     lazy = frame.lazy().group_by("query").agg(MEASURES).sort("query")
+    ordered = frame.sort("query").lazy().set_sorted("query").group_by("query").agg(MEASURES)
     for other in (
+        ordered.sort("query").collect(engine="streaming"),
         over,
         pl.concat(parts).sort("query"),
         stored.collect(),

@@ -163,3 +163,37 @@ def test_a_level_that_no_item_reaches_is_named() -> None:
     )
     with pytest.warns(rr.RetrievalReportWarning, match=r"no query has an item of grade 3 .*rel=3"):
         rr.evaluate(frame, metrics="ap,ap(rel=3)", policies="expected")
+
+
+@pytest.mark.parametrize("truncated", ["no", "within_tie"])
+def test_judged_items_alone_for_one_metric_are_what_unjudged_drop_gives(truncated: str) -> None:
+    rankings, judgements = frames()
+    rules: Any = {
+        "judgements": judgements,
+        "truncated": truncated,
+        "policies": ("expected", "naive", "best", "worst", "shuffled"),
+        "shuffles": 3,
+    }
+    names = [name for name in CATALOGUE if name != "bpref"]
+    measures = [f"{name}(judged_only=True)@5" for name in names]
+    together = rr.evaluate(rankings, metrics=["ndcg@5", *measures], **rules)
+    apart = rr.evaluate(
+        rankings, metrics=[f"{name}@5" for name in names], unjudged="drop", **rules
+    ).with_columns(metric=pl.col("metric") + "(judged_only=True)")
+    found = together.filter(pl.col("metric") != "ndcg")
+    seen = ["items", "n_relevant", "pooled"]  # of the whole lists
+    assert found.drop(seen).sort(KEYS).equals(apart.drop(seen).sort(KEYS))
+    assert str(parse_metric("ndcg(gain=exp2,judged_only=True)")[0]) == (
+        "ndcg(judged_only=True,gain=exp2)"
+    )
+
+
+def test_judged_items_alone_need_judgements() -> None:
+    rankings, judgements = frames()
+    judged = rankings.join(judgements, on=["query", "item"], how="left")
+    with pytest.raises(ParameterError, match="considers judged items only"):
+        rr.evaluate(judged, metrics="ap(judged_only=True)", unjudged="non_relevant")
+    with pytest.raises(ParameterError, match="neither True nor False"):
+        parse_metric("ap(judged_only=yes)")
+    with pytest.raises(ParameterError, match="Polars expression"):
+        rr.AP(judged_only=True).expr("relevance", distance="distance")

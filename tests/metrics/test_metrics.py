@@ -102,7 +102,7 @@ def test_names_of_others(alias: str, name: str) -> None:
     [
         ("ndgc", "did you mean 'ndcg'"),
         ("ap(denominatr=k)", "ap has no parameter 'denominatr'; it takes denominator"),
-        ("recall(x=1)", "recall has no parameter 'x'; it takes rel"),
+        ("recall(x=1)", "recall has no parameter 'x'; it takes judged_only, rel"),
         ("ap@0", "metrics: 'ap@0': 0 is not"),
         ("ap@ten", "metrics: 'ap@ten': 'ten' is not"),
         ("ap@1_0", "metrics: 'ap@1_0': '1_0' is not"),

@@ -136,8 +136,6 @@ def test_what_has_no_counterpart_says_why() -> None:
     for measure in (ir_measures.IPrec @ 0.1, ir_measures.SetRelP, ir_measures.NumRet):
         with pytest.raises(ParameterError, match="among the metrics"):
             parse_metric(measure)
-    with pytest.raises(ParameterError, match="unjudged='drop'"):
-        parse_metric("AP(judged_only=True)")
 
 
 def test_the_table_of_spellings_in_the_documentation() -> None:

@@ -14,6 +14,7 @@ ir_measures: Any = pytest.importorskip("ir_measures", reason="ir_measures is not
 TEXTS = [
     *("nDCG@10", "nDCG", "AP(rel=2)", "AP@5", "RR", "RR(rel=2)", "P@5", "P(rel=2)@3", "R@4"),
     *("Rprec", "Bpref", "Success@2", "NumRet(rel=1)"),
+    *("nDCG(judged_only=True)@3", "AP(judged_only=True)", "P(judged_only=True)@4"),
 ]
 QRELS = {
     "q1": {"a": 1, "b": 0, "c": 2, "d": 3, "e": 0, "f": 2},
@@ -56,6 +57,8 @@ def test_with_ties_the_default_pipeline_gives_the_exact_mean(provider: Any) -> N
 
 def test_what_has_no_counterpart_is_left_to_others(provider: Any) -> None:
     assert not provider.supports(ir_measures.infAP)
+    # there, a grade that the mapping lacks keeps its value; here it is an error
+    assert not provider.supports(ir_measures.nDCG(gains={0: 1, 1: 4}))
     found = ir_measures.calc_aggregate([ir_measures.infAP, ir_measures.RR], QRELS, RUN)
     assert set(found) == {ir_measures.infAP, ir_measures.RR}
     assert rr.systems.register_in_ir_measures() is provider
