@@ -7,7 +7,6 @@ import streamlit as st
 
 from cached import winners
 from page import Page
-from retrieval_report import charts
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.caveats import same_winner, winner_sentences
 from retrieval_report.systems.audit import furthest_off
@@ -87,7 +86,6 @@ def _model(page: Page, printed: pl.DataFrame) -> None:
     best, accidental = winners(page.study)
     first = (*accidental, *best, *page.choice.models)[0]
     model = choose_one("Model", page.choice.models, name="model", default=first)
-    page.show(charts.evaluators, printed, **page.choice.at, model=model, key=(model,))
     rows = printed.filter(model=model).sort(
         furthest_off, descending=True, nulls_last=True, maintain_order=True
     )

@@ -39,7 +39,6 @@ MARGIN = (
     "detectable queries_needed queries"
 )
 INTERVAL = column("board", "interval")
-MATRIX = 60  # most models for which all pairs are drawn; a table holds any number
 WHETHER = "whether the loss against {} is below {}"
 MARGINS = {  # what the verdict on a model says of the baseline and the margin
     NO_WORSE: "No worse than {} by {}",
@@ -81,13 +80,7 @@ def show(page: Page) -> None:
 def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     """Show every pair, as a chart and a table."""
     st.header("All pairs", anchor="all-pairs")
-    if len(page.choice.models) <= MATRIX:
-        page.show(page.study.plot.comparison_matrix)
-    else:
-        st.caption(
-            f"More than {MATRIX} models are listed below, not drawn; choose some in the sidebar to "
-            "see them."
-        )
+    page.show(page.study.plot.comparison_matrix)
     st.caption(
         "Pairs that tie order reverses most easily come first. Choose a row to see that pair above."
     )

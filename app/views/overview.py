@@ -10,7 +10,6 @@ from chart_display import BOXES, Drawing, show_chart
 from page import Page
 from retrieval_report import charts
 from retrieval_report.study.caveats import naive_ties
-from retrieval_report.study.tables import MANY
 from tables import flips_table, summary_table
 from text import plain
 
@@ -28,13 +27,12 @@ def show(page: Page) -> None:
     page.heading(f"Overview: {page.measure}")
     study = page.study
     _headline(page)
-    *scores, ranks = drawings(page)
+    scores, ranks = drawings(page)
     st.subheader("Leaderboard")
     board = study.leaderboard if len(page.choice.models) > 1 else None
     summary_table(page.shown(study.summary), board)
     st.caption(MEANINGS)
-    for drawing in scores:
-        show_chart(drawing)
+    show_chart(scores)
     st.subheader("Does the order of the models depend on ties?")
     pairs = study.flips
     if pairs.is_empty():
@@ -49,13 +47,9 @@ def show(page: Page) -> None:
 
 
 def drawings(page: Page) -> list[Drawing]:
-    """Return the charts of the page: the leaderboard of many models, scores by policy, and
-    ranks.
-    """
-    many = len(page.choice.models) >= MANY  # ranks then say more than pairs
+    """Return the charts of the page: scores by policy, and ranks."""
     means = page.shown(page.study.summary)
     return [
-        *([page.drawing(page.study.plot.leaderboard)] if many else ()),
         page.drawing(charts.policies, means, **page.choice.at),
         page.drawing(charts.rank_flips, means, **page.choice.at),
     ]

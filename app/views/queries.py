@@ -7,7 +7,6 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-import retrieval_report as rr
 from cached import remember
 from chart_display import show_chart
 from page import Page
@@ -15,28 +14,26 @@ from records import SCORING, Choice, Data
 from retrieval_report import charts
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.ties.distributions import score_distribution
-from retrieval_report.ties.orders import drawn_order, lists_of_query, ranking_ties
+from retrieval_report.ties.orders import ranking_ties
 from tables import frame_table
 from text import plain, short
-from url_controls import choose_number, choose_one, choose_pair
+from url_controls import choose_one, choose_pair
 
 LISTED = 1000  # rows of the table and of the menu; every other query can be typed
 ITEMS = 1000
-MOST_DRAW = 1_000_000
 DRAWN = 20  # queries that decide
 BRUSHED = "rectangle"
 RECEIVED = "order received"
 NARROW = {"query": 170}  # pixels; long names would push the scores out of sight
 SHOWN = "query model naive expected spread lowest highest std naive_error truncated"
 DECIDING = "query difference lowest highest value_a value_b share decides order_unsure"
-ITEMS_SHOWN = "rank item text image relevance distance score tie tie_size tie_relevant"
+ITEMS_SHOWN = "rank tie tie_size tie_relevant item text image relevance distance score"
 NUMBERS = {
     "Order received": "naive",
     "Expected": "expected",
     "± tie std": "std",
     "Lowest": "lowest",
     "Highest": "highest",
-    "This draw": "drawn",
 }
 
 
@@ -44,7 +41,7 @@ def show(page: Page) -> None:
     """Draw the page."""
     page.heading(f"Queries: {page.measure}")
     with st.spinner("Laying out the queries …"):
-        known = page.study.query_table.drop_nulls("expected")
+        known = page.study.queries.drop_nulls("expected")
     if known.is_empty():
         st.info(
             f"No query has a score for {page.measure}: the rules in the sidebar leave all of them "
@@ -64,8 +61,7 @@ def show(page: Page) -> None:
     st.caption(
         "Tied items are at the same distance from the query, and nothing in the data says which of "
         "them comes first. "
-        "The order received is one possibility, every random order another; the expected score is "
-        "the mean over all."
+        "The order received is one possibility; the expected score is the mean over all."
     )
     scores = _choose(known, page.choice.models)
     if scores is not None:
@@ -124,7 +120,7 @@ def _deciding(page: Page) -> None:
     pair = choose_pair(ranked, *ranked[:2])
     if pair[0] == pair[1]:
         return
-    queries = page.study.pair(*pair).queries.filter(policy="expected")
+    queries = page.study.pair(*pair).deciding.filter(policy="expected")
     if queries.is_empty():
         st.info("They have no query in common on which both have a score.")
         return
@@ -165,8 +161,8 @@ def _choose(known: pl.DataFrame, models: tuple[str, ...]) -> Named | None:
 
 
 def _list(page: Page, scores: Named) -> None:
-    """Show one list: its numbers, its orders with their scores, and its distances."""
-    data, at = page.data, page.choice.at
+    """Show one list: its numbers, all scores that its orders can give, and its items."""
+    data = page.data
     model, query = key = (scores["model"], scores["query"])
     if data.queries is not None and "text" in data.queries.columns:
         texts = data.queries.filter(pl.col("query") == pl.lit(query))["text"]
@@ -184,49 +180,17 @@ def _list(page: Page, scores: Named) -> None:
         name = f"query {plain(query, 60)} of {plain(model, 60)}"
         st.info(f"The list of {name} is empty: the model has no rows for it.")
         return
-    number = _draw_number()
-    order, score = _drawn(*list_key, number)
-    _numbers({**scores, "drawn": score})
-    drawing = f"draw {number}"
-    orders = {RECEIVED: rows, drawing: order}
-    page.show(charts.list_orders, orders, cutoff=at["cutoff"], key=(*key, number))
-    st.subheader("All possible scores", anchor="scores")
-    marks = {"expected": scores["expected"], RECEIVED: scores["naive"], drawing: score}
+    _numbers(scores)
     possible = _distribution(*list_key)
-    page.show(charts.score_distribution, possible, **at, marks=marks, key=(*key, number))
-    with st.expander("The items"):
-        _items(rows, data.items)
+    marks = {"expected": scores["expected"], RECEIVED: scores["naive"]}
+    page.show(charts.score_distribution, possible, **page.choice.at, marks=marks, key=key)
+    _items(rows, data.items)
 
 
 @remember(64)
 def _ranked(data: Data, choice: Choice, model: str, query: str | int) -> pl.DataFrame:
     """Return one list as from `ranking_ties`, in the order received."""
     return ranking_ties(**data.frames, model=model, query=query, **choice.only(SCORING))
-
-
-@remember(64)
-def _drawn(
-    data: Data, choice: Choice, model: str, query: str | int, draw: int
-) -> tuple[pl.DataFrame, float | None]:
-    """Return one list in the order of draw number ``draw`` of the chosen seed, and the score that
-    an evaluator would print for this order.
-    """
-    rows = _ranked(data, choice, model, query)
-    order = drawn_order(rows, draw=draw, seed=choice.options["seed"])
-    # Scored as received except for the order: rows that a rule leaves out of the list still count
-    # in R. The lists of other models may determine what is relevant.
-    received, given = lists_of_query(**data.frames, query=query)
-    ranks = order.select("item", "row", model=pl.lit(model))
-    listed = received.drop("row", strict=False).join(ranks, on=["model", "item"], how="left")
-    scores = rr.evaluate(
-        listed.with_columns(pl.col("row").fill_null(order.height)),
-        **given,
-        metrics=choice.metric,
-        cutoffs=[choice.cutoff],
-        policies="naive",
-        **choice.only(SCORING),
-    )
-    return order, scores.filter(model=model)["value"][0]
 
 
 @remember(64)
@@ -247,27 +211,6 @@ def _items(rows: pl.DataFrame, texts: pl.DataFrame | None) -> None:
         items = items.join(texts, on="item", how="left", maintain_order="left")
     alt = "The items in the order received."
     frame_table(items, of="tie_groups", show=ITEMS_SHOWN, widths={"text": 360}, alt=alt)
-
-
-def _draw_number() -> int:
-    """Choose which random order to show."""
-
-    def again() -> None:
-        st.session_state["draw"] = (st.session_state["draw"] + 1) % (MOST_DRAW + 1)
-
-    left, middle, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
-    with left:
-        number = choose_number(
-            "Random order number",
-            name="draw",
-            low=0,
-            high=MOST_DRAW,
-            default=0,
-            help="The order of this list in this draw, with the seed in the sidebar; it never "
-            "changes.",
-        )
-    middle.button("Draw again", on_click=again)
-    return int(number)
 
 
 def _numbers(scores: Named) -> None:

@@ -27,13 +27,11 @@ default Altair loads it from a CDN. Save a chart by ``chart.save("chart.png")`` 
 
 from __future__ import annotations
 
-from retrieval_report.charts.audits import evaluators
 from retrieval_report.charts.comparisons import comparison_matrix
+from retrieval_report.charts.costs import costs
 from retrieval_report.charts.deciding import deciding_queries
 from retrieval_report.charts.distributions import score_distribution, shuffled_distribution
-from retrieval_report.charts.leaderboards import costs, leaderboard
 from retrieval_report.charts.lines import recall_curve, scores_by_cutoff
-from retrieval_report.charts.lists import list_orders
 from retrieval_report.charts.policies import policies
 from retrieval_report.charts.queries import query_scatter
 from retrieval_report.charts.ranks import rank_flips
@@ -43,9 +41,6 @@ __all__ = [
     "comparison_matrix",
     "costs",
     "deciding_queries",
-    "evaluators",
-    "leaderboard",
-    "list_orders",
     "policies",
     "profile",
     "query_scatter",
@@ -58,9 +53,8 @@ __all__ = [
 
 # In this order; by their arguments they say which frames of a study or report they need.
 IN_REPORT = (
-    "leaderboard",
-    "costs",
     "policies",
+    "costs",
     "scores_by_cutoff",
     "recall_curve",
     "rank_flips",

@@ -19,7 +19,7 @@ from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.numbers import chance_percent, size
 
-CELL, SMALL_CELL, WRITTEN = 46, 16, 16  # with up to sixteen models, cells have room for numbers
+CELL, MOST = 46, 16  # models whose cells have room for numbers
 TIPS = (
     "model_a model_b value_a value_b difference ci_low ci_high tie_std "
     "family_p permutation_p chance wins ties losses queries verdict"
@@ -46,7 +46,7 @@ def comparison_matrix(
     altair.Chart
         Below the diagonal: the score of the column minus that of the row, with * if it is
         significant. Above it: the probability that random tie order reverses the pair (``p_tie``).
-        Best model first.
+        Best model first, sixteen at most.
 
     Examples
     --------
@@ -70,12 +70,12 @@ def comparison_matrix(
     frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts", NONE)
     here, where = of_policy(frame, metric, cutoff, policy)
     pairs = with_chances(filled(here.drop_nulls("difference"), NONE), "chance")
-    models = _best_first(pairs)
+    ranked = _best_first(pairs)
+    models = ranked.head(MOST)
+    best = models["name"].to_list()
+    pairs = pairs.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(best)))
     below, above = _halves(pairs, models)
-    named = models.height <= WRITTEN
-    axis = alt.Axis(
-        orient="top", labels=named, labelAngle=-40, ticks=False, domain=False, grid=False
-    )
+    axis = alt.Axis(orient="top", labelAngle=-40, ticks=False, domain=False, grid=False)
     scale = alt.Scale(domain=models["label"].to_list())
     x = alt.X("column:N", scale=scale, sort=None, title=None, axis=axis)
     y = row_axis(models["label"])
@@ -86,13 +86,12 @@ def comparison_matrix(
         ),
         *tiles(above, x, y, _colour("p_tie", title_of("p_tie"), "#8a3b7c", 0.5), 0.3, TIPS),
     ]
-    step = CELL if named else SMALL_CELL
-    matrix: alt.LayerChart = layered(
-        layers if named else layers[::2], step * models.height, min(step, 30) * models.height
-    ).resolve_scale(color="independent")
+    drawn = layered(layers, CELL * models.height, 30 * models.height)
+    matrix: alt.LayerChart = drawn.resolve_scale(color="independent")
     text = (
         "below the diagonal: column − row, * if the difference is significant; above: probability "
-        "that random tie order reverses the pair; columns are in the order of the rows"
+        "that random tie order reverses the pair; columns are in the order of the rows; models not "
+        f"drawn, behind these: {ranked.height - models.height}"
     )
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").with_columns(
         pair=pl.format("{} − {}", "model_a", "model_b")

@@ -4,7 +4,6 @@ the cutoffs, and precision along recall.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -13,7 +12,6 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.colours import GREY, PALETTE
 from retrieval_report.charts.data import (
-    check_models,
     held,
     of_metric,
     side_by_side,
@@ -38,7 +36,6 @@ POINTS = {"size": 26, "filled": True}
 LIT = {"type": "line", "strokeWidth": 2.2, "point": POINTS}
 UNLIT = {"type": "line", "strokeWidth": 1.1, "opacity": 0.6, "point": POINTS}
 RING = {"type": "point", "shape": "circle", "size": 60, "strokeWidth": 1.3, "opacity": 1}
-BAND = {"type": "area", "opacity": 0.2}
 CURVE: dict[str, type[pl.DataType] | None] = {
     "model": pl.String,
     "recall": pl.Float64,
@@ -47,7 +44,7 @@ CURVE: dict[str, type[pl.DataType] | None] = {
 
 
 @chart
-def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = ()) -> ChartType:
+def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     """Draw the expected score of every model along the cutoffs.
 
     The leading models are coloured, with rings at naive scores; the others are grey. Lines are
@@ -59,9 +56,6 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
         The result of :func:`summarise`.
     metric
         One of its metrics.
-    bands
-        Models to draw with bands too: the range over all tie orders (pale), and ±2 standard
-        deviations under random tie order (dark).
 
     Returns
     -------
@@ -87,16 +81,9 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
     wide = side_by_side(of_metric(summary_frame(summary), name)).sort(
         "cutoff", nulls_last=True, maintain_order=True
     )
-    check_models("bands", bands, wide["model"], "is not a model of this summary")
     filled(wide.drop_nulls("value"), "no policy of this summary is expected, shuffled or naive")
     filled(wide.filter(pl.col("cutoff").n_unique() > 1), f"{clean(name, 60)} has one cutoff")
-    two = 2 * pl.col("tie_std")
-    rows = wide.with_columns(
-        k=pl.col("cutoff").cast(pl.String).fill_null("all"),
-        banded=pl.col("model").is_in(list(bands)),
-        two_low=pl.col("expected") - two,
-        two_high=pl.col("expected") + two,
-    )
+    rows = wide.with_columns(k=pl.col("cutoff").cast(pl.String).fill_null("all"))
     axis = alt.Axis(title="cutoff k", labelAngle=0, labelOverlap="greedy")
     x = alt.X(
         "k:O",
@@ -105,16 +92,11 @@ def scores_by_cutoff(summary: object, *, metric: object, bands: Sequence[str] = 
         axis=axis,
     )
     y = number_axis(alt.Y, clean(name, 60))
-    rows, colour = _shaded(rows, bands)
+    rows, colour = _shaded(rows)
     look: dict[str, Any] = {"x": x, "color": colour, "detail": "label:N"}
-    banded, lit = rows.filter("banded"), rows.filter(pl.col("shade") != OTHERS)
-    layers = [
-        span(banded, BAND, y, "lowest", "highest", **look),
-        span(banded, BAND, y, "two_low", "two_high", **look),
-        *_lines(rows, y, TIPS, **look),
-        span(lit, RING, y, "naive", tips=TIPS, **look),
-    ]
-    text = how_to_read("line: expected score; ring: naive order; bands: tie order", rows)
+    lit = rows.filter("lit")
+    layers = [*_lines(rows, y, TIPS, **look), span(lit, RING, y, "naive", tips=TIPS, **look)]
+    text = how_to_read("line: expected score; ring: naive order", rows)
     drawn = layered(layers, WIDTH, HEIGHT)
     last = lit.group_by("label", maintain_order=True).last()
     return finish(drawn, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
@@ -153,14 +135,14 @@ def recall_curve(recall_curve: object) -> ChartType:
     return finish(drawn, "Precision along recall", text, rows, "recall", "value")
 
 
-def _shaded(rows: pl.DataFrame, first: Sequence[str] = ()) -> tuple[pl.DataFrame, alt.Color]:
+def _shaded(rows: pl.DataFrame) -> tuple[pl.DataFrame, alt.Color]:
     """Add ``label`` and ``shade`` (the label, or OTHERS), and return the colours.
 
-    As many models have one as the palette tells apart: those asked for, then the leading ones.
+    The leading models have one, as many as the palette tells apart.
     """
     means = rows.group_by("model").agg(pl.col("value").mean())
     leading = means.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
-    lit = pl.col("model").is_in(list(dict.fromkeys([*first, *leading]))[: len(PALETTE)])
+    lit = pl.col("model").is_in(leading.head(len(PALETTE)).to_list())
     rows = with_labels(rows.with_columns(lit=lit))
     rows = rows.with_columns(shade=pl.when("lit").then("label").otherwise(pl.lit(OTHERS)))
     own = zip(sorted({*rows["shade"]} - {OTHERS}), PALETTE, strict=False)

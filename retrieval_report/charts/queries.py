@@ -28,7 +28,7 @@ LINE = {"type": "rule", "strokeDash": [4, 3], "opacity": 0.7}
 
 @chart
 def query_scatter(
-    query_table: object,
+    queries: object,
     *,
     metric: object,
     cutoff: Cutoff = None,
@@ -38,7 +38,7 @@ def query_scatter(
 
     Parameters
     ----------
-    query_table
+    queries
         The result of :func:`query_table`.
     metric, cutoff
         A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
@@ -70,7 +70,7 @@ def query_scatter(
     ['Naive and expected rr@all of every list']
     """
     name, reason = "query_table", "the table of queries has no rows"
-    frame = held(query_table, QUERIES, name, name, reason)
+    frame = held(queries, QUERIES, name, name, reason)
     here, where = at_measure(frame, metric, cutoff)
     rows = here.drop_nulls(["naive", "expected"])
     if models is not None:

@@ -8,14 +8,9 @@ from inspect import Parameter, signature
 from typing import Any
 
 from retrieval_report import charts
+from retrieval_report.study.questions import FRAMES
 
 MEASURE = ("metric", "cutoff")
-# The arguments of charts that are answers of a study.
-FRAMES = (
-    *("summary", "comparison", "leaderboard", "deciding", "costs", "profile", "shuffled"),
-    *("distribution", "recall_curve", "query_table", "no_worse", "segments", "coverage", "flips"),
-    *("agreement", "hints", "truncation", "similarity_means"),
-)
 
 
 class Plots:

@@ -82,7 +82,7 @@ def _audit(study: Any, _measure: Measure) -> pl.DataFrame:
 
 
 def _most_affected(study: Any, _measure: Measure) -> pl.DataFrame:
-    table: pl.DataFrame = study.query_table
+    table: pl.DataFrame = study.queries
     return table.group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE)
 
 

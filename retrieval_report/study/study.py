@@ -455,13 +455,13 @@ class Study:
 
     @answer
     def deciding(self) -> pl.DataFrame:
-        """The result of :func:`deciding_queries` for the first two models by the headline measure,
-        if any.
+        """The result of :func:`deciding_queries` for the two models of a `pair`, else for the first
+        two by the headline measure, if there are two.
         """
         return self.deciding_at(*self.measures[0])
 
     def deciding_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
-        """Return the same for the first two models by another measure."""
+        """Return the same by another measure."""
         names = self._first_two((metric, cutoff))
         # These policies show how tie order can change a difference.
         known = self._undrawn.scores.filter(pl.col("policy").is_in(["expected", "worst", "best"]))
@@ -475,8 +475,7 @@ class Study:
         The lists are those that are scored, with distances rounded to ``decimals``. Nothing of
         counts, and of lists so long that it would take minutes.
         """
-        names = self._view.models or ()
-        names = names if len(names) == 2 else self._first_two(self.measures[0])
+        names = self._first_two(self.measures[0])
         if len(names) < 2 or self.counted:
             return pl.DataFrame()
         return means.similarity_means(self._retrieved, *names)
@@ -571,17 +570,9 @@ class Study:
         return at_measures(wanted, audit(**given, **asked, **self._only(AUDIT_OPTIONS)))
 
     @answer
-    def query_table(self) -> pl.DataFrame:
+    def queries(self) -> pl.DataFrame:
         """The result of :func:`query_table`: every query of every model."""
         return query_table(self._undrawn.scores)
-
-    @answer
-    def queries(self) -> pl.DataFrame:
-        """Query by query: the result of :func:`deciding_queries` for two models, else of
-        :func:`query_table`.
-        """
-        names = self._view.models or self.model_names
-        return deciding_queries(self.scores, *names) if len(names) == 2 else self.query_table
 
     @answer
     def distribution(self) -> pl.DataFrame:
@@ -810,7 +801,10 @@ class Study:
         )
 
     def _first_two(self, measure: Measure) -> tuple[str, ...]:
-        """The models that come first by a measure."""
+        """Two models that were chosen, in their order, else those that come first by a measure."""
+        chosen = self._view.models or ()
+        if len(chosen) == 2:
+            return chosen
         return tuple(at_measures([measure], self.leaderboard)["model"].head(2))
 
     def _curve(self, most: float) -> pl.DataFrame:

@@ -35,17 +35,6 @@ def test_the_chart_shows_the_means() -> None:
         assert (model, k, *found, round(value, 12)) in drawn
 
 
-def test_bands_are_drawn_for_the_models_of_the_address() -> None:
-    page = open_page("cutoffs", DATA, bands="coarse")
-    spec = next(iter(charts(page).values()))
-    assert page.multiselect(key="bands").value == ["coarse"]
-    marks = [layer["mark"]["type"] for layer in spec["layer"]]
-    assert marks.count("area") == 2
-    page.multiselect(key="bands").set_value([]).run()
-    without = next(iter(charts(page).values()))
-    assert "area" not in [layer["mark"]["type"] for layer in without["layer"]]
-
-
 def test_a_metric_with_a_depth_of_its_own_has_no_cutoffs() -> None:
     page = open_page("cutoffs", DATA, metric="r_precision")
     assert "there is no cutoff to choose" in page.info[0].value

@@ -1,6 +1,4 @@
-"""The page Queries shows the numbers of `query_table`, of drawn orders and of all orders of one
-list.
-"""
+"""The page Queries shows the numbers of `query_table`, and of all orders of one list."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
 from made_reports import made_rankings
 from retrieval_report.ties.distributions import score_distribution
-from retrieval_report.ties.orders import drawn_order, ranking_ties
+from retrieval_report.ties.orders import ranking_ties
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
@@ -43,7 +41,7 @@ def test_the_table_is_that_of_query_table_and_its_first_list_is_shown() -> None:
     assert page.selectbox(key="model").value == first["model"]
     assert page.selectbox(key="query").value == first["query"]
     study = rr.Study(RANKINGS, "ndcg@3").pair("middle", "coarse")
-    deciding, shown = study.queries.filter(policy="expected"), table(page, 1)
+    deciding, shown = study.deciding.filter(policy="expected"), table(page, 1)
     for name in ("query", "difference", "lowest", "highest", "decides"):
         assert shown[name].to_list() == deciding[name].to_list()
     assert "Queries that decide between" in words(page)
@@ -57,25 +55,19 @@ def test_the_table_is_that_of_query_table_and_its_first_list_is_shown() -> None:
     assert numbers(page) == {}
 
 
-def test_a_link_restores_list_and_draw_with_their_scores() -> None:
-    page = open_page("queries", DATA, model="middle", query="query 4", draw="6", seed="3")
+def test_a_link_restores_the_list_with_its_scores() -> None:
+    page = open_page("queries", DATA, model="middle", query="query 4")
     row = row_of("middle", "query 4")
-    one = RANKINGS.filter(model="middle", query="query 4")
-    means = rr.shuffled_means(one, metrics="ndcg", cutoffs=3, shuffles=8, seed=3)["value"]
     assert numbers(page) == {
         "Order received": f"{row['naive']:.4f}",
         "Expected": f"{row['expected']:.4f}",
         "± tie std": f"{row['std']:.4f}",
         "Lowest": f"{row['lowest']:.4f}",
         "Highest": f"{row['highest']:.4f}",
-        "This draw": f"{means[6]:.4f}",
     }
-    rows = ranking_ties(RANKINGS, model="middle", query="query 4")
-    (spec,) = (spec for title, spec in charts(page).items() if "One list in 2 orders" in title)
-    squares = next(rows for rows in spec["datasets"].values() if "item" in rows[0])
-    for name, frame in (("order received", rows), ("draw 6", drawn_order(rows, draw=6, seed=3))):
-        shown = [row["item"] for row in squares if row["label"] == name]
-        assert shown == list(map(str, frame["item"]))
+    rows, shown = ranking_ties(RANKINGS, model="middle", query="query 4"), table(page, 2)
+    for name in ("item", "tie", "tie_size", "relevance"):
+        assert shown[name].to_list() == rows[name].to_list()
     truth = score_distribution(RANKINGS, model="middle", query="query 4", **PLACE)
     (spec,) = (
         spec for title, spec in charts(page).items() if "of one list under its tie orders" in title
@@ -84,9 +76,6 @@ def test_a_link_restores_list_and_draw_with_their_scores() -> None:
     assert [row["value"] for row in bars] == truth["value"].to_list()
     assert [row["probability"] for row in bars] == pytest.approx(truth["probability"].to_list())
     assert rf"orders that differ\: {truth['orders'][0]}" in words(page)
-    page.button[0].click().run()
-    assert page.number_input(key="draw").value == 7
-    assert numbers(page)["This draw"] == f"{means[7]:.4f}"
 
 
 def test_whole_number_ids_and_judgements() -> None:
@@ -96,12 +85,9 @@ def test_whole_number_ids_and_judgements() -> None:
     )
     told = pl.DataFrame({"query": range(6), "label": ["a", "b"] * 3})
     data = made_data(rankings.drop("relevance"), judgements=judgements, queries=told)
-    page = open_page("queries", data, model="middle", query="4", draw="2")
+    page = open_page("queries", data, model="middle", query="4")
     assert numbers(page)["Expected"] == f"{row_of('middle', 'query 4')['expected']:.4f}"
-    one = rankings.filter(model="middle", query=4)
-    means = rr.shuffled_means(one, metrics="ndcg", cutoffs=3, shuffles=3)["value"]
-    assert numbers(page)["This draw"] == f"{means[2]:.4f}"
-    assert [title for title in charts(page) if "One list in 2 orders" in title]
+    assert table(page, 2).height == rankings.filter(model="middle", query=4).height
 
 
 def test_a_model_without_the_query_has_no_list() -> None:

@@ -31,33 +31,21 @@ def at_measure(policy: str) -> pl.DataFrame:
 
 
 def test_policies_draw_the_summary() -> None:
-    points = rows_with(
-        charts.policies(frames(PLAIN)["summary"], **PLACE), "mark", "model", "at", "off"
-    )
-    assert points["at"].to_list() == at_measure("naive")["value"].to_list()
-    assert (
-        points["off"].to_list()
-        == (at_measure("naive")["value"] - at_measure("expected")["value"]).to_list()
-    )
     dots = rows_with(
         charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "expected", "ci_low", "ci_high"
     )
     assert dots["expected"].to_list() == at_measure("expected")["value"].to_list()
+    ticks = rows_with(
+        charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "mark", "naive", "naive_error"
+    )
+    assert ticks["naive"].to_list() == at_measure("naive")["value"].to_list()
+    assert ticks["naive_error"].to_list() == (ticks["naive"] - dots["expected"]).to_list()
     ranges = rows_with(
         charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "lowest", "highest", "tie_std"
     )
     assert ranges["lowest"].to_list() == at_measure("worst")["value"].to_list()
     assert ranges["highest"].to_list() == at_measure("best")["value"].to_list()
     assert ranges["tie_std"].to_list() == at_measure("expected")["tie_std"].to_list()
-
-
-def test_policies_draw_the_audit() -> None:
-    audit = frames(PLAIN)["audit"].filter(cutoff=2)
-    drawn = rows_with(
-        charts.policies(frames(PLAIN)["summary"], **PLACE, audit=audit), "model", "system", "prints"
-    )
-    kept = audit.filter(pl.col("prints").is_not_null()).select("model", "system", "prints").unique()
-    assert drawn.equals(kept.sort("model", "system", "prints"))
 
 
 def test_lines_draw_every_cutoff_and_the_whole_list_last() -> None:
@@ -71,13 +59,6 @@ def test_lines_draw_every_cutoff_and_the_whole_list_last() -> None:
         assert drawn.filter(k=k)["expected"].to_list() == wanted.to_list()
     spec = charts.scores_by_cutoff(summary, metric="precision").to_dict()
     assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == ["1", "2", "all"]
-
-
-def test_bands_are_for_the_models_asked_only() -> None:
-    chart = charts.scores_by_cutoff(frames(PLAIN)["summary"], metric="precision", bands=["coarse"])
-    areas = [layer for layer in chart.to_dict()["layer"] if layer["mark"]["type"] == "area"]
-    data = chart.to_dict()["datasets"]
-    assert {row["label"] for area in areas for row in data[area["data"]["name"]]} == {"coarse"}
 
 
 def test_flips_are_found_and_equal_ranks_stand_apart() -> None:
@@ -214,11 +195,6 @@ def test_what_cannot_be_drawn_is_named() -> None:
             ParameterError,
             "cutoff: 7 is not one of 1, 2, None",
             lambda: charts.policies(summary, metric="precision", cutoff=7),
-        ),
-        (
-            ParameterError,
-            "bands: 'who'",
-            lambda: charts.scores_by_cutoff(summary, metric="recall", bands=["who"]),
         ),
         (
             ParameterError,

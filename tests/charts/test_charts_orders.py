@@ -8,10 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from retrieval_report import ParameterError, audit, charts, evaluate, shuffled_means, summarise
-from retrieval_report.contracts.errors import ColumnError
+from retrieval_report import charts, evaluate, shuffled_means, summarise
 from retrieval_report.ties.distributions import score_distribution
-from retrieval_report.ties.orders import drawn_order, ranking_ties
 
 LIST = pl.DataFrame(
     {
@@ -112,52 +110,6 @@ def test_one_score_is_a_sentence() -> None:
         chart.to_dict()["description"]
         == "Every tie order gives the same precision@all here: 0.4000 (orders that differ: 1)."
     )
-
-
-def test_items_stand_where_each_order_puts_them() -> None:
-    rows = ranking_ties(LIST, model="model", query="q")
-    drawn = drawn_order(rows, draw=1)
-    squares, ties, line = layers(charts.list_orders({"received": rows, "draw 1": drawn}, cutoff=2))
-    for name, frame in (("received", rows), ("draw 1", drawn)):
-        assert [row["item"] for row in squares if row["label"] == name] == frame["item"].to_list()
-    mean = [row["relevance"] for row in squares if row["label"] == "mean of all orders"]
-    assert mean == [pytest.approx(1 / 3)] * 3 + [2, 0]
-    assert {(row["label"], round(row["left"], 9), round(row["right"], 9)) for row in ties} == {
-        (name, 0.58, 3.42) for name in ("received", "draw 1", "mean of all orders")
-    }
-    assert line == [{"at": 2.5}]
-    deep = charts.list_orders({"received": rows}, cutoff=5)  # nothing stands behind the last rank
-    assert len(layers(deep)) == 2
-
-
-def test_a_list_without_ties_has_no_frames_and_rows_of_no_list_are_refused() -> None:
-    apart = ranking_ties(LIST.with_columns(distance=pl.int_range(5)), model="model", query="q")
-    assert len(layers(charts.list_orders({"received": apart}))) == 1
-    with pytest.raises(ColumnError, match="orders: no column 'tie'"):
-        charts.list_orders({"received": LIST})
-
-
-def test_every_evaluator_stands_at_what_it_prints() -> None:
-    frame = audit(LIST, metrics="rr@5")
-    chart = charts.evaluators(frame, metric="rr", cutoff=5, model="model")
-    _, _, exact, lines, known = layers(chart)
-    assert exact == [{"exact": pytest.approx(11 / 18)}]
-    wrong = frame.filter(
-        pl.col("prints").ne_missing(pl.col("exact"))
-    )  # the others are counted, not drawn
-    assert sorted(row["prints"] for row in known) == sorted(wrong["prints"].drop_nulls())
-    assert len({row["label"] for row in [*known, *lines]}) == wrong.height < frame.height
-    assert frame.height - wrong.height == 1
-    assert "printed exactly by 1 more" in " ".join(chart.to_dict()["title"]["subtitle"])
-    off = [abs(row["off"]) for row in known]
-    assert off == sorted(off, reverse=True)
-    assert {row["kind"] for row in known if row["off"]} == {"off by tie order"}
-    opened = frame.filter(pl.col("prints").is_null())
-    assert [(row["prints_low"], row["prints_high"]) for row in lines] == opened.select(
-        "prints_low", "prints_high"
-    ).rows()
-    with pytest.raises(ParameterError, match="model: 'other' is not one of 'model'"):
-        charts.evaluators(frame, metric="rr", cutoff=5, model="other")
 
 
 def test_two_models_share_one_axis() -> None:

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import altair as alt
-import polars as pl
 import pytest
 
 from chart_frames import PLACE, PLAIN, frames
@@ -22,7 +21,6 @@ def drawn(name: str) -> Any:
         "policies": lambda: charts.policies(own["summary"], **PLACE),
         "cutoffs": lambda: charts.scores_by_cutoff(own["summary"], metric="precision"),
         "matrix": lambda: charts.comparison_matrix(own["comparison"], **PLACE),
-        "board": lambda: charts.leaderboard(own["leaderboard"], **PLACE),
         "profile": lambda: charts.profile(own["profile"]),
     }
     return made[name]()
@@ -30,7 +28,7 @@ def drawn(name: str) -> Any:
 
 @pytest.mark.parametrize("other", ["cutoffs", "profile"])
 def test_charts_stand_beside_and_below_each_other(other: str) -> None:
-    first, second = drawn("board"), drawn(other)
+    first, second = drawn("policies"), drawn(other)
     for whole, kind in (
         (first | second, "hconcat"),
         (first & second, "vconcat"),
@@ -45,7 +43,7 @@ def test_charts_stand_beside_and_below_each_other(other: str) -> None:
     assert (first | plain).to_dict()["config"]["background"] == "transparent"
 
 
-@pytest.mark.parametrize("name", ["policies", "cutoffs", "matrix", "board", "profile"])
+@pytest.mark.parametrize("name", ["policies", "cutoffs", "matrix", "profile"])
 def test_every_plot_fits_its_element(name: str) -> None:
     chart = drawn(name)
     whole, parts = chart.to_dict(), responsive(chart)
@@ -77,21 +75,10 @@ def test_a_sentence_is_text() -> None:
 
 def test_small_charts_do_not_grow_without_end() -> None:
     assert responsive(drawn("matrix")).panels[0].most == 2 * 46 * len(PLAIN) + 300
-    assert responsive(drawn("board")).panels[0].most is None
+    assert responsive(drawn("policies")).panels[0].most is None
 
 
 @pytest.mark.slow
 def test_all_pictures_of_a_report_have_words() -> None:
     for picture in pictures(made_report(("fine", "middle", "coarse"))):
         assert picture.drawn.title
-
-
-def test_ranks_that_were_not_evaluated_are_left_out() -> None:
-    board = frames(PLAIN)["leaderboard"]
-    unknown = board.with_columns(
-        pl.lit(None, pl.Int64).alias(name) for name in ("tie_rank_low", "tie_rank_high")
-    )
-    both, one = (responsive(charts.leaderboard(part, **PLACE)) for part in (board, unknown))
-    assert both.subtitle.endswith("ranks under tie order | left open by the tests over queries")
-    assert one.subtitle.endswith("ranks left open by the tests over queries")
-    assert " | " not in json.dumps(one.panels[0].specification["datasets"])

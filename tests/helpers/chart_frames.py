@@ -65,7 +65,6 @@ def frames(names: Names) -> Frames:
         "summary": rr.summarise(scores),
         "means": rr.shuffled_means(rankings, **kinds, shuffles=20),
         "comparison": rr.compare(scores, policies="expected"),
-        "leaderboard": rr.leaderboard(scores, policies="expected", resamples=99),
         "deciding": rr.stats.deciding_queries(scores, names[0], names[1])
         if len(names) > 1
         else own_pair(scores),
@@ -74,8 +73,6 @@ def frames(names: Names) -> Frames:
         ),
         "profile": rr.tie_profile(rankings, cutoffs=(1, 2, None)),
         "queries": rr.lists.query_table(scores),
-        "audit": rr.audit(rankings, metrics="precision", cutoffs=(1, 2)),
-        "list": rr.lists.tie_groups(rankings.filter(model=names[0], query="q0")),
         "distribution": score_distribution(
             rankings, model=names[0], query="q0", metric="precision", cutoff=2
         ),
@@ -91,12 +88,7 @@ def own_pair(scores: pl.DataFrame) -> pl.DataFrame:
 
 CHARTS: dict[str, Callable[[Frames], Any]] = {
     "scores_by_cutoff": lambda of: charts.scores_by_cutoff(of["summary"], metric="precision"),
-    "scores_by_cutoff, bands": lambda of: charts.scores_by_cutoff(
-        of["summary"],
-        metric="precision",
-        bands=of["summary"]["model"].unique().sort().to_list()[:1],
-    ),
-    "policies": lambda of: charts.policies(of["summary"], **PLACE, audit=of["audit"]),
+    "policies": lambda of: charts.policies(of["summary"], **PLACE),
     "rank_flips": lambda of: charts.rank_flips(of["summary"], **PLACE),
     "shuffled_distribution": lambda of: charts.shuffled_distribution(
         of["means"], of["summary"], **PLACE
@@ -109,19 +101,12 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
         one_axis=True,
     ),
     "comparison_matrix": lambda of: charts.comparison_matrix(of["comparison"], **PLACE),
-    "leaderboard": lambda of: charts.leaderboard(of["leaderboard"], **PLACE),
     "deciding_queries": lambda of: charts.deciding_queries(of["deciding"], **PLACE),
     "costs": lambda of: charts.costs(of["costs"], **PLACE),
     "profile": lambda of: charts.profile(of["profile"]),
     "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
-    "list_orders": lambda of: charts.list_orders(
-        {"order received": of["list"], "</b> again": of["list"]}, cutoff=2
-    ),
     "score_distribution": lambda of: charts.score_distribution(
         of["distribution"], **PLACE, marks={"expected": 0.5, "<b>": 0.25, "left out": None}
-    ),
-    "evaluators": lambda of: charts.evaluators(
-        of["audit"], **PLACE, model=next(iter(of["audit"]["model"]), "")
     ),
     "recall_curve": lambda of: charts.recall_curve(of["curve"]),
 }

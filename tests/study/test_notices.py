@@ -243,7 +243,7 @@ def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
     here: dict[str, Any] = {"metric": "precision", "cutoff": 10}
     drawn = [
         charts.policies(summary, **here),
-        charts.scores_by_cutoff(summary, metric="precision", bands=["codes-0"]),
+        charts.scores_by_cutoff(summary, metric="precision"),
     ]
     for chart in drawn:
         text = chart.to_json()

@@ -1,6 +1,4 @@
-"""Draw models by score, with the effect of tie order and sampling on each: by rank, and against
-their costs.
-"""
+"""Draw the scores of models against their costs, with the effect of tie order and sampling."""
 
 from __future__ import annotations
 
@@ -19,86 +17,15 @@ from retrieval_report.charts.layers import (
     layer,
     models,
     number_axis,
-    row_axis,
 )
-from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, filled, finish, layered, row_chart
+from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, finish, layered
 from retrieval_report.comparison.costs import COSTS
-from retrieval_report.comparison.leaderboard import LEADERBOARD, rank_range
-from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean
 
 NAMED = 8  # of more models, only those on the front are named
 FRONT = {"type": "line", "interpolate": "step-after", "strokeWidth": 1.2, "color": BLUE}
-
-
-@chart
-def leaderboard(
-    leaderboard: object,
-    *,
-    metric: object,
-    cutoff: Cutoff = None,
-    policy: str = "expected",
-    most: int = 60,
-) -> ChartType:
-    """Draw models, best first, with score, interval, tie range and ranks.
-
-    Parameters
-    ----------
-    leaderboard
-        The result of :func:`retrieval_report.leaderboard`.
-    metric, cutoff, policy
-        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
-    most
-        How many models to draw, from the top.
-
-    Returns
-    -------
-    altair.Chart
-        Dot: score; line: confidence interval over queries; bar: the range over tie orders, or ±2
-        standard deviations if best and worst were not evaluated. Beside the names: the ranks under
-        tie order, and those that the tests over the queries leave open.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from retrieval_report import leaderboard as rank
-    >>> scores = pl.DataFrame(
-    ...     [
-    ...         {
-    ...             "model": model,
-    ...             "query": f"q{number}",
-    ...             "metric": "ap",
-    ...             "cutoff": None,
-    ...             "policy": "expected",
-    ...             "value": value + number / 90,
-    ...             "std": 0.0,
-    ...             "items": 9,
-    ...             "n_relevant": 2,
-    ...         }
-    ...         for model, value in (("a", 0.5), ("b", 0.2))
-    ...         for number in range(9)
-    ...     ]
-    ... )
-    >>> leaderboard(rank(scores), metric="ap", cutoff=None).to_dict()["title"]["text"]
-    ['Leaderboard at ap@all']
-    """
-    check_whole("most", most, 1)
-    reason = "there are no models to rank"
-    frame = held(leaderboard, LEADERBOARD, "board", "leaderboard", reason)
-    rows, where = of_policy(frame, metric, cutoff, policy)
-    rows = filled(rows.drop_nulls("value").head(most), "no query has a score of every model")
-    tie, query = rank_range("tie"), rank_range("query").fill_null("–")
-    ranks = pl.concat_str(tie, query, separator=" | ", ignore_nulls=True)
-    rows = with_labels(rows).with_columns(ranks=ranks, name="label")
-    rows = rows.with_columns(label=pl.format("{} ({})", "name", "ranks"))
-    x, y = number_axis(alt.X, where), row_axis(rows["label"])
-    layers = models(rows, x, f"model ranks {MODEL}", y=y)
-    tied = "under tie order | " if rows["tie_rank_low"].count() else ""
-    text = f"{RANGES}; in brackets: ranks {tied}left open by the tests over queries"
-    drawn = row_chart(layers, rows.height)
-    return finish(drawn, f"Leaderboard at {where}", text, rows, "value", "tie_std")
 
 
 @chart
