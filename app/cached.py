@@ -18,7 +18,6 @@ import streamlit as st
 
 import retrieval_report as rr
 from records import CUTOFFS, MEASURES, METRICS, SCORING, SETTINGS, Choice, Data, Files, Upload
-from retrieval_report.comparison import verdicts
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, JudgedOptions
@@ -121,15 +120,6 @@ def check(data: Data) -> None:
     except RetrievalReportError:
         lenient = {**data.start.options, **LENIENT}  # what the user can allow
         scored(data, replace(data.start, options=lenient))
-
-
-def winners(study: rr.Study) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the models that come first by the headline measure (several if they are equal), and
-    those that only seem to, in the order received.
-    """
-    summary = study.at(study.measure).summary
-    best, printed = (verdicts.winners(summary, policy) for policy in ("expected", "naive"))
-    return best, verdicts.accidental_winners(printed, best)
 
 
 def ask(data: Data, **questions: Any) -> None:

@@ -48,5 +48,5 @@ def prepare() -> None:
         data = read_files(first_files())
         page = Page(data, data.first_choice)
         page.all_measures.verdict  # noqa: B018
-        for drawing in overview.drawings(page):
-            specification((*drawing.key, "light"), drawing.build)
+        drawing = overview.drawing(page)
+        specification((*drawing.key, "light"), drawing.build)

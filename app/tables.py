@@ -8,21 +8,16 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from retrieval_report.charts.data import side_by_side
 from retrieval_report.comparison.leaderboard import rank_range
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import doubt, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
+from retrieval_report.study.terminal import SUMMARY, summary_rows
 from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals
 
-SUMMARY = (
-    "rank model expected tie_std naive shuffled lowest highest query_se tie_ranks query_ranks "
-    "truncated_share queries no_relevant missing unjudged"
-)
 FLIPS = "verdict model_a model_b expected_a expected_b naive_a naive_b p_tie family_p disagree"
-COUNTS = ("no_relevant", "missing", "unjudged")  # counts of queries that are subject to a rule
 WIDTHS = {"verdict": 170, "call": 190}  # in pixels, because a verdict that is cut off says nothing
 FORMATS = {"signed": "%+.{}f", "share": "%.1f%%", "tenth": "%.1f", "count": "%d"}  # of floats
 ALONE = ("_std", "_se")  # not compared with each other, so they need not differ
@@ -99,10 +94,7 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
 
 def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:
     """Show one row per model at one cutoff, best first, with ranks if a leaderboard is given."""
-    counts, share = pl.col(COUNTS), pl.col("truncated_share")
-    rows = side_by_side(summary, counts.max()).with_columns(
-        pl.when(counts.sum() > 0).then(counts), pl.when(share > 0).then(share)
-    )
+    rows = summary_rows(summary)
     if board is not None:
         spans = [rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
         ranks = board.select("model", "rank", *spans)

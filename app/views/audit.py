@@ -5,7 +5,6 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import winners
 from page import Page
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.caveats import same_winner, winner_sentences
@@ -83,9 +82,7 @@ def _winners(printed: pl.DataFrame) -> None:
 def _model(page: Page, printed: pl.DataFrame) -> None:
     """Show what is printed for one model."""
     st.header("What is printed for one model?", anchor="model")
-    best, accidental = winners(page.study)
-    first = (*accidental, *best, *page.choice.models)[0]
-    model = choose_one("Model", page.choice.models, name="model", default=first)
+    model = choose_one("Model", page.ranked, name="model")
     rows = printed.filter(model=model).sort(
         furthest_off, descending=True, nulls_last=True, maintain_order=True
     )

@@ -7,24 +7,16 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import ask, winners
+from cached import ask
 from chart_display import BOXES
 from page import Page
 from retrieval_report.comparison.pairs import ahead_first, turned
-from retrieval_report.comparison.verdicts import (
-    CUT,
-    NO_WORSE,
-    NOT_DECIDED,
-    NOTHING,
-    UNKNOWN_R,
-    WORSE,
-    with_chances,
-)
+from retrieval_report.comparison.verdicts import with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.caveats import naive_ties, significance
 from retrieval_report.study.terminal import deviation
-from retrieval_report.study.verdict import pair_verdict
+from retrieval_report.study.verdict import margin_sentences, verdict
 from retrieval_report.writing.numbers import chance_text, interval
 from tables import frame_table
 from text import plain, short
@@ -39,15 +31,6 @@ MARGIN = (
     "detectable queries_needed queries"
 )
 INTERVAL = column("board", "interval")
-WHETHER = "whether the loss against {} is below {}"
-MARGINS = {  # what the verdict on a model says of the baseline and the margin
-    NO_WORSE: "No worse than {} by {}",
-    WORSE: "Worse than {} by more than {}",
-    NOT_DECIDED: f"These queries do not show {WHETHER}",
-    CUT: f"The lists are cut, so that they do not show {WHETHER}",
-    UNKNOWN_R: f"R is not known, so that nothing shows {WHETHER}",
-    NOTHING: f"Without a relevant item, nothing shows {WHETHER}",
-}
 
 
 def show(page: Page) -> None:
@@ -63,12 +46,8 @@ def show(page: Page) -> None:
     if expected["difference"].null_count() == expected.height:
         st.info(f"No two of these models have a score for {page.measure} on the same query.")
         return
-    best, printed = winners(page.study)
     ranked = page.ranked
-    # At first the best model, and the one that only seems to be best, or the second best.
-    first = (*best, *ranked)[0]
-    rivals = [model for model in (*printed, *ranked) if model != first]
-    pair = choose_pair(ranked, first, rivals[0])
+    pair = choose_pair(ranked, *ranked[:2])
     if pair[0] != pair[1]:
         _two(page, *pair)
     _all_pairs(page, expected)
@@ -129,10 +108,8 @@ def _no_worse(page: Page, ranked: list[str]) -> None:
     ask(page.data, baseline=baseline, margin=margin)
     rows = page.study.using(baseline=baseline, margin=margin).no_worse
     rows = rows.sort("difference", descending=True, nulls_last=True)
-    for verdict, sentence in MARGINS.items():
-        names = ", ".join(plain(name, 60) for name in rows.filter(verdict=verdict)["model"])
-        if names:
-            st.markdown(f"- {sentence.format(plain(baseline, 60), f'{margin:g}')}: {names}.")
+    for sentence in margin_sentences(rows, page.choice.measure):
+        st.markdown(plain(sentence))
     alt = f"Models against {short(baseline)} at {page.choice.measure}, the best first."
     frame_table(rows, of="no_worse", show=MARGIN, alt=alt)
 
@@ -141,9 +118,10 @@ def _two(page: Page, first: str, second: str) -> None:
     """Show everything about one pair."""
     study, at = page.study, page.choice.at
     ties = naive_ties(study.like, study.options.naive_order)
-    status, sentences = pair_verdict(study.flips, first, second, **at, ties=ties)
-    BOXES.get(status, st.info)("\n\n".join(map(plain, sentences)))
-    both = pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
+    both = pl.all_horizontal(pl.col("model_a", "model_b").is_in([first, second]))
+    means = study.summary.filter(pl.col("model").is_in([first, second]))
+    status, sentences = verdict(means, study.flips.filter(both), **at, ties=ties)
+    BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *study.notices))))
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
     exact = pair.filter(policy="expected")
     if exact["difference"].null_count():

@@ -34,7 +34,6 @@ from retrieval_report.charts.distributions import score_distribution, shuffled_d
 from retrieval_report.charts.lines import recall_curve, scores_by_cutoff
 from retrieval_report.charts.policies import policies
 from retrieval_report.charts.queries import query_scatter
-from retrieval_report.charts.ranks import rank_flips
 from retrieval_report.charts.ties import profile
 
 __all__ = [
@@ -44,7 +43,6 @@ __all__ = [
     "policies",
     "profile",
     "query_scatter",
-    "rank_flips",
     "recall_curve",
     "score_distribution",
     "scores_by_cutoff",
@@ -57,7 +55,6 @@ IN_REPORT = (
     "costs",
     "scores_by_cutoff",
     "recall_curve",
-    "rank_flips",
     "shuffled_distribution",
     "comparison_matrix",
     "deciding_queries",

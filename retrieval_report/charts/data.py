@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 
 from retrieval_report.charts.theme import filled
-from retrieval_report.comparison.verdicts import SHOWN
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SUMMARY
-from retrieval_report.engines.check_scores import MEAN, at_cutoff, hold
-from retrieval_report.engines.check_scores import side_by_side as means_side_by_side
+from retrieval_report.engines.check_scores import at_cutoff, board, hold
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.names import LABEL, clean, measure_name, unique_labels
@@ -78,35 +76,9 @@ def check_models(
 
 
 def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
-    """Return one row per model of a summary, as from `side_by_side`, by one measure, and the
-    measure's name.
-    """
+    """Return one row per model of a summary, as from `board`, by one measure, and its name."""
     here, where = at_measure(summary_frame(summary), metric, cutoff)
-    return side_by_side(here), where
-
-
-def side_by_side(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
-    """Return one row per model and cutoff with the means of all policies and ``others``, best model first
-    at each cutoff.
-
-    ``value`` is that of the first policy of SHOWN; ``tie_std`` is that of the expected mean;
-    ``truncated_share`` is above 0 if the bounds allow for what cut lists leave out.
-    """
-    lowest, highest = (
-        pl.coalesce(
-            pl.col("value").filter(policy=policy).first(), pl.col(name).drop_nulls().first()
-        ).alias(name)
-        for name, policy in (("lowest", "worst"), ("highest", "best"))
-    )
-    expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
-    most = pl.col("queries", "truncated_share").max()
-    wide = means_side_by_side(
-        summary, MEAN, {name: name for name in SHOWN}, lowest, highest, expected, most, *others
-    )
-    ordered = wide.with_columns(value=pl.coalesce(*SHOWN))
-    return ordered.sort(
-        "value", "model", descending=[True, False], nulls_last=True, maintain_order=True
-    )
+    return board(here), where
 
 
 def with_labels(frame: pl.DataFrame, column: str = "model", limit: int = LABEL) -> pl.DataFrame:

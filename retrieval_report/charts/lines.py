@@ -14,7 +14,6 @@ from retrieval_report.charts.colours import GREY, PALETTE
 from retrieval_report.charts.data import (
     held,
     of_metric,
-    side_by_side,
     summary_frame,
     with_labels,
 )
@@ -27,6 +26,7 @@ from retrieval_report.charts.layers import (
     span,
 )
 from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, filled, finish, layered
+from retrieval_report.engines.check_scores import board
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean
 
@@ -78,7 +78,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     ['precision along the cutoffs']
     """
     name = parse_measure(metric)[0]
-    wide = side_by_side(of_metric(summary_frame(summary), name)).sort(
+    wide = board(of_metric(summary_frame(summary), name)).sort(
         "cutoff", nulls_last=True, maintain_order=True
     )
     filled(wide.drop_nulls("value"), "no policy of this summary is expected, shuffled or naive")

@@ -30,6 +30,7 @@ COUNTED = (
     "expected",
     "shuffled",
 )  # policies whose scores have a standard deviation under tie order
+RANKING = (*COUNTED, "naive")  # the first of them that there is ranks models
 BOUNDS = ("best", "worst")  # policies that no evaluator follows
 
 
@@ -156,3 +157,27 @@ def side_by_side(
         pl.col("value").filter(policy=policy).first().alias(name) for name, policy in names.items()
     ]
     return frame.group_by(keys, maintain_order=True).agg(*values, *others)
+
+
+def board(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
+    """Return one row per model, metric and cutoff, the best first, with the means of all policies and
+    ``others``.
+
+    ``value`` is the mean that ranks: the expected one, else that of shuffles, else the naive one;
+    ``tie_std`` and intervals are those of the expected mean; ``truncated_share`` is above 0 if the
+    bounds allow for what cut lists leave out.
+    """
+    ends = [
+        pl.coalesce(
+            pl.col("value").filter(policy=policy).first(), pl.col(name).drop_nulls().first()
+        ).alias(name)
+        for name, policy in (("lowest", "worst"), ("highest", "best"))
+    ]
+    expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
+    most = pl.col("queries", "truncated_share").max()
+    shown = {name: name for name in RANKING}
+    wide = side_by_side(summary, MEAN, shown, *ends, expected, most, *others)
+    ordered = wide.with_columns(value=pl.coalesce(RANKING))
+    return ordered.sort(
+        "value", "model", descending=[True, False], nulls_last=True, maintain_order=True
+    )

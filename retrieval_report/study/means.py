@@ -9,10 +9,8 @@ import polars as pl
 
 from retrieval_report.contracts.options import options_with
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.summary import summarise
 from retrieval_report.scoring.judged import Judged
-from retrieval_report.study.study_data import Measure
 from retrieval_report.ties.coverage import judgement_coverage
 from retrieval_report.ties.recall_curve import LEVELS, POLICIES, curve_of
 from retrieval_report.ties.similarity import similarity_of
@@ -52,13 +50,3 @@ def coverage_means(rankings: object, judgements: object, **asked: Any) -> pl.Dat
     """Return how much of every model's lists is judged."""
     judged = judgement_coverage(rankings, judgements, policies="expected", truncated="no", **asked)
     return summarise(judged).select(list(schema("coverage")))
-
-
-def board_at(summary: pl.DataFrame, measure: Measure) -> pl.DataFrame:
-    """Return expected and naive means of one measure side by side, best first."""
-    here = summary.filter(at_measure(*measure))
-    naive = here.filter(policy="naive").select("model", naive="value")
-    board = here.filter(policy="expected").join(naive, on="model", how="left")
-    board = board.select("model", "value", "tie_std", "naive", "lowest", "highest")
-    board = board.rename({"value": "expected"})
-    return board.sort("expected", descending=True, nulls_last=True)

@@ -24,7 +24,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options
 from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import (
@@ -60,7 +59,7 @@ from retrieval_report.study.study_data import (
     of_models,
     scores_under,
 )
-from retrieval_report.study.terminal import frame_table, html_page, visible
+from retrieval_report.study.terminal import html_page, summary_table, visible
 from retrieval_report.study.verdict import verdict
 from retrieval_report.study.write import check_output, save_report
 from retrieval_report.systems.audit import audit
@@ -614,10 +613,8 @@ class Study:
         # Random orders take long, and what they show is known exactly.
         here = self._undrawn.narrowed(self.measures[0])
         metric, cutoff = self.measures[0]
-        # Of other measures only the expected winner is named.
-        others = self.under("expected").summary.filter(~at_measure(metric, cutoff))
         return verdict(
-            pl.concat([here.summary, others]),
+            here.summary,
             here.flips,
             self.no_worse,
             metric=metric,
@@ -658,7 +655,7 @@ class Study:
         self._data.check_all(self.policies, self._view.draws)
         measure = self._headline(headline)
         frames = {question.name: question.ask(self, measure) for question in QUESTIONS}
-        headed = self.narrowed(*dict.fromkeys((measure, *self.measures)))
+        headed = self.narrowed(measure)
         names = [measure_text(*known) for known in self.measures]
         also = {"average": self.average, **self.also}
         parameters = parameters_of(names, self.part, self.like, also, self.options)
@@ -734,17 +731,12 @@ class Study:
 
     def __repr__(self) -> str:
         """Return the verdict and the leaderboard of the headline measure as text."""
-        board = means.board_at(self._undrawn.summary, self.measures[0])
-        lines = [
-            *(visible(line) for line in self.verdict),
-            "",
-            frame_table(board, " ".join(board.columns)),
-        ]
-        return "\n".join(lines)
+        shown = summary_table(self._undrawn.narrowed(self.measures[0]).summary)
+        return "\n".join([*map(visible, self.verdict), "", shown])
 
     def _repr_html_(self) -> str:
         """Return the same as HTML without scripts and without network."""
-        return html_page(self.verdict, means.board_at(self._undrawn.summary, self.measures[0]))
+        return html_page(self.verdict, self._undrawn.narrowed(self.measures[0]).summary)
 
     def _known_as(self, measure: Measure) -> Measure:
         """How the scores name a measure that was asked for: `like` may define it otherwise."""

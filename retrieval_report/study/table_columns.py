@@ -76,7 +76,7 @@ def _joined(frame: str, names: Sequence[str], text: Callable[..., str], title: s
     parts = [column(frame, name) for name in names]
 
     def fill(row: Row) -> Cell:
-        values = [row[name] for name in names]
+        values: list[Any] = [row.get(name) for name in names]
         return Cell(NOTHING) if None in values else Cell(text(*values), sort_key(values[0]))
 
     headers = " – ".join(part.title for part in parts)

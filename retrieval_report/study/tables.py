@@ -12,14 +12,14 @@ import polars as pl
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import DEPENDS
 from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
-from retrieval_report.engines.check_scores import MEAN, SIDES, at_cutoff, at_measure, side_by_side
+from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.contents import Report
 from retrieval_report.study.questions import QUESTIONS, Layout
 from retrieval_report.study.table_columns import JOINED, Column, Table, column_of, table_of
-from retrieval_report.study.terminal import COUNTS
+from retrieval_report.study.terminal import summary_rows
 from retrieval_report.systems.audit import SAME, furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
@@ -97,20 +97,14 @@ def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[P
 
 
 def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    counts = [name for name in COUNTS if frame[name].sum()]
-    values = pl.col("tie_std", "truncated_share", "pooled", "ci_low", "ci_high", "queries", *counts)
-    wide = side_by_side(frame, MEAN, SIDES, values.filter(policy="expected").first())
+    wide = summary_rows(frame)
     parts = wide.partition_by("metric", "cutoff", as_dict=True)
-    digits = {measure: column_decimals(part["expected"]) for measure, part in parts.items()}
+    digits = {measure: column_decimals(part["value"]) for measure, part in parts.items()}
     wide = wide.with_columns(
-        digits=pl.Series([digits[measure] for measure in wide.select("metric", "cutoff").rows()]),
-        naive_error=pl.col("naive") - pl.col("expected"),
+        digits=pl.Series([digits[measure] for measure in wide.select("metric", "cutoff").rows()])
     )
-    wide = wide.sort(pl.col("expected").fill_null(0.0), descending=True, maintain_order=True)
-    if "naive" not in frame["policy"]:
-        wide = wide.drop("naive", "naive_error")
-    if not report.cut:
-        wide = wide.drop("truncated_share")
+    if {"naive", "expected"} <= {*wide.columns}:
+        wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
     others = [measure for measure in measures if measure != (report.metric, report.cutoff)]
     # The verdict names the headline.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import html
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from retrieval_report.contracts.registry import FRAMES
-from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
+from retrieval_report.engines.check_scores import MEAN, board
+from retrieval_report.metrics.parsing import divided_by_relevant
 from retrieval_report.writing.numbers import (
     DECIMALS,
     amount,
@@ -22,7 +24,6 @@ from retrieval_report.writing.numbers import (
 )
 
 Row = Mapping[str, Any]  # one line of the summary frame
-ByPolicy = Mapping[str, Row]  # the lines of one model
 
 NAME_WIDTH = 40
 CUT = "cut"  # shown instead of a standard deviation where items may be missing
@@ -37,64 +38,47 @@ TEXTS = {
     for part in frame.columns
     if part.format in ("chance", "amount")
 }
-# Counts are shown only if any is above 0.
-COUNTS = {"no_relevant": "no relevant", "missing": "missing", "unjudged": "unjudged"}
+COUNTS = ["no_relevant", "missing", "unjudged"]  # of queries that are subject to a rule
+MEANS = ["value", "expected", "shuffled", "naive", "lowest", "highest"]
+KEPT = [*MEAN, "value"]
+# The columns of a leaderboard, as far as there are values.
+SUMMARY = (
+    "rank model expected tie_std tie_ranks query_ranks naive shuffled lowest highest "
+    f"truncated_share queries {' '.join(COUNTS)}"
+)
+
+
+def summary_rows(summary: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per model and measure of a summary, best first, without columns that say
+    nothing.
+    """
+    rows = board(summary, pl.col("pooled").max(), pl.col(COUNTS).max())
+    idle = [name for name in ("truncated_share", *COUNTS) if not rows[name].max()]
+    said = [values.name for values in rows.drop(idle) if values.null_count() < len(values)]
+    return rows.select(list(dict.fromkeys([*KEPT, *said])))
 
 
 def summary_table(summary: pl.DataFrame) -> str:
-    """Lay out a summary as text, with models by expected value, highest first.
-
-    Parameters
-    ----------
-    summary
-        The result of `summarise`: one row per model, metric, cutoff and policy.
-
-    Returns
-    -------
-    str
-        Blocks separated by an empty line. ``±`` is the standard deviation of the mean over random
-        tie orders, or "cut" if scores depend on items that may be missing, or "R?" if R may be
-        larger; ``lowest – highest`` are the means under the worst and the best tie order; and
-        ``cut`` is the share of the queries affected, if there are any. Names are made harmless by
-        `visible` and shortened to 40 columns.
+    """Lay out a summary as text: a block per metric and cutoff, with its models, best first.
 
     Examples
     --------
-    >>> values = {
-    ...     "naive": (0.75, None),
-    ...     "expected": (0.7, 0.05),
-    ...     "worst": (0.5, None),
-    ...     "best": (1.0, None),
-    ... }
-    >>> summary = pl.DataFrame(
-    ...     [
-    ...         {
-    ...             "model": "lsh-16",
-    ...             "metric": "precision",
-    ...             "cutoff": 10,
-    ...             "policy": policy,
-    ...             "value": value,
-    ...             "tie_std": std,
-    ...             "queries": 200,
-    ...             "no_relevant": 0,
-    ...             "missing": 1,
-    ...             "unjudged": 0,
-    ...         }
-    ...         for policy, (value, std) in values.items()
-    ...     ]
-    ... )
-    >>> print(summary_table(summary))
-    precision@10
-    model    naive  expected ± tie std  lowest – highest  queries  missing
-    lsh-16  0.7500     0.7000 ± 0.0500   0.5000 – 1.0000      200        1
+    >>> from retrieval_report import evaluate, summarise
+    >>> rows = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}
+    >>> print(summary_table(summarise(evaluate(rows, metrics="rr@2", truncated="no"))))
+    rr@2
+    model  expected  tie_std   naive  shuffled  queries
+    model    0.7500   0.2500  0.5000    0.7450        1
     """
     parts = summary.partition_by("metric", "cutoff", maintain_order=True)
-    return "\n\n".join(map(_block, parts))
+    return "\n\n".join(
+        frame_table(summary_rows(part), SUMMARY, by="metric cutoff") for part in parts
+    )
 
 
 def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:
     """Lay out a frame as text, with one block per metric and cutoff (or the columns in ``by``);
-    columns are named in one text.
+    columns are named in one text, and left out if there are none.
 
     Examples
     --------
@@ -110,12 +94,11 @@ def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:
     model  value
     b          –
     """
-    names = columns.split()
+    names = [name for name in columns.split() if name in frame.columns]
     blocks = []
     for part in frame.partition_by(by.split(), maintain_order=True) if by else [frame]:
         shown = part.select(names)
-        rows = shown.iter_rows(named=True)
-        table = [names, *([_cell(*pair) for pair in row.items()] for row in rows)]
+        table = [names, *zip(*map(_cells, shown), strict=True)]
         texts = [index for index, dtype in enumerate(shown.dtypes) if dtype == pl.String]
         heading = [_heading(part.row(0, named=True), by)] if by else []
         blocks.append("\n".join([*heading, *_align(table, texts)]))
@@ -132,15 +115,19 @@ def _heading(row: Row, by: str) -> str:
     return ", ".join(parts)
 
 
-def _cell(name: str, value: Any) -> str:
+def _cells(values: pl.Series) -> list[str]:
+    places = column_decimals(values) if values.name in MEANS else DECIMALS
+    write = TEXTS.get(values.name) or partial(size, places=places, minus="-")
+    return [_cell(value, write) for value in values]
+
+
+def _cell(value: Any, write: Callable[[float], str]) -> str:
     if value is None:
         return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, float) and name in TEXTS:
-        return TEXTS[name](value)
     if isinstance(value, float):
-        return size(value, minus="-")
+        return write(value)
     return visible(str(value), None if " " in str(value) else NAME_WIDTH, middle=True)
 
 
@@ -206,58 +193,6 @@ def display_width(text: str) -> int:
     )
 
 
-def _block(part: pl.DataFrame) -> str:
-    models: dict[str, dict[str, Row]] = {}
-    for row in part.iter_rows(named=True):
-        models.setdefault(row["model"], {})[row["policy"]] = row
-    means = [(by.get("expected", next(iter(by.values()))), by) for by in models.values()]
-    means.sort(key=lambda mean: mean[0]["model"])
-    means.sort(key=lambda mean: (mean[0]["value"] is None, -(mean[0]["value"] or 0)))
-    digits = column_decimals(part.filter(policy="expected")["value"])
-    columns = _columns(part, means, digits)
-    title = measure_text(part["metric"][0], part["cutoff"][0])
-    return "\n".join(
-        [visible(title), *_align([list(columns), *zip(*columns.values(), strict=True)])]
-    )
-
-
-def _columns(
-    part: pl.DataFrame, models: Sequence[tuple[Row, ByPolicy]], digits: int
-) -> dict[str, list[str]]:
-    """Return headers and cells for the policies and counts in the summary, with a cell for every
-    model.
-    """
-
-    def means(policy: str) -> list[str]:
-        return [_number(by_policy.get(policy, {}).get("value"), digits) for _, by_policy in models]
-
-    policies = set(part["policy"])
-    columns = {"model": [visible(row["model"], NAME_WIDTH, middle=True) for row, _ in models]}
-    if "naive" in policies:
-        columns["naive"] = means("naive")
-    for policy in ("expected", "shuffled"):
-        if policy in policies:
-            # Mean and deviation are padded, so that neighbouring rows align.
-            columns[f"{policy} ± tie std"] = [
-                f"{_number(row.get('value'), decimals(row.get('tie_std'), least=digits))} ± "
-                f"{deviation(row, digits).rjust(digits + 2)}"
-                for row in (by_policy.get(policy, {}) for _, by_policy in models)
-            ]
-    if {"best", "worst"} <= policies:
-        columns["lowest – highest"] = [
-            " – ".join(ends) for ends in zip(means("worst"), means("best"), strict=True)
-        ]
-    else:
-        columns |= {policy: means(policy) for policy in ("worst", "best") if policy in policies}
-    if "truncated_share" in part.columns and (part["truncated_share"] > 0).any():
-        columns[CUT] = [f"{row['truncated_share'] or 0:.0%}" for row, _ in models]
-    columns["queries"] = [str(row["queries"]) for row, _ in models]
-    for name, title in COUNTS.items():
-        if part[name].sum():
-            columns[title] = [str(row[name]) for row, _ in models]
-    return columns
-
-
 def deviation(row: Row, digits: int = DECIMALS) -> str:
     """Return the standard deviation of the mean in a summary row under random tie order, if it has
     one.
@@ -303,11 +238,6 @@ def mean_text(row: Row, digits: int = DECIMALS) -> str:
     return mean if spread == NOTHING else f"{mean} ± {spread}"
 
 
-def _number(value: float | None, digits: int) -> str:
-    # The blank keeps the digits of neighbouring rows aligned with a missing value.
-    return number(value, digits, minus="-").rjust(digits + 2)
-
-
 def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> list[str]:
     """Pad cells to columns, with text aligned left and numbers right."""
     widths = [max(display_width(cell) for cell in column) for column in zip(*table, strict=True)]
@@ -324,18 +254,17 @@ def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> lis
     return lines
 
 
-def html_page(sentences: Iterable[str], board: pl.DataFrame) -> str:
-    """Return sentences and a table as HTML for a notebook, without scripts and without network."""
-    head = "".join(f"<th>{html.escape(visible(name))}</th>" for name in board.columns)
-    shown = board.head(50).with_columns(pl.col(pl.Float64).map_elements("{:.4f}".format, pl.String))
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            f"<td>{NOTHING if text is None else html.escape(visible(text, 60))}</td>"
-            for text in row
-        )
-        + "</tr>"
-        for row in shown.iter_rows()
+def html_page(sentences: Iterable[str], summary: pl.DataFrame) -> str:
+    """Return sentences and a leaderboard as HTML for a notebook, without scripts and without
+    network.
+    """
+    rows = summary_rows(summary).head(50)
+    shown = rows.select(name for name in SUMMARY.split() if name in rows.columns)
+    cells = [shown.columns, *zip(*map(_cells, shown), strict=True)]
+    head, *body = (
+        "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row)
+        for tag, row in zip(["th", *["td"] * shown.height], cells, strict=True)
     )
     lines = "".join(f"<p>{html.escape(line)}</p>" for line in sentences)
-    return f"<div>{lines}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    table = "".join(f"<tr>{row}</tr>" for row in body)
+    return f"<div>{lines}<table><thead><tr>{head}</tr></thead><tbody>{table}</tbody></table></div>"

@@ -19,19 +19,14 @@ from retrieval_report.comparison.verdicts import (
     SAFE,
     equal_means,
 )
-from retrieval_report.contracts.significance_tests import CORRECTIONS
-from retrieval_report.engines.check_scores import SIDES, at_measure, side_by_side
-from retrieval_report.metrics.parsing import divided_by_relevant, measure_text
+from retrieval_report.engines.check_scores import at_measure, side_by_side
+from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study import caveats
 from retrieval_report.study.caveats import model_text, names_text
 from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, size, span
 
 Row = dict[str, Any]  # of a pair, or of a model with its means side by side
-UNSAFE = {  # wording of a verdict for one pair and for several
-    CUT: ("depends on items that may be missing", "depend on items that may be missing"),
-    DEPENDS: (DEPENDS, "depend on tie order"),
-    NOT_SIGNIFICANT: ("is not significant", "are not significant"),
-}
+UNSAFE = (CUT, DEPENDS, NOT_SIGNIFICANT)
 SAFETY = {  # how safe a lead is
     CUT: "Items that are missing from the lists could reverse this lead.",
     DEPENDS: "The lead {depends} on tie order{why}.{chance}",
@@ -86,127 +81,41 @@ def verdict(
     """
     here = at_measure(metric, cutoff)
     pairs, measure = flips.filter(here), measure_text(metric, cutoff)
-    others = pl.col("tie_std", "truncated_share").filter(policy="expected").first()
-    means = side_by_side(summary.filter(here), ["model"], SIDES, others)
-    ranked = (
-        means.drop_nulls("expected").sort("expected", "model", descending=[True, False]).to_dicts()
-    )
+    others = pl.col("truncated_share").filter(policy="expected").first()
+    names = {"naive": "naive", "expected": "expected"}
+    means = side_by_side(summary.filter(here), ["model"], names, others).drop_nulls("expected")
+    ranked = means.sort("expected", "model", descending=[True, False]).to_dicts()
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
-    status, sentences = _winner(ranked, pairs, measure)
+    status, sentences = _lead(ranked, pairs, measure)
+    sentences += _naive(ranked, measure, ties)
     if no_worse is not None and no_worse.width:
-        sentences += _margin(no_worse.filter(here), measure)
-    sentences += caveats.identical_sentence(identical)
-    sentences += [*_pairs(pairs, measure), *_naive(ranked, measure, ties), *_range(ranked[0])]
-    sentences += _elsewhere(summary.filter(~here), ranked[0]["model"])
-    return status, tuple(sentences)
+        sentences += margin_sentences(no_worse.filter(here), measure)
+    return status, (*sentences, *caveats.identical_sentence(identical))
 
 
-def pair_verdict(
-    flips: pl.DataFrame,
-    first: str,
-    second: str,
-    *,
-    metric: str,
-    cutoff: int | None,
-    ties: str = caveats.NAIVE_ORDERS["row"],
-) -> tuple[str, tuple[str, ...]]:
-    """Return status and sentences on what one metric at one cutoff says about two models.
-
-    Parameters
-    ----------
-    flips
-        The result of `flips`, with policy expected.
-    first, second
-        Two of its models, in any order.
-    metric, cutoff, ties
-        The measure to describe, and the order inside ties of the naive scores.
-
-    Returns
-    -------
-    tuple
-        The status (a verdict of `flips`, or "no score") and the sentences, as for `verdict`.
-    """
-    here = at_measure(metric, cutoff)
-    pair = _pair(flips.filter(here), first, second)
-    measure = measure_text(metric, cutoff)
-    if pair["value_a"] is None or pair["value_b"] is None:
-        return verdicts.NO_SCORE, (
-            f"{model_text(first)} and {model_text(second)} do not both have a score for {measure}.",
-        )
-    high, low = pair["value_a"], pair["value_b"]
-    leader, other = model_text(pair["model_a"]), model_text(pair["model_b"])
-    where = " on the queries that both have" if pair["unpaired"] else ""
-    if equal_means(high, low):
-        lead = f"{leader} and {other} have the same expected {measure}{where}: {number(high)}."
-        safety = LEVEL.get(pair["verdict"], "")
-    else:
-        numbers = f"{size(high - low)} in expected {measure}{where}: {span(high, low, ' against ')}"
-        lead, safety = f"{leader} is ahead of {other} by {numbers}.", _safety(pair)
-    doubt = caveats.POOLED if pair.get("pooled") and divided_by_relevant(metric) else ""
-    parts = (lead, _all_queries(pair), _printed(pair, ties), safety, doubt)
-    return pair["verdict"], tuple(sentence for sentence in parts if sentence)
-
-
-def _all_queries(pair: Row) -> str:
-    """Say that the means over all queries, which differ between the models, favour the other
-    model.
-    """
-    high, low = pair["expected_a"], pair["expected_b"]
-    if high is None or low is None or low <= high or equal_means(high, low):
-        return ""
-    places = decimals(low - high)
-    return (
-        f"The means over all queries of each model say otherwise, {number(low, places)} for "
-        f"{model_text(pair['model_b'])} "
-        f"and {number(high, places)} for {model_text(pair['model_a'])}, but they are not over the same "
-        "queries."
-    )
-
-
-def _printed(pair: Row, ties: str) -> str:
-    """Say that the naive scores put the other model ahead."""
-    if (
-        "naive" not in pair["disagree"].split(", ")
-        or pair["naive_a"] is None
-        or pair["naive_b"] is None
-    ):
-        return ""
-    numbers = "" if pair["unpaired"] else f", {span(pair['naive_b'], pair['naive_a'], ' against ')}"
-    return (
-        f"With ties {ties}, {model_text(pair['model_b'])} is printed ahead{numbers}: an accident of "
-        "tie order."
-    )
-
-
-def _winner(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
-    name, value = ranked[0]["model"], ranked[0]["expected"]
+def _lead(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
+    """Return the status, and say who leads and how safely."""
+    first, value = model_text(ranked[0]["model"]), ranked[0]["expected"]
     if len(ranked) == 1:
-        return verdicts.SINGLE_MODEL, [
-            f"{model_text(name)} has an expected {measure} of {number(value)}."
-        ]
-    second = ranked[1]
-    pair = _pair(flips, name, second["model"])
-    equal = _leaders(ranked, "expected")
+        return verdicts.SINGLE_MODEL, [f"{first} has an expected {measure} of {number(value)}."]
+    names, second = [row["model"] for row in ranked[:2]], ranked[1]["expected"]
+    pair, equal = _pair(flips, *names), _leaders(ranked, "expected")
     if len(equal) > 1:
-        share = (
-            f"{names_text(map(model_text, equal))} share the highest expected {measure}: "
-            f"{number(value)}."
-        )
+        leaders = names_text(map(model_text, equal))
+        lead = f"{leaders} share the highest expected {measure}: {number(value)}."
         if len(equal) == 2 and pair["unpaired"]:
-            return pair["verdict"], [share, _on_paired(pair, "") + _safety(pair)]
-        among = flips.filter(pl.col("model_a").is_in(equal) & pl.col("model_b").is_in(equal))[
-            "verdict"
-        ].to_list()
-        status = verdicts.least_certain(verdict for verdict in among if verdict in (CUT, DEPENDS))
-        return status, [" ".join(part for part in (share, LEVEL.get(status, "")) if part)]
-    places = decimals(value - second["expected"])
-    first = (
-        f"{model_text(name)} has the highest expected {measure}: {number(value, places)}, "
-        f"ahead of {model_text(second['model'])} ({number(second['expected'], places)})."
+            return pair["verdict"], [lead, _on_paired(pair, "") + _safety(pair)]
+        among = flips.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(equal)))
+        status = verdicts.least_certain(name for name in among["verdict"] if name in LEVEL)
+        return status, [" ".join(filter(None, [lead, LEVEL.get(status)]))]
+    places = decimals(value - second)
+    lead = (
+        f"{first} has the highest expected {measure}: {number(value, places)}, ahead of "
+        f"{model_text(names[1])} ({number(second, places)})."
     )
-    others = _unsafe_others(name, second["model"], flips, pair["verdict"])
-    return pair["verdict"], [first, _on_paired(pair, name) + _safety(pair) + others]
+    others = _unsafe_others(names[0], names[1], flips, pair["verdict"])
+    return pair["verdict"], [lead, _on_paired(pair, names[0]) + _safety(pair) + others]
 
 
 def _on_paired(pair: Row, winner: str) -> str:
@@ -266,7 +175,7 @@ def _unsafe_others(winner: str, second: str, flips: pl.DataFrame, verdict: str) 
     return f" Its lead over {names} is not safe{' either' if verdict in UNSAFE else ', however'}."
 
 
-def _margin(no_worse: pl.DataFrame, measure: str) -> list[str]:
+def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     """Say which models lose less than the margin against the baseline, which more, and which may do
     either.
     """
@@ -287,91 +196,35 @@ def _margin(no_worse: pl.DataFrame, measure: str) -> list[str]:
     ]
 
 
-def _pairs(flips: pl.DataFrame, measure: str) -> list[str]:
-    if flips.height < 2:
-        return []
-    counts = dict(flips["verdict"].value_counts().iter_rows())
-    phrases = [
-        f"{counts[verdict]} {singular if counts[verdict] == 1 else plural}"
-        for verdict, (singular, plural) in UNSAFE.items()
-        if verdict in counts
-    ]
-    if NOT_SIGNIFICANT in counts:
-        methods = flips["family_method"].drop_nulls().unique()
-        phrases[-1] += f" ({names_text(CORRECTIONS[method].title for method in methods)})"
-    if not phrases and set(counts) != {SAFE}:
-        return [f"Tie order decides none of the {flips.height} pairs of models by {measure}."]
-    if not phrases:
-        return [f"All {flips.height} pairs of models are in a safe order by {measure}."]
-    return [f"Of the {flips.height} pairs of models, by {measure}, {names_text(phrases)}."]
-
-
 def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
     """Say how far naive scores are from the exact ones, and whether they name another winner.
 
-    For cut lists no score is exact, so there is nothing to compare with.
+    For cut lists no score is exact, so there is nothing to be off from.
     """
     shown = [row for row in ranked if row["naive"] is not None]
-    if not shown or any(row["truncated_share"] for row in ranked):
+    if not shown:
         return []
-    error, name, worst = max(
-        (abs(row["naive"] - row["expected"]), row["model"], row) for row in shown
-    )
-    std = worst["tie_std"]
-    deviations = f", {error / std:.1f} standard deviations of random tie order" if std else ""
-    text = (
-        f"Naive scores, with ties {ties}, are off by up to {size(error)}: {model_text(name)} "
-        "shows "
-        f"{number(worst['naive'])} where {number(worst['expected'])} is exact{deviations}."
-    )
-    if error < 10**-DECIMALS / 2:
-        text = (
-            f"Naive scores, with ties {ties}, agree with the exact {measure} to {DECIMALS} "
-            "digits here."
-        )
-    if accidental := verdicts.accidental_winners(
-        _leaders(shown, "naive"), _leaders(shown, "expected")
-    ):
-        text += f" They name another winner: {model_text(min(accidental))}."
-    return [text]
+    row = max(shown, key=_error)
+    accidental = verdicts.accidental_winners(_leaders(shown, "naive"), _leaders(shown, "expected"))
+    parts = []
+    if _error(row) >= 10**-DECIMALS / 2 and not any(row["truncated_share"] for row in ranked):
+        naive, exact = number(row["naive"]), number(row["expected"])
+        where = f"{model_text(row['model'])} shows {naive} where {exact} is exact"
+        parts = [f"are off by up to {size(_error(row))} ({where})"]
+    if accidental:
+        winner = model_text(min(accidental))
+        parts.append(f"name another winner, {winner}, by an accident of tie order")
+    return [f"Naive scores, with ties {ties}, {', and '.join(parts)}."] if parts else []
+
+
+def _error(row: Row) -> float:
+    return float(abs(row["naive"] - row["expected"]))
 
 
 def _leaders(rows: list[Row], policy: str) -> list[str]:
     """Return the models that share the highest mean under a policy."""
     best = max(row[policy] for row in rows)
     return [row["model"] for row in rows if equal_means(row[policy], best)]
-
-
-def _range(winner: Row) -> list[str]:
-    lowest, highest, name = winner["lowest"], winner["highest"], model_text(winner["model"])
-    if lowest is None or highest is None or highest - lowest < 10**-DECIMALS / 2:
-        return []
-    if winner["truncated_share"]:
-        return [
-            (
-                f"With items that may be missing, it is anything from {span(lowest, highest)} for "
-                f"{name}."
-            )
-        ]
-    order = "Depending on the order inside ties, an evaluator could print anything from"
-    return [f"{order} {span(lowest, highest)} for {name}."]
-
-
-def _elsewhere(others: pl.DataFrame, winner: str) -> list[str]:
-    """Say how many other measures put another model first, and which models."""
-    means = others.filter(policy="expected").drop_nulls("value")
-    parts = means.partition_by("metric", "cutoff", maintain_order=True)
-    ranked = [part.sort("value", "model", descending=[True, False]) for part in parts]
-    best = [verdicts.winners(part, "expected") for part in ranked]
-    elsewhere = [models[0] for models in best if winner not in models]
-    if not best or others["model"].n_unique() < 2:
-        return []
-    if not elsewhere:
-        first = f"The other {len(best)} measures put {model_text(winner)} first too."
-        return [first] if len(best) > 1 else []
-    models = names_text(map(model_text, dict.fromkeys(elsewhere)))
-    put = "puts" if len(elsewhere) == 1 else "put"
-    return [f"{len(elsewhere)} of {len(best)} other measures {put} another model first: {models}."]
 
 
 def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:

@@ -59,10 +59,10 @@ def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None
     wanted = charts.scores_by_cutoff(summary, metric="precision").to_dict()["title"]
     for metric in (rr.Precision(), "P@2"):
         assert charts.scores_by_cutoff(summary, metric=metric).to_dict()["title"] == wanted
-    whole = charts.rank_flips(summary, metric="precision", cutoff=None).to_dict()["description"]
+    whole = charts.policies(summary, metric="precision", cutoff=None).to_dict()["title"]
     for cutoff in ("all", float("nan"), None):
         assert (
-            charts.rank_flips(summary, metric="precision", cutoff=cutoff).to_dict()["description"]  # type: ignore[arg-type]
+            charts.policies(summary, metric="precision", cutoff=cutoff).to_dict()["title"]  # type: ignore[arg-type]
             == whole
         )
     for measure, message in (
@@ -70,9 +70,9 @@ def test_a_measure_of_one_metric_alone_and_measures_that_are_not_there() -> None
         ("ndcg@2", "metric: 'ndcg' is not"),
     ):
         with pytest.raises(rr.ParameterError, match=message):
-            charts.rank_flips(summary, metric=measure)
+            charts.policies(summary, metric=measure)
     with pytest.raises(rr.ParameterError, match="cutoff: 1 is given as well as 'precision@2'"):
-        charts.rank_flips(summary, metric="precision@2", cutoff=1)
+        charts.policies(summary, metric="precision@2", cutoff=1)
 
 
 @every_chart

@@ -61,19 +61,6 @@ def test_lines_draw_every_cutoff_and_the_whole_list_last() -> None:
     assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == ["1", "2", "all"]
 
 
-def test_flips_are_found_and_equal_ranks_stand_apart() -> None:
-    chart = charts.rank_flips(frames(PLAIN)["summary"], **PLACE)
-    names = [f"{end}_{what}" for end in ("from", "to") for what in ("score", "rank", "row")]
-    drawn = rows_with(chart, "model", *names)
-    for end, policy in (("to", "expected"), ("from", "naive")):
-        scores = at_measure(policy).select(
-            "model", "value", rank=pl.col("value").rank("min", descending=True).cast(pl.Int64)
-        )
-        mine = drawn.select("model", pl.col(f"{end}_score"), pl.col(f"{end}_rank"))
-        assert set(mine.rows()) < set(scores.rows())
-        assert sorted(drawn[f"{end}_row"].to_list()) == [1, 2]
-
-
 def test_all_draws_are_counted() -> None:
     own = frames(PLAIN)
     bars = rows_with(
@@ -209,7 +196,7 @@ def test_what_cannot_be_drawn_is_named() -> None:
         (
             ColumnError,
             "expected what summarise returns",
-            lambda: charts.rank_flips(summary.drop("value"), **PLACE),
+            lambda: charts.policies(summary.drop("value"), **PLACE),
         ),
     ]
     for error, words, call in bad:
@@ -223,5 +210,3 @@ def test_policies_that_are_missing_are_not_drawn() -> None:
     assert charts.policies(bounds, **PLACE).to_dict()["title"]["text"] == ["Scores at precision@2"]
     nothing = charts.scores_by_cutoff(bounds, metric="precision").to_dict()["description"]
     assert nothing == "Nothing to show: no policy of this summary is expected, shuffled or naive."
-    one = charts.rank_flips(summary.filter(policy="naive"), **PLACE).to_dict()["description"]
-    assert one.startswith("Nothing to show: ranks at precision@2 need two of the policies")

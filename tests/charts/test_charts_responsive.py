@@ -68,7 +68,7 @@ def test_every_plot_fits_its_element(name: str) -> None:
 
 
 def test_a_sentence_is_text() -> None:
-    chart = charts.rank_flips(frames(PLAIN[:1])["summary"], **PLACE)
+    chart = charts.policies(frames(PLAIN)["summary"].clear(), **PLACE)
     assert responsive(chart).panels == ()
     assert responsive(chart).title == chart.to_dict()["description"]
 

@@ -89,7 +89,6 @@ def own_pair(scores: pl.DataFrame) -> pl.DataFrame:
 CHARTS: dict[str, Callable[[Frames], Any]] = {
     "scores_by_cutoff": lambda of: charts.scores_by_cutoff(of["summary"], metric="precision"),
     "policies": lambda of: charts.policies(of["summary"], **PLACE),
-    "rank_flips": lambda of: charts.rank_flips(of["summary"], **PLACE),
     "shuffled_distribution": lambda of: charts.shuffled_distribution(
         of["means"], of["summary"], **PLACE
     ),

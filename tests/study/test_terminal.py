@@ -30,6 +30,8 @@ def summary(models: dict[str, Values], *, cutoff: int | None = 10, **counts: int
             "tie_std": std,
         }
         | {"queries": 20, "no_relevant": 0, "missing": 0, "unjudged": 0}
+        | {"query_se": None, "ci_low": None, "ci_high": None}
+        | {"truncated_share": None, "pooled": False, "lowest": None, "highest": None}
         | counts
         for model, values in models.items()
         for policy, (value, std) in values.items()
@@ -43,8 +45,8 @@ def test_all_policies_in_one_line_per_model() -> None:
     lines = summary_table(summary({"lsh-16": ALL_POLICIES})).splitlines()
     assert lines == [
         "ndcg@10",
-        "model    naive  expected ± tie std  shuffled ± tie std  lowest – highest  queries",
-        "lsh-16  0.7500     0.7000 ± 0.0500     0.6900 ± 0.0400   0.5000 – 1.0000       20",
+        "model   expected  tie_std   naive  shuffled  lowest  highest  queries",
+        "lsh-16    0.7000   0.0500  0.7500    0.6900  0.5000   1.0000       20",
     ]
 
 
@@ -72,19 +74,20 @@ def test_without_expected_the_first_policy_ranks() -> None:
 
 def test_one_bound_alone_has_its_own_column() -> None:
     table = summary_table(summary({"a": {"best": (1.0, None)}}))
-    assert table.splitlines()[1].split() == ["model", "best", "queries"]
+    assert table.splitlines()[1].split() == ["model", "highest", "queries"]
 
 
-def test_a_missing_standard_deviation_is_a_dash_in_line_with_the_others() -> None:
-    frame = summary({"a": {"expected": (0.9, 0.25)}, "b": {"expected": (0.8, None)}})
-    with_std, without = summary_table(frame).splitlines()[2:]
-    assert "0.8000 ±      –" in without
-    assert with_std.index("±") == without.index("±")
+def test_close_means_have_the_digits_that_tell_them_apart() -> None:
+    frame = summary({"a": {"expected": (0.67894, 0.1)}, "b": {"expected": (0.67891, None)}})
+    assert [line.split() for line in summary_table(frame).splitlines()[2:]] == [
+        ["a", "0.67894", "0.1000", "20"],
+        ["b", "0.67891", "–", "20"],
+    ]
 
 
 def test_counts_are_shown_where_there_is_something_to_count() -> None:
     table = summary_table(summary({"a": ALL_POLICIES}, missing=2, no_relevant=3))
-    assert table.splitlines()[1].endswith("queries  no relevant  missing")
+    assert table.splitlines()[1].endswith("queries  no_relevant  missing")
     assert table.splitlines()[2].split()[-3:] == ["20", "3", "2"]
 
 
