@@ -2,12 +2,12 @@
 
     python benchmarks/out_of_core.py 2e7 2e8 1e9
     python benchmarks/out_of_core.py 2e7 1e8 --layout scattered
-    python benchmarks/out_of_core.py 2e7 2e8 --call evaluate count_ties_to group_by sorted_group_by
+    python benchmarks/out_of_core.py 2e7 2e8 --call evaluate count_ties group_by sorted_group_by
 
 It makes Parquet files chunk by chunk in a temporary folder ($TMPDIR), runs each call in a separate
 process, and prints that process's highest resident set. Layouts: ``grouped`` (rows of a query are
 contiguous, whole-number distances 0..64), ``scattered`` (rows in random order over all files,
-float64 distances, hardly a tie). Calls: ``evaluate_to`` and ``count_ties_to`` of the files;
+float64 distances, hardly a tie). Calls: ``evaluate_to`` and ``count_ties`` of the files;
 ``evaluate`` of a lazy scan of them, which is copied to disk first; and, for the same counts,
 Polars' streaming ``group_by``, as it comes and with the promise that the rows are sorted by query.
 """
@@ -29,7 +29,7 @@ import polars as pl
 
 ITEMS = 1_000  # per query
 FILE_ROWS = 5_000_000
-CALLS = ("evaluate_to", "evaluate", "count_ties_to", "group_by", "sorted_group_by")
+CALLS = ("evaluate_to", "evaluate", "count_ties", "group_by", "sorted_group_by")
 HEAD = """\
 | call | layout | rows | MiB on disk | seconds | CPU seconds | 10⁶ rows/s | 10⁶ rows/CPU s | peak MiB |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
@@ -69,8 +69,8 @@ def run(call: str, source: Path, out: Path, policies: tuple[str, ...], rows_per_
         )
     elif call == "evaluate":
         rr.evaluate(scan, policies=policies)
-    elif call == "count_ties_to":
-        rr.count_ties_to(out / "counts.parquet", files, model="m", rows_per_part=rows_per_part)
+    elif call == "count_ties":
+        rr.count_ties(scan)
     else:
         told = scan.set_sorted("query") if call == "sorted_group_by" else scan
         told.group_by("query", "distance", "relevance").agg(pl.len()).sink_parquet(

@@ -30,7 +30,7 @@ from retrieval_report.contracts.errors import (
     RetrievalReportError as RetrievalReportError,
     RetrievalReportWarning as RetrievalReportWarning,
 )
-from retrieval_report.engines.disk import count_ties_to as count_ties_to, evaluate_to as evaluate_to
+from retrieval_report.engines.disk import evaluate_to as evaluate_to
 from retrieval_report.engines.evaluate import (
     count_ties as count_ties,
     evaluate as evaluate,

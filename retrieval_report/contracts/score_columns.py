@@ -11,7 +11,7 @@ rankings: read_rankings lists.resolve_ties
   relevance? | | | graded relevance, at least 0; may come from judgements instead
   mask given_weight row
 
-counts: count_ties count_ties_to codes.count_codes
+counts: count_ties codes.count_codes
   given_model query distance score relevance
   count | count integer | Count | how many items share model, query, distance and relevance
   retrieved? | flag boolean | Retrieved | false: relevant items of the query that other models retrieved and this

@@ -15,14 +15,14 @@ import polars as pl
 from retrieval_report.contracts.arguments import check_path, check_whole
 from retrieval_report.contracts.errors import OutputError, one_line
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
-from retrieval_report.engines.disk_tables import Table, open_table
+from retrieval_report.engines.disk_tables import open_table
 from retrieval_report.engines.resume import keeping
 from retrieval_report.engines.score_parts import afresh, counted_parts, scored_parts
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import sorted_counts
 from retrieval_report.writing.files import refuse_inputs, regular_file
-from retrieval_report.writing.temporary import Scratch, scratch
+from retrieval_report.writing.temporary import scratch
 
 ROWS_PER_PART = 2_000_000
 """Default number of rows scored together."""
@@ -33,7 +33,7 @@ def collect_scores(
 ) -> ListScores:
     """Return the scores of all lists, sorted as if scored in memory; rows are read part by part."""
     with scratch() as folder:
-        table = open_table(rankings, folder, ROWS_PER_PART)
+        table = open_table(rankings, folder)
         parts = list(
             scored_parts(table, judgements, queries, requests, options, folder, ROWS_PER_PART)
         )
@@ -43,8 +43,8 @@ def collect_scores(
 def collect_counts(rankings: object) -> pl.DataFrame:
     """Return the counts of all ties, sorted as if counted in memory; rows are read part by part."""
     with scratch() as folder:
-        table = open_table(rankings, folder, ROWS_PER_PART)
-        counts = pl.concat(list(counted_parts(table, folder, ROWS_PER_PART, False)))
+        table = open_table(rankings, folder)
+        counts = pl.concat(list(counted_parts(table, folder, ROWS_PER_PART)))
     return sorted_counts(counts)
 
 
@@ -137,84 +137,26 @@ def evaluate_to(
     [('q', 'rr', 'naive', 0.5), ('q', 'rr', 'best', 0.5)]
     """
     requests, settings = parse_metrics(metrics, cutoffs), options_with(options)
-    with _opened(check_path("out", out), rankings, rows_per_part, columns, model) as (
-        table,
-        folder,
-        size,
-    ):
-        given = (table, judgements, queries, requests, settings)
-        keep = afresh if resume is None else keeping(check_path("resume", resume), *given)
-        scores = scored_parts(*given, folder, size, keep)
-        return _write(
-            chain.from_iterable(map(ListScores.frames, scores)), folder(), check_path("out", out)
-        )
-
-
-def count_ties_to(
-    out: str | Path,
-    rankings: object,
-    *,
-    columns: Mapping[str, str] | None = None,
-    model: str | None = None,
-    rows_per_part: int | None = None,
-    progress: bool = False,
-) -> Path:
-    """Count the ties of rankings larger than memory and write what :func:`count_ties` returns to a
-    Parquet file.
-
-    Parameters and memory use are those of :func:`evaluate_to`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> rankings = pl.LazyFrame(
-    ...     {
-    ...         "query": ["q"] * 4,
-    ...         "item": list("abcd"),
-    ...         "distance": [0, 2, 2, 2],
-    ...         "relevance": [0, 1, 0, 1],
-    ...     }
-    ... )
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     pl.read_parquet(count_ties_to(f"{folder}/counts.parquet", rankings)).rows()
-    [('model', 'q', 0, 0, 1), ('model', 'q', 2, 0, 1), ('model', 'q', 2, 1, 2)]
-    """
-    with _opened(check_path("out", out), rankings, rows_per_part, columns, model) as (
-        table,
-        folder,
-        size,
-    ):
-        return _write(
-            counted_parts(table, folder, size, progress), folder(), check_path("out", out)
-        )
-
-
-@contextmanager
-def _opened(
-    out: Path,
-    rankings: object,
-    rows_per_part: int | None,
-    columns: Mapping[str, str] | None,
-    model: str | None,
-) -> Iterator[tuple[Table, Scratch, int]]:
-    """Open the rankings, and a folder beside the file to be written, from which results are moved
-    there in one step.
-    """
     size = (
         ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
     )
-    out = regular_file(out)
-    with scratch(out.parent) as folder:
+    target = regular_file(check_path("out", out))
+    # Results are moved to the file in one step, from a folder beside it.
+    with scratch(target.parent) as folder:
         try:
             folder()
         except OutputError as error:
-            raise OutputError(f"cannot write to '{out}': {error}") from error
-        table = open_table(rankings, folder, size, columns, model)
-        refuse_inputs([out], [file.path for file in table.files if file.path is not None])
-        yield table, folder, size
+            raise OutputError(f"cannot write to '{target}': {error}") from error
+        table = open_table(rankings, folder, columns, model)
+        refuse_inputs([target], [file.path for file in table.files if file.path is not None])
+        given = (table, judgements, queries, requests, settings)
+        keep = afresh if resume is None else keeping(check_path("resume", resume), *given)
+        scores = scored_parts(*given, folder, size, keep)
+        _write(chain.from_iterable(map(ListScores.frames, scores)), folder(), target)
+    return check_path("out", out)
 
 
-def _write(results: Iterator[pl.DataFrame], folder: Path, out: Path) -> Path:
+def _write(results: Iterator[pl.DataFrame], folder: Path, out: Path) -> None:
     """Write every result as it comes, combine them, and only then rename the file to ``out``."""
     written: list[Path] = []
     for frame in results:
@@ -226,8 +168,7 @@ def _write(results: Iterator[pl.DataFrame], folder: Path, out: Path) -> Path:
         pl.scan_parquet(written, glob=False, hive_partitioning=False).sink_parquet(
             whole, maintain_order=True, sync_on_close="all"
         )
-        whole.replace(regular_file(out))
-    return out
+        whole.replace(out)
 
 
 @contextmanager

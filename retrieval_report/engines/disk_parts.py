@@ -37,8 +37,11 @@ class Parts:
         return self.scans[number].collect()
 
     def locate(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Add the column ``part`` to a frame with a column ``query``."""
-        return frame.with_columns(_part_of(len(self.rows)))
+        """Add the column ``part`` to a frame with a column ``query``, of whatever type its ids
+        are.
+        """
+        ids = pl.col("query").cast(self.scans[0].collect_schema()["query"], strict=False)
+        return frame.with_columns(_part_of(len(self.rows), ids))
 
 
 def copied_parts(
@@ -65,7 +68,9 @@ def copied_parts(
     if not {"row", "count"} & set(table.empty.columns):
         rows = rows.with_row_index("row")
     schema = rows.collect_schema()
-    target = pl.PartitionBy(folder / "copies", key=_part_of(parts), include_key=False)
+    target = pl.PartitionBy(
+        folder / "copies", key=_part_of(parts, pl.col("query")), include_key=False
+    )
     how: dict[str, Any] = {"compression": "lz4", "statistics": False, "row_group_size": COPY_GROUP}
     with tqdm(
         total=table.rows, desc="copying", unit="row", unit_scale=True, disable=not progress
@@ -99,8 +104,8 @@ def copied_parts(
     return Parts(scans, sizes)
 
 
-def _part_of(parts: int) -> pl.Expr:
-    return (pl.col("query").hash() % parts).cast(pl.Int64).alias("part")
+def _part_of(parts: int, ids: pl.Expr) -> pl.Expr:
+    return (ids.hash() % parts).cast(pl.Int64).alias("part")
 
 
 def find_known(

@@ -18,7 +18,7 @@ from retrieval_report.contracts.errors import (
 )
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.binary import naming
-from retrieval_report.reading.combine import Part, combine
+from retrieval_report.reading.combine import Part, refuse_shared_names
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
@@ -45,8 +45,7 @@ class File:
     path: Path | None  # None: a frame in memory
     frame: pl.LazyFrame
     rows: int
-    model: str | None = None  # the model of all rows, where the file does not say
-    by_name: bool = False  # whether that is the file's name
+    name: str | None = None  # the model of all rows, if it is the file's name
 
 
 @dataclass(frozen=True)
@@ -90,12 +89,11 @@ def is_streamed(rankings: object) -> bool:
 def open_table(
     rankings: object,
     scratch: Scratch,
-    most: int,
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
 ) -> Table:
-    """Open rankings or counts as one table; a lazy frame of more than ``most`` rows is written to
-    files in ``scratch``.
+    """Open rankings or counts as one table; a lazy frame is computed once, into a file in
+    ``scratch``.
 
     Columns and model names are found as in ``read_rankings``. Several files must have equal types,
     because widening them would require reading all values first.
@@ -106,76 +104,50 @@ def open_table(
             "columns, model: apply to files only; rename or add the columns of a frame"
         )
     if isinstance(rankings, pl.LazyFrame):
-        return _computed(rankings, scratch, most)
+        return _computed(rankings, scratch)
     if not is_path(rankings):
         frame = to_polars(rankings, "rankings")
         known = frame.select(name for name in RANKINGS.columns if name in frame.columns)
-        return Table((_held(known),), known.clear(), frame.clear())
+        return Table((File(None, known.lazy(), known.height),), known.clear(), frame.clear())
     if model is not None and not model:
         raise ParameterError("model: expected a name that is not empty")
     files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
-    heads = []
-    for file in files:
-        with naming(file.path):
-            heads.append((file, file.frame.head(1).collect()))
-    combine(
-        [
-            Part(file.path or Path(), head, name=file.model if file.by_name else None)
-            for file, head in heads
-        ]
-    )
-    (first, empty), *others = heads
-    for file, head in others:
-        for name, dtype in empty.schema.items():
-            if head.schema[name] != dtype:
+    first, *others = files
+    schema = first.frame.collect_schema()
+    for file in others:
+        other = file.frame.collect_schema()
+        for name in {**schema, **other}:
+            if schema.get(name) != other.get(name):
                 raise ColumnError(
-                    f"column {name!r} is {dtype} in {first.path} but {head.schema[name]} in "
-                    f"{file.path}; "
-                    "to be scored part by part, all files need the same types (read_rankings "
-                    "widens whole numbers)"
+                    f"column {name!r} is {schema.get(name)} in {first.path} but {other.get(name)} "
+                    f"in {file.path}; to be scored part by part, all files need the same columns "
+                    "and types (read_rankings widens whole numbers)"
                 )
+    empty = pl.DataFrame(schema=schema)
+    refuse_shared_names([Part(file.path or "", empty, file.name) for file in files])
     ordered = [replace(file, frame=file.frame.select(empty.columns)) for file in files]
-    return Table(tuple(ordered), empty.clear(), empty.clear())
+    return Table(tuple(ordered), empty, empty)
 
 
-def _computed(frame: pl.LazyFrame, scratch: Scratch, most: int) -> Table:
-    """Compute a lazy frame once, in order, and keep it in memory if it is small, else in pieces on
-    disk.
-    """
+def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
+    """Compute a lazy frame once, in order."""
+    path = scratch() / "rankings.parquet"
     try:
         schema = frame.collect_schema()
         given = pl.DataFrame(schema=schema)
         matched = matched_columns(given, RANKINGS, "rankings")
-        known = {ours: _column(ours, theirs, schema[theirs]) for ours, theirs in matched.items()}
-        given = renamed(given, matched, RANKINGS)
-        empty = given.select(**{name: _column(name, name, given.schema[name]) for name in matched})
-        files: list[File] = []
-        held: list[pl.DataFrame] = []
-        for batch in frame.select(**known).collect_batches(maintain_order=True):
-            held.append(batch)
-            if sum(piece.height for piece in held) > most:
-                files.append(_stored(pl.concat(held), scratch(), len(files)))
-                held = []
+        known = frame.select(**_columns(matched, schema))
+        known.sink_parquet(path, maintain_order=True, compression="lz4", statistics=False)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"rankings: the frame cannot be computed: {one_line(error)}") from error
-    rest = pl.concat([empty, *held])
-    files.append(_stored(rest, scratch(), len(files)) if files else _held(rest))
-    return Table(tuple(files), empty, given)
-
-
-def _stored(rows: pl.DataFrame, folder: Path, number: int) -> File:
-    path = folder / f"rankings-{number:05}.parquet"
-    try:
-        rows.write_parquet(path, compression="lz4", statistics=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except OSError as error:
         raise OutputError(
-            f"the rows cannot be stored in the temporary folder '{folder}': {one_line(error)}"
+            f"the rows cannot be stored in the temporary folder '{path.parent}': {one_line(error)}"
         ) from error
-    return File(path, pl.scan_parquet(path, glob=False, hive_partitioning=False), rows.height)
-
-
-def _held(frame: pl.DataFrame) -> File:
-    return File(None, frame.lazy(), frame.height)
+    rows = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+    file = File(path, rows, rows.select(pl.len()).collect().item())
+    empty = pl.DataFrame(schema=rows.collect_schema())
+    return Table((file,), empty, renamed(given, matched, RANKINGS))
 
 
 def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> File:
@@ -192,22 +164,25 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
         frame = scan(source.content, glob=False, hive_partitioning=False)
         schema = frame.collect_schema()
         rows = frame.select(pl.len()).collect().item()
-    chosen = match_columns(schema.names(), RANKINGS, columns, str(path))
-    found = {ours: _column(ours, theirs, schema[theirs]) for ours, theirs in chosen.items()}
-    if "model" in chosen and model is None:
+    found = _columns(match_columns(schema.names(), RANKINGS, columns, str(path)), schema)
+    if "model" in found and model is None:
         return File(path, frame.select(**found), rows)
     given = model if model is not None else folder_model(path)
     name = base_name(path) if given is None else given
-    found.pop("model", None)
-    named = frame.select(**{"model": pl.lit(name), **found})
-    return File(path, named, rows, name, given is None)
+    named = frame.select(**(found | {"model": pl.lit(name)}))
+    return File(path, named, rows, name if given is None else None)
 
 
-def _column(ours: str, theirs: str, dtype: pl.DataType) -> pl.Expr:
-    """Return a column; categories become text, since codes of two files are not comparable."""
-    column = pl.col(theirs)
-    return (
-        column.cast(pl.String)
-        if ours in ID_COLUMNS and dtype in (pl.Categorical, pl.Enum)
-        else column
-    )
+def _columns(matched: Mapping[str, str], schema: Mapping[str, pl.DataType]) -> dict[str, pl.Expr]:
+    """Return the columns by our names; categories become text, since codes of two files are not
+    comparable.
+    """
+    categories = [
+        ours
+        for ours, theirs in matched.items()
+        if ours in ID_COLUMNS and schema[theirs] in (pl.Categorical, pl.Enum)
+    ]
+    return {
+        ours: pl.col(theirs).cast(pl.String) if ours in categories else pl.col(theirs)
+        for ours, theirs in matched.items()
+    }

@@ -310,7 +310,7 @@ def count_ties(rankings: object) -> pl.DataFrame:
     rankings
         A rankings frame, or a counts frame whose equal rows are to be added up. Parquet or Arrow
         files (a path, a glob, a folder, or a list of them) and a Polars LazyFrame are read part by
-        part, as in :func:`evaluate`; :func:`count_ties_to` writes the counts to a file.
+        part, as in :func:`evaluate`.
 
     Returns
     -------

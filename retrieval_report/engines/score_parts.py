@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -17,12 +17,9 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.engines.disk_parts import copied_parts, find_known
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
-from retrieval_report.metrics.terms import check_judged_only
-from retrieval_report.reading.ids import SPELT_AS_NUMBER, in_kind_of
 from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, frames_beside, judge
 from retrieval_report.scoring.layout import evidence_of
 from retrieval_report.scoring.run import (
-    run_of,
     score_run,
     start,
     unpooled_queries,
@@ -35,7 +32,6 @@ from retrieval_report.scoring.ties import count_rows
 from retrieval_report.scoring.truncation import Evidence, as_counted, decide, gather
 from retrieval_report.writing.temporary import Scratch
 
-Frames = Mapping[str, pl.DataFrame | None]  # judgements and queries
 Result = TypeVar("Result")
 Work = Callable[[int], ListScores]  # scores one part, given by its number
 Keep = Callable[[Work, Sequence[int]], Work]  # given the rows of all parts too
@@ -112,22 +108,21 @@ def scored_parts(
         yield from _run(keep(whole_table, (table.rows,)), (table.rows,))
         return
     own = replace(options, progress=False)
-    given = _checked(table, judgements, queries)
+    given = frames_beside(judgements, queries)
     whole = find_known(table, given["judgements"], given["queries"], options)
-    nothing = {name: None if frame is None else frame.clear() for name, frame in given.items()}
-    _check_request(table, nothing, requests, own, whole)
+    nothing = (None if frame is None else frame.clear() for frame in given.values())
+    # No rows are scored first, so that wrong arguments are refused before hours of work.
+    judged, named = nothing
+    score_part(table.empty, judged, named, requests, replace(own, truncated=NO), whole)
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
     results *= max(len(whole.models), 1)
     parts = copied_parts(table, scratch(), rows_per_part, results, options.progress)
-    beside: dict[str, dict[tuple[object, ...], pl.DataFrame]] = {
-        name: {}
-        if frame is None
-        else parts.locate(frame).partition_by("part", as_dict=True, include_key=False)
-        for name, frame in given.items()
-    }
+    located = [None if frame is None else parts.locate(frame) for frame in given.values()]
 
     def frames_of(number: int) -> tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]:
-        judged, named = (beside[name].get((number,), none) for name, none in nothing.items())
+        judged, named = (
+            None if frame is None else frame.filter(part=number).drop("part") for frame in located
+        )
         return parts.read(number), judged, named
 
     def look() -> dict[str, Evidence]:
@@ -159,18 +154,15 @@ def scored_parts(
     warn_of_lists(pl.concat(lists), requests)
 
 
-def counted_parts(
-    table: Table, scratch: Scratch, rows_per_part: int, progress: bool
-) -> Iterator[pl.DataFrame]:
+def counted_parts(table: Table, scratch: Scratch, rows_per_part: int) -> Iterator[pl.DataFrame]:
     """Yield the counts of every part."""
     _check_columns(table, relevance=True)
     if table.rows <= rows_per_part:
         yield from _run(lambda _: count_rows(table.read()), (table.rows,))
         return
-    parts = copied_parts(table, scratch(), rows_per_part, 1, progress)
+    parts = copied_parts(table, scratch(), rows_per_part, 1, False)
     models = table.collect(lambda rows: rows.select("model").unique())["model"].n_unique()
-    title = "counting" if progress else ""
-    yield from _run(lambda number: count_rows(parts.read(number), models), parts.rows, title)
+    yield from _run(lambda number: count_rows(parts.read(number), models), parts.rows)
 
 
 def _check_columns(table: Table, *, relevance: bool) -> None:
@@ -179,47 +171,6 @@ def _check_columns(table: Table, *, relevance: bool) -> None:
         check_counts(table.given)
     else:
         check_rankings(table.given, relevance=relevance)
-
-
-def _checked(table: Table, judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
-    """Return checked judgements and queries, with query ids of the rankings' type."""
-    frames, dtype = frames_beside(judgements, queries), table.empty.schema["query"]
-    for name, frame in frames.items():
-        if frame is None:
-            continue
-        for key in {"query", "item"} & set(frame.columns) & set(table.empty.columns):
-            frame = frame.with_columns(
-                in_kind_of(_ids_like(table, key, frame), frame[key], "rankings", name)
-            )
-        wanted = [
-            column
-            for column in ("query", "item", "relevance", "n_relevant")
-            if column in frame.columns
-        ]
-        frames[name] = frame.select(wanted).with_columns(pl.col("query").cast(dtype))
-    return frames
-
-
-def _ids_like(table: Table, key: str, frame: pl.DataFrame) -> pl.Series:
-    """Return ids of the kind of all rows; of text beside numbers, the first that is not written as
-    a number.
-    """
-    ids = table.empty[key]
-    if ids.dtype != pl.String or frame.schema[key] == pl.String:
-        return ids
-    odd = table.scan().select(key).filter(~pl.col(key).str.contains(SPELT_AS_NUMBER)).head(1)
-    return odd.collect(engine="streaming")[key]
-
-
-def _check_request(
-    table: Table, nothing: Frames, requests: Requests, options: Options, whole: KnownOfWhole
-) -> None:
-    """Score zero rows, so that wrong arguments are reported before hours of work."""
-    check_judged_only(
-        [metric for metric, _ in requests], nothing["judgements"] is not None, options.unjudged
-    )
-    judged = judge(table.empty, nothing["judgements"], nothing["queries"], options, whole)
-    run_of(judged, requests, replace(options, truncated=NO))
 
 
 def _run(

@@ -70,7 +70,7 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     FileError
         Two files give the same model by their names.
     """
-    _refuse_shared_names(parts)
+    refuse_shared_names(parts)
     parts = _one_order(parts)
     first = parts[0]
     for part in parts[1:]:
@@ -106,7 +106,8 @@ def _as_distance(part: Part) -> Part:
     return replace(part, frame=frame)
 
 
-def _refuse_shared_names(parts: Sequence[Part]) -> None:
+def refuse_shared_names(parts: Sequence[Part]) -> None:
+    """Refuse two files that give the same model by their names."""
     seen: dict[str, Path | str] = {}
     for part in parts:
         if part.name is not None and part.name in seen:

@@ -57,7 +57,6 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "evaluate": (rr.evaluate, (FRAME,), {}),
     "evaluate_to": (rr.evaluate_to, (OUT, FRAME), {}),
     "count_ties": (rr.count_ties, (FRAME,), {}),
-    "count_ties_to": (rr.count_ties_to, (OUT, FRAME), {}),
     "audit": (rr.audit, (FRAME,), {"metrics": "ndcg@2"}),
     "compare": (rr.compare, (SCORES,), {}),
     "leaderboard": (rr.leaderboard, (SCORES,), {}),

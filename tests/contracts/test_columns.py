@@ -63,7 +63,6 @@ def of_lists(
         "read_judgements": rr.read_judgements(JUDGED),
         "read_queries": rr.read_queries(QUERIES).select(pl.exclude("language")),
         "count_ties": counts,
-        "count_ties_to": pl.read_parquet(rr.count_ties_to(folder / "counts.parquet", data)),
         "tie_profile": rr.tie_profile(data),
         "tie_hints": rr.tie_hints(data),
         "truncated_lists": rr.truncated_lists(data),
@@ -149,7 +148,7 @@ def test_every_public_function_that_returns_a_frame_is_asked(
                 frames.add(f"{group}.{name}".lstrip("."))
     asked = returned.keys()
     assert frames - asked == set()
-    assert asked - frames == {"count_ties_to", "evaluate_to", "lists.ranking_similarity"}
+    assert asked - frames == {"evaluate_to", "lists.ranking_similarity"}
     assert set(FRAME_OF) == asked
 
 

@@ -25,8 +25,8 @@ from retrieval_report import (
     evaluate,
     read_rankings,
 )
-from retrieval_report.engines import disk_parts, disk_tables
-from retrieval_report.engines.disk import count_ties_to, evaluate_to
+from retrieval_report.engines import disk, disk_parts, disk_tables
+from retrieval_report.engines.disk import evaluate_to
 from stored_frames import FEW, POLICIES, made, written
 
 
@@ -159,18 +159,13 @@ def test_scores_and_a_warning_that_every_part_gives(tmp_path: Path, source: Path
     assert len(caught) == 1
 
 
-def test_counts_of_ties(tmp_path: Path, source: Path) -> None:
+def test_counts_of_ties(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     frame = made().sample(fraction=1.0, shuffle=True, seed=3)
     expected = count_ties(frame)
-    path = count_ties_to(
-        tmp_path / "counts.parquet", written(source, frame.iter_slices(50)), rows_per_part=60
-    )
-    assert_frame_equal(pl.read_parquet(path).sort(expected.columns[:4], nulls_last=True), expected)
-    again = count_ties_to(
-        tmp_path / "again.parquet", pl.concat([expected, expected]).lazy(), rows_per_part=60
-    )
+    monkeypatch.setattr(disk, "ROWS_PER_PART", 60)
+    assert_frame_equal(count_ties(written(source, frame.iter_slices(50))), expected)
     doubled = expected.with_columns(pl.col("count") * 2)
-    assert_frame_equal(pl.read_parquet(again).sort(expected.columns[:4], nulls_last=True), doubled)
+    assert_frame_equal(count_ties(pl.concat([expected, expected]).lazy()), doubled)
 
 
 @pytest.mark.parametrize("dtype", [pl.Boolean, pl.Float32, pl.UInt64])
@@ -263,7 +258,7 @@ def test_errors_in_the_data_are_found_in_any_part(tmp_path: Path) -> None:
 def test_what_cannot_be_read_or_written(tmp_path: Path, source: Path) -> None:
     frame = made()
     written(source, [frame[:50], frame[50:].with_columns(pl.col("distance").cast(pl.Float32))])
-    with pytest.raises(ColumnError, match="all files need the same types"):
+    with pytest.raises(ColumnError, match="all files need the same columns and types"):
         evaluate_to(tmp_path / "scores.parquet", source)
     frame.write_csv(tmp_path / "rankings.csv")
     with pytest.raises(FileError, match="only Parquet and Arrow"):
@@ -319,7 +314,7 @@ def test_rows_that_vanish_after_they_were_counted_are_missed(tmp_path: Path, wor
     frame = pl.DataFrame(
         {"query": ["q"] * 7, "item": range(7), "distance": range(7), "relevance": [1] * 7}
     )
-    table = disk_tables.open_table(frame, lambda: tmp_path, 100)
+    table = disk_tables.open_table(frame, lambda: tmp_path)
     longer = replace(table, files=(replace(table.files[0], rows=9),))
     with pytest.raises(
         DataError, match=r"^the rankings: 7 rows where 9 were counted before; was a file changed"
@@ -329,9 +324,8 @@ def test_rows_that_vanish_after_they_were_counted_are_missed(tmp_path: Path, wor
 
 def test_the_input_is_never_replaced(tmp_path: Path) -> None:
     made().write_parquet(tmp_path / "rankings.parquet")
-    for write in (evaluate_to, count_ties_to):
-        with pytest.raises(OutputError, match="one of the files to be read"):
-            write(tmp_path / "rankings.parquet", tmp_path)
+    with pytest.raises(OutputError, match="one of the files to be read"):
+        evaluate_to(tmp_path / "rankings.parquet", tmp_path)
     assert_frame_equal(pl.read_parquet(tmp_path / "rankings.parquet"), made())
 
 

@@ -54,6 +54,8 @@ def numbers_scored(monkeypatch: pytest.MonkeyPatch, fails: int | None = None) ->
     score = run.score_run
 
     def counted(*given: Any) -> Any:
+        if isinstance(given[0].options.truncated, str):  # no rows, which try the arguments
+            return score(*given)
         seen.append(len(seen))
         if len(seen) - 1 == fails:
             raise KeyboardInterrupt

@@ -212,7 +212,7 @@ def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any) -> Non
         .otherwise(0)
         .cast(dtype)
     )
-    table = open_table(rankings, lambda: tmp_path, 10)
+    table = open_table(rankings, lambda: tmp_path)
     assert sorted(find_known(table, None, None, Options()).grades) == [1, 2, 3, 4, 5]
     numbers = pl.DataFrame({"query": rankings["query"].unique(), "n_relevant": 40})
     both(tmp_path, top(rankings, 8), truncated="within_tie", queries=numbers, relevant_from=2)

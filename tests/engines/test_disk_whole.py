@@ -23,7 +23,6 @@ from retrieval_report import (
     ParameterError,
     RetrievalReportWarning,
     count_ties,
-    count_ties_to,
     evaluate,
     evaluate_to,
     read_rankings,
@@ -40,12 +39,6 @@ def small_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(disk, "ROWS_PER_PART", PARTS)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-
-
-@pytest.fixture
-def no_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing may be written."""
-    monkeypatch.setattr(tempfile, "TemporaryDirectory", None)
 
 
 def leftovers(tmp_path: Path) -> list[Path]:
@@ -135,18 +128,14 @@ def test_a_lazy_frame_is_computed_once(tmp_path: Path, text: bool) -> None:
     assert leftovers(tmp_path) == []
 
 
-@pytest.mark.usefixtures("no_folders")
-def test_nothing_is_written_for_what_is_small_or_stands_together(source: Path) -> None:
+def test_nothing_is_written_for_small_files(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
     small = made(queries=3)
     assert small.height < PARTS
-    same(small.lazy(), small)
     same(written(source, small.iter_slices(7)), small)
-    grouped = made(models=1)
-    grouped.write_parquet(source.parent / "grouped.parquet")
-    same(source.parent / "grouped.parquet", grouped)
 
 
-def test_a_large_lazy_frame_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lazy_frame_goes_to_a_temporary_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
     with pytest.raises(OutputError, match="cannot make a temporary folder: No such file"):
         evaluate(made().lazy(), **FEW)
@@ -156,7 +145,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pl.DataFrame, "write_parquet", full)
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", full)
     with pytest.raises(
         OutputError, match=r"the rows cannot be stored in the temporary folder .*No space left"
     ):
@@ -252,7 +241,7 @@ def test_an_interrupted_run_leaves_nothing(
     monkeypatch.setattr(score_parts, "count_rows", interrupted)
     complete: dict[str, Any] = {"truncated": "no"}
     runs: list[Callable[[object], object]] = [partial(evaluate, **complete), count_ties]
-    runs += [partial(evaluate_to, out, **complete), partial(count_ties_to, out)]
+    runs.append(partial(evaluate_to, out, **complete))
     for run in runs:
         with pytest.raises(stop):
             run(made().lazy())

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 
 from retrieval_report import DataError, RetrievalReportWarning, count_ties, evaluate, evaluate_to
 from retrieval_report.codes import evaluate_radius
-from retrieval_report.engines.disk import count_ties_to
+from retrieval_report.engines import disk
 
 METRICS = (
     "recall, ap, ndcg, precision, r_precision, f1, rr, ap(denominator=min), "
@@ -73,14 +73,14 @@ def runs(seed: int, order: str = "distance") -> pl.DataFrame:
     "ignore:ndcg. for .* lists only some:retrieval_report.RetrievalReportWarning"
 )
 def test_scores_of_counts_are_those_of_the_rankings(
-    tmp_path: Path, seed: int, options: dict[str, Any]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, options: dict[str, Any]
 ) -> None:
     rankings = runs(seed)
     wanted, counts = evaluate(rankings, **ASKED, **options), count_ties(rankings)
     assert_frame_equal(evaluate(counts, **ASKED, **options), wanted, check_exact=True)
-    file = count_ties_to(tmp_path / "counts.parquet", rankings, rows_per_part=30)
-    assert_frame_equal(pl.read_parquet(file).sort(counts.columns[:4], nulls_last=True), counts)
-    out = evaluate_to(tmp_path / "scores.parquet", file, rows_per_part=30, **ASKED, **options)
+    monkeypatch.setattr(disk, "ROWS_PER_PART", 30)
+    assert_frame_equal(count_ties(rankings.lazy()), counts)
+    out = evaluate_to(tmp_path / "scores.parquet", counts, rows_per_part=30, **ASKED, **options)
     assert_frame_equal(
         pl.read_parquet(out).sort(*wanted.columns[:5]), wanted.sort(*wanted.columns[:5])
     )
