@@ -279,7 +279,11 @@ def flipped_sums(
         draws = _normal_sums(np.nan_to_num(value), resamples, seed)
         yield from (partial(_apart, sums) for sums in draws)
         return
-    yield from (sums_with(value, signs) for signs in random_signs(value.shape[1], resamples, seed))
+    # Where all models have one score, no sum of a pair depends on the sign.
+    differs = np.flatnonzero((value != value[0]).any(axis=0))
+    kept = np.ascontiguousarray(value[:, differs])
+    for signs in random_signs(value.shape[1], resamples, seed, differs):
+        yield sums_with(kept, signs)
 
 
 def sums_with(value: Floats, signs: Floats) -> Sums:
@@ -317,11 +321,17 @@ def _normal_sums(value: Floats, resamples: int, seed: int) -> Iterator[Floats]:
         yield root @ generator.standard_normal((min(CHUNK, resamples - done), len(value))).T
 
 
-def random_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Yield random signs (queries, patterns), chunk by chunk, ``resamples`` patterns in all."""
+def random_signs(
+    queries: int, resamples: int, seed: int, which: NDArray[np.intp]
+) -> Iterator[Floats]:
+    """Yield random signs of some queries (queries, patterns), chunk by chunk, ``resamples`` patterns
+    in all; the signs of a query do not depend on which others are wanted.
+    """
     generator = np.random.default_rng(seed)
     for done in range(0, resamples, CHUNK):
         count = queries * min(CHUNK, resamples - done)
         packed = np.frombuffer(generator.bytes((count + 7) // 8), np.uint8)
-        bits = np.unpackbits(packed, count=count).astype(np.float64)
-        yield (1.0 - 2.0 * bits).reshape(-1, queries).T
+        signs = np.unpackbits(packed, count=count).reshape(-1, queries)[:, which].astype(np.float64)
+        signs *= -2.0
+        signs += 1.0
+        yield signs.T
