@@ -84,7 +84,7 @@ OF_KERNELS = {
     "stopping": ["kernels/test_stopping_spread.py", "kernels/test_single_items.py"],
     "stopping_spread": ["kernels/test_stopping_spread.py"],
     "tables": ["kernels/test_ranks.py", "metrics/test_weights.py"],
-    "walks": ["scoring/test_walks.py"],
+    "waves": ["scoring/test_waves.py"],
 }
 OPTIONS = [
     "-qq",

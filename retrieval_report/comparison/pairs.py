@@ -155,13 +155,11 @@ def compare(
         order, or may); ``p_tie`` (policy expected only: the probability that random tie order,
         drawn for each model and query on its own, shows the pair strictly in the other order than
         the expected means; null where these are equal), ``p_tie_low``, ``p_tie_high`` (bounds of it
-        that hold; with ``rankings`` at most 0.02 apart, or on one side of 0.05, which decides the
-        verdict, unless that took more than 2³⁰ drawn items), ``p_equal`` (the probability that it
+        that hold), ``p_equal`` (the probability that it
         shows equal means; null where that is not known) and ``p_tie_method``: "exact" (all sums of
         all orders; 0 too where no query is tied or the lowest mean of one reaches the highest of
         the other, for which best and worst must be in the scores), "convolved" (all orders of every
-        list; their sum is bounded), "shuffles" (1000 to 10 000 random orders; Clopper's and
-        Pearson's bounds, which miss once in 10 000 pairs), "normal" (Φ(−\|difference\| / tie_std),
+        list; their sum is bounded), "normal" (Φ(−\|difference\| / tie_std),
         within what Cantelli's, Hoeffding's, Bennett's and Berry's and Esseen's inequalities allow),
         "bounds" (they alone are known: a standard deviation is missing) or "truncated" (a cut list
         leaves it open: nothing is known); ``truncated_queries`` (paired queries for which that is
@@ -222,7 +220,7 @@ def compare(
         raise ParameterError(
             f"{next(name for name, part in given.items() if part is not None)}: without rankings"
         )
-    known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, seed=seed, **given)
+    known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, **given)
     draws = resamples_for(correction, pairs) if resamples is None else resamples
     settings = _Settings(confidence, adjust, correction, draws, seed)
     models = pl.Series(grid.models, dtype=pl.String)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import zlib
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison.p_tie import DRAWS, Chance, ListOrders, Reversals, worth_lists
+from retrieval_report.comparison.p_tie import Chance, Reversals, worth_lists
 from retrieval_report.comparison.tie_bounds import (
-    Ranges,
     normal_chances,
     over_pairs,
     ranges,
@@ -25,20 +22,18 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.score_grid import Grid, Pairs, Scores, paired_mean, paired_queries
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import Requests, measure_text, parse_metrics
-from retrieval_report.scoring.convolution import Spread, merged
+from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.judged import judge
-from retrieval_report.scoring.layout import lay_out
-from retrieval_report.scoring.run import run_of
-from retrieval_report.scoring.score_distribution import OrderScores, closed, score_orders
-from retrieval_report.scoring.score_paths import walk_of_values
+from retrieval_report.scoring.run import Run, run_of
+from retrieval_report.scoring.waves import TiedList, tied_lists
 
-Orders = dict[tuple[int, int], ListOrders]  # by rows of model and query
+Lists = dict[tuple[int, int], TiedList]  # by rows of model and query
 CHANCES = schema("comparison", "p_tie_low", "p_tie", "p_tie_high", "p_equal", "p_tie_method")
 UNKNOWN = Chance(np.nan, np.nan, np.nan, np.nan, None)
 
 
 def tie_chances(
-    scores: Scores, pairs: Pairs, columns: Mapping[str, Floats], lists: Orders
+    scores: Scores, pairs: Pairs, columns: Mapping[str, Floats], lists: Lists
 ) -> dict[str, pl.Series]:
     """Find what is known about every pair by one measure: certainties first, then moments, then
     scores of lists.
@@ -61,42 +56,52 @@ def tie_chances(
             numbers[name][certain] = 0.0
         numbers["p_equal"][certain & (still | (apart > 1))] = 0.0
         numbers["p_equal"][paired & ~cut & level & still] = 1.0
-        reversals = Reversals(known, lists)
-        for pair in np.flatnonzero(paired & ~cut & ~certain & ~(level & still)).tolist():
-            two = int(pairs.first[pair]), int(pairs.second[pair])
-            deviation = columns["tie_std"][pair] * columns["queries"][pair]
-            chance = _undecided_pair(reversals, two, lead[pair], deviation, bounds[pair])
+        rest = np.flatnonzero(paired & ~cut & ~certain & ~(level & still))
+        deviation = columns["tie_std"][rest] * columns["queries"][rest]
+        chances = _by_moments(lead[rest], deviation, bounds[rest])
+        if lists:
+            chances = _by_lists(Reversals(known, lists), pairs.part(rest), lead[rest], chances)
+        for pair, chance in zip(rest.tolist(), chances, strict=True):
             for column, number in zip(numbers.values(), chance, strict=False):
                 column[pair] = number
             method[pair] = chance.method
     return pl.DataFrame({**numbers, "p_tie_method": method.tolist()}, schema=CHANCES).to_dict()
 
 
-def _undecided_pair(
-    reversals: Reversals, two: tuple[int, int], lead: float, deviation: float, bounds: Floats
-) -> Chance:
-    """Return what follows from moments, or from the scores of lists if they give more."""
-    low, high = bounds.tolist()
-    likely = float(normal_chances(np.array([lead]), np.array([deviation]))[0])
-    method = "bounds" if np.isnan(likely) else "normal"
-    moments = Chance(low, float(np.clip(likely, low, high)), high, np.nan, method)
-    if not reversals.lists:
-        return UNKNOWN if lead == 0 else moments
-    sides = reversals.sides(*two)
-    paired = ~np.isnan(reversals.known.value[list(two)]).any(axis=0)
-    near = ROUNDING * max(float(reversals.known.value[row][paired].sum()) for row in two)
-    if lead == 0:
-        return UNKNOWN._replace(equal=reversals.equal(*sides, near))
-    ahead, behind = sides if lead > 0 else sides[::-1]
-    moved = len(ahead.lists) + len(behind.lists)
-    worth = bool(worth_lists(low, high, moved)) or (ahead.counted and behind.counted)
-    orders = reversals.of(ahead, behind, near, (low, high)) if worth else None
-    if orders is None:
-        return moments
-    least, most = max(low, orders.low), min(high, orders.high)
-    if least > most:  # bounds from draws fail once in 10 000 times
-        least, most = low, high
-    return Chance(least, min(max(orders.value, least), most), most, orders.equal, orders.method)
+def _by_moments(lead: Floats, deviation: Floats, bounds: Floats) -> list[Chance]:
+    """Return the normal distribution's chance of a reversal, within bounds from moments."""
+    likely = normal_chances(lead, deviation)
+    value, (low, high) = np.clip(likely, *bounds.T), bounds.T
+    return [
+        UNKNOWN
+        if lead[at] == 0
+        else Chance(
+            low[at], value[at], high[at], np.nan, "bounds" if np.isnan(likely[at]) else "normal"
+        )
+        for at in range(lead.size)
+    ]
+
+
+def _by_lists(
+    reversals: Reversals, pairs: Pairs, lead: Floats, chances: list[Chance]
+) -> list[Chance]:
+    """Return chances of a reversal from the scores of lists, where they tell more than moments."""
+    value, result = reversals.known.value, []
+    for at, moments in enumerate(chances):
+        two = int(pairs.first[at]), int(pairs.second[at])
+        paired = ~np.isnan(value[list(two)]).any(axis=0)
+        near = ROUNDING * max(float(value[row][paired].sum()) for row in two)
+        sides = reversals.sides(*(two if lead[at] >= 0 else two[::-1]))
+        found = None if sides is None else reversals.of(*sides, near)
+        if found is None:
+            result.append(moments)
+        elif lead[at] == 0:
+            result.append(UNKNOWN._replace(equal=found.equal))
+        else:
+            low, high = max(moments.low, found.low), min(moments.high, found.high)
+            likely = min(max(found.value, low), high)
+            result.append(Chance(low, likely, high, found.equal, found.method))
+    return result
 
 
 def undecided(scores: Scores) -> Bools:
@@ -145,109 +150,74 @@ def tie_orders(
     *,
     judgements: object = None,
     queries: object = None,
-    seed: int = 0,
     **options: Unpack[ListOptions],
-) -> dict[tuple[str, int | None], Orders]:
-    """Return the scores of each list on which a pair of models depends; raise an error if they
-    contradict the scores.
+) -> dict[tuple[str, int | None], Lists]:
+    """Return the lists on which a pair of models depends; raise an error if they contradict the
+    scores.
 
     Metrics made from a caller's functions are left out, because their text does not identify the
     function.
     """
     # Lists that no pair needs are absent, which is not an error.
-    checked = options_with(options, seed=seed, policies="expected", missing_query="zero")
+    checked = options_with(options, policies="expected", missing_query="zero")
     scores = {
         measure[:2]: grid.scores(measure) for measure in grid.measures if measure[2] == "expected"
     }
     wanted = {index: unsure for index, part in scores.items() if (unsure := undecided(part)).any()}
-    found: dict[tuple[str, int | None], Orders] = defaultdict(dict)
+    found: dict[tuple[str, int | None], Lists] = {index: {} for index in scores}
     if not wanted:
         return found
-    models, queries_ = (
-        {name: row for row, name in enumerate(names)} for names in (grid.models, grid.queries)
-    )
     sources: Iterable[Any] = (
-        rankings.sources(policies="expected", seed=seed)  # as another system receives them
+        rankings.sources(policies="expected")  # as another system receives them
         if hasattr(rankings, "sources")
         else [(judge(rankings, judgements, queries, checked), checked, list(wanted))]
     )
     for judged, rules, measures in sources:
-        prepared = lay_out(judged, rules)
-        for requests in _alike(index for index in measures if index in wanted):
-            asked = [(str(metric), cutoff) for metric, own in requests for cutoff in own]
-            needed = np.argwhere(np.logical_or.reduce([wanted[index] for index in asked]))
-            lists = {(grid.models[model], grid.queries[query]) for model, query in needed}
-            metric = requests[0][0]  # the others are like it
-            apart = metric.condensed or metric.level is not None
-            laid_out = run_of(judged, requests, rules).prepared if apart else prepared
-            for one in score_orders(laid_out.only(lists), requests, rules, DRAWS, walks=True):
-                where = models[one.model], queries_[one.query]
-                for column, index in enumerate(asked):
-                    if wanted[index][where]:
-                        found[index][where] = _orders(one, column)
-    for index, part in scores.items():
-        _check_means(grid, part, found.get(index, {}))
+        requests = _requests(index for index in measures if index in wanted)
+        for part in run_of(judged, requests, rules).parts if requests else ():
+            for metric, cutoff in part.measures:
+                index = str(metric), cutoff
+                lists = _lists_of(part, (metric, cutoff), grid, wanted[index])
+                _check_means(grid, scores[index], lists)
+                found[index] |= lists
     return found
 
 
-def _alike(measures: Iterable[tuple[str, int | None]]) -> list[Requests]:
-    """Group metrics made of the same sums over the same ranks, which distinguish the same
-    orders.
-    """
-    groups: defaultdict[tuple[object, ...], Requests] = defaultdict(list)
+def _requests(measures: Iterable[tuple[str, int | None]]) -> Requests:
+    """Return the metrics of measures, without those made of a caller's functions."""
+    requests: Requests = []
     for name, cutoff in measures:
         try:
-            ((metric, own),) = parse_metrics(name, cutoff)
-        except ParameterError:  # a function of the caller's
+            requests += parse_metrics(name, cutoff)
+        except ParameterError:
             continue
-        # Metrics whose distributions have closed forms stand alone; all others share their orders.
-        apart = metric.term if closed(metric.term) else None
-        groups[apart, metric.own_depth, cutoff, metric.level, metric.condensed].append(
-            (metric, own)
-        )
-    return list(groups.values())
+    return requests
 
 
-def _orders(scores: OrderScores, column: int) -> ListOrders:
-    """One list's orders by one metric."""
-    value, walk = scores.value[:, column], scores.walks[column] if scores.walks else None
-    seed = zlib.crc32(f"{scores.model}\0{scores.query}".encode())
-    if scores.drawn is not None:
-        return ListOrders(None, None, scores.drawn, column, seed)
-    if not value.size:
-        return ListOrders(None, walk, None, column, seed)
-    spread = Spread(*merged(value, scores.chance, 1e-15 * float(np.abs(value).max())))
-    if walk is None or spread.value.size <= walk.size:
-        walk = walk_of_values(*spread)
-    return ListOrders(spread, walk, None, column, seed)
+def _lists_of(run: Run, measure: tuple[Metric, int | None], grid: Grid, wanted: Bools) -> Lists:
+    """Return the lists of a run that pairs need by one measure."""
+    places = {
+        (grid.models[model], grid.queries[query]): (model, query)
+        for model, query in np.argwhere(wanted).tolist()
+    }
+    names, kept = run.prepared.names.rows(), ~run.left_out()
+    used = [number for number, name in enumerate(names) if kept[number] and name in places]
+    prepared = run.prepared.take(np.array(used, np.int64))
+    lists = tied_lists(Run(prepared, [(measure[0], (measure[1],))], run.options))
+    return {places[names[number]]: one for number, one in zip(used, lists, strict=True)}
 
 
-def _check_means(grid: Grid, scores: Scores, lists: Orders) -> None:
-    """Refuse orders of other scores, since a forgotten option changes the numbers without any other
-    sign.
+def _check_means(grid: Grid, scores: Scores, lists: Lists) -> None:
+    """Refuse rankings of other scores, since a forgotten option changes the numbers without any
+    other sign.
     """
-    known = ranges(scores)
-    for (model, query), orders in lists.items():
-        score = known.value[model, query]
-        if abs(orders.mean - score) > _margin(orders, known, (model, query)):
+    for (model, query), one in lists.items():
+        score = float(scores.value[model, query])
+        if abs(one.mean - score) > 1e-9 * max(score, 1e-3 * min(one.most - one.least, 1.0)):
             raise KeyMismatchError(
                 f"rankings: they are not those of the scores: {measure_text(*scores.measure[:2])} "
                 f"of model {grid.models[model]!r} and query {grid.queries[query]!r} is "
-                f"{orders.mean:.6g} on average over all tie orders, but {score:.6g} in the scores; "
+                f"{one.mean:.6g} on average over all tie orders, but {score:.6g} in the scores; "
                 "pass compare the same frames and options as evaluate (judgements, queries, "
                 "relevant_from, …)"
             )
-
-
-def _margin(orders: ListOrders, known: Ranges, where: tuple[int, int]) -> float:
-    """How far the mean may be from the score: by rounding, or as far as draws stray once in 10¹⁰
-    lists (Bernstein).
-    """
-    value, variance = float(known.value[where]), float(known.variance[where])
-    reach = float(max(known.fall[where], known.rise[where]))
-    if orders.drawn is None:
-        return 1e-9 * max(abs(value), 1e-3 * min(reach, 1.0))
-    if not np.isfinite(reach):
-        return float("inf")
-    deviation = min(variance, reach**2) ** 0.5
-    return float(7 * deviation / DRAWS**0.5 + 9 * reach / DRAWS + 1e-9 * value)

@@ -113,7 +113,7 @@ _SHARED = f"""
   p_equal | chance | Equal by ties | probability that the two means are equal under random tie order; empty: not
       known
   p_tie_method | text | Found by | how p_tie was found: exact (all orders), convolved (all orders of every list, the
-      sum bounded), shuffles (random orders; the bounds fail once in 10 000), normal (from exact moments, bounded),
+      sum bounded), normal (from exact moments, bounded),
       bounds (only they are known) or truncated (a cut list leaves it open)
   difference_std=tie_std | | | standard deviation of the difference under random tie order
   paired=queries | | | paired queries

@@ -7,13 +7,13 @@ order and partition. The mixing function is the finaliser of SplitMix64 (Steele,
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, inlined, kernel
-from retrieval_report.kernels.lists import Codes, Integers, Keys, Lists
+from retrieval_report.kernels.lists import Integers, Keys, Lists
+
+NEXT_DRAW = np.uint64(0xD1342543DE82EF95)  # between the keys of a list's random orders
 
 
 @kernel
@@ -88,21 +88,22 @@ def draw_layout(lists: Lists, limit: Integers, new: Lists) -> int:
     return cells
 
 
-class Draw(NamedTuple):
-    """One random order: the key from which each list's orders are drawn, and the number of this
-    draw.
-    """
+def draw_keys(keys: Keys, number: Integers) -> Keys:
+    """Return the key of one random order of each list, from the lists' keys and the numbers of the
+    orders.
 
-    keys: Keys
-    number: int
+    >>> draw_keys(np.array([7], np.uint64), np.array([0, 1])).tolist()
+    [7, 15074714826142052252]
+    """
+    return keys + number.astype(np.uint64) * NEXT_DRAW
 
 
 @allocating
 def draw_orders(
-    first: int, last: int, lists: Lists, limit: Integers, draw: Draw, new: Lists
+    first: int, last: int, lists: Lists, limit: Integers, keys: Keys, new: Lists
 ) -> None:
     """Draw the grades at the slots of every mixed tie of the lists ``first`` … ``last`` − 1
-    (Fisher–Yates).
+    (Fisher–Yates), from a key for each list.
     """
     new_start, new_grade = new.start, new.grade
     longest = 1
@@ -114,7 +115,7 @@ def draw_orders(
             longest = max(longest, size)
     pool = np.empty(longest, np.int32)
     for q in range(first, last):
-        key = mix(draw.keys[q] + np.uint64(draw.number) * np.uint64(0xD1342543DE82EF95))
+        key = mix(keys[q])
         t, out = 0, new_start[q]
         for tie in range(lists.start[q], lists.start[q + 1]):
             if t >= limit[q]:
@@ -134,15 +135,3 @@ def draw_orders(
                     pool[other] = pool[slot]
                 out += slots
             t += size
-
-
-@allocating
-def draw_repeatedly(
-    q: int, lists: Lists, limit: Integers, draw: Draw, new: Lists, found: Codes
-) -> None:
-    """Write the grades of one list in an order per row of ``found``: those of ``draw`` and the
-    following numbers.
-    """
-    for row in range(found.shape[0]):
-        draw_orders(q, q + 1, lists, limit, Draw(draw.keys, draw.number + row), new)
-        found[row] = new.grade[new.start[q] : new.start[q + 1]]

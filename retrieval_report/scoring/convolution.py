@@ -12,20 +12,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.kernels.lists import Floats
-from retrieval_report.kernels.walks import multiply_characteristics
-from retrieval_report.scoring.score_paths import Walk
-
-Complex = NDArray[np.complex128]
+from retrieval_report.kernels.waves import Complex
 
 MOST_SUMS = 1 << 20  # sums formed at a time
 MOST_VALUES = 1 << 16  # values that a sum may have
 MOST_CELLS = 1 << 18  # cells of a lattice
 MOST_STEPS = 1 << 28  # additions on a lattice, a fifth of a second
 LATTICE = 1e-12  # how far a value may be from a lattice, relative to the largest
-FLOAT = 1e-7  # effect that rounding and omitted improbable orders may have on a series
+FLOAT = 1e-7  # effect that rounding may have on a series
 
 
 class Spread(NamedTuple):
@@ -126,17 +122,6 @@ def _merged_sums(parts: Sequence[Spread], near: float) -> Spread | None:
         if whole.value.size > MOST_VALUES:
             return None
     return whole
-
-
-def characteristic(walks: Sequence[Walk], period: float, terms: int) -> Complex:
-    """Return E exp(i·n·2π/period·sum) for the sum of independent walks, for n = 0 … terms."""
-    values = np.ones(terms + 1, np.complex128)
-    left = terms + 1
-    # The wide and short ones first, so that the product soon becomes negligible and then costs
-    # nothing.
-    for walk in sorted(walks, key=lambda walk: -walk.variance / walk.size):
-        left = multiply_characteristics(walk.steps, walk.last, 2 * np.pi / period, values, left)
-    return values
 
 
 def series_below(

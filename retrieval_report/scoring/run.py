@@ -382,31 +382,35 @@ def _draw_scores(run: Run) -> Callable[[int], Floats]:
     """
     work = np.concatenate([[0], np.cumsum(run.limit)])
     if work[-1] <= MOST_SLOTS:
-        return _draw_together(run)
+        return draw_together(run)
     ends = np.flatnonzero(np.diff(work[:-1] // MOST_SLOTS, prepend=-1, append=-1))
     parts = [
         Run(run.prepared.take(np.arange(*pair)), run.requests, run.options)
         for pair in itertools.pairwise(ends)
     ]
-    return lambda draw: np.concatenate([_draw_together(part)(draw) for part in parts])
+    return lambda draw: np.concatenate([draw_together(part)(draw) for part in parts])
 
 
-def _draw_together(run: Run) -> Callable[[int], Floats]:
-    """Return the same for lists that are laid out once for all draws."""
-    prepared, limit = run.prepared, run.limit
-    keys, drawn = list_keys(prepared.names, run.options.seed), drawn_lists(prepared.ties, limit)
+def draw_together(run: Run, orders: int = 1) -> Callable[[int], Floats]:
+    """Return a function that draws so many orders of every list, from one number on, and scores
+    them: (orders · lists, columns).
+    """
+    lists = run.shape[0]
+    which = np.tile(np.arange(lists), orders)
+    every = run if orders == 1 else Run(run.prepared.take(which), run.requests, run.options)
+    ties, limit = every.prepared.ties, every.limit
+    keys, drawn = list_keys(run.prepared.names, run.options.seed)[which], drawn_lists(ties, limit)
     work = np.concatenate([[0], np.cumsum(limit)])
 
-    def score(draw: int) -> Floats:
-        chosen = shuffling.Draw(keys, draw)
+    def score(first: int) -> Floats:
+        numbers = np.repeat(np.arange(first, first + orders), lists)
+        chosen = shuffling.draw_keys(keys, numbers)
         over_ranges(
-            lambda first, last: shuffling.draw_orders(
-                first, last, prepared.ties, limit, chosen, drawn
-            ),
+            lambda begin, end: shuffling.draw_orders(begin, end, ties, limit, chosen, drawn),
             work,
             run.options.workers,
         )
-        return run.score(Arrangement(drawn, drawn, None, False)).value
+        return every.score(Arrangement(drawn, drawn, None, False)).value
 
     return score
 

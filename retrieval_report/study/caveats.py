@@ -111,7 +111,6 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
 METHODS = {
     "exact": "exact",
     "convolved": "all orders of every list, bounded",
-    "shuffles": "random orders, bounded",
     "normal": "normal distribution, bounded",
     "bounds": "bounds only",
 }

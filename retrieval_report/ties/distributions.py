@@ -93,15 +93,23 @@ def score_distribution(
     if frame.filter(pl.col("model") == check_text("model", model)).is_empty():
         return pl.DataFrame(schema=DISTRIBUTION)
     requests = parse_metrics(metric, cutoff)
+    ((parsed, (at,)),) = requests
     scoring = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
     only = options_with(scoring, seed=seed, truncated=NO, policies="expected")
     prepared = run_of(judge(frame, **given, options=only), requests, only).prepared
-    found = score_orders(prepared.only({(model, query)}), requests, only, draws)
-    orders = [
-        one.distribution(0, DIGITS).with_columns(orders=pl.lit(one.chance.size, dtype=pl.Int64))
-        for one in found
-    ]
-    return pl.concat([pl.DataFrame(schema=DISTRIBUTION), *orders])
+    rows = pl.DataFrame(schema=DISTRIBUTION)
+    for one in score_orders(prepared.only({(model, query)}), parsed, at, only, draws):
+        scores = pl.DataFrame({"value": one.value.round(DIGITS), "probability": one.chance})
+        rows = (
+            scores.sort("value")
+            .group_by("value", maintain_order=True)
+            .agg(pl.col("probability").sum())
+            .with_columns(
+                method=pl.lit("exact" if one.exact else "draws"),
+                orders=pl.lit(one.chance.size, dtype=pl.Int64),
+            )
+        )
+    return rows
 
 
 def mean_distribution(
@@ -138,15 +146,14 @@ def mean_distribution(
         return nothing
     moved = (pl.col("tie_std") > 0) & (pl.col("truncated_share").fill_null(0) == 0)
     means = summary.filter(at_measure(metric, cutoff) & moved, policy="expected")
-    if means.is_empty() or not closed(requests[0][0].term):
+    ((parsed, (at,)),) = requests
+    if means.is_empty() or not closed(parsed.term):
         return nothing
     checked = replace(options, policies="expected")
     lists: dict[str, list[Spread]] = {}
     prepared = run_of(judged, requests, checked).prepared
-    for one in score_orders(prepared, requests, checked, 1):
-        if one.exact:
-            spread = Spread(*merged(one.value[:, 0], one.chance, NEAR))
-            lists.setdefault(one.model, []).append(spread)
+    for one in score_orders(prepared, parsed, at, checked):
+        lists.setdefault(one.model, []).append(merged(one.value, one.chance, NEAR))
     frames = [
         _model_means(lists.get(model, []), mean, queries).with_columns(model=pl.lit(model))
         for model, mean, queries in means.select("model", "value", "queries").rows()

@@ -156,7 +156,6 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     )
     ties = Lists(start, np.concatenate([[0], np.cumsum(size)]), at.copy(), items)
     drawn, limit = singles(np.array([0, rows.height]), at), np.array([rows.height])
-    shuffling.draw_orders(
-        0, 1, ties, limit, shuffling.Draw(list_keys(rows.head(1), seed), draw), drawn
-    )
+    keys = shuffling.draw_keys(list_keys(rows.head(1), seed), np.array([draw]))
+    shuffling.draw_orders(0, 1, ties, limit, keys, drawn)
     return rows[drawn.grade].with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.waves import Complex
 from retrieval_report.scoring import convolution
 from retrieval_report.scoring.convolution import (
     Spread,
-    characteristic,
     every_sum,
     merged,
     series_below,
 )
-from retrieval_report.scoring.score_paths import walk_of_values
+from retrieval_report.scoring.waves import TiedList, characteristic
 
 
 def test_thousands_of_lists_have_too_many_sums_and_nothing_overflows() -> None:
@@ -70,16 +70,21 @@ def test_too_many_sums_are_not_formed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert every_sum(made([4] * 3, 3), 1e-12) is None
 
 
+def tied(part: Spread) -> TiedList:
+    def wave(step: float, terms: int) -> Complex:
+        return np.asarray(np.exp(1j * step * np.outer(np.arange(terms), part.value)) @ part.chance)
+
+    mean = float(part.chance @ part.value)
+    variance = float(part.chance @ (part.value - mean) ** 2)
+    return TiedList(mean, variance, part.value[0], part.value[-1], part, part.value.size, wave)
+
+
 def series(parts: list[Spread], bound: float, terms: int) -> tuple[float, float, float]:
-    mean = sum(float(part.chance @ part.value) for part in parts)
-    ends = sum(part.value[0] for part in parts), sum(part.value[-1] for part in parts)
-    period = max(ends[1] - bound, bound - ends[0]) * 1.001
-    return series_below(
-        characteristic([walk_of_values(*part) for part in parts], period, terms),
-        mean,
-        bound,
-        period,
-    )
+    lists = [tied(part) for part in parts]
+    least, most = sum(one.least for one in lists), sum(one.most for one in lists)
+    period = max(most - bound, bound - least) * 1.001
+    mean = sum(one.mean for one in lists)
+    return series_below(characteristic(lists, period, terms), mean, bound, period)
 
 
 @pytest.mark.parametrize("unit", [None, 0.1])

@@ -63,7 +63,13 @@ def test_scores_that_show_a_draw_name_nobody() -> None:
 @pytest.mark.parametrize(
     ("p_tie", "low", "high", "method", "told"),
     [
-        (0.31, 0.26, 0.37, "shuffles", "probability from 0.26 to 0.37 (random orders, bounded)."),
+        (
+            0.31,
+            0.26,
+            0.37,
+            "normal",
+            "probability from 0.26 to 0.37 (normal distribution, bounded).",
+        ),
         (
             0.3123,
             0.3101,
@@ -71,7 +77,7 @@ def test_scores_that_show_a_draw_name_nobody() -> None:
             "convolved",
             "probability 0.312 ± 0.003 (all orders of every list, bounded).",
         ),
-        (0.0, 0.0, 0.0092, "shuffles", "probability below 0.010 (random orders, bounded)."),
+        (0.0, 0.0, 0.0092, "normal", "probability below 0.010 (normal distribution, bounded)."),
         (1.96e-49, 0.0, 1e-5, "normal", "probability below 0.0001 (normal distribution, bounded)."),
         (0.25, 0.25, 0.25, "exact", "probability 0.2500 (exact)."),
         (None, 0.0, 0.41, "bounds", "probability from 0.00 to 0.41 (bounds only)."),

@@ -1,0 +1,145 @@
+"""The score of a list under random tie order: one by one if there are few, and by its
+characteristic function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from retrieval_report.kernels.lists import Floats, Integers, Lists, frozen
+from retrieval_report.kernels.waves import (
+    CASCADE,
+    PAIRS,
+    WEIGHTED,
+    Added,
+    Complex,
+    Times,
+    list_wave,
+)
+from retrieval_report.metrics.terms import Pairs, Stops, Sum, Term
+from retrieval_report.scoring.convolution import Spread, merged
+from retrieval_report.scoring.run import Run
+from retrieval_report.scoring.score_distribution import score_orders
+from retrieval_report.scoring.scorer import arrange
+
+MOST_STEPS = 1 << 17  # of one list; each term of a Fourier series takes one pass over them
+NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
+BLOCK = 1 << 9  # terms that are computed together
+
+Wave = Callable[[float, int], Complex]  # step, terms → E exp(i·n·step·score) for n < terms
+
+
+class TiedList(NamedTuple):
+    """What is known of a list's score under random tie order."""
+
+    mean: float
+    variance: float
+    least: float
+    most: float
+    spread: Spread | None  # None: too many scores to name
+    steps: float  # work for every term of a wave
+    wave: Wave | None
+
+
+def tied_lists(run: Run) -> list[TiedList]:
+    """Return the lists of a run of one metric at one cutoff."""
+    ((metric, (cutoff,)),) = run.requests
+    spreads = {
+        (one.model, one.query): merged(
+            one.value, one.chance, 1e-15 * float(np.abs(one.value).max())
+        )
+        for one in score_orders(run.prepared, metric, cutoff, run.options)
+    }
+    mean, worst, best = (
+        run.score(arrange(run.prepared, policy)) for policy in ("expected", "worst", "best")
+    )
+    reach = (best.value - worst.value) ** 2 / 4  # what a variance is at most, if it is not known
+    variance = np.where(np.isnan(mean.std), reach, mean.std**2)
+    moments = mean.value, variance, worst.value, best.value
+    steps, waves = _waves(run)
+    result = []
+    for number, name in enumerate(run.prepared.names.rows()):
+        spread, work = spreads.get(name), float(steps[number])
+        wave = partial(waves, number) if work <= MOST_STEPS else None
+        if spread is not None and spread.value.size <= work:
+            work, wave = float(spread.value.size), partial(_of_values, spread)
+        one, square, low, high = (float(part[number, 0]) for part in moments)
+        result.append(TiedList(one, square, low, high, spread, work, wave))
+    return result
+
+
+def characteristic(lists: Sequence[TiedList], period: float, terms: int) -> Complex:
+    """Return E exp(i·n·2π/period·sum) for the sum of independent scores, for n = 0 … terms."""
+    values, left = np.ones(terms + 1, np.complex128), terms + 1
+    # The wide and short ones first, so that the product soon becomes negligible and then costs
+    # nothing; what is negligible remains an upper bound.
+    for one in sorted(lists, key=lambda one: -one.variance / one.steps):
+        assert one.wave is not None
+        values[:left] *= one.wave(2 * np.pi / period, left)
+        left = int(np.flatnonzero(np.abs(values[:left]) >= NEGLIGIBLE)[-1]) + 1
+    return values
+
+
+def _of_values(spread: Spread, step: float, terms: int) -> Complex:
+    angles = 1j * step * np.arange(terms)
+    wave: Complex = np.exp(np.outer(angles, spread.value)) @ spread.chance
+    return wave
+
+
+def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
+    """Return the work for a term of every list's wave, infinite if there is no wave, and a function
+    that returns waves.
+    """
+    ((metric, _),), scorer = run.requests, run.deep_scorer if run.deep else run.scorer
+    term, ties, depth = metric.term, run.prepared.ties, scorer.depths[:, 0]
+    if type(term) not in KINDS or term.ratio:
+        return np.full(depth.size, np.inf), lambda *_: np.ones(0, np.complex128)
+    divisor = np.broadcast_to(metric.divisor(scorer), scorer.depths.shape)[:, 0]
+    # Values have the term's own unit: only an ideal in the divisor is in another one.
+    unit = divisor * scorer.unit(term) / scorer.unit_of(metric)
+    scale = np.divide(1.0, unit, out=np.zeros(divisor.size), where=divisor != 0)
+    form, weight = KINDS[type(term)]
+    relevant = run.prepared.relevant_grade
+    gains = term.gains(run.prepared.grades, relevant)
+    weights = weight(term, int(depth.max(initial=0)))
+    added = Added(form, frozen(gains), frozen(relevant), frozen(weights))
+
+    def wave(number: int, step: float, terms: int) -> Complex:
+        product, own = np.ones(terms, np.complex128), step * float(scale[number])
+        for first in range(0, terms, BLOCK):
+            part = product[first : first + BLOCK]
+            list_wave(number, ties, int(depth[number]), added, Times(first, own), part)
+        return product
+
+    return _steps(ties, depth), wave
+
+
+def _steps(lists: Lists, depth: Integers) -> Floats:
+    """Return how many steps from state to state the ties of lists have down to a rank."""
+    first, items = lists.tie[:-1], lists.items.astype(np.float64)
+    size = np.add.reduceat(items, first)
+    states = np.multiply.reduceat(items + 1, first) / (np.maximum.reduceat(items, first) + 1)
+    ends = np.concatenate([[0.0], np.cumsum(size)])
+    owner = np.repeat(np.arange(depth.size), np.diff(lists.start))
+    slots = np.clip(depth[owner] - (ends[:-1] - ends[lists.start[owner]]), 0.0, size)
+    steps = slots * np.diff(lists.tie) * states
+    return np.bincount(owner, steps, depth.size).astype(np.float64)
+
+
+def _weights(term: Sum, longest: int) -> Floats:
+    return np.array(term.weights.table(longest).weight)
+
+
+def _reciprocals(term: Term, longest: int) -> Floats:
+    return 1.0 / np.maximum(np.arange(longest + 1, dtype=np.float64), 1.0)
+
+
+KINDS: dict[type[Term], tuple[int, Callable[..., Floats]]] = {
+    Sum: (WEIGHTED, _weights),
+    Pairs: (PAIRS, _reciprocals),
+    Stops: (CASCADE, _reciprocals),
+}

@@ -1,0 +1,159 @@
+"""Characteristic functions and closed forms of single lists, against what evaluate says of them and against
+all their orders.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from retrieval_report import evaluate
+from retrieval_report.contracts.options import Options
+from retrieval_report.kernels.waves import Complex
+from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.scoring import waves
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.layout import lay_out
+from retrieval_report.scoring.run import Run
+from retrieval_report.scoring.score_distribution import OrderScores, score_orders
+from retrieval_report.scoring.waves import TiedList, tied_lists
+
+SUMS = (
+    *(
+        "ap",
+        "ap(denominator=min)",
+        "wap",
+        "ndcg",
+        "ndcg(ideal=list)",
+        "dcg",
+        "acg",
+    ),
+    *("rbp", "err", "ap_at_r", "ndcg(gain=exp2,discount=reciprocal)"),
+)
+CLOSED = (
+    "precision",
+    "precision(denominator=retrieved)",
+    "recall",
+    "f1",
+    "hit_rate",
+    "rr",
+    "r_precision",
+)
+
+
+def made(queries: int, items: int, seed: int, *, grades: int = 3) -> pl.DataFrame:
+    random = np.random.default_rng(seed)
+    size = queries * items
+    relevance = random.integers(0, grades, size) * (random.random(size) < 0.5)
+    return pl.DataFrame({
+        "model": "m", "query": np.repeat(np.arange(queries), items), "item": np.tile(np.arange(items), queries),
+        "distance": random.integers(0, 4, size), "relevance": relevance,
+    })  # fmt: skip
+
+
+def run_of(rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: Any) -> Run:
+    asked = Options(policies=("expected",), **options)
+    return Run(
+        lay_out(judge(rankings, None, None, asked), asked), parse_metrics(metric, cutoff), asked
+    )
+
+
+def orders(
+    rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: Any
+) -> list[OrderScores]:
+    run = run_of(rankings, metric, cutoff, **options)
+    ((parsed, (at,)),) = run.requests
+    return score_orders(run.prepared, parsed, at, run.options)
+
+
+def scored(rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: Any) -> pl.DataFrame:
+    scores = evaluate(
+        rankings, metrics=metric, cutoffs=cutoff, policies=("expected", "worst", "best"), **options
+    )
+    return scores.pivot("policy", index="query", values=["value", "std"])
+
+
+@pytest.mark.parametrize("cutoff", [1, 5, 13, None])
+@pytest.mark.parametrize("metric", SUMS)
+def test_a_wave_has_the_mean_and_the_spread_of_evaluate(
+    metric: str, cutoff: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waves, "score_orders", lambda *_: [])
+    run = run_of(made(12, 20, 1), metric, cutoff)
+    step = 1e-3
+    for one in tied_lists(run):
+        assert one.spread is None
+        assert one.least - 1e-12 <= one.mean <= one.most + 1e-12
+        if one.most > 0:  # values near 1
+            zero, turn = wave(one, step / one.most, 2)
+            assert zero == pytest.approx(1, abs=1e-12)
+            angle = step * one.mean / one.most
+            assert np.angle(turn) == pytest.approx(angle, rel=1e-5)
+            decay = step**2 * one.variance / one.most**2
+            assert -2 * np.log(abs(turn)) == pytest.approx(decay, rel=1e-4, abs=1e-14)
+
+
+@pytest.mark.parametrize("options", [{}, {"relevant_from": 2, "no_relevant": "one"}])
+@pytest.mark.parametrize("cutoff", [1, 7, 20, None])
+@pytest.mark.parametrize("metric", CLOSED)
+def test_closed_forms_are_whole_distributions(
+    metric: str, cutoff: int | None, options: dict[str, Any]
+) -> None:
+    rankings = made(20, 40, 2)
+    wide = {
+        row["query"]: row
+        for row in scored(rankings, metric, cutoff, **options).iter_rows(named=True)
+    }
+    for own in orders(rankings, metric, cutoff, **options):
+        value, told = own.value, wide[own.query]
+        mean = own.chance @ value
+        assert own.exact
+        assert own.chance.sum() == pytest.approx(1, abs=1e-12)
+        assert mean == pytest.approx(told["value_expected"], abs=1e-12)
+        assert (own.chance @ (value - mean) ** 2) ** 0.5 == pytest.approx(
+            told["std_expected"], abs=1e-7
+        )
+        assert value.min() == pytest.approx(told["value_worst"], abs=1e-12)
+        assert value.max() == pytest.approx(told["value_best"], abs=1e-12)
+
+
+def wave(one: TiedList, step: float, terms: int) -> Complex:
+    assert one.wave is not None
+    return one.wave(step, terms)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    metric=st.sampled_from(SUMS), seed=st.integers(0, 1000), cutoff=st.sampled_from([2, 4, None]),
+    items=st.integers(1, 6),
+)  # fmt: skip
+def test_a_wave_is_all_orders(metric: str, seed: int, cutoff: int | None, items: int) -> None:
+    rankings = made(1, items, seed).with_columns(
+        pl.when(pl.col("item") == 0).then(1).otherwise("relevance").alias("relevance")
+    )
+    (own,) = orders(rankings, metric, cutoff)
+    truth = np.exp(1j * np.outer(1.7 * np.arange(40), own.value)) @ own.chance
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(waves, "BLOCK", 7)
+        patched.setattr(waves, "score_orders", lambda *_: [])
+        (walked,) = tied_lists(run_of(rankings, metric, cutoff))
+    np.testing.assert_allclose(wave(walked, 1.7, 40), truth, atol=1e-9)
+    (known,) = tied_lists(run_of(rankings, metric, cutoff))
+    np.testing.assert_allclose(wave(known, 1.7, 40), truth, atol=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["bpref", "ap(denominator=retrieved)"])
+def test_metrics_that_are_no_sums_have_no_wave(metric: str) -> None:
+    (one,) = tied_lists(run_of(made(1, 60, 5), metric, None))
+    assert one.wave is None
+    assert one.spread is None
+
+
+def test_ties_of_too_many_states_have_no_wave() -> None:
+    rankings = made(2, 900, 3, grades=9).with_columns(distance=pl.col("query"))
+    assert [one.wave for one in tied_lists(run_of(rankings, "ndcg", None))] == [None] * 2
