@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +21,7 @@ from retrieval_report.cli.settings import SETTINGS, check, settled
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError, ParameterError
 from retrieval_report.contracts.steps import step
-from retrieval_report.writing.files import check_writable_folder, csv_bytes, write_files
+from retrieval_report.writing.files import csv_bytes, write_files
 from retrieval_report.writing.temporary import scratch
 
 if TYPE_CHECKING:
@@ -181,95 +180,39 @@ def _summarised(scores: Path, queries: object, average: str, settings: Named) ->
 
 
 def on_spark(task: Task) -> Scored:
-    """Score Parquet on Spark, into Parquet with one folder per model."""
+    """Score Parquet on Spark, into Parquet with one folder per model; scores are written first and
+    read back, so that they are computed once.
+    """
     check(**task.settings)
     try:
+        import retrieval_report.spark as on
+        from retrieval_report.spark import files
         from retrieval_report.spark.sessions import is_local, session
     except ImportError as error:
         raise ParameterError(f"--engine spark: {error}; and Java 17 or 21") from error
-    out = task.output.out
-    here = out is not None and is_local(task.master) and "://" not in out
-    with ExitStack() as stack:
-        scores = None if out is None else f"{out.rstrip('/')}/scores"
-        if here and out is not None:
-            task.folder("summary.csv")
-            scores = str(stack.enter_context(_new_folder(out)))
-        spark = stack.enter_context(session(task.master, progress=watched()))
-        summary = _run(spark, task, scores)
-        if scores is None:
+    data, out = task.data, None if task.output.out is None else task.output.out.rstrip("/")
+    here = out is not None and is_local(task.master) and not files.is_address(out)
+    folder = task.folder("summary.csv") if here else None
+    if folder is not None:
+        out = str(folder.absolute())
+        if (folder / "scores").exists():
+            raise OutputError(f"cannot write to '{out}/scores': {files.THERE}")
+    with session(task.master, progress=watched()) as spark:
+        judgements, queries = (
+            None if path is None else files.frame_beside(spark, path, kind)
+            for path, kind in ((data.judgements, "judgements"), (data.queries, "queries"))
+        )
+        rankings = files.rankings_frame(spark, data.rankings, data.columns)
+        scores = on.evaluate(rankings, judgements=judgements, queries=queries, **task.settings)
+        if out is not None:
+            files.write_scores(scores, f"{out}/scores")
+            scores = files.scores_frame(spark, f"{out}/scores", scores)
+        summary = on.summarise(scores, queries=queries, average=task.average)
+        if out is None:
             return Scored(summary, [])
-        return Scored(summary, [scores, _write_summary(spark, task, summary, here=here)])
-
-
-def _run(spark: Any, task: Task, scores: str | None) -> pl.DataFrame:
-    """Return the summary; scores are written first and read back, so that they are computed
-    once.
-    """
-    import retrieval_report.spark as on
-    from retrieval_report.reading.names import JUDGEMENTS, QUERIES
-    from retrieval_report.spark.files import (
-        frame_beside,
-        rankings_frame,
-        scores_frame,
-        write_scores,
-    )
-
-    data = task.data
-    queries = None if data.queries is None else frame_beside(spark, data.queries, QUERIES)
-    frame = on.evaluate(
-        rankings_frame(spark, data.rankings, data.columns),
-        judgements=None
-        if data.judgements is None
-        else frame_beside(spark, data.judgements, JUDGEMENTS),
-        queries=queries,
-        **task.settings,
-    )
-    if scores is not None:
-        write_scores(frame, scores)
-        frame = scores_frame(spark, scores, frame)
-    return _in_order(on.summarise(frame, queries=queries, average=task.average), task.settings)
-
-
-def _in_order(summary: pl.DataFrame, settings: Named) -> pl.DataFrame:
-    """Return the summary as other engines do, with metrics, cutoffs and policies in the requested
-    order.
-    """
-    import polars as pl
-
-    from retrieval_report.contracts.options import Options
-    from retrieval_report.engines.check_scores import at_measure
-    from retrieval_report.metrics.parsing import parse_metrics
-
-    asked = [
-        at_measure(str(metric), cutoff) & (pl.col("policy") == policy)
-        for metric, cutoffs in parse_metrics(settings["metrics"], settings["cutoffs"])
-        for cutoff in cutoffs
-        for policy in Options(policies=settings["policies"]).policies
-    ]
-    return pl.concat([summary.filter(rows) for rows in asked]).sort("model", maintain_order=True)
-
-
-def _write_summary(spark: Any, task: Task, summary: pl.DataFrame, *, here: bool) -> str:
-    from retrieval_report.spark.files import write_csv
-
-    path = f"{str(task.output.out).rstrip('/')}/summary.csv"
-    if here:
-        write_files({Path(path): csv_bytes(summary, raw=task.output.raw)})
-    else:
-        write_csv(spark, summary, path)
-    return path
-
-
-@contextmanager
-def _new_folder(out: str) -> Iterator[Path]:
-    """Provide a new folder for scores on this machine, which is removed again after an error."""
-    folder = check_writable_folder(out)
-    scores = folder.absolute() / "scores"
-    if scores.exists():
-        raise OutputError(f"cannot write to '{scores}': it already exists, and nothing is replaced")
-    new = not folder.exists()
-    try:
-        yield scores
-    except BaseException:
-        shutil.rmtree(folder if new else scores, ignore_errors=True)
-        raise
+        table = f"{out}/summary.csv"
+        if here:
+            write_files({Path(table): csv_bytes(summary, raw=task.output.raw)})
+        else:
+            files.write_csv(spark, summary, table)
+    return Scored(summary, [f"{out}/scores", table])

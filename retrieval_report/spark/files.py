@@ -18,9 +18,11 @@ from retrieval_report.contracts.errors import (
     RetrievalReportError,
 )
 from retrieval_report.reading import to_polars
-from retrieval_report.reading.names import RANKINGS, Kind, match_columns
+from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.spark.failures import FAILURES, failing, our_errors, reason
 from retrieval_report.spark.frames import sent
+
+THERE = "it already exists, and nothing is replaced"
 
 
 def is_address(path: str) -> bool:
@@ -48,7 +50,9 @@ def rankings_frame(
         The files do not exist or are not Parquet; a column is missing; several files have no model.
     """
     frame = _parquet(spark, paths)
-    found = _renamed(frame, RANKINGS, columns, ", ".join(paths))
+    chosen = match_columns(frame.columns, RANKINGS, columns, ", ".join(paths))
+    quoted = {ours: "`" + theirs.replace("`", "``") + "`" for ours, theirs in chosen.items()}
+    found = frame.select([F.col(theirs).alias(ours) for ours, theirs in quoted.items()])
     if "model" in found.columns:
         return found
     files = frame.inputFiles()
@@ -61,13 +65,13 @@ def rankings_frame(
     return found.withColumn("model", F.lit(PurePosixPath(files[0]).stem if files else "model"))
 
 
-def frame_beside(spark: SparkSession, path: str, kind: Kind) -> DataFrame:
+def frame_beside(spark: SparkSession, path: str, what: str) -> DataFrame:
     """Read judgements or queries: an address is read by the cluster, as Parquet; any other path
     here, in any format.
     """
     if is_address(path):
-        return _renamed(_parquet(spark, [path]), kind, None, path)
-    return sent(spark, to_polars(path, kind.name), path)
+        return _parquet(spark, [path])
+    return sent(spark, to_polars(path, what), path)
 
 
 def write_scores(scores: DataFrame, path: str) -> None:
@@ -87,9 +91,7 @@ def write_scores(scores: DataFrame, path: str) -> None:
             scores.write.mode("errorifexists").partitionBy("model").parquet(path)
     except FAILURES as error:
         if "[PATH_ALREADY_EXISTS]" in str(error):
-            raise OutputError(
-                f"cannot write to '{path}': it already exists, and nothing is replaced"
-            ) from error
+            raise OutputError(f"cannot write to '{path}': {THERE}") from error
         raise RetrievalReportError(f"Spark failed: {reason(error)}") from error
 
 
@@ -111,12 +113,3 @@ def _parquet(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
         frame = spark.read.parquet(*paths)
         _ = frame.columns  # Spark Connect opens the files only now
     return frame
-
-
-def _renamed(
-    frame: DataFrame, kind: Kind, columns: Mapping[str, str] | None, location: str
-) -> DataFrame:
-    """Return the columns that are used, under our names."""
-    chosen = match_columns(frame.columns, kind, columns, location)
-    quoted = {ours: "`" + theirs.replace("`", "``") + "`" for ours, theirs in chosen.items()}
-    return frame.select([F.col(theirs).alias(ours) for ours, theirs in quoted.items()])

@@ -23,11 +23,11 @@ from spark_kills import executor_of, wait_until
 
 ASKED = (
     "--metrics",
-    "ndcg,precision,ap@2",
+    "ap@2,ndcg,precision",
     "--cutoffs",
     "5,all",
     "--policies",
-    "worst,best,expected,naive",
+    "expected,naive,best,worst",
 )
 # The Python of the workers: says that it starts, and waits until it may.
 SLOW_PYTHON = """#!/bin/sh

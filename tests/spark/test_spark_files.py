@@ -14,7 +14,6 @@ import retrieval_report as rr
 
 pytest.importorskip("pyspark", reason="needs pyspark: pip install 'retrieval-report[spark]'")
 
-from retrieval_report.reading.names import JUDGEMENTS, QUERIES
 from retrieval_report.spark import files
 from retrieval_report.spark.sessions import session
 
@@ -63,17 +62,21 @@ def test_what_cannot_be_read_is_named(spark: Any, tmp_path: Path, name: str, rea
 
 def test_judgements_and_queries_are_read_here_or_by_the_cluster(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
-    here = files.frame_beside(spark, str(tmp_path / "qrels.txt"), JUDGEMENTS)
+    here = files.frame_beside(spark, str(tmp_path / "qrels.txt"), "judgements")
     ROWS.write_parquet(tmp_path / "qrels.parquet")
-    there = files.frame_beside(spark, (tmp_path / "qrels.parquet").as_uri(), JUDGEMENTS)
+    there = files.frame_beside(spark, (tmp_path / "qrels.parquet").as_uri(), "judgements")
     assert [tuple(row) for row in here.collect()] == [("q1", "a", 1)]
-    assert [tuple(row) for row in there.collect()] == [("q1", "a", 1), ("q1", "b", 0)]
+    assert sorted(there.columns) == sorted(ROWS.columns)  # recognised when they are used
+    assert [(row.qid, row.docno, row.rel) for row in there.collect()] == [
+        ("q1", "a", 1),
+        ("q1", "b", 0),
+    ]
     queries = pl.DataFrame(
         {"query": ["q1"], "n_relevant": [3]}, schema_overrides={"n_relevant": pl.UInt16}
     )
     queries.write_parquet(tmp_path / "queries.parquet")
     for path in (str(tmp_path / "queries.parquet"), (tmp_path / "queries.parquet").as_uri()):
-        assert [tuple(row) for row in files.frame_beside(spark, path, QUERIES).collect()] == [
+        assert [tuple(row) for row in files.frame_beside(spark, path, "queries").collect()] == [
             ("q1", 3)
         ]
 
