@@ -68,7 +68,7 @@ def check_rankings(
     if relevance and "relevance" not in frame.columns:
         raise ColumnError(
             f"rankings: no column 'relevance', and no judgements were given; found {_names(given)}"
-            f"{_close(given, ('relevance',)) or '; pass judgements=, a table of query, item and relevance'}"
+            "; pass judgements=, a table of query, item and relevance"
         )
     warn_merging(frame, "item", "rankings")
     _check_order(frame, order, null_distance)
@@ -157,7 +157,7 @@ def _contract(frame: pl.DataFrame, columns: Sequence[Column], what: str) -> pl.D
     if missing:
         raise ColumnError(
             f"{what}: no column {_names(missing)}; found {_names(frame.columns)}; "
-            f"expected {', '.join(c.name for c in columns)}{_close(frame.columns, missing)}"
+            f"expected {', '.join(c.name for c in columns)}"
         )
     columns = [c for c in columns if c.name in frame.columns]
     frame = frame.select([c.name for c in columns])
@@ -194,20 +194,12 @@ def _one_order(frame: pl.DataFrame, given: Sequence[str], what: str) -> str:
     if len(both) == 2:
         raise ColumnError(f"{what}: has both 'distance' and 'score'; keep one")
     if not both:
-        raise ColumnError(
-            f"{what}: neither 'distance' nor 'score'; found {_names(given)}{_close(given, orders)}"
-        )
+        raise ColumnError(f"{what}: neither 'distance' nor 'score'; found {_names(given)}")
     return both[0]
 
 
 def _names(columns: Iterable[str]) -> str:
     return ", ".join(map(repr, columns))
-
-
-def _close(given: Iterable[str], wanted: Sequence[str]) -> str:
-    """Return a hint at a column whose name differs only by case or blanks."""
-    near = [name for name in given if name.strip().lower() in wanted and name not in wanted]
-    return f"; {near[0]!r} is close: rename it" if near else ""
 
 
 def with_model(frame: pl.DataFrame) -> pl.DataFrame:

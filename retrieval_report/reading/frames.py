@@ -22,7 +22,7 @@ from retrieval_report.reading.dictionaries import (
 )
 from retrieval_report.reading.files import frame_from, sources_of
 from retrieval_report.reading.finding import is_path
-from retrieval_report.reading.names import KINDS, RANKINGS, Kind, own_names
+from retrieval_report.reading.names import KINDS, RANKINGS, Kind, known_columns
 from retrieval_report.reading.search_results import is_search_result, results_frame
 
 # The meaning of numbers in a dictionary {query: {item: number}}.
@@ -190,7 +190,7 @@ def matched_columns(
     frame: pl.DataFrame, kind: Kind, what: str, columns: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Map our columns to the columns of a frame that stand for them."""
-    matched = own_names(frame.columns, kind, what, columns)
+    matched = known_columns(frame.columns, kind, columns, what)
     theirs = matched.get("relevance")
     if (
         kind is RANKINGS

@@ -35,7 +35,7 @@ _ITEM = (
     "corpus_id",
 )
 _RELEVANCE = ("relevance", "rel", "label", "grade")
-_ORDERS = ("distance", "score")
+_ORDERS = {"distance", "score"}
 
 
 @dataclass(frozen=True)
@@ -155,17 +155,60 @@ def match_columns(
     >>> match_columns(["qid", "item", "score"], RANKINGS, {"distance": "score"}, "run.csv")
     {'query': 'qid', 'item': 'item', 'distance': 'score'}
     """
-    _refuse_repeated(found, location)
-    matched = _mapped(found, kind, {} if columns is None else columns, location)
-    matched.update(_recognised(found, kind, matched, location))
+    matched = known_columns(found, kind, columns, location)
     if kind.missing(matched):
         raise lacking(kind, found, matched, f"{location}: ")
-    rest = (
-        {name: name for name in found if name not in {*matched.values(), *kind.columns}}
-        if kind.others
-        else {}
-    )
-    return {name: matched[name] for name in kind.columns if name in matched} | rest
+    others = [name for name in found if name not in {*matched.values(), *kind.columns}]
+    return matched | (dict(zip(others, others, strict=True)) if kind.others else {})
+
+
+def known_columns(
+    found: Sequence[str], kind: Kind, columns: Mapping[str, str] | None, location: str
+) -> dict[str, str]:
+    """Return which column stands for which of ours, in the order of the contract; unlike a file, a
+    frame may lack some.
+
+    A column that has our name takes precedence; names of other tools count only if it is absent.
+    Parameters and errors are those of `match_columns`, which requires more.
+
+    >>> known_columns(["qid", "item", "doc", "score", "dist"], RANKINGS, None, "rankings")
+    {'query': 'qid', 'item': 'item', 'score': 'score'}
+    """
+    twice = sorted(repeated(found))
+    if twice:
+        raise ColumnError(
+            f"{location}: the header names {some(twice)} more than once; columns are "
+            f"{some(found)}{_headless(found)}"
+        )
+    matched = _mapped(found, kind, {} if columns is None else columns, location)
+    free = [name for name in found if name not in matched.values()]
+    recognised = {}
+    for ours, known in kind.columns.items():
+        candidates = [ours] if ours in free else [name for name in free if _normal(name) in known]
+        if len(candidates) > 1:
+            candidates = [name for name in candidates if _normal(name) not in kind.last]
+        if ours in matched or not candidates:
+            continue
+        if len(candidates) > 1:
+            raise ColumnError(
+                f"{location}: columns {some(candidates)} can all be meant by {ours!r}; "
+                f"say which with columns={{{ours!r}: {candidates[0]!r}}}"
+            )
+        recognised[ours] = candidates[0]
+    orders = _ORDERS & recognised.keys()
+    own = {name for name in orders if recognised[name] == name}
+    # A ranking has one order: what the caller names, or what has our name, takes precedence.
+    left_out = orders if _ORDERS & matched.keys() else orders - own if len(own) == 1 else set()
+    recognised = {ours: name for ours, name in recognised.items() if ours not in left_out}
+    if recognised.keys() >= _ORDERS:
+        near, far = recognised["distance"], recognised["score"]
+        raise ColumnError(
+            f"{location}: both {near!r} (smaller is nearer) and {far!r} (larger is nearer) are "
+            "there; "
+            f"choose with columns={{'distance': {near!r}}} or columns={{'score': {far!r}}}"
+        )
+    matched |= recognised
+    return {name: matched[name] for name in kind.columns if name in matched}
 
 
 def lacking(
@@ -197,44 +240,8 @@ def in_order(kind: Kind, names: Sequence[str]) -> list[str]:
     return [name for name in kind.columns if name in names] + others
 
 
-def own_names(
-    found: Sequence[str], kind: Kind, location: str, columns: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """Return which column of a frame stands for which of ours; unlike a file, a frame may lack some
-    or have others.
-
-    A column that has our name always takes precedence; names of other tools count only if it is
-    absent. Parameters and errors are those of `match_columns`, which requires more.
-
-    >>> own_names(["qid", "item", "doc", "score", "sim"], RANKINGS, "rankings")
-    {'query': 'qid', 'item': 'item', 'score': 'score'}
-    """
-    mapped = _mapped(found, kind, {} if columns is None else columns, location)
-    taken = set(mapped.values())
-    one_order = {"distance", "score"} & set(mapped)
-    for name in kind.columns:
-        if (
-            name in found
-            and name not in mapped
-            and name not in taken
-            and not (one_order and name in _ORDERS)
-        ):
-            mapped[name] = name
-    mapped.update(_recognised(found, kind, mapped, location))
-    return {name: mapped[name] for name in kind.columns if name in mapped}
-
-
 def _normal(name: str) -> str:
     return name.strip("\ufeff \t\r\n\xa0").casefold().replace("-", "_").replace(" ", "_")
-
-
-def _refuse_repeated(found: Sequence[str], location: str) -> None:
-    twice = sorted(repeated(found))
-    if twice:
-        raise ColumnError(
-            f"{location}: the header names {some(twice)} more than once; columns are "
-            f"{some(found)}{_headless(found)}"
-        )
 
 
 def _headless(found: Sequence[str]) -> str:
@@ -280,35 +287,3 @@ def _mapped(
     if "distance" in columns and "score" in columns:
         raise ColumnError("columns= names both 'distance' and 'score'; a ranking has one of them")
     return dict(columns)
-
-
-def _recognised(
-    found: Sequence[str], kind: Kind, mapped: Mapping[str, str], location: str
-) -> dict[str, str]:
-    """Recognise the columns the caller did not name."""
-    taken = set(mapped.values())
-    free = [(name, _normal(name)) for name in found if name not in taken]
-    recognised = {}
-    for ours, known in kind.columns.items():
-        if ours in mapped or (
-            ours in ("distance", "score") and {"distance", "score"} & set(mapped)
-        ):
-            continue
-        candidates = [name for name, plain in free if plain in known]
-        if len(candidates) > 1:
-            candidates = [name for name in candidates if _normal(name) not in kind.last]
-        if len(candidates) > 1:
-            raise ColumnError(
-                f"{location}: columns {some(candidates)} can all be meant by {ours!r}; "
-                f"say which with columns={{{ours!r}: {candidates[0]!r}}}"
-            )
-        if candidates:
-            recognised[ours] = candidates[0]
-    if "distance" in recognised and "score" in recognised:
-        near, far = recognised["distance"], recognised["score"]
-        raise ColumnError(
-            f"{location}: both {near!r} (smaller is nearer) and {far!r} (larger is nearer) are "
-            "there; "
-            f"choose with columns={{'distance': {near!r}}} or columns={{'score': {far!r}}}"
-        )
-    return recognised

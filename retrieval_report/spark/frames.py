@@ -27,7 +27,7 @@ from retrieval_report.contracts.frames import (
 )
 from retrieval_report.contracts.options import Options
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.reading.names import KINDS, own_names
+from retrieval_report.reading.names import KINDS, known_columns
 
 FILE, ROW = "_metadata.file_path", "_metadata.row_index"
 PATH = "path of the file"  # a name that no user's column has
@@ -110,7 +110,9 @@ def chosen(
     if twice:
         raise ColumnError(f"{what}: the columns {twice} occur twice")
     matched = {name: name for name in wanted if name in given}
-    for ours, theirs in own_names(given, KINDS[what], what).items() if what in KINDS else ():
+    for ours, theirs in (
+        known_columns(given, KINDS[what], None, what).items() if what in KINDS else ()
+    ):
         words = (
             ours == "relevance"
             and frame.schema[given.index(theirs)].dataType.typeName() == "string"

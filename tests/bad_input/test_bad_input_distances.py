@@ -446,4 +446,6 @@ def test_row_022_scores_are_larger_is_nearer() -> None:
 
 
 def test_row_022_both_a_score_and_a_distance() -> None:
-    refused(rankings(score=[1, 2, 3, 4]), ColumnError, "'distance'", "'score'", "keep one")
+    refused(
+        rankings(score=[1, 2, 3, 4]), ColumnError, "'distance'", "'score'", "choose with columns="
+    )

@@ -67,7 +67,7 @@ def test_row_072_missing_values_of_pandas() -> None:
             "mask": pd.array([True, None, False], dtype="boolean"),
         }
     )
-    read = to_polars(frame, "rankings")
+    read = to_polars(frame, "frame")
     assert read.null_count().row(0) == (1, 1, 0, 1, 1, 1)
     assert read["distance"].is_nan().to_list() == [False, True, False]
     assert read.schema["relevance"] == pl.Int64

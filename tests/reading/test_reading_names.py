@@ -30,6 +30,15 @@ def test_label_is_relevance_in_judgements_and_the_class_of_a_query_in_queries() 
     assert match_columns(["qid", "label"], QUERIES, None, "f")["label"] == "label"
 
 
+def test_our_own_names_take_precedence() -> None:
+    found = ["qid", "query", "item", "docno", "dist", "score"]
+    assert match_columns(found, RANKINGS, None, "f") == {
+        "query": "query",
+        "item": "item",
+        "score": "score",
+    }
+
+
 @pytest.mark.parametrize(
     ("found", "mapping"),
     [
@@ -50,11 +59,12 @@ def test_a_mapping_decides(found: list[str], mapping: dict[str, str]) -> None:
     ("found", "mapping", "message"),
     [
         (
-            ["query", "qid", "item", "dist"],
+            ["topic", "qid", "item", "dist"],
             None,
-            r"f: columns \['query', 'qid'\] can all be meant by 'query'",
+            r"f: columns \['topic', 'qid'\] can all be meant by 'query'",
         ),
-        (["query", "item", "dist", "score"], None, "both 'dist' .smaller is nearer. and 'score'"),
+        (["query", "item", "dist", "sim"], None, "both 'dist' .smaller is nearer. and 'sim'"),
+        (["query", "item", "distance", "score"], None, "both 'distance' .smaller is nearer"),
         (["query", "item", "dist"], {"querry": "query"}, "the rankings have"),
         (
             ["query", "item", "dist"],
