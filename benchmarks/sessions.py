@@ -64,12 +64,23 @@ class Reader:
         self.said: list[str] = []
         self.opened = False
 
+    def connection(self) -> Any:
+        """Open a session, as a page that is loaded does."""
+        address = f"ws://{self.address}/_stcore/stream"
+        return connect(
+            address, subprotocols=[Subprotocol("streamlit")], max_size=None, ping_interval=None
+        )
+
+    async def load(self) -> None:
+        """Load a page of the sample, click once, and leave."""
+        self.page, self.states = "", {}
+        async with self.connection() as self.socket:
+            await self.rerun()
+            await self.click()
+
     async def run(self, ready: asyncio.Event, minutes: float) -> None:
         """Open the data, wait for the others, and click until the time is over."""
-        address = f"ws://{self.address}/_stcore/stream"
-        async with connect(
-            address, subprotocols=[Subprotocol("streamlit")], max_size=None, ping_interval=None
-        ) as self.socket:
+        async with self.connection() as self.socket:
             await self.rerun()
             self.page = next(page for page in self.pages if page)
             await self.upload()
@@ -206,6 +217,16 @@ async def watch(process: int, sizes: list[int]) -> None:
         await asyncio.sleep(3)
 
 
+async def reload(process: int, port: int, loads: int) -> None:
+    """Load pages of the sample two at a time, each in a session of its own; print the memory."""
+    readers = [Reader(number, port) for number in range(2)]
+    for done in range(0, loads, 2):
+        await asyncio.gather(*(reader.load() for reader in readers))
+        if done % 50 == 0:
+            print(f"{done + 2} loads: {memory(process)} MB", flush=True)
+    print(dict(sum((reader.seen for reader in readers), Counter[str]())), flush=True)
+
+
 async def read(process: int, port: int, sessions: int, minutes: float) -> None:
     """Let everybody open the data, then click; print what became of it."""
     ready, sizes = asyncio.Event(), list[int]()
@@ -234,6 +255,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--minutes", type=float, default=5)
+    parser.add_argument(
+        "--loads", type=int, default=0, help="of pages of the sample, one after the other"
+    )
     asked = parser.parse_args()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -247,9 +271,11 @@ def main() -> None:
             .read_text(encoding="utf-8")
             .split()
         )
-        asyncio.run(
-            read(int((children or [str(process.pid)])[0]), port, asked.sessions, asked.minutes)
-        )
+        server = int((children or [str(process.pid)])[0])
+        if asked.loads:
+            asyncio.run(reload(server, port, asked.loads))
+        else:
+            asyncio.run(read(server, port, asked.sessions, asked.minutes))
     finally:
         process.terminate()
         process.wait()

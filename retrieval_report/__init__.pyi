@@ -55,6 +55,7 @@ from retrieval_report.metrics.catalogue import (
     RPrecision as RPrecision,
 )
 from retrieval_report.metrics.record import Metric as Metric
+from retrieval_report.reading.label_sets import from_labels as from_labels
 from retrieval_report.reading import (
     read_judgements as read_judgements,
     read_queries as read_queries,

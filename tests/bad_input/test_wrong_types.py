@@ -68,6 +68,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "truncated_lists": (rr.truncated_lists, (FRAME,), {}),
     "shuffled_means": (rr.shuffled_means, (FRAME,), {"metrics": "ap"}),
     "read_rankings": (rr.read_rankings, (FRAME,), {}),
+    "from_labels": (rr.from_labels, ({"a": JUDGEMENTS},), {}),
     "read_judgements": (rr.read_judgements, (JUDGEMENTS,), {}),
     "read_queries": (rr.read_queries, (QUERIES,), {}),
     "read_report": (rr.read_report, (OUT,), {}),
