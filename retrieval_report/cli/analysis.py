@@ -36,7 +36,7 @@ ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
 
 
 @cli.command()
-@data_options
+@data_options()
 @study_options
 @click.option(
     "--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs."
@@ -49,8 +49,11 @@ def compare(
     data: Data, output: Output, baseline: str | None, form: str | None, **settings: Any
 ) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
+    import polars as pl
+
     import retrieval_report as rr
-    from retrieval_report.comparison.verdicts import with_chances
+    from retrieval_report.comparison.pairs import turned
+    from retrieval_report.comparison.verdicts import doubt, with_chances
     from retrieval_report.study.caveats import named_tests, uneven_lengths
     from retrieval_report.study.latex_markdown import Means, latex_table
 
@@ -70,7 +73,11 @@ def compare(
         verdicts = verdicts.filter(
             (verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline)
         )
-    rows = with_chances(_with_verdicts(comparison.filter(policy="expected"), verdicts))
+    # A baseline is model B whatever its name, and the least certain pairs come first.
+    rows = turned(verdicts, pl.col("model_a").eq_missing(baseline))
+    rows = rows.with_columns(difference=pl.col("value_a") - pl.col("value_b"))
+    measure = pl.struct("metric", "cutoff").rle_id()
+    rows = with_chances(rows.sort(measure, doubt, maintain_order=True))
     shown = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
     tests = named_tests(comparison)
     texts = [
@@ -90,7 +97,7 @@ def compare(
 
 
 @cli.command()
-@data_options
+@data_options()
 @depths_option
 @options("relevant_from", *ROW_RULES, "decimals", "truncated")
 @output_options("profile.csv, hints.csv and, with judgements, coverage.csv")
@@ -125,7 +132,7 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
 
 
 @cli.command()
-@data_options
+@data_options()
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
 @click.option("--systems", metavar="NAME,…", help="Only these systems, such as trec_eval,ranx.")
 @click.option(
@@ -163,7 +170,7 @@ def audit(
 
 
 @cli.command()
-@data_options
+@data_options()
 @options("no_relevant", *ROW_RULES, "relevant_from", "naive_order")
 @output_options("recall_curve.csv")
 @explains("recall_curve", "recall", "value")
@@ -250,28 +257,3 @@ def _tell_silent(systems: Sequence[str], table: pl.DataFrame, settings: Mapping[
             )
         names = ", ".join(str(metric) for metric, _ in requests)
         click.echo(f"{system} prints nothing for {names} at these cutoffs: {reason}.", err=True)
-
-
-def _with_verdicts(rows: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Put the verdict beside each pair, whichever of its models is named first; the least certain
-    pairs come first.
-    """
-    import polars as pl
-
-    from retrieval_report.comparison.verdicts import doubt
-
-    # A baseline is model_b whatever its name; verdicts order the models alphabetically.
-    pair = (pl.min_horizontal("model_a", "model_b"), pl.max_horizontal("model_a", "model_b"))
-    keys = ["model_a", "model_b", "metric", "cutoff"]
-    known = verdicts.select(*keys, "verdict")
-    measure = pl.struct("metric", "cutoff").rle_id()
-    joined = rows.join(
-        known,
-        left_on=[*pair, pl.col("metric"), pl.col("cutoff")],
-        right_on=keys,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-        coalesce=False,
-    )
-    return joined.select(*rows.columns, "verdict").sort(measure, doubt, maintain_order=True)

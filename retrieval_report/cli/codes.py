@@ -11,10 +11,10 @@ import click
 
 from retrieval_report.cli.engines import watched
 from retrieval_report.cli.files import (
+    Data,
     Output,
-    file_options,
+    data_options,
     output_options,
-    read_judgements,
     tell_written,
 )
 from retrieval_report.cli.group import cli
@@ -35,10 +35,7 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     default="any",
     help="Items are relevant if they share any class, or graded by the number of shared classes.",
 )
-@click.option(
-    "--judgements", metavar="FILE", help="Relevance per query and item, instead of labels."
-)
-@file_options("judgement_columns", "negative")
+@data_options("judgements", "judgement_columns", "negative")
 @click.option(
     "--bits", type=int, help="Number of bits of packed codes; without it, every column is a bit."
 )
@@ -56,9 +53,7 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 @output_options(
     "counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv"
 )
-def codes(
-    query: str, items: tuple[str, ...], judgements: str | None, output: Output, **settings: Any
-) -> None:
+def codes(query: str, items: tuple[str, ...], data: Data, output: Output, **settings: Any) -> None:
     """Score the codes of QUERY.npz against those of any number of ITEM.npz files, read one at a
     time.
 
@@ -68,8 +63,8 @@ def codes(
     """
     from retrieval_report.cli.code_scores import codes_command
 
-    output.check([query, *items, judgements], *WRITTEN)
-    judged = read_judgements(judgements)
+    output.check([query, *items, data.judgements], *WRITTEN)
+    judged = data.read_judgements()
     result = codes_command(query, items, judgements=judged, progress=watched(), **settings)
     frames = dict(zip(WRITTEN, result, strict=True))
     files = output.write({name: frame for name, frame in frames.items() if frame is not None})

@@ -14,8 +14,6 @@ from retrieval_report.cli.files import (
     Output,
     no_rows,
     read_costs,
-    read_judgements,
-    read_queries,
 )
 from retrieval_report.cli.settings import SETTINGS, check, settled
 from retrieval_report.contracts.arguments import Named
@@ -87,7 +85,7 @@ def on_disk(task: Task) -> Scored:
     folder = task.folder(*FILES)
     kept = folder / "scores.parquet.parts" if folder is not None and task.resume else None
     check(**task.settings)
-    queries, judgements = read_queries(task.data.queries), read_judgements(task.data.judgements)
+    queries, judgements = task.data.read_queries(), task.data.read_judgements()
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
     rr.summarise(
         nothing, queries=queries, average=task.average

@@ -54,19 +54,8 @@ def _columns(text: str) -> dict[str, str]:
     return columns
 
 
-def _keep(context: click.Context, option: click.Parameter, value: object) -> None:
-    """Store how judgements and queries are read for the functions that read them."""
-    if value is not None:
-        context.meta[f"{__name__}.{option.name}"] = value
-
-
-_kept: Named = {"expose_value": False, "callback": _keep}
 _named: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
-READING = (
-    "judgement_columns",
-    "query_columns",
-    "negative",
-)  # looked up by `read_judgements` and `read_queries`
+READING = ("judgement_columns", "query_columns", "negative")  # what Spark does not take
 FILES = {
     "rankings": click.argument("rankings", nargs=-1, required=True, callback=standard_input),
     "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=standard_input,
@@ -78,13 +67,12 @@ FILES = {
     "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]),
                  help="What names TREC runs; default: their files, or their tags if these are "
                       "distinct and telling."),
-    "judgement_columns": click.option("--judgement-columns", **_kept, **_named,
+    "judgement_columns": click.option("--judgement-columns", **_named,
                  help="Columns of the judgements: item=docid,relevance=grade."),
-    "query_columns": click.option("--query-columns", **_kept, **_named,
+    "query_columns": click.option("--query-columns", **_named,
                  help="Columns of the queries: query=q_id,label=class."),
-    "negative": click.option("--negative", **_kept, type=click.Choice(["keep", "unjudged"]),
-                 help="Judgements below 0: keep and so refuse them, or treat them as not judged; "
-                      "default: keep."),
+    "negative": click.option("--negative", type=click.Choice(["keep", "unjudged"]), default="keep",
+                 help="Judgements below 0: keep and so refuse them, or treat them as not judged."),
 }  # fmt: skip
 
 
@@ -109,7 +97,7 @@ def _gathered(command: Command, name: str, record: type) -> Command:
 
     @wraps(command)
     def taking(**given: Any) -> Any:
-        own = {part.name: given.pop(part.name) for part in fields(record)}
+        own = {part.name: given.pop(part.name) for part in fields(record) if part.name in given}
         return command(**given, **{name: record(**own)})
 
     return taking
@@ -119,11 +107,14 @@ def _gathered(command: Command, name: str, record: type) -> Command:
 class Data:
     """The files of a command that scores rankings, and how they are read."""
 
-    rankings: Sequence[str]
-    judgements: str | None
-    queries: str | None
+    rankings: Sequence[str] = ()
+    judgements: str | None = None
+    queries: str | None = None
     columns: dict[str, str] | None = None
     name_by: str | None = None
+    judgement_columns: dict[str, str] | None = None
+    query_columns: dict[str, str] | None = None
+    negative: str = "keep"
 
     @property
     def paths(self) -> list[str | None]:
@@ -135,14 +126,14 @@ class Data:
         import retrieval_report as rr
 
         data: Named = {
-            "queries": read_queries(self.queries),
+            "queries": self.read_queries(),
             "rankings": step(
                 "read",
                 lambda: rr.read_rankings(
                     list(self.rankings), columns=self.columns, name_by=self.name_by
                 ),
             ),
-            "judgements": read_judgements(self.judgements),
+            "judgements": self.read_judgements(),
         }
         if not data[
             "rankings"
@@ -150,10 +141,35 @@ class Data:
             raise no_rows(self.rankings)
         return data
 
+    def read_judgements(self) -> Any:
+        """Read the judgements, if there are any."""
+        from retrieval_report.reading import read_judgements as read
 
-def data_options(command: Command) -> Command:
-    """Add RANKINGS and all options about files to a command, which takes them as ``data``."""
-    return file_options(*FILES)(_gathered(command, "data", Data))
+        return self._read(read, self.judgements, "judgement_columns", negative=self.negative)
+
+    def read_queries(self) -> Any:
+        """Read the queries, if there are any."""
+        from retrieval_report.reading import read_queries as read
+
+        return self._read(read, self.queries, "query_columns")
+
+    def _read(self, read: Callable[..., Any], path: str | None, option: str, **how: Any) -> Any:
+        """Read a file, if one was named; errors name the option for its columns, since --columns is
+        for the rankings.
+        """
+        if path is None:
+            return None
+        try:
+            return read(path, columns=getattr(self, option), **how)
+        except ColumnError as error:
+            raise ColumnError(re.sub(r"\bcolumns=", f"{option}=", str(error))) from error
+
+
+def data_options(*names: str) -> Addition:
+    """Add some arguments and options about files to a command, or all of them; it takes them as
+    ``data``.
+    """
+    return lambda command: file_options(*(names or FILES))(_gathered(command, "data", Data))
 
 
 def no_rows(rankings: Sequence[str]) -> DataError:
@@ -244,43 +260,8 @@ def tell_written(files: Iterable[str | Path]) -> None:
         click.echo("\n".join(["", *lines]))
 
 
-def _given(name: str) -> Any:
-    return click.get_current_context().meta.get(f"{__name__}.{name}")
-
-
-def given_reading_options() -> list[str]:
-    """Return the reading options that were given."""
-    return [f"--{name.replace('_', '-')}" for name in READING if _given(name)]
-
-
 def read_costs(path: str | None) -> Any:
     """Read the table of costs; return None if none was named."""
     from retrieval_report.reading.readers import read_costs as read
 
     return None if path is None else read(path)
-
-
-def read_judgements(path: str | None) -> Any:
-    """Read the judgements in a file, as the options say."""
-    from retrieval_report.reading import read_judgements as read
-
-    return _read(read, path, "judgement_columns", negative=_given("negative") or "keep")
-
-
-def read_queries(path: str | None) -> Any:
-    """Read the queries in a file, as the options say."""
-    from retrieval_report.reading import read_queries as read
-
-    return _read(read, path, "query_columns")
-
-
-def _read(read: Callable[..., Any], path: str | None, option: str, **how: Any) -> Any:
-    """Read a file, if one was named; errors name the option for its columns, since --columns is for
-    the rankings.
-    """
-    if path is None:
-        return None
-    try:
-        return read(path, columns=_given(option), **how)
-    except ColumnError as error:
-        raise ColumnError(re.sub(r"\bcolumns=", f"{option}=", str(error))) from error

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from retrieval_report.cli.files import FILES, file_options, read_judgements, read_queries
+from retrieval_report.cli.files import FILES, Data, data_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options, setting
 from retrieval_report.contracts.errors import OutputError
@@ -29,7 +29,7 @@ Exit codes:
 @cli.command(epilog=EXITS)
 @click.argument("baseline")
 @click.argument("candidate")
-@file_options(*(name for name in FILES if name != "rankings"))
+@data_options(*(name for name in FILES if name != "rankings"))
 @click.option(
     "--measure",
     "--metrics",
@@ -66,10 +66,7 @@ Exit codes:
 def gate(
     baseline: str,
     candidate: str,
-    judgements: str | None,
-    queries: str | None,
-    columns: dict[str, str] | None,
-    name_by: str | None,
+    data: Data,
     as_json: bool,
     junit: str | None,
     markdown: str | None,
@@ -91,16 +88,16 @@ def gate(
     ]
     targets = [path for path, _ in texts]
     files = baseline, candidate
-    refuse_inputs(targets, [Path(path) for path in (*files, judgements, queries) if path])
+    refuse_inputs(targets, [Path(path) for path in (*files, *data.paths) if path])
     if len({target.resolve() for target in targets}) < len(targets):
         raise OutputError(
             f"cannot write to '{targets[-1]}' twice: --junit and --markdown must be different files"
         )
     short = Path(baseline).name, Path(candidate).name
     names = short if short[0] != short[1] else files
-    data = {"queries": read_queries(queries), "judgements": read_judgements(judgements)}
-    runs = read_each(files, columns=columns, name_by=name_by)
-    found = rr.gate(runs[0], runs[1], **data, names=names, **settings)
+    beside = {"queries": data.read_queries(), "judgements": data.read_judgements()}
+    runs = read_each(files, columns=data.columns, name_by=data.name_by)
+    found = rr.gate(runs[0], runs[1], **beside, names=names, **settings)
     models = [str(run["model"][0]) for run in runs]
     if models[0] != models[1]:  # errors speak of files, results of models
         found = replace(found, baseline=models[0], candidate=models[1])

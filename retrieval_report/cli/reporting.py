@@ -26,7 +26,7 @@ ALSO = ["segments", "no_worse", "costs"]
 
 
 @cli.command()
-@data_options
+@data_options()
 @study_options
 @question_options
 @click.option(
@@ -93,7 +93,7 @@ def _relative(word: str) -> str:
 
 
 @cli.command()
-@data_options
+@data_options()
 @study_options
 @question_options
 @output_options("leaderboard.csv and one file for every other question")

@@ -12,16 +12,17 @@ import click
 
 from retrieval_report.cli.engines import Engine, Task, in_memory, on_disk, on_spark
 from retrieval_report.cli.files import (
+    READING,
     Data,
     Output,
     data_options,
-    given_reading_options,
     output_options,
     tell_written,
 )
 from retrieval_report.cli.group import EXAMPLES, cli
 from retrieval_report.cli.settings import average_option, like_option, options, settled
 from retrieval_report.cli.streams import json_option, print_json
+from retrieval_report.cli.wording import option
 from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import check_writable_folder, made
@@ -33,7 +34,7 @@ ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_
 
 
 @cli.command(epilog=EXAMPLES)
-@data_options
+@data_options()
 @options()
 @like_option
 @average_option
@@ -75,10 +76,10 @@ def evaluate(
     over all orders of tied items with its standard deviation, and the lowest and highest that any
     order can give.
     """
-    if engine == "spark" and given_reading_options():
+    own = [name for name in READING if getattr(data, name) not in (None, "keep")]
+    if engine == "spark" and own:
         raise click.UsageError(
-            f"{given_reading_options()[0]} does not work with --engine spark: rename the columns "
-            "of the files"
+            f"{option(own[0])} does not work with --engine spark: rename the columns of the files"
         )
     settings = settled(settings)
     if "like" in settings and engine != "memory":
