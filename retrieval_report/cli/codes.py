@@ -59,7 +59,8 @@ def codes(query: str, items: tuple[str, ...], data: Data, output: Output, **sett
 
     A file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels`` (class ids or
     multi-hot) and ``ids``; .npy files hold only codes. A second table scores the items within a
-    Hamming radius; it is left out with --depth, which may omit items within the radius.
+    Hamming radius; it is left out with --depth, which may omit items within the radius. Judgements
+    take the place of labels.
     """
     from retrieval_report.cli.code_scores import codes_command
 

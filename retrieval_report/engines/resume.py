@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import warnings
 import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,7 +18,6 @@ import polars as pl
 
 from retrieval_report.contracts.errors import OutputError, ParameterError
 from retrieval_report.contracts.options import Options
-from retrieval_report.contracts.warning import warn
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.engines.score_parts import Keep, Work
 from retrieval_report.metrics.parsing import Requests
@@ -85,34 +83,23 @@ def keeping(
 
 
 def _scored(path: Path, work: Callable[[], ListScores]) -> ListScores:
-    """Return the scores stored in a file, or compute and store them. Warnings are raised again."""
+    """Return the scores stored in a file, or compute and store them."""
     with suppress(
         OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile
     ):  # missing, or the disk damaged it
         return _load(path)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        scores = work()
-    _save(path, scores, [str(warning.message) for warning in caught])
-    return _load(path)
-
-
-def _save(path: Path, scores: ListScores, messages: Sequence[str]) -> None:
-    buffer = io.BytesIO()
+    scores, buffer = work(), io.BytesIO()
     arrays: dict[str, Any] = {name: getattr(scores, name) for name in ARRAYS}
     arrays |= {name: np.frombuffer(_ipc(getattr(scores, name)), np.uint8) for name in FRAMES}
-    np.savez(buffer, warnings=np.array(messages, np.str_), **arrays)
+    np.savez(buffer, **arrays)
     write_files({path: buffer.getvalue()})
+    return scores
 
 
 def _load(path: Path) -> ListScores:
     with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as kept:
         frames = [pl.read_ipc_stream(kept[name].tobytes()) for name in FRAMES]
-        scores = ListScores(frames[0], frames[1], *(kept[name] for name in ARRAYS))
-        messages = kept["warnings"].tolist()
-    for message in messages:
-        warn(message)
-    return scores
+        return ListScores(frames[0], frames[1], *(kept[name] for name in ARRAYS))
 
 
 def _ipc(frame: pl.DataFrame) -> bytes:

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -168,25 +167,6 @@ def test_a_damaged_part_is_scored_again(tmp_path: Path, source: Path) -> None:
     data[len(data) // 2] ^= 4
     second.write_bytes(data)
     assert scored(tmp_path, source, kept) == expected
-
-
-def test_warnings_of_finished_parts_are_given_again(tmp_path: Path) -> None:
-    rows = pl.DataFrame(
-        {"query": ["p ", "p", "q", "q"], "item": list("abab"), "distance": [1, 2, 1, 2]}
-    )
-    rows.with_columns(relevance=1).write_parquet(tmp_path / "run.parquet")
-    given = []
-    for _ in range(2):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            rr.evaluate_to(
-                tmp_path / "scores.parquet", tmp_path / "run.parquet", resume=tmp_path / "kept"
-            )
-        given.append(
-            [(str(warning.message), warning.category, warning.filename) for warning in caught]
-        )
-    assert given[0] == given[1] != []
-    assert given[0][0][1:] == (rr.RetrievalReportWarning, __file__)
 
 
 def test_the_command_line_removes_the_parts_once_the_results_are_written(
