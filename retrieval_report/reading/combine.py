@@ -13,7 +13,6 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import repeated, some
 from retrieval_report.contracts.errors import ColumnError, FileError
-from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.ids import spelt_otherwise
 from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import base_name
@@ -124,33 +123,12 @@ def name_runs(parts: Sequence[Part], name_by: str | None) -> list[Part]:
     Without ``name_by`` they are named by their files, as tables without a column ``model`` are.
     Tags are used if nothing else is named by its file, every file has its own, and none is one of
     `PLACEHOLDERS`; also of a single file of several runs.
-
-    Raises
-    ------
-    FileError
-        With ``name_by="tag"``, if files carry one tag and rank the same query.
     """
     tagged = [part for part in parts if part.tagged]
-    if not tagged or name_by == "file":
-        return [by_file(part) if part.tagged else part for part in parts]
-    if name_by is None and _named_by_tags(parts, tagged):
+    if name_by == "tag" or (name_by is None and _named_by_tags(parts, tagged)):
         return list(parts)
-    shared = _shared_tags(tagged).rows() if len(tagged) > 1 else []
-    for tag, query, files in shared:
-        both = f"{tagged[files[0]].path} and {tagged[files[1]].path}"
-        if name_by is not None and query is not None:
-            raise FileError(
-                f"{both} both carry the tag {tag!r} and rank query {query!r}; give the runs "
-                "different tags, or name them by file: name_by='file'"
-            )
-        if name_by is None and query is None:
-            warn(
-                f"{both} carry the tag {tag!r} and share no query: each is a model of its own, "
-                "named after its file; name_by='tag' makes them one"
-            )
-    if name_by == "tag":
-        return list(parts)
-    return [_by_file_and_tag(part) if part.tagged else part for part in parts]
+    name = by_file if name_by == "file" else _by_file_and_tag
+    return [name(part) if part.tagged else part for part in parts]
 
 
 def by_file(part: Part) -> Part:
@@ -175,24 +153,6 @@ def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
         return True
     others = any(part.name is not None for part in parts)
     return not others and not repeated(tags) and PLACEHOLDERS.isdisjoint(map(str.casefold, tags))
-
-
-def _shared_tags(parts: Sequence[Part]) -> pl.DataFrame:
-    """Return tags of several files: the tag, a query that two of them rank, if there is one, and
-    the files.
-    """
-    lists = pl.concat(
-        part.frame.select("model", "query", file=pl.lit(index)).unique(maintain_order=True)
-        for index, part in enumerate(parts)
-    )
-    again = pl.col("query").is_duplicated().over("model")
-    return (
-        lists.with_columns(again=again)
-        .sort("again", descending=True, maintain_order=True)
-        .group_by("model", maintain_order=True)
-        .agg(pl.col("query").filter("again").first(), pl.col("file").unique(maintain_order=True))
-        .filter(pl.col("file").list.len() > 1)
-    )
 
 
 def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:

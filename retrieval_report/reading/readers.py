@@ -95,9 +95,7 @@ def read_rankings(
     Warns
     -----
     RetrievalReportWarning
-        A text file does not end with a newline, so it may have been truncated; TREC files with one
-        tag, which are named after their files, share no query, so they may be pieces of one run; or
-        distances decrease in search results.
+        A text file does not end with a newline, so it may have been truncated.
 
     Notes
     -----

@@ -14,6 +14,7 @@ from retrieval_report.contracts.errors import (
     ParameterError,
     RetrievalReportWarning,
 )
+from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.reading.readers import read_each
 
@@ -98,11 +99,7 @@ def test_a_score_can_be_declared_a_distance(tmp_path: Path) -> None:
 def test_files_with_one_tag_and_no_shared_query_may_be_pieces_of_a_run(tmp_path: Path) -> None:
     write(tmp_path / "a.run", "q1 Q0 a 1 1 t\n")
     write(tmp_path / "b.run", "q2 Q0 a 1 1 t\n")
-    with pytest.warns(
-        RetrievalReportWarning,
-        match=r"a.run and .*b.run carry the tag 't' and share no query: each",
-    ):
-        assert read_rankings(tmp_path)["model"].to_list() == ["a", "b"]
+    assert read_rankings(tmp_path)["model"].to_list() == ["a", "b"]
     joined = read_rankings(tmp_path, name_by="tag")
     assert joined.rows() == [("t", "q1", "a", 1, 0), ("t", "q2", "a", 1, 1)]
 
@@ -147,12 +144,11 @@ def test_a_model_column_or_folder_names_its_file_whatever_names_the_others(tmp_p
     assert read_rankings(tmp_path)["model"].to_list() == ["bm25", "ours", "lsh"]
 
 
-def test_one_tag_cannot_name_two_runs_of_a_query(tmp_path: Path) -> None:
+def test_one_tag_cannot_name_two_runs_of_an_item(tmp_path: Path) -> None:
     write(tmp_path / "a.run", "q1 Q0 a 1 1 Anserini\n")
-    write(tmp_path / "b.run", "q0 Q0 a 1 1 Anserini\nq1 Q0 b 1 1 Anserini\n")
-    clash = r"a.run and .*b.run both carry the tag 'Anserini' and rank query 'q1'"
-    with pytest.raises(FileError, match=clash):
-        read_rankings(tmp_path, name_by="tag")
+    write(tmp_path / "b.run", "q0 Q0 a 1 1 Anserini\nq1 Q0 a 1 1 Anserini\n")
+    with pytest.raises(DataError, match="2 rows repeat another's model, query, item"):
+        evaluate(read_rankings(tmp_path, name_by="tag"), judgements={"q1": {"a": 1}})
     with pytest.raises(ParameterError, match="name_by: 'files' is not one of"):
         read_rankings(tmp_path, name_by="files")
 
