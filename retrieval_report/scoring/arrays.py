@@ -169,9 +169,9 @@ def lists_from_rows(
     *,
     naive: bool,
     workers: int,
-) -> tuple[Lists, Lists | None, Integers]:
-    """Return lists with their true ties, if asked lists in which every row is its own tie, in the
-    order received, and the key of every tie.
+) -> tuple[Lists, Codes | None, Integers]:
+    """Return lists with their true ties, if asked the grades of the rows, nearest first and in the
+    order received where they tie, and the key of every tie.
 
     ``count`` of length 0 means that every row is one item.
     """
@@ -206,7 +206,7 @@ def lists_from_rows(
         np.concatenate([cell_items[part] for part in cells]),
     )
     keys = np.concatenate([tie_key[part] for part in ties])
-    return lists, singles(work, order) if naive else None, keys
+    return lists, order if naive else None, keys
 
 
 def singles(row_start: Integers, grade: Codes) -> Lists:
@@ -218,13 +218,18 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
     """Return lists with every tie in its best or worst order: cells become ties, high or low grades
     first.
     """
-    first = lists.tie[lists.start]
-    own = np.arange(lists.grade.size + 1)
-    if not best:
-        return Lists(first, own, lists.grade, lists.items)
     cells = np.diff(lists.tie)
-    turned = np.repeat(lists.tie[:-1] + lists.tie[1:] - 1, cells) - own[:-1]
-    return Lists(first, own, lists.grade[turned], lists.items[turned])
+    mixed = np.flatnonzero(cells > 1)
+    if not mixed.size:
+        return lists
+    start, grade, items = lists.tie[lists.start], lists.grade, lists.items
+    if best:
+        number, grade, items = cells[mixed], grade.copy(), items.copy()
+        before = np.repeat(lists.tie[mixed] - np.cumsum(number) + number, number)
+        own = np.arange(before.size) + before
+        turned = np.repeat(lists.tie[mixed] + lists.tie[mixed + 1] - 1, number) - own
+        grade[own], items[own] = grade[turned], items[turned]
+    return Lists(start, np.arange(grade.size + 1), grade, items)
 
 
 def sums(values: Integers, start: Integers) -> Integers:

@@ -81,6 +81,7 @@ class Judged:
         None  # all the lists, which tell whether these were truncated; None: these are all
     )
     warned: set[str] = field(default_factory=set, repr=False, compare=False)
+    ties: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def warn(self, message: str) -> None:
         """Warn, unless these rows caused the same warning before, under another policy for

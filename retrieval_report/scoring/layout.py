@@ -122,7 +122,6 @@ class Items(NamedTuple):
     """The items retrieved, with distances and relevances as the options define them."""
 
     frame: pl.DataFrame  # distances rounded
-    key: Integers  # equal where distances are equal, small where they are near
     grade: Codes  # 0 of items beyond the threshold
     far: Bools  # lists that have such items
 
@@ -143,28 +142,37 @@ def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
 def items_of(judged: Judged, options: Options) -> Items:
     """Round distances as the options say, and treat items beyond the threshold as not relevant."""
     frame, order = rounded(judged.retrieved, options), judged.order
-    key = arrays.order_keys(frame[order], falling=order == "score")
     if options.distance_threshold is None:
-        return Items(frame, key, judged.grade_index, np.zeros(judged.lists.height, np.bool_))
+        return Items(frame, judged.grade_index, np.zeros(judged.lists.height, np.bool_))
     beyond = frame.select(pl.col(order) > options.distance_threshold).to_series().to_numpy()
     grade = np.where(beyond, np.int32(0), judged.grade_index)  # grade 0 is always the first
-    return Items(frame, key, grade, judged.rows.sums(beyond.astype(np.int64)) > 0)
+    return Items(frame, grade, judged.rows.sums(beyond.astype(np.int64)) > 0)
 
 
-def ties_of(judged: Judged, items: Items, options: Options) -> tuple[Lists, Lists | None, Integers]:
+def ties_of(
+    judged: Judged, items: Items, options: Options, *, falling: bool
+) -> tuple[Lists, Lists | None, Integers]:
     """Return the lists of ties, those of rows if the options ask for them, and the key of every
-    tie.
+    tie: equal where distances are equal, small where they are near (``falling``: where scores are
+    high). The ties of the last rules are kept, because every analysis of these rows asks for them.
     """
-    counted = "count" in items.frame.columns
-    return arrays.lists_from_rows(
-        judged.rows,
-        items.key,
-        items.grade,
-        items.frame["count"].to_numpy() if counted else np.empty(0, np.int64),
-        judged.grades.size,
-        naive="naive" in options.policies,
-        workers=options.workers,
-    )
+    rules = options.decimals, options.distance_threshold, falling
+    naive, frame = "naive" in options.policies, items.frame
+    found = judged.ties.get(rules)
+    if found is None or (naive and found[1] is None):
+        judged.ties.clear()
+        found = judged.ties[rules] = arrays.lists_from_rows(
+            judged.rows,
+            arrays.order_keys(frame[judged.order], falling=falling),
+            items.grade,
+            frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64),
+            judged.grades.size,
+            naive=naive,
+            workers=options.workers,
+        )
+    ties, order, keys = found
+    each = arrays.singles(judged.rows.work, order) if naive and order is not None else None
+    return ties, each, keys
 
 
 def lay_out(judged: Judged, options: Options) -> Prepared:
@@ -199,7 +207,7 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     items = items_of(judged, options)
     names, grades, frame, far = judged.lists.select(KEYS), judged.grades, items.frame, items.far
     relevant_grade = is_relevant(grades, options.relevant_from)
-    ties, each, keys = ties_of(judged, items, options)
+    ties, each, keys = ties_of(judged, items, options, falling=judged.order == "score")
     retrieved = arrays.ideal_lists(ties, None, grades.size)
     pool = _pool(judged, frame, options)
     cells, is_pool = _cells(judged, pool), pool is not None or judged.whole.pooled

@@ -120,8 +120,7 @@ def _counted(judged: Judged) -> pl.DataFrame:
     """Count the items of every list, distance and relevance."""
     options = Options(policies="expected")
     items, frame = items_of(judged, options), judged.retrieved
-    rising = ~items.key if judged.order == "score" else items.key
-    lists, _, keys = ties_of(judged, items._replace(key=rising), options)
+    lists, _, keys = ties_of(judged, items, options, falling=False)
     owner = np.repeat(np.arange(judged.lists.height), np.diff(lists.tie[lists.start]))
     distance = key_values(keys, frame[judged.order], falling=False)
     relevance = pl.Series("relevance", judged.grades[lists.grade])

@@ -68,6 +68,8 @@ class Emulation:
         records: Mapping[Measure, Convention] = MappingProxyType({}),
     ) -> Emulation:
         """Prepare judged rankings; trec_eval and others order ids as text, 10 before 9."""
+        if judged.retrieved.schema["item"] == pl.String:
+            return cls(judged, options, records)
         text = pl.col("item").cast(pl.String)
         known = judged.known.with_columns(text) if "item" in judged.known.columns else judged.known
         rows = judged.retrieved.with_columns(text)
@@ -212,6 +214,18 @@ class Emulation:
             yield part, Options(**{**followed, "truncated": ends, **asked})
 
     def _received(self, rules: Rules, float32: bool) -> list[Judged]:
+        """Return the rows of a system, one record for all systems that receive the same."""
+        level = rules.relevant_from if rules.binary else None
+        seen = Rules(*rules[:3], level, "", ""), float32
+        if seen not in self._parts:
+            self._parts[seen] = self._made(rules, float32)
+        return self._parts[seen]
+
+    @cached_property
+    def _parts(self) -> dict[tuple[Rules, bool], list[Judged]]:
+        return {}
+
+    def _made(self, rules: Rules, float32: bool) -> list[Judged]:
         judged = self._lists if rules.seen == "list" else self.judged
         rows, score = judged.retrieved, pl.col(judged.order)
         if rules.positive == "unretrieved":
