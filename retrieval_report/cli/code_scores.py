@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,11 +55,9 @@ def codes_command(
     if twice := repeated(Path(path).resolve() for path in item_paths):
         raise FileError(f"'{twice[0]}': listed more than once")
     queries = load_codes(query_path)
-    shards = _Shards(item_paths, queries.bits)
-    known = {"query_labels": queries.labels, "query_ids": queries.ids}
-    if options.get("judgements") is not None:
-        known["query_labels"] = None
-        shards.labels = False
+    labelled = options.get("judgements") is None
+    shards = _Shards(item_paths, queries.bits, labelled)
+    known = {"query_labels": queries.labels if labelled else None, "query_ids": queries.ids}
     options["bits"] = options.get("bits") or queries.bits
     try:
         counts = count_codes(np.asarray(queries.codes), iter(shards), **known, **options)
@@ -77,20 +76,23 @@ def codes_command(
     return CodesResult(counts, scores, summarise(scores), radius)
 
 
+@dataclass
 class _Shards:
     """Reader of one item file after the other that knows which one is open."""
 
-    def __init__(self, paths: Sequence[str | PathLike[str]], bits: int | None) -> None:
-        self.paths, self.bits, self.labels = paths, bits, True
-        self.current: str | PathLike[str] = ""
+    paths: Sequence[str | PathLike[str]]
+    bits: int | None
+    labels: bool  # whether they are wanted
+    current: str | PathLike[str] = ""
 
     def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
         for path in self.paths:
             self.current = path
             shard = load_codes(path)
-            if shard.bits is not None and shard.bits != self.bits:
+            if shard.bits not in (None, self.bits):
                 raise FileError(
-                    f"'{path}': codes of {shard.bits} bits where the queries have {self.bits}"
+                    f"'{self.current}': codes of {shard.bits} bits where the queries have "
+                    f"{self.bits}"
                 )
             yield shard.codes, shard.labels if self.labels else None, shard.ids
 

@@ -46,7 +46,7 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
     if not path.is_file():
         raise FileError(f"'{path}': no such file")
     with _foreign(path), path.open("rb") as file:
-        if _is_archive(path, file):
+        if zipfile.is_zipfile(file):
             return _read_archive(path, file)
         beside = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
         labels, ids = (
@@ -74,9 +74,9 @@ def codes_from(name: str, content: bytes, max_bytes: int | None = None) -> CodeF
     """
     path, file = Path(name), io.BytesIO(content)
     with _foreign(path):
-        if _is_archive(path, file):
+        if zipfile.is_zipfile(file):
             return _read_archive(path, file, max_bytes)
-        return CodeFile(np.load(file, allow_pickle=False))
+        return CodeFile(np.lib.format.read_array(file, allow_pickle=False))
 
 
 @contextmanager
@@ -90,17 +90,6 @@ def _foreign(path: Path) -> Iterator[None]:
         raise
     except Exception as error:
         raise FileError(f"'{path}': neither .npz nor .npy: {one_line(error)}") from error
-
-
-def _is_archive(path: Path, file: BinaryIO) -> bool:
-    """Whether it is an archive and no array; other bytes, which NumPy would take for pickled
-    objects, are refused.
-    """
-    begin = file.read(6)
-    file.seek(0)
-    if begin[:2] != b"PK" and begin != b"\x93NUMPY":
-        raise FileError(f"'{path}': neither .npz nor .npy: it begins with {begin!r}")
-    return begin[:2] == b"PK"
 
 
 def _read_archive(path: Path, file: BinaryIO, max_bytes: int | None = None) -> CodeFile:

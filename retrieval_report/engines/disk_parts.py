@@ -44,16 +44,12 @@ class Parts:
         return frame.with_columns(_part_of(len(self.rows), ids))
 
 
-def copied_parts(
-    table: Table, folder: Path, rows_per_part: int, results: int, progress: bool
-) -> Parts:
+def copied_parts(table: Table, folder: Path, rows_per_part: int, results: int) -> Parts:
     """Copy the rows to a folder, by a hash of the query and with their numbers for naive scores.
 
     ``results`` is the number of results per query: with short lists, they need more memory than the
     rows.
     """
-    from tqdm import tqdm
-
     if table.rows > MOST_ROWS:
         raise DataError(
             f"rankings: {table.rows} rows are more than {MOST_ROWS}; score the files in several "
@@ -72,21 +68,12 @@ def copied_parts(
         folder / "copies", key=_part_of(parts, pl.col("query")), include_key=False
     )
     how: dict[str, Any] = {"compression": "lz4", "statistics": False, "row_group_size": COPY_GROUP}
-    with tqdm(
-        total=table.rows, desc="copying", unit="row", unit_scale=True, disable=not progress
-    ) as bar:
-
-        def passed(batch: pl.DataFrame) -> pl.DataFrame:
-            bar.update(batch.height)
-            return batch
-
-        watched = rows.map_batches(passed, schema=schema, streamable=True) if progress else rows
-        try:
-            watched.sink_parquet(target, maintain_order=True, mkdir=True, **how)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise OutputError(
-                f"the rows cannot be copied to the temporary folder '{folder}': {one_line(error)}"
-            ) from error
+    try:
+        rows.sink_parquet(target, maintain_order=True, mkdir=True, **how)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise OutputError(
+            f"the rows cannot be copied to the temporary folder '{folder}': {one_line(error)}"
+        ) from error
     scans = [
         pl.concat(
             [

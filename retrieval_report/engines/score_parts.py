@@ -116,7 +116,7 @@ def scored_parts(
     score_part(table.empty, judged, named, requests, replace(own, truncated=NO), whole)
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
     results *= max(len(whole.models), 1)
-    parts = copied_parts(table, scratch(), rows_per_part, results, options.progress)
+    parts = copied_parts(table, scratch(), rows_per_part, results)
     located = [None if frame is None else parts.locate(frame) for frame in given.values()]
 
     def frames_of(number: int) -> tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]:
@@ -160,7 +160,7 @@ def counted_parts(table: Table, scratch: Scratch, rows_per_part: int) -> Iterato
     if table.rows <= rows_per_part:
         yield from _run(lambda _: count_rows(table.read()), (table.rows,))
         return
-    parts = copied_parts(table, scratch(), rows_per_part, 1, False)
+    parts = copied_parts(table, scratch(), rows_per_part, 1)
     models = table.collect(lambda rows: rows.select("model").unique())["model"].n_unique()
     yield from _run(lambda number: count_rows(parts.read(number), models), parts.rows)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from retrieval_report.contracts.errors import DataError, FileError
+from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
 from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.formats import detect_format, read_form
@@ -20,7 +20,7 @@ from retrieval_report.reading.names import (
     in_order,
     match_columns,
 )
-from retrieval_report.reading.numbers import NULL_TEXTS
+from retrieval_report.reading.numbers import TextTable, as_number
 from retrieval_report.reading.sources import Source, folder_model, open_source
 
 
@@ -86,14 +86,9 @@ def _with_shared(parts: Sequence[Part], kind: Kind) -> list[Part]:
 def costs_from(source: Source) -> pl.DataFrame:
     """Return costs of models: ``model``, and every other column as numbers, null if missing."""
     table = _read_source(source, COSTS, None, None)[1]
-    others = [name for name in table.columns if name != "model"]
-    for text in table.select(pl.col(others).cast(pl.String)):
-        number = text.cast(pl.Float64, strict=False)
-        bad = text.filter(number.is_null() & text.is_not_null() & ~text.is_in(NULL_TEXTS))
-        if len(bad):
-            raise DataError(f"{source.path}: column {text.name!r}: {bad[0]!r} is not a number")
-        table = table.with_columns(number)
-    return table
+    text = pl.exclude("model").cast(pl.String)
+    texts = TextTable(str(source.path), table.select(text), lambda row: row + 2)
+    return table.with_columns(as_number(column, texts) for column in texts.frame)
 
 
 def sources_of(path: object, kind: Kind, max_bytes: int | None = None) -> Iterator[Source]:

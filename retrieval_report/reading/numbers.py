@@ -77,6 +77,11 @@ def parse_values(table: TextTable) -> pl.DataFrame:
     return pl.DataFrame(parsed, height=table.frame.height)
 
 
+def as_number(text: pl.Series, table: TextTable) -> pl.Series:
+    """Return a column of numbers as Float64."""
+    return _parsed(text, "a number", (pl.Float64,), table)
+
+
 def _parsed(
     given: pl.Series, wanted: str, types: Sequence[type[pl.DataType]], table: TextTable
 ) -> pl.Series:

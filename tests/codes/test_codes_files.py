@@ -183,7 +183,7 @@ def broken(folder: Path, name: str) -> Path:
     ("name", "message"),
     [
         ("missing.npz", "no such file"),
-        ("text.npy", "neither .npz nor .npy: it begins with b"),
+        ("text.npy", "neither .npz nor .npy: EOF: reading magic string"),
         ("empty.npz", "neither .npz nor .npy"),
         ("cut.npz", "neither .npz nor .npy"),
         ("cut.npy", "neither .npz nor .npy"),
