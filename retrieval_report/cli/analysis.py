@@ -111,9 +111,9 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     output.check(data.paths, "profile.csv", "hints.csv", "coverage.csv")
     check(metrics=["ap"], cutoffs=cutoffs, **settings)
     given = data.read()
-    table = rr.tie_profile(**given, cutoffs=cutoffs, **settings)
+    table = step("profile", lambda: rr.tie_profile(**given, cutoffs=cutoffs, **settings))
     known = given["judgements"] is not None or "relevance" in given["rankings"].columns
-    hints = rr.tie_hints(**given, **settings) if known else None
+    hints = step("hints", lambda: rr.tie_hints(**given, **settings)) if known else None
     frames = {"profile": table} | ({} if hints is None else {"hints": hints})
     coverage = rr.Study(**given, measures="ap", cutoffs=cutoffs, **settings).coverage
     if coverage.width:
@@ -201,8 +201,10 @@ def similarity(
     import retrieval_report as rr
 
     output.check([first, second], "similarity.csv")
-    one, other = (rr.read_rankings(path, columns=columns) for path in (first, second))
-    found = rr.lists.ranking_similarity(one, other, p=p)
+    one, other = step(
+        "read", lambda: [rr.read_rankings(path, columns=columns) for path in (first, second)]
+    )
+    found = step("similarity", lambda: rr.lists.ranking_similarity(one, other, p=p))
     output.show({"similarity": found.queries}, frame_table(found.mean, f"queries {ALIKE}"))
 
 

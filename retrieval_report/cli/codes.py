@@ -19,6 +19,7 @@ from retrieval_report.cli.files import (
 )
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options
+from retrieval_report.contracts.steps import step
 from retrieval_report.study.terminal import frame_table, summary_table
 from retrieval_report.writing.files import csv_bytes, refuse_inputs, write_files
 
@@ -66,7 +67,8 @@ def codes(query: str, items: tuple[str, ...], data: Data, output: Output, **sett
 
     output.check([query, *items, data.judgements], *WRITTEN)
     judged = data.read_judgements()
-    result = codes_command(query, items, judgements=judged, progress=watched(), **settings)
+    given = {"judgements": judged, "progress": watched(), **settings}
+    result = step("codes", lambda: codes_command(query, items, **given))
     frames = dict(zip(WRITTEN, result, strict=True))
     files = output.write({name: frame for name, frame in frames.items() if frame is not None})
     click.echo(summary_table(result.summary))
@@ -100,6 +102,6 @@ def neighbours(distances: str, indices: str, k: int, epsilon: float, out: str) -
     target = Path(out)
     refuse_inputs([target], map(Path, (distances, indices)))
     lengths, items = (load_codes(path).codes[:] for path in (distances, indices))
-    found = rr.lists.neighbour_judgements(lengths, items, k, epsilon)
+    found = step("neighbours", lambda: rr.lists.neighbour_judgements(lengths, items, k, epsilon))
     write_files({target: csv_bytes(found, raw=True)})
     tell_written([target])

@@ -91,17 +91,20 @@ def on_disk(task: Task) -> Scored:
         nothing, queries=queries, average=task.average
     )  # reports early what the average needs
     with scratch(folder if folder is None or folder.is_dir() else folder.parent) as room:
-        scores = rr.evaluate_to(
-            room() / "scores.parquet",
-            list(task.data.rankings),
-            judgements=judgements,
-            queries=queries,
-            columns=task.data.columns,
-            progress=watched(),
-            resume=kept,
-            **task.settings,
+        scores = step(
+            "parts",
+            lambda: rr.evaluate_to(
+                room() / "scores.parquet",
+                list(task.data.rankings),
+                judgements=judgements,
+                queries=queries,
+                columns=task.data.columns,
+                progress=watched(),
+                resume=kept,
+                **task.settings,
+            ),
         )
-        summary = _summarised(scores, queries, task.average, task.settings)
+        summary = step("summary", lambda: _summarised(scores, queries, task.average, task.settings))
         if summary.is_empty():
             raise no_rows(task.data.rankings)
         notes = _lengths(pl.scan_parquet(scores, glob=False), summary)
@@ -133,7 +136,7 @@ def score(
     import retrieval_report as rr
 
     if "like" in settings:
-        scores = rr.systems.evaluate_like(**data, **settings)
+        scores = step("scored", lambda: rr.systems.evaluate_like(**data, **settings))
     else:
         scores = step("scored", lambda: rr.evaluate(**data, progress=watched(), **settings))
     return scores, rr.summarise(scores, queries=data["queries"], average=average)

@@ -14,6 +14,7 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options, setting
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.options import RULES
+from retrieval_report.contracts.steps import step
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import refuse_inputs, write_files
 
@@ -96,8 +97,8 @@ def gate(
     short = Path(baseline).name, Path(candidate).name
     names = short if short[0] != short[1] else files
     beside = {"queries": data.read_queries(), "judgements": data.read_judgements()}
-    runs = read_each(files, columns=data.columns, name_by=data.name_by)
-    found = rr.gate(runs[0], runs[1], **beside, names=names, **settings)
+    runs = step("read", lambda: read_each(files, columns=data.columns, name_by=data.name_by))
+    found = step("gate", lambda: rr.gate(runs[0], runs[1], **beside, names=names, **settings))
     models = [str(run["model"][0]) for run in runs]
     if models[0] != models[1]:  # errors speak of files, results of models
         found = replace(found, baseline=models[0], candidate=models[1])

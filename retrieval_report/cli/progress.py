@@ -9,6 +9,9 @@ import click
 
 DONE = {
     "read": "read the files",
+    "parts": "scored the files part by part",
+    "codes": "counted and scored the codes",
+    "gate": "compared the runs",
     "judged": "joined rankings and judgements",
     "comparison": "compared the pairs",
     "leaderboard": "ranked the models",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -21,6 +24,34 @@ def test_slow_steps_are_told_on_standard_error_alone(monkeypatch: pytest.MonkeyP
     for beginning in ("read the files in ", "scored ", "compared "):
         assert sum(line.startswith(beginning) for line in lines) >= 1, lines
     assert json.loads(result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("evaluate a.parquet --metrics rr --engine disk", "scored the files part by part"),
+        ("evaluate a.parquet --metrics rr@10 --like ranx", "scored 1 model"),
+        ("profile a.parquet", "computed profile"),
+        ("similarity a.parquet b.parquet", "computed similarity"),
+        ("gate a.parquet b.parquet --metrics rr --margin 0.1", "compared the runs"),
+        ("codes q.npz q.npz --metrics ap", "counted and scored the codes"),
+        ("neighbours d.npy i.npy --k 1", "computed neighbours"),
+    ],
+)
+def test_every_slow_command_says_what_it_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = pl.read_parquet(FILE)
+    for name, model in zip("ab", rows["model"].unique().sort(), strict=False):
+        rows.filter(model=model).write_parquet(f"{name}.parquet")
+    np.savez("q.npz", codes=np.array([[1, -1], [1, 1]]), labels=np.array([0, 1]))
+    np.save("d.npy", np.array([[0.1, 0.2]]))
+    np.save("i.npy", np.array([[4, 5]]))
+    monkeypatch.setattr("retrieval_report.contracts.steps.SLOW", 0.0)
+    result = CliRunner().invoke(cli, command.split())
+    assert result.exit_code in (0, 1), result.output
+    assert any(line.startswith(told) for line in result.stderr.splitlines()), result.stderr
 
 
 def test_quick_steps_are_not_told() -> None:
