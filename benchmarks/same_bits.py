@@ -166,7 +166,7 @@ def analysed(rr: Any, seed: int) -> Iterator[Job]:
     for correction in ("max-t", "holm", "tukey", "bh"):
         of_scores[correction] = partial(rr.compare, correction=correction, resamples=999)
         of_scores[f"board {correction}"] = partial(
-            rr.leaderboard, correction=correction, resamples=999, letters=True
+            rr.leaderboard, correction=correction, resamples=999
         )
     pairs = rr.compare(scores, resamples=999)
     costs = {"m0": 1, "m1": 2, "m2": 4}
@@ -181,7 +181,6 @@ def analysed(rr: Any, seed: int) -> Iterator[Job]:
         ),
         "flips": partial(rr.flips, summary),
         "verdicts": partial(rr.stats.pair_verdicts, pairs),
-        "letters": partial(rr.stats.compact_letters, pairs),
         "agreement": partial(rr.stats.rank_agreement, summary),
         "costs": partial(rr.stats.cost_table, summary, costs),
         "profile": partial(rr.tie_profile, rankings, **given),

@@ -1,7 +1,7 @@
 """Tests, intervals and tables beyond :func:`retrieval_report.compare`; docs/choosing-a-test.md
 helps to choose.
 
-- many models: :func:`compact_letters`, :func:`tie_ranks`, :func:`rank_agreement`,
+- many models: :func:`tie_ranks`, :func:`rank_agreement`,
   :func:`pair_verdicts`;
 - no worse than a baseline: :func:`no_worse`, :func:`detectable_effect`, :func:`queries_needed`, and
   :class:`Gate`, which :func:`retrieval_report.gate` returns;
@@ -19,7 +19,6 @@ from __future__ import annotations
 from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.flips import pair_verdicts, rank_agreement
 from retrieval_report.comparison.gate import Gate
-from retrieval_report.comparison.letters import compact_letters
 from retrieval_report.comparison.noninferiority import detectable_effect, no_worse, queries_needed
 from retrieval_report.comparison.queries import deciding_queries
 from retrieval_report.comparison.segments import compare_by, segment_winners, summarise_by
@@ -28,7 +27,6 @@ from retrieval_report.engines.evaluate import evaluate_with_draws
 
 __all__ = [
     "Gate",
-    "compact_letters",
     "compare_by",
     "cost_table",
     "deciding_queries",

@@ -128,8 +128,7 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     here = at_measure(*study.measures[0])
     others = study.table().drop(study.measure)
     board = board.filter(here).join(others, on="model", how="left", maintain_order="left")
-    letters = ["letters"] * study.also["letters"]
-    shown = " ".join([BOARD, *letters, *others.columns[1:]])
+    shown = " ".join([BOARD, *others.columns[1:]])
     texts = identical_sentence(study.identical)
     texts.append(frame_table(board, shown, by="metric cutoff queries unpaired"))
     texts += uneven_lengths(study.under("expected").scores, study.measures)

@@ -93,8 +93,6 @@ question_options = add_all([
     click.option("--costs", metavar="FILE", help="A table with the columns model and cost, such as "
                                                  "bytes per vector."),
     correction_option,
-    click.option("--letters", is_flag=True, help="Add letters: models that share one do not differ "
-                                                 "significantly."),
 ])  # fmt: skip
 
 

@@ -13,28 +13,23 @@ from retrieval_report.comparison.corrections import (
     family_tests,
     resamples_for,
 )
-from retrieval_report.comparison.letters import letter_columns, letter_texts
 from retrieval_report.comparison.tie_ranks import tie_ranks
 from retrieval_report.comparison.verdicts import TOLERANCE
-from retrieval_report.contracts.arguments import check_flag
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import SCORE, check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
     Grid,
     Pairs,
-    best_first,
     complete_queries,
     measured,
-    paired_mean,
 )
 from retrieval_report.engines.summary import summarise
 from retrieval_report.kernels.lists import Bools, Floats
 
-LEADERBOARD = {name: dtype for name, dtype in schema("leaderboard").items() if name != "letters"}
+LEADERBOARD = schema("leaderboard")
 KEYS = [*SCORE, "model"]
-LETTERS = schema("leaderboard", "letters")
-TESTED = schema("leaderboard", *KEYS, "query_rank_low", "query_rank_high", "unpaired", "letters")
+TESTED = schema("leaderboard", *KEYS, "query_rank_low", "query_rank_high", "unpaired")
 
 
 def leaderboard(
@@ -44,7 +39,6 @@ def leaderboard(
     correction: str = MAX_T,
     alpha: float = 0.05,
     confidence: float = 0.95,
-    letters: bool = False,
     shuffled: object = None,
     resamples: int | None = None,
     seed: int = 0,
@@ -65,9 +59,6 @@ def leaderboard(
         Two models differ significantly if the corrected p of their difference is below it.
     confidence
         Confidence level of the intervals of scores and of the ranks under tie order.
-    letters
-        Whether to add the column ``letters``: models that share one do not differ significantly;
-        see :func:`compact_letters`.
     shuffled
         The result of :func:`shuffled_means`, for ranks under tie order by counting; see
         :func:`tie_ranks`.
@@ -130,7 +121,6 @@ def leaderboard(
     """
     alpha = check_fraction("alpha", alpha)
     check_correction(correction)
-    check_flag("letters", letters)
     given = check_scores(scores)
     grid = Grid.of(given)
     asked = grid.asked(policies)
@@ -151,12 +141,12 @@ def leaderboard(
     for part in asked:
         p = family_tests(part.value, pairs, correction, draws, seed)
         better = _better(part.value, pairs.part(p < alpha * (1 - TOLERANCE)))
-        columns = {"model": grid.models, **_query_ranks(part.value, better, letters=letters)}
+        columns = {"model": grid.models, **_query_ranks(part.value, better)}
         tested.append(measured(columns, part.measure, TESTED))
     summary = summarise(_complete(given), confidence=confidence).drop("value")
     for found in (pl.concat(tested), summary):
         board = board.join(found, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
-    return in_contract(board, LEADERBOARD | (LETTERS if letters else {}))
+    return in_contract(board, LEADERBOARD)
 
 
 def rank_range(source: str, to: str = "–") -> pl.Expr:
@@ -172,21 +162,13 @@ def _complete(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(known == models).then("value").alias("value"))
 
 
-def _query_ranks(value: Floats, better: Bools, *, letters: bool) -> dict[str, object]:
-    """Return the ranks that the tests of all pairs leave open, the letters of every model, and how
-    many queries are left out.
-    """
+def _query_ranks(value: Floats, better: Bools) -> dict[str, object]:
+    """Return the ranks that the tests of all pairs leave open, and how many queries are left out."""
     complete = complete_queries(value)
-    texts = None
-    if letters:
-        order = best_first(paired_mean(value, complete & ~np.isnan(value)))
-        columns = letter_columns((better | better.T)[np.ix_(order, order)])
-        texts = np.array(letter_texts(columns, len(order)))[np.argsort(order)]
     return {
         "query_rank_low": 1 + better.sum(axis=0) if complete.any() else None,
         "query_rank_high": len(value) - better.sum(axis=1) if complete.any() else None,
         "unpaired": int((~complete).sum()),
-        "letters": texts,
     }
 
 

@@ -90,11 +90,11 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
 def check_flag(name: str, value: object) -> bool:
     """Return a truth value of Python or NumPy as Python's; raise a ParameterError for anything else.
 
-    >>> check_flag("letters", np.bool_(True))
+    >>> check_flag("progress", np.bool_(True))
     True
-    >>> check_flag("letters", "no")
+    >>> check_flag("progress", "no")
     Traceback (most recent call last):
-    retrieval_report.ParameterError: letters: 'no' is neither True nor False
+    retrieval_report.ParameterError: progress: 'no' is neither True nor False
     """
     if not isinstance(value, bool | np.bool_):
         raise ParameterError(f"{name}: {value!r} is neither True nor False")

@@ -57,7 +57,6 @@ class Frame(NamedTuple):
 _SHARED = f"""
   interval | text | 95% interval | of the mean under sampling of queries; it does not account for ties
   rank | count | Rank | rank of the model, 1 is best
-  letters | text | Tier | letters; models that share a letter are not significantly different
   model | text | Model | what produced the ranked lists
   query | text id | Query | the query
   metric | text | Metric | the metric with its parameters, without the cutoff

@@ -68,10 +68,6 @@ leaderboard: leaderboard
   query_rank_high | count | Worst by queries | worst rank that they leave open: models − models significantly worse
   queries | | | queries for which all models have a score; all but the tests is computed on them
   unpaired | | | queries left out
-  letters? | | |
-
-letters: stats.compact_letters
-  metric cutoff policy model value letters
 
 tie_ranks: stats.tie_ranks
   metric cutoff policy model value rank

@@ -149,7 +149,7 @@ QUESTIONS = (
         "leaderboard",
         table=Layout(
             "Models, best first",
-            "rank model measure value tie_std letters tie_ranks query_ranks interval",
+            "rank model measure value tie_std tie_ranks query_ranks interval",
         ),
     ),
     Question(

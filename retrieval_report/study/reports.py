@@ -50,8 +50,6 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     correction
         How p-values allow for the number of pairs: "max-t", "holm", "tukey" or "bh"; see
         :func:`compare`.
-    letters
-        Whether the leaderboard shows letters too; see :func:`leaderboard`.
     headline
         The measure of the verdict and the charts, such as "ndcg@10"; by default the first.
     title

@@ -107,8 +107,6 @@ class Study:
     correction
         How p-values allow for the number of pairs, everywhere: "max-t", "holm", "tukey" or "bh";
         see :func:`compare`.
-    letters
-        Whether the leaderboard has letters; see :func:`leaderboard`.
     **options
         All other options of :func:`evaluate` except ``policies``, all of which a study uses; and
         ``columns`` and ``name_by`` of :func:`read_rankings`.
@@ -149,14 +147,13 @@ class Study:
         margin: float | None = None,
         costs: object = None,
         correction: str = MAX_T,
-        letters: bool = False,
         **options: Unpack[StudyOptions],
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         given = {"rankings": rankings, "judgements": judgements, "queries": queries}
         data = Data.read(given, measures, like, {**options})
         draws = Draws(**Options(**data.options).of(DRAWS))
-        self._look(data, View(average, draws, by, baseline, margin, costs, correction, letters))
+        self._look(data, View(average, draws, by, baseline, margin, costs, correction))
 
     def _look(self, data: Data, view: View) -> None:
         """Hold data and a view of it, refusing immediately what could not be answered later."""
@@ -252,8 +249,8 @@ class Study:
         shuffles, seed
             Number and seed of the random orders, as for :func:`evaluate`.
         **settings
-            ``average``, ``by``, ``baseline`` with ``margin``, ``costs``, ``correction``,
-            ``letters``: as for a new study.
+            ``average``, ``by``, ``baseline`` with ``margin``, ``costs``, ``correction``:
+            as for a new study.
 
         Examples
         --------
@@ -330,7 +327,7 @@ class Study:
     @property
     def also(self) -> Named:
         """Settings of further questions: ``by``, ``baseline``, ``margin``, ``costs``,
-        ``correction``, ``letters``.
+        ``correction``.
         """
         names = [name for name in Questions.__annotations__ if name != "average"]
         return {name: getattr(self._view, name) for name in names}
@@ -442,7 +439,6 @@ class Study:
             shuffled=self.shuffled if drawn and "shuffled" in self.policies else None,
             seed=self._view.draws.seed,
             correction=self._view.correction,
-            letters=self._view.letters,
         )
 
     @answer

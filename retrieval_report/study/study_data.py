@@ -216,7 +216,6 @@ class View:
         compare=False
     )  # may be a frame, which has no hash: nothing is remembered by it
     correction: str = MAX_T
-    letters: bool = False
     measures: tuple[Measure, ...] | None = None
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
@@ -248,7 +247,6 @@ class Questions(TypedDict, total=False):
     margin: float | None
     costs: object
     correction: str
-    letters: bool
 
 
 class StudyOptions(ScoringOptions, total=False):

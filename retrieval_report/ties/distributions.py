@@ -93,7 +93,9 @@ def score_distribution(
     if frame.filter(pl.col("model") == check_text("model", model)).is_empty():
         return pl.DataFrame(schema=DISTRIBUTION)
     requests = parse_metrics(metric, cutoff)
-    ((parsed, (at,)),) = requests
+    parsed, (at, *others) = requests[0]
+    if others or len(requests) > 1:
+        raise ParameterError("metric: it takes one metric at one cutoff")
     scoring = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
     only = options_with(scoring, seed=seed, truncated=NO, policies="expected")
     prepared = run_of(judge(frame, **given, options=only), requests, only).prepared

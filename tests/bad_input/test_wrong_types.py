@@ -105,7 +105,6 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
         (FRAME.drop("relevance"), JUDGEMENTS),
         {},
     ),
-    "compact_letters": (rr.stats.compact_letters, (COMPARISON,), {}),
     "compare_by": (rr.stats.compare_by, (SCORES, QUERIES, "label"), {}),
     "summarise_by": (rr.stats.summarise_by, (SCORES, QUERIES, "label"), {}),
     "segment_winners": (rr.stats.segment_winners, (SCORES, QUERIES, "label"), {}),

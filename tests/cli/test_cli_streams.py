@@ -79,13 +79,6 @@ def test_json_holds_the_frames_that_are_printed() -> None:
     assert [tuple(row[name] for name in ranks) for row in board] == study.leaderboard.select(
         ranks
     ).rows()
-    lettered = study.using(letters=True, correction="holm").leaderboard
-    board = loaded(run("leaderboard", "-", "--json", "--letters", "--correction", "holm", *ASKED))[
-        "leaderboard"
-    ]
-    assert [(row["model"], row["letters"]) for row in board] == lettered.select(
-        "model", "letters"
-    ).rows()
     audit = loaded(run("audit", "-", "--json", *ASKED))["audit"]
     assert [row["prints"] for row in audit] == rr.audit(RANKINGS, metrics="ndcg@3, ap@3")[
         "prints"

@@ -100,9 +100,8 @@ def of_models(
     return {
         "compare": comparison,
         "flips": rr.flips(summary, comparison=comparison),
-        "leaderboard": rr.leaderboard(scores, letters=True),
+        "leaderboard": rr.leaderboard(scores),
         "audit": rr.audit(data, **WANTED),
-        "stats.compact_letters": rr.stats.compact_letters(comparison),
         "stats.compare_by": rr.stats.compare_by(scores, QUERIES, "language"),
         "stats.cost_table": rr.stats.cost_table(summary, {"a": 1.0, "b": 2.0}),
         "stats.deciding_queries": rr.stats.deciding_queries(scores, "a", "b"),
