@@ -12,7 +12,7 @@ an unknown number of relevant items, are corrected metric by metric; docs/metric
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -30,7 +30,6 @@ from retrieval_report.scoring.scorer import Given, Scorer, arrange
 Measure = tuple[Metric, int | None]
 DEEP = 2**20  # a larger cutoff counts as the whole list, because no list is extended that far
 BLOCK = 1 << 20  # scores held in memory at a time
-MOST_SEARCHED = 200  # depth down to which the best NDCG with unknown ideals is searched for; beyond it the bound is 1
 
 
 class Completions:
@@ -106,7 +105,7 @@ class Completions:
         """Return the scorer for the highest scores: relevant items first, only as many more as fill
         the top k.
         """
-        scorer = self._scorer(self.fullest, self.fullest, self.near, highest=True)
+        scorer = self._scorer(self.fullest, self.prepared.ties, self.near, highest=True)
         scorer.length = self.retrieved[:, None]
         if not self.own_depth:
             relevant = self.prepared.relevant_grade
@@ -298,38 +297,30 @@ class Completions:
         return np.fmin(result, self._largest(metric, gains))
 
     def _most_ndcg(self, metric: Metric, values: Floats) -> Floats:
-        """Return the highest NDCG if following items enter the ideal; the largest score where no
-        search is made.
+        """Return bounds of the highest NDCG if following items enter the ideal: all that may follow
+        over the ideal of what is known, and at most the largest score.
         """
-        follow, term, ideal = self.following, metric.term, metric.reads.ideals[0]
-        over_list, gains = ideal.over == "list", self._gains(metric)
+        follow, ideal, gains = self.following, metric.reads.ideals[0], self._gains(metric)
         unknown = (
             follow.counted(self.prepared.grades > 0)
-            if over_list
+            if ideal.over == "list"
             else ungraded(self.prepared, follow)
         )
         open_ideal = follow.unlimited | follow.loose | unknown
         if not open_ideal.any():
             return values
         largest = self._largest(metric, gains)
-        if term != ideal.sum:
+        if metric.term != ideal.sum:
             return np.where(open_ideal[:, None], largest, values)
-        search = _search(self, ideal.sum, gains / self.high.unit(term), over_list)
         shown = self.prepared.ties
         own = self._scorer(shown, shown, self.near, highest=True)
         of_ties = own.score([metric], arrange(own.prepared, "best"))[
             metric
         ].value  # what tie order alone can give
-        result = np.where(own.asked > self.before[:, None], values, of_ties)
-        for row in np.flatnonzero(open_ideal).tolist():
-            for column, cutoff in enumerate(self.high.asked[row].tolist()):
-                if cutoff <= self.before[row]:
-                    continue  # this would increase the ideal but not the sum
-                if cutoff > MOST_SEARCHED or gains[0] > 0 or follow.loose[row]:
-                    result[row, column] = largest
-                else:
-                    result[row, column] = search(row, cutoff)
-        return result
+        loose = (follow.loose | bool(gains[0] > 0))[:, None] | (self.high.ideal(ideal) == 0)
+        bound = np.where(loose, np.inf, values)
+        bound = np.where(open_ideal[:, None], np.minimum(bound, largest), values)
+        return np.where(own.asked > self.before[:, None], bound, of_ties)
 
     def _least_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
         """Return the lowest score of a whole list: missing items lie infinitely far away, after
@@ -378,46 +369,6 @@ class Completions:
         scorer.length = np.broadcast_to(np.asarray(length, np.float64), self.before.size)[:, None]
         scorer.cutoff = scorer.length if cutoff is None else np.full((1, 1), float(cutoff))
         return scorer
-
-
-def _search(
-    own: Completions, term: terms.Sum, gains: Floats, over_list: bool
-) -> Callable[[int, int], float]:
-    """Return the search for the best NDCG of a list at a cutoff.
-
-    Items that follow are counted by list and grade: those of the ideal whatever follows, those that
-    can come right after the known positions, and those that may follow and are in the ideal if they
-    do.
-    """
-    prepared, follow = own.prepared, own.following
-    scorer = own._scorer(own.closed, own.closed, (None,), highest=True)
-    unseen = _by_grade(
-        own, Lists(follow.unseen.start, np.arange(follow.unseen.grade.size + 1), *follow.unseen[1:])
-    )
-    shown = _by_grade(own, prepared.retrieved)
-    ideal = shown if over_list else _by_grade(own, prepared.known)
-    front = shown - _by_grade(own, own.closed) + (0 if over_list else unseen)
-    free = np.where(follow.unlimited, DEEP, follow.free)
-    optional = free[:, None] * prepared.relevant_grade + (unseen if over_list else 0)
-    least = 0 * follow.free if over_list else follow.free
-    most = np.where(follow.unlimited, DEEP, follow.free + (unseen.sum(axis=1) if over_list else 0))
-    won = scorer.moments(term, arrange(scorer.prepared, "best")).mean[
-        :, 0
-    ]  # best DCG of the known positions
-
-    def best(row: int, cutoff: int) -> float:
-        head = completions.Head(
-            int(own.before[row]), float(won[row]), int(least[row]), int(most[row])
-        )
-        following = completions.Following(ideal[row], front[row], optional[row], gains)
-        return completions.best_ratio(head, cutoff, following, term.weights.table(MOST_SEARCHED))
-
-    return best
-
-
-def _by_grade(own: Completions, lists: Lists) -> Integers:
-    kinds = own.prepared.grades.size
-    return np.stack([lists.total(np.arange(kinds) == kind) for kind in range(kinds)], axis=1)
 
 
 def _with_grade(prepared: Prepared) -> Prepared:

@@ -21,6 +21,8 @@ from oracles import moments
 from retrieval_report import RetrievalReportWarning, evaluate
 
 GRADES = (1, 2, 3)
+NDCG = [text for text in METRICS if text.startswith("ndcg")]
+OF_LIST = [text for text in NDCG if "ideal=list" in text]  # what follows is in the ideal
 
 
 @st.composite
@@ -37,7 +39,14 @@ def cut_lists(
     return ties, within, sorted({draw(st.integers(1, before + 3)) for _ in range(2)})
 
 
-def check(found: dict[Any, Any], ties: list[list[int]], exactly: bool, **oracle: Any) -> None:
+def check(
+    found: dict[Any, Any],
+    ties: list[list[int]],
+    exactly: bool,
+    bounded: Sequence[str] = (),
+    **oracle: Any,
+) -> None:
+    """Compare with the oracle; the highest scores of metrics ``bounded`` need only be bounds."""
     for (text, cutoff), (_, worst, expected, best) in found.items():
         deep = cutoff is None  # the first R positions, which may be more than three behind
         low, high = completed_extremes(ties, text, cutoff, zeros=5 if deep else 3, **oracle)
@@ -50,7 +59,8 @@ def check(found: dict[Any, Any], ties: list[list[int]], exactly: bool, **oracle:
         assert expected <= best + 1e-12, about
         if exactly:
             assert worst == pytest.approx(float(low), abs=1e-12), about
-            assert best == pytest.approx(float(high), abs=1e-12), about
+            assert text in bounded or best == pytest.approx(float(high), abs=1e-12), about
+            assert text not in bounded or best <= 1 + 1e-12, about
 
 
 @given(cut_lists(), st.lists(st.sampled_from(GRADES), max_size=2))
@@ -66,7 +76,7 @@ def test_with_judgements_bounds_are_the_extremes_over_all_completions(
         judgements=judgements(ties, unseen),
         truncated=word,
     )
-    check(found, ties, True, within=within, unseen=unseen)
+    check(found, ties, True, OF_LIST, within=within, unseen=unseen)
 
 
 @settings(max_examples=30)
@@ -79,7 +89,7 @@ def test_with_binary_relevance_and_n_relevant_they_are_too(
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [total]})
     word = "within_tie" if within else "between_ties"
     found = bounds(frame(ties), (*METRICS, BINARY), cutoffs, queries=queries, truncated=word)
-    check(found, ties, True, within=within, unseen=[1] * more)
+    check(found, ties, True, OF_LIST, within=within, unseen=[1] * more)
 
 
 @settings(max_examples=22)
@@ -94,7 +104,7 @@ def test_with_grades_unknown_they_are_the_extremes_over_all_grades_seen(
     queries = pl.DataFrame({"query": ["q"], "n_relevant": [total]})
     word = "within_tie" if within else "between_ties"
     found = bounds(frame(ties), METRICS, cutoffs, queries=queries, truncated=word)
-    check(found, ties, True, within=within, unknown=unknown)
+    check(found, ties, True, NDCG, within=within, unknown=unknown)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +143,8 @@ def test_no_more_items_enter_the_best_ideal_than_are_missing(zeros: int, more: i
     cutoffs = [zeros + 2 + ahead for ahead in range(3)]
     found = bounds(frame(ties), ["ndcg"], cutoffs, queries=queries, truncated="between_ties")
     unknown = list(itertools.combinations_with_replacement([1, 2], more))
-    check(found, ties, True, within=False, unknown=unknown)
+    check(found, ties, True, ["ndcg"], within=False, unknown=unknown)
+    assert all(best < 0.8 for *_, best in found.values())
 
 
 @settings(max_examples=10)
