@@ -1,8 +1,8 @@
 """Measure how long whole processes take, as a user waits for them: seconds of all processors, seconds
 on the clock, and peak memory.
 
-A workload is a function that yields processes; to add one, write it and name it in ``WORKLOADS``.
-Large data are timed stage by stage by stages.py, each row once, in a process of its own.
+A workload is a function that yields processes, or a row of stages.py, which times large data stage
+by stage, once, in a process of its own. To add one, write it and name it in ``WORKLOADS``.
 Run from the project's folder: ``python benchmarks/latency.py --out benchmarks/latency.md`` (peers
 that are not installed are left out and named).
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import os
 import platform
 import shlex
@@ -18,17 +19,18 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
+import stages
 from peers import rankings, write_trec
-from stages import HEAD, ROWS
 
 RUNS = 5
+PATIENCE = 600  # seconds for one process
 ROOT = Path(__file__).resolve().parent.parent
 OWN = [sys.executable, "-m", "retrieval_report"]
 SUPPRESSED = ["-W", "ignore"]
@@ -41,6 +43,7 @@ class Process(NamedTuple):
 
     what: str
     command: list[str]
+    aim: str = ""
     fresh: bool = False
     environment: dict[str, str] = {}  # noqa: RUF012 - a default that nothing changes
 
@@ -58,16 +61,16 @@ def python(*lines: str) -> list[str]:
     return [sys.executable, *SUPPRESSED, "-c", "\n".join(lines)]
 
 
-def fresh_and_warm(what: str, command: list[str]) -> Iterator[Process]:
-    """Yield a process as the first after installation, and as a later one."""
-    yield Process(f"{what}, first after installation", command, fresh=True)
-    yield Process(what, command)
+def fresh_and_warm(what: str, command: list[str], first: str, later: str) -> Iterator[Process]:
+    """Yield a process as the first after installation, and as a later one, with their aims."""
+    yield Process(f"{what}, first after installation", command, first, fresh=True)
+    yield Process(what, command, later)
 
 
 def command_line(_folder: Path) -> Iterator[Process]:
     """What the command says before it has anything to compute."""
-    yield Process("`retrieval-report --version`", [*OWN, "--version"])
-    yield Process("`retrieval-report --help`", [*OWN, "--help"])
+    yield Process("`retrieval-report --version`", [*OWN, "--version"], "≤ 0.2")
+    yield Process("`retrieval-report --help`", [*OWN, "--help"], "≤ 0.2")
     yield Process("`retrieval-report evaluate --help`", [*OWN, "evaluate", "--help"])
     completing = {
         "_RETRIEVAL_REPORT_COMPLETE": "bash_complete",
@@ -86,17 +89,18 @@ def small(folder: Path) -> Iterator[Process]:
         "import polars as pl, retrieval_report as rr",
         f"rr.evaluate(pl.read_parquet({str(file)!r}))",
     )
-    yield from fresh_and_warm("`rr.evaluate` of 3 000 rows, defaults", python(*evaluate))
-    yield from fresh_and_warm("`retrieval-report evaluate` of them", [*OWN, "evaluate", str(file)])
+    aims = "≤ 0.8", "≤ 0.6"
+    yield from fresh_and_warm("`rr.evaluate` of 3 000 rows, defaults", python(*evaluate), *aims)
+    command = [*OWN, "evaluate", str(file)]
+    yield from fresh_and_warm("`retrieval-report evaluate` of them", command, *aims)
 
 
 def trec(folder: Path) -> Iterator[Process]:
     """A TREC run of a million lines with its judgements."""
     run, qrels = write_trec(folder, 1000)
     command = [*OWN, "evaluate", str(run), "--qrels", str(qrels)]
-    yield from fresh_and_warm(
-        "`retrieval-report evaluate` of a TREC run of 10⁶ rows, defaults", command
-    )
+    what = "`retrieval-report evaluate` of a TREC run of 10⁶ rows, defaults"
+    yield from fresh_and_warm(what, command, "≤ 8", "≤ 1.0, ≤ 200 MiB")
     if importlib.util.find_spec("pytrec_eval"):
         lines = (
             "import pytrec_eval",
@@ -108,31 +112,56 @@ def trec(folder: Path) -> Iterator[Process]:
         yield Process("pytrec_eval: the same file, four measures", python(*lines))
 
 
-def reports(folder: Path) -> Iterator[Process]:
-    """Pages on the samples."""
-    demo = [*OWN, "demo", "--out", str(folder / "report")]
-    yield Process("`make report` (installed): pages on both samples", demo)
-    digits = ROOT / "sample_data/digits"
-    page = [*OWN, "report", str(digits / "rankings.parquet"), "--out", str(folder / "digits")]
-    yield Process("`retrieval-report report` of the digits sample", page)
+def digits(folder: Path) -> Iterator[Process]:
+    """The page on the first sample."""
+    rows = str(ROOT / "sample_data/digits/rankings.parquet")
+    page = [*OWN, "report", rows, "--out", str(folder / "digits")]
+    yield Process("`retrieval-report report` of the digits sample", page, "≤ 6")
 
 
-WORKLOADS: tuple[Callable[[Path], Iterator[Process]], ...] = (command_line, small, trec, reports)
+def demo(folder: Path) -> Iterator[Process]:
+    """Pages on both samples."""
+    pages = [*OWN, "demo", "--out", str(folder / "report")]
+    yield Process("`make report` (installed): pages on both samples", pages, "≤ 8")
+
+
+Workload = Callable[[Path], Iterator[Process]]
+WORKLOADS: tuple[Workload | Callable[[], None], ...] = (
+    command_line,
+    small,
+    trec,
+    stages.trec_again,
+    digits,
+    stages.covid,
+    stages.core17,
+    demo,
+    stages.dashboard,
+    stages.first_start,
+    stages.models,
+    stages.recommenders,
+    stages.vectors,
+    stages.passages,
+    stages.codes,
+    stages.floats,
+)
 
 
 def timed(process: Process, cache: Path) -> Spent:
-    """Run a process; of children it waited for, the time is included."""
+    """Run a process; of children it waited for, the time is included. One that fails took NaN."""
     environment = {**os.environ, **process.environment, "NUMBA_CACHE_DIR": str(cache)}
     start = time.perf_counter()
-    with tempfile.TemporaryFile() as said:
-        running = subprocess.Popen(process.command, env=environment, stdout=said, stderr=said)
-        _, status, used = os.wait4(running.pid, 0)
-        running.returncode = os.waitstatus_to_exitcode(status)
-        wall = time.perf_counter() - start
-        if running.returncode:
-            said.seek(0)
-            raise SystemExit(f"{process.what}:\n{said.read().decode()}")
+    running = subprocess.Popen(
+        process.command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    late = threading.Timer(PATIENCE, running.kill)
+    late.start()
+    _, status, used = os.wait4(running.pid, 0)
+    late.cancel()
+    running.returncode = os.waitstatus_to_exitcode(status)
+    if running.returncode:
+        return Spent(math.nan, math.nan, math.nan)
     unit = 2**20 if sys.platform == "darwin" else 2**10  # kibibytes on Linux, bytes on macOS
+    wall = time.perf_counter() - start
     return Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / unit)
 
 
@@ -152,30 +181,43 @@ def measured(process: Process, runs: int, folder: Path) -> Spent:
 
 def table(only: str, runs: int) -> Iterator[str]:
     """Yield the lines of the table, each as soon as it is measured."""
-    yield "| process | CPU s | wall s | peak MiB |"
-    yield "| --- | --- | --- | --- |"
+    yield stages.HEAD
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
-        (folder / "cache").mkdir()
+        cache = folder / "cache"
+        cache.mkdir()
         for workload in WORKLOADS:
-            if only and only not in workload.__name__:
+            if only not in workload.__name__:
                 continue
-            for process in workload(folder):
-                spent = measured(process, runs, folder / "cache")
-                yield f"| {process.what} | {spent.cpu:.2f} | {spent.wall:.2f} | {spent.memory:.0f} |"
+            if workload in stages.ROWS:
+                yield from staged(workload.__name__, cache)
+                continue
+            for process in cast(Workload, workload)(folder):
+                spent = measured(process, runs, cache)
+                yield stages.line(process.what, spent.cpu, process.aim, spent.wall, spent.memory)
 
 
-def staged(only: str) -> Iterator[str]:
-    """Yield the lines on large data; of a row that fails or is stopped, those of its first stages."""
-    rows = [row.__name__ for row in ROWS if only in ("stages", row.__name__) or not only]
-    if rows:
-        yield f"\n{HEAD}"
-    for row in rows:
-        command = [sys.executable, str(ROOT / "benchmarks/stages.py"), row]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-        yield from done.stdout.splitlines()
-        if done.returncode:
-            yield f"| {row} | ended with code {done.returncode} | | | | |"
+def staged(row: str, cache: Path) -> list[str]:
+    """Return the lines of a row on large data, of one that fails or is stopped those of its first
+    stages; a row that compiled kernels runs again.
+    """
+    while True:
+        known = len(list(cache.rglob("*.nbc")))
+        with subprocess.Popen(
+            [sys.executable, str(ROOT / "benchmarks/stages.py"), row],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as running:
+            late = threading.Timer(PATIENCE, running.kill)
+            late.start()
+            lines = running.communicate()[0].splitlines()
+            late.cancel()
+        if running.returncode:
+            return [*lines, f"| {row}: ended with code {running.returncode} | | | | |"]
+        if known == len(list(cache.rglob("*.nbc"))):
+            return lines
 
 
 def main() -> None:
@@ -190,7 +232,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the table to this Markdown file too")
     arguments = parser.parse_args()
     lines = []
-    for line in chain(table(arguments.only, arguments.runs), staged(arguments.only)):
+    for line in table(arguments.only, arguments.runs):
         print(line, flush=True)
         lines.append(line)
     absent = [name for name in ("pytrec_eval", "ranx") if importlib.util.find_spec(name) is None]
@@ -199,7 +241,11 @@ def main() -> None:
     about += "".join(f", {name} {version(name)}" for name in ("polars", "numpy", "numba"))
     about += f"; not installed: {', '.join(absent)}" if absent else ""
     command = shlex.join(["python", *sys.argv])
-    page = "# How long a user waits\n\nWhole processes, with Python's start and all imports.\n\n"
+    page = (
+        "# How long a user waits\n\nCommands and `python` are whole processes, with Python's start and "
+        "all imports; rows with a colon are stages of one process, each once, with kernels compiled. "
+        "A row without numbers failed.\n\n"
+    )
     page += "\n".join(lines) + f"\n\n{about}. Command: `{command}`\n"
     if arguments.out:
         arguments.out.write_text(page, encoding="utf-8")

@@ -1,33 +1,42 @@
 """Measure large data stage by stage, as a user asks for one thing after the other: seconds of all
 processors, seconds on the clock, and the peak memory of the process.
 
-Every row is a function that runs in a process of its own, with kernels already compiled. Run from
-the project's folder: ``python benchmarks/latency.py --only stages``, which writes them to
-latency.md, or ``python benchmarks/stages.py NAME`` for one. Real runs are read from the folder that
-``RETRIEVAL_REPORT_REAL`` names, and left out without it.
+Every row is a function that latency.py runs in a process of its own; ``python benchmarks/stages.py
+NAME`` runs one alone. Real runs are read from the folder that ``RETRIEVAL_REPORT_REAL`` names, and
+left out without it. A row that wants more memory than there is fails alone.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import resource
+import socket
+import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from peers import write_trec
 
 import retrieval_report as rr
 from retrieval_report.codes import count_codes
 
-HEAD = "| data | stage | CPU s | aim | wall s | peak MiB |\n| --- | --- | --: | --- | --: | --: |"
+HEAD = "| what a user does | CPU s | aim | wall s | peak MiB |\n| --- | --: | --- | --: | --: |"
 EACH_QUERY = 50
+PORT = 8597
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def line(what: str, cpu: float, aim: str, wall: float, peak: float) -> str:
+    return f"| {what} | {cpu:.2f} | {aim} | {wall:.2f} | {peak:.0f} |"
 
 
 @contextmanager
@@ -38,7 +47,26 @@ def stage(data: str, name: str, aim: str = "") -> Iterator[None]:
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     unit = 2**20 if sys.platform == "darwin" else 2**10
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-    print(f"| {data} | {name} | {cpu:.2f} | {aim} | {wall:.2f} | {peak:.0f} |", flush=True)
+    print(line(f"{data}: {name}", cpu, aim, wall, peak), flush=True)
+
+
+def trec_again() -> None:
+    data = "TREC run of 10⁶ rows in a process that is warm"
+    with tempfile.TemporaryDirectory() as folder:
+        run, qrels = write_trec(Path(folder), 1000)
+        rr.evaluate(rr.read_rankings(run), judgements=rr.read_judgements(qrels))
+        with stage(data, "read", "≤ 0.25"):
+            rows, judgements = rr.read_rankings(run), rr.read_judgements(qrels)
+        with stage(data, "`evaluate`, defaults without random orders", "≤ 0.15"):
+            rr.evaluate(rows, judgements=judgements, policies=("expected", "naive"))
+        if importlib.util.find_spec("pytrec_eval"):
+            import pytrec_eval
+
+            with stage(data, "pytrec_eval, read"), run.open() as one, qrels.open() as other:
+                known, judged = pytrec_eval.parse_run(one), pytrec_eval.parse_qrel(other)
+            with stage(data, "pytrec_eval, evaluate"):
+                measures = {"map", "recip_rank", "ndcg_cut.10", "P.10"}
+                pytrec_eval.RelevanceEvaluator(judged, measures).evaluate(known)
 
 
 def search(queries: int, depth: int, items: int) -> Any:
@@ -211,7 +239,7 @@ def core17() -> None:
 def real(name: str, aim: str) -> None:
     folder = Path(os.environ.get("RETRIEVAL_REPORT_REAL", "")) / name
     if not (folder / "runs").is_dir():
-        print(f"| {name} | not here | | | | |")
+        print(f"| {name}: not here | | | | |")
         return
     runs = sorted((folder / "runs").glob("*"))
     data = f"{name}: {len(runs)} runs"
@@ -233,19 +261,78 @@ def dashboard() -> None:
             assert not page.selectbox(key=control).set_value(value).run().exception
 
 
+def first_start() -> None:
+    """The server is started with no kernel compiled, and then again, while Chromium waits."""
+    sys.path.insert(0, str(ROOT / "tests/helpers"))
+    from app_visits import READY
+    from visits import chromium, launched
+
+    if not chromium():
+        print("| dashboard in a browser: no Chromium | | | | |")
+        return
+    with (
+        tempfile.TemporaryDirectory() as empty,
+        tempfile.TemporaryDirectory() as profile,
+        launched(Path(profile)) as browser,
+    ):
+        page = browser.new_page()
+        for name, aim in (
+            ("first start after installation", "≤ 6 (heading, wall)"),
+            ("later", "≤ 2 (heading, wall)"),
+        ):
+            address, begin = f"http://127.0.0.1:{PORT}", time.perf_counter()
+            command = [sys.executable, "-m", "retrieval_report", "dashboard", "--no-browser"]
+            server = subprocess.Popen(
+                [*command, f"--port={PORT}"],
+                env={**os.environ, "NUMBA_CACHE_DIR": empty},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            try:
+                while server.poll() is None:
+                    with suppress(OSError), socket.create_connection(("127.0.0.1", PORT)):
+                        break
+                    time.sleep(0.02)
+                page.goto(address)
+                page.wait_for_selector("h1")
+                used = line_of(server.pid, f"dashboard, {name}: heading", aim, begin)
+                print(used, flush=True)
+                page.wait_for_function(READY)
+                print(line_of(server.pid, f"dashboard, {name}: whole first page", "", begin))
+            finally:
+                server.terminate()
+                server.wait()
+
+
+def line_of(process: int, what: str, aim: str, begin: float) -> str:
+    """Return the line of another process, which Linux tells."""
+    wall = time.perf_counter() - begin
+    folder = Path(f"/proc/{process}")
+    ticks = (folder / "stat").read_text().rpartition(")")[2].split()[11:13]
+    memory = (folder / "status").read_text().partition("VmHWM:")[2].split()[0]
+    return line(
+        what, sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"), aim, wall, int(memory) / 2**10
+    )
+
+
 ROWS: tuple[Callable[[], None], ...] = (
-    vectors,
-    codes,
-    models,
+    trec_again,
     covid,
     core17,
-    recommenders,
-    passages,
-    floats,
     dashboard,
+    first_start,
+    models,
+    recommenders,
+    vectors,
+    passages,
+    codes,
+    floats,
 )
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    if sys.argv[1] != "first_start":  # a browser reserves more than there is
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     {row.__name__: row for row in ROWS}[sys.argv[1]]()
