@@ -114,4 +114,5 @@ def test_ids_that_are_neither_texts_nor_integers_are_refused(tmp_path: Path, val
 
 @pytest.mark.parametrize("inside", ["[" * 100_000, "[" * 1_000 + "]" * 1_000])
 def test_deep_nesting_is_refused(tmp_path: Path, inside: str) -> None:
-    refused(write(tmp_path, *scored("1", inside)), FileError, "line 2: no JSON")
+    # Python 3.12 reads a thousand levels, and leaves the refusal to Polars.
+    refused(write(tmp_path, *scored("1", inside)), FileError, r"line 2: no JSON|run\.jsonl: failed")

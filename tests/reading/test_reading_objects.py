@@ -262,5 +262,7 @@ def test_costs_are_a_model_and_numbers(tmp_path: Path) -> None:
     file.write_text("system,bytes,ms\na,96,1.5\nb,12,NA\n")
     assert read_costs(str(file)).rows() == [("a", 96.0, 1.5), ("b", 12.0, None)]
     file.write_text("system,bytes\na,cheap\n")
-    with pytest.raises(DataError, match=r"costs\.csv, line 2: column 'bytes': 'cheap' is not a number"):
+    with pytest.raises(
+        DataError, match=r"costs\.csv, line 2: column 'bytes': 'cheap' is not a number"
+    ):
         read_costs(str(file))
