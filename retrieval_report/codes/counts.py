@@ -17,7 +17,7 @@ from retrieval_report.codes.shards import count_items, read_slices
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
-from retrieval_report.contracts.truncated import BETWEEN_TIES, NO
+from retrieval_report.contracts.options import BETWEEN_TIES, NO
 
 if TYPE_CHECKING:
     from tqdm import tqdm

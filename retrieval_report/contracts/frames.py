@@ -13,8 +13,8 @@ import polars as pl
 from retrieval_report.contracts.checks import check_unique, refuse, warn_merging
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.errors import ColumnError, DataError
+from retrieval_report.contracts.options import ENDS
 from retrieval_report.contracts.registry import FRAMES, schema
-from retrieval_report.contracts.truncated import ENDS
 from retrieval_report.contracts.warning import warn
 
 MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits

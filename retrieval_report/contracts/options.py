@@ -23,9 +23,11 @@ from retrieval_report.contracts.arguments import (
 from retrieval_report.contracts.checks import check_choice, did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.significance_tests import CORRECTIONS, MAX_T, MEANINGS
-from retrieval_report.contracts.truncated import AUTO, TRUNCATED
 
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
+AUTO, NO, BETWEEN_TIES, WITHIN_TIE = "auto", "no", "between_ties", "within_tie"
+ENDS = (NO, BETWEEN_TIES, WITHIN_TIE)  # how lists end
+TRUNCATED = (AUTO, *ENDS)
 RULE, DRAW, ORDER, RUN = "rule", "draw", "order", "run"
 ELSEWHERE = {  # arguments that another function has, or has under another name
     "metrics": "; of a Study it is called 'measures'",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import polars as pl
 
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import check_counts, check_rankings
-from retrieval_report.contracts.options import Options
-from retrieval_report.contracts.truncated import NO
+from retrieval_report.contracts.options import NO, Options
 from retrieval_report.contracts.warning import warn
 from retrieval_report.engines.disk_parts import copied_parts, find_known
 from retrieval_report.engines.disk_tables import Table
@@ -29,7 +29,7 @@ from retrieval_report.scoring.run import (
 )
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
-from retrieval_report.scoring.truncation import Evidence, as_counted, decide, gather
+from retrieval_report.scoring.truncation import as_counted, decide, gather
 from retrieval_report.writing.temporary import Scratch
 
 Result = TypeVar("Result")
@@ -73,6 +73,21 @@ def evidence_of_part(
     `retrieval_report.scoring.truncation.gather`, whose result is for `decide`.
     """
     return evidence_of(judge(rows, judgements, queries, options, whole), options)
+
+
+def with_ends(
+    options: Options,
+    whole: KnownOfWhole,
+    words: pl.DataFrame | None,
+    evidence: Callable[[], pl.DataFrame],
+) -> Options:
+    """Return the options with the words decided for all models, from the ``words`` of counts, if
+    they have any, and the evidence of all parts, if that is needed.
+    """
+    counted = {} if words is None else as_counted(words)
+    decisions = decide(options.truncated, whole.models, counted, lambda: gather(evidence()))
+    ends = {model: decision.truncated for model, decision in decisions.items()}
+    return replace(options, truncated=ends or options.truncated)
 
 
 def warn_of_lists(lists: pl.DataFrame, requests: Requests) -> None:
@@ -125,27 +140,18 @@ def scored_parts(
         )
         return parts.read(number), judged, named
 
-    def look() -> dict[str, Evidence]:
-        return gather(
-            pl.concat(
-                _run(
-                    lambda number: evidence_of_part(*frames_of(number), own, whole),
-                    parts.rows,
-                    "looking at the lists" if options.progress else "",
-                )
-            )
-        )
+    def evidence() -> pl.DataFrame:
+        title = "looking at the lists" if options.progress else ""
+        of_part = partial(evidence_of_part, options=own, whole=whole)
+        return pl.concat(_run(lambda number: of_part(*frames_of(number)), parts.rows, title))
 
-    counted = {}
+    words = None
     if "truncated" in table.empty.columns:
         words = table.collect(lambda rows: rows.select("model", "truncated").unique())
-        counted = as_counted(words)
-    decisions = decide(options.truncated, whole.models, counted, look)
-    ends = {model: decision.truncated for model, decision in decisions.items()}
-    own = replace(own, truncated=ends or own.truncated)
+    decided = with_ends(own, whole, words, evidence)
 
     def work(number: int) -> ListScores:
-        return score_part(*frames_of(number), requests, own, whole)
+        return score_part(*frames_of(number), requests, decided, whole)
 
     lists = []
     for scores in _run(keep(work, parts.rows), parts.rows, "scoring" if options.progress else ""):

@@ -11,8 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.frames import MOST_ITEMS, order_column
-from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.contracts.truncated import NO, WITHIN_TIE
+from retrieval_report.contracts.options import NO, WITHIN_TIE, Options, is_relevant
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.lists import (
     Bools,

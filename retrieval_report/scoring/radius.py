@@ -18,8 +18,7 @@ from retrieval_report.contracts.frames import (
     order_column,
     with_model,
 )
-from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.contracts.truncated import NO
+from retrieval_report.contracts.options import NO, Options, is_relevant
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.ids import in_kind_of

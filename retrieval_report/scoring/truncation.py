@@ -14,7 +14,7 @@ import polars as pl
 
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import with_model
-from retrieval_report.contracts.truncated import AUTO, NO, WITHIN_TIE
+from retrieval_report.contracts.options import AUTO, NO, WITHIN_TIE
 
 AS_GIVEN = "as given"
 AS_COUNTED = "as the counts say"

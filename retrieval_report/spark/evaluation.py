@@ -18,13 +18,17 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
 from retrieval_report.contracts.frames import check_counts, check_rankings
-from retrieval_report.contracts.options import EvaluateOptions, Options, is_relevant, options_with
-from retrieval_report.contracts.truncated import NO
+from retrieval_report.contracts.options import (
+    NO,
+    EvaluateOptions,
+    Options,
+    is_relevant,
+    options_with,
+)
 from retrieval_report.contracts.warning import warn
-from retrieval_report.engines.score_parts import evidence_of_part, score_part
+from retrieval_report.engines.score_parts import evidence_of_part, score_part, with_ends
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.scoring.judged import KnownOfWhole, frames_beside
-from retrieval_report.scoring.truncation import as_counted, decide, gather
 from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.frames import (
     PATH,
@@ -131,14 +135,13 @@ def evaluate(
     rows = _divided(frames, clustered, partitions)
     with our_errors():
         whole = _whole(frames, checked)
-        decisions = decide(
-            checked.truncated,
-            whole.models,
-            _words_of_counts(frames["rankings"]),
-            lambda: gather(collected(mapped(evidence, checked, whole))),
+        words = None
+        if "truncated" in frames["rankings"].columns:
+            words = collected(frames["rankings"].select("model", "truncated").distinct())
+        decided = with_ends(
+            checked, whole, words, lambda: collected(mapped(evidence, checked, whole))
         )
-    words = {model: decision.truncated for model, decision in decisions.items()}
-    return mapped(score, replace(checked, truncated=words or checked.truncated), whole)
+    return mapped(score, decided, whole)
 
 
 def _options(options: EvaluateOptions) -> Options:
@@ -243,13 +246,6 @@ def _whole(frames: Mapping[str, DataFrame], options: Options) -> KnownOfWhole:
         warn("no query has a relevant item")
     distinct = {number for number in found if number is not None}
     return KnownOfWhole(True, tuple(sorted(names)), tuple(sorted(distinct)), relevant=known)
-
-
-def _words_of_counts(rankings: DataFrame) -> dict[str, str]:
-    """Return the word for every model whose counts say how their lists end."""
-    if "truncated" not in rankings.columns:
-        return {}
-    return as_counted(collected(rankings.select("model", "truncated").distinct()))
 
 
 def count_ties(rankings: DataFrame) -> DataFrame:

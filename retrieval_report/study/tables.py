@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import DEPENDS
-from retrieval_report.contracts.truncated import BETWEEN_TIES, NO, WITHIN_TIE
+from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN

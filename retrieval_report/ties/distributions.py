@@ -12,9 +12,8 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import check_text, check_whole
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import ListOptions, Options, options_with
+from retrieval_report.contracts.options import NO, ListOptions, Options, options_with
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.contracts.truncated import NO
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import parse_metrics

@@ -9,9 +9,8 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.options import Options, ScoringOptions, options_with
+from retrieval_report.contracts.options import NO, WITHIN_TIE, Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
-from retrieval_report.contracts.truncated import NO, WITHIN_TIE
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
