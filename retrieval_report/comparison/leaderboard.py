@@ -39,7 +39,6 @@ def leaderboard(
     correction: str = MAX_T,
     alpha: float = 0.05,
     confidence: float = 0.95,
-    shuffled: object = None,
     resamples: int | None = None,
     seed: int = 0,
 ) -> pl.DataFrame:
@@ -59,9 +58,6 @@ def leaderboard(
         Two models differ significantly if the corrected p of their difference is below it.
     confidence
         Confidence level of the intervals of scores and of the ranks under tie order.
-    shuffled
-        The result of :func:`shuffled_means`, for ranks under tie order by counting; see
-        :func:`tie_ranks`.
     resamples, seed
         Number and seed of the sign patterns or permutations, as for :func:`compare`, and of the
         draws for ranks.
@@ -130,7 +126,6 @@ def leaderboard(
     ranks = tie_ranks(
         given,
         policies=list(dict.fromkeys(part.measure[2] for part in asked)),
-        shuffled=shuffled,
         confidence=confidence,
         resamples=LEAST_RESAMPLES if resamples is None else resamples,
         seed=seed,

@@ -8,20 +8,16 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.errors import KeyMismatchError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
     COUNTED,
-    at_measure,
     check_draws,
     check_fraction,
     check_scores,
-    hold,
 )
 from retrieval_report.engines.score_grid import (
     DIGITS,
     Grid,
-    Measure,
     Scores,
     best_first,
     complete_queries,
@@ -30,10 +26,8 @@ from retrieval_report.engines.score_grid import (
     settled_means,
 )
 from retrieval_report.kernels.lists import Bools, Floats
-from retrieval_report.metrics.parsing import measure_text
 
 RANKS = schema("tie_ranks")
-DRAWS = schema("shuffled")
 CHUNK = (
     256  # draws at a time; never adapted, or else the draws would depend on the number of models
 )
@@ -43,7 +37,6 @@ def tie_ranks(
     scores: object,
     *,
     policies: str | Sequence[str] | None = None,
-    shuffled: object = None,
     confidence: float = 0.95,
     resamples: int = 9_999,
     seed: int = 0,
@@ -60,11 +53,6 @@ def tie_ranks(
         is ranked by them.
     policies
         By default all policies in the scores except best and worst.
-    shuffled
-        The result of :func:`shuffled_means` for the same input: ranks are then counted in those
-        draws, where else each mean is drawn from the normal distribution with its exact mean and
-        standard deviation. They have no effect where a model lacks the score of a query, because
-        they are means over each model's own queries.
     confidence
         Share of the draws whose ranks the interval holds, with equal shares left out below and
         above.
@@ -78,21 +66,21 @@ def tie_ranks(
         (mean over the queries for which all models have a score), ``rank`` (1 is best; means equal
         to 12 digits share the better rank), ``rank_low`` and ``rank_high`` (the interval, best and
         worst rank), ``first_share`` (of the draws in which no model is surely ahead of it) and
-        ``method``: "normal" (moments), "draws" (``shuffled``), "exact" if no score depends on tie
+        ``method``: "normal" (moments), "exact" if no score depends on tie
         order, or "bounds" if nothing else is known of the model. The last four are null if the
         policy or the model has neither a standard deviation nor bounds, or if no query is shared.
 
     Raises
     ------
     RetrievalReportError
-        The scores break their contract, or there is an unknown policy, or draws of other models.
+        The scores break their contract, or there is an unknown policy.
 
     Notes
     -----
     Percentile intervals of ranks. The mean of a model is normal with variance Σ std² / n², exact
-    moments of a sum over many queries; with few tied queries pass ``shuffled``. A model without a
-    standard deviation may lie anywhere between its bounds: it is ahead of another in the best rank
-    of that one only if it surely is, and in its worst rank if it may be.
+    moments of a sum over the queries, kept within its bounds. A model without a standard deviation
+    may lie anywhere between its bounds: it is ahead of another in the best rank of that one only if
+    it surely is, and in its worst rank if it may be.
 
     Examples
     --------
@@ -130,16 +118,12 @@ def tie_ranks(
     confidence = check_fraction("confidence", confidence)
     check_draws(resamples, seed)
     grid = Grid.of(check_scores(scores))
-    known = None if shuffled is None else hold(shuffled, DRAWS, "shuffled", "shuffled_means")
     frames = [pl.DataFrame(schema=RANKS)]
     for part in grid.asked(policies):
         means = _Means.of(part)
         chunks, method = _drawn_means(means, resamples, seed), "normal"
         if not means.spread[means.sure].any():
             chunks, method = iter([means.mean[None]]), "exact"
-        elif known is not None and part.measure[2] == "expected" and means.alike:
-            draws = _given_draws(known, part.measure, grid.models)
-            chunks, method = iter(np.array_split(draws, -(-len(draws) // CHUNK))), "draws"
         columns = {"model": grid.models, **_ranked(means, chunks, method, confidence)}
         frames.append(measured(columns, part.measure, RANKS)[best_first(means.mean)])
     return pl.concat(frames)
@@ -154,12 +138,10 @@ class _Means(NamedTuple):
     spread: Floats  # standard deviation under random tie order; NaN where unknown
     lowest: Floats  # bounds over all tie orders; infinite where unknown
     highest: Floats
-    alike: bool  # the models have scores for the same queries, so means over all of them are over these
 
     @classmethod
     def of(cls, scores: Scores) -> _Means:
         shared = complete_queries(scores.value)
-        known = ~np.isnan(scores.value)
         size = shared.sum() or np.nan
         mean, lowest, highest = (
             part[:, shared].sum(axis=1) / size
@@ -171,7 +153,6 @@ class _Means(NamedTuple):
             np.sqrt((scores.std[:, shared] ** 2).sum(axis=1)) / size,
             np.where(usable & ~np.isnan(lowest), lowest, -np.inf),
             np.where(usable & ~np.isnan(highest), highest, np.inf),
-            bool(shared.any()) and np.array_equal(known.any(axis=0), shared),
         )
 
     @property
@@ -189,20 +170,6 @@ def _drawn_means(means: _Means, resamples: int, seed: int) -> Iterator[Floats]:
     for start in range(0, resamples, CHUNK):
         size = min(CHUNK, resamples - start)
         yield means.mean + means.spread * generator.standard_normal((size, means.mean.size))
-
-
-def _given_draws(known: pl.DataFrame, measure: Measure, models: list[str]) -> Floats:
-    """The means of single random orders, (draws, models)."""
-    rows = known.filter(at_measure(*measure[:2]))
-    wide = rows.pivot("model", index="draw", values="value", aggregate_function="first").drop(
-        "draw"
-    )
-    if set(wide.columns) != set(models) or not wide.height or sum(wide.null_count().row(0)):
-        raise KeyMismatchError(
-            f"shuffled: lacks draws of some model at {measure_text(*measure[:2])}; it must come "
-            "from the same input"
-        )
-    return wide.select(models).to_numpy()
 
 
 def _ranked(

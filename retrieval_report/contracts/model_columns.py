@@ -74,7 +74,7 @@ tie_ranks: stats.tie_ranks
   rank_low | count | Best rank | best rank of the interval
   rank_high | count | Worst rank | worst rank of the interval
   first_share | share | First | share of the draws in which no model is surely ahead of this one
-  method | text | Found by | normal, draws, exact or bounds
+  method | text | Found by | normal, exact or bounds
 
 no_worse: stats.no_worse
   model

@@ -431,12 +431,9 @@ class Study:
         """The result of :func:`leaderboard` for expected scores: the ranks that tie order and
         queries leave open.
         """
-        # Draws over some of the queries would take a run of their own, which takes long.
-        drawn = self._view.queries is None and self.average == "micro" and self._data.few_items
         return leaderboard(
             self._undrawn.scores,
             policies="expected",
-            shuffled=self.shuffled if drawn and "shuffled" in self.policies else None,
             seed=self._view.draws.seed,
             correction=self._view.correction,
         )

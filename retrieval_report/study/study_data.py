@@ -148,16 +148,11 @@ class Data:
         rankings = self.frames["rankings"]
         return int(rankings["count"].sum()) if "count" in rankings.columns else rankings.height
 
-    @property
-    def few_items(self) -> bool:
-        """Return whether random orders take no more than some seconds."""
-        return self.items <= FEW_ITEMS
-
     def affordable(self, draws: Draws) -> Draws:
         """Return the settings with fewer random orders, if their usual number would take long; with
         none if one of them would. Another system's scores need at least one.
         """
-        if draws.shuffles != Draws().shuffles or self.few_items:
+        if draws.shuffles != Draws().shuffles or self.items <= FEW_ITEMS:
             return draws
         fewer = draws.shuffles * FEW_ITEMS // self.items
         return draws._replace(shuffles=max(fewer, 0 if self.like is None else 1))

@@ -33,30 +33,7 @@ def test_ties_alone_by_their_moments() -> None:
     assert set(ranks["method"]) == {"normal"}
 
 
-def test_draws_are_counted_where_they_are_given() -> None:
-    rankings = pl.DataFrame(
-        {
-            "model": ["coarse"] * 8 + ["fine"] * 8,
-            "query": list("ppqqrrss") * 2,
-            "item": list("xy") * 8,
-            "distance": [1] * 8 + [1, 2] * 3 + [2, 1],
-            "relevance": [1, 0] * 8,
-        }
-    )
-    asked = {"metrics": "rr", "cutoffs": None}
-    scores = rr.evaluate(rankings, **asked, policies="expected")  # type: ignore[arg-type]
-    means = rr.shuffled_means(rankings, **asked, shuffles=4_000)  # type: ignore[arg-type]
-    ranks = rr.stats.tie_ranks(scores, shuffled=means)
-    shares = dict(ranks.select("model", "first_share").iter_rows())
-    # Of 16 orders of four ties one puts coarse ahead, four leave both level.
-    assert within(shares["coarse"], 5 / 16, 4_000)
-    assert within(shares["fine"], 15 / 16, 4_000)
-    assert set(ranks["method"]) == {"draws"}
-    with pytest.raises(rr.KeyMismatchError, match=r"lacks draws of some model at rr@all"):
-        rr.stats.tie_ranks(scores, shuffled=means.filter(model="fine"))
-
-
-def test_draws_over_other_queries_are_not_counted() -> None:
+def test_ranks_are_those_over_shared_queries() -> None:
     """Of the shared queries, "tied" is ahead in every order; its four other queries have nothing
     relevant on top.
     """
@@ -84,7 +61,7 @@ def test_draws_over_other_queries_are_not_counted() -> None:
         ("third", 2, 2, 2, 2, 4),
     ]
     assert study.leaderboard.equals(rr.leaderboard(study.scores, policies="expected"))
-    ranks = rr.stats.tie_ranks(study.scores, policies="expected", shuffled=study.shuffled)
+    ranks = rr.stats.tie_ranks(study.scores, policies="expected")
     assert set(ranks["method"]) == {"normal"}
 
 
