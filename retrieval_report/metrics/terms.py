@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
-from retrieval_report.kernels import tables
+from retrieval_report.kernels import ap, ap_retrieved, bpref, err, rr, sums, tables
 from retrieval_report.kernels.lists import Bools, Floats
 
+Kernel = Callable[..., None]
 GainTable = tuple[tuple[float, float], ...]
 GAINS = {"linear": "g", "exp2": "2^g − 1"}
 DISCOUNTS = {"log2": "1/log2(1 + i)", "reciprocal": "1/i"}
@@ -174,6 +175,14 @@ class Term:
     def check(self, grades: Floats) -> None:
         """Raise an error for grades (ascending) that the sum does not accept."""
 
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel that computes the sum, and what it needs beside lists and depths.
+
+        The scorer (`scoring.scorer`) knows grades and gains, the arrangement how ties are ordered,
+        and ``longest`` is the deepest rank that counts.
+        """
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class Sum(Term):
@@ -201,6 +210,13 @@ class Sum(Term):
         """Return what an item of each grade brings, whatever its rank."""
         return self.values.of(grades, relevant)
 
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of a weighted sum."""
+        unit = not self.fades
+        weights = self.weights.table(1 if unit else longest)
+        gains = scorer.gains(self) / scorer.unit(self)
+        return sums.additive_moments, sums.Summed(gains, unit, weights)
+
 
 @dataclass(frozen=True)
 class Pairs(Term):
@@ -220,6 +236,16 @@ class Pairs(Term):
         """Return what an item of each grade brings, whatever its rank."""
         return np.where(relevant, grades, 0.0) if self.graded else super().gains(grades, relevant)
 
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of average precision."""
+        values, harmonics = scorer.gains(self), tables.reciprocal_weights(longest)
+        if self.retrieved and arrangement.extreme:
+            return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
+                values, harmonics, False, arrangement.extreme == "best"
+            )
+        kernel = ap.retrieved_moments if self.retrieved else ap.pairwise_moments
+        return kernel, ap_retrieved.Paired(values, harmonics)
+
 
 @dataclass(frozen=True)
 class FirstRelevant(Term):
@@ -232,6 +258,10 @@ class FirstRelevant(Term):
     def fades(self) -> bool:
         """Whether an item counts nothing infinitely far down."""
         return self.reciprocal
+
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of the first relevant item."""
+        return rr.first_relevant_moments, rr.First(scorer.prepared.relevant_grade, self.reciprocal)
 
 
 @dataclass(frozen=True)
@@ -251,6 +281,10 @@ class Stops(Term):
         check_largest("err", grades, self.max_grade)
         stop: Floats = exponential(grades) / np.exp2(self.max_grade)
         return stop
+
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of a search that may end at every item."""
+        return err.stopping_moments, err.Stops(scorer.gains(self), arrangement.want_variance)
 
 
 @dataclass(frozen=True)
@@ -278,6 +312,15 @@ class OwnIdeal(Term):
                 f"found grades {_some(positive)}; use ideal='judged' or make the relevances 0 and 1"
             )
 
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of DCG divided by that of the same items in their best order."""
+        values, discounts = scorer.gains(self), self.discount.table(longest)
+        if arrangement.extreme:
+            return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
+                values, discounts, True, arrangement.extreme == "best"
+            )
+        return ap_retrieved.own_ideal_moments, ap_retrieved.OwnIdeal(values > 0, discounts)
+
 
 @dataclass(frozen=True)
 class Ideal:
@@ -302,6 +345,12 @@ class Preferences(Term):
     """
 
     judged_only: ClassVar[bool] = True
+
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+        """Return the kernel of preferences among judged items."""
+        lists, relevant = scorer.prepared, scorer.prepared.relevant_grade
+        most = np.minimum(np.maximum(lists.relevant, 0), lists.judged.total(~relevant))
+        return bpref.preference_moments, bpref.Judged(relevant, most)
 
 
 def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:

@@ -4,7 +4,7 @@ pool.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.kernels import ap, ap_retrieved, bpref, divide, err, rr, sums, tables
+from retrieval_report.kernels import divide
+from retrieval_report.kernels.ap_retrieved import ratio_extremes
 from retrieval_report.kernels.divide import Scores
 from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, frozen
 from retrieval_report.metrics import terms
@@ -194,8 +195,8 @@ class Scorer:
         bit.
         """
         depths = self.depths if depths is None else depths
-        kernel, given = KERNELS[type(term)](self, term, arrangement, depths)
-        lists = arrangement.ties if kernel is ap_retrieved.ratio_extremes else arrangement.lists
+        kernel, given = term.kernel(self, arrangement, _longest(depths))
+        lists = arrangement.ties if kernel is ratio_extremes else arrangement.lists
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         cells = lists.tie[lists.start]
         over_ranges(
@@ -205,74 +206,9 @@ class Scorer:
         )
         return moments
 
-    def weighted(
-        self, term: terms.Sum, arrangement: Arrangement, depths: Integers
-    ) -> tuple[Kernel, NamedTuple]:
-        """Return the kernel of a sum of weighted values."""
-        unit = not term.fades
-        weights = term.weights.table(1 if unit else _longest(depths))
-        return sums.additive_moments, sums.Summed(
-            self._gains(term) / self.unit(term), unit, weights
-        )
-
-    def first(
-        self, term: terms.FirstRelevant, arrangement: Arrangement, depths: Integers
-    ) -> tuple[Kernel, NamedTuple]:
-        """Return the kernel of the first relevant item."""
-        return rr.first_relevant_moments, rr.First(self.prepared.relevant_grade, term.reciprocal)
-
-    def stops(
-        self, term: terms.Stops, arrangement: Arrangement, depths: Integers
-    ) -> tuple[Kernel, NamedTuple]:
-        """Return the kernel of a search that may end at every item."""
-        return err.stopping_moments, err.Stops(self._gains(term), arrangement.want_variance)
-
-    def preferences(
-        self, term: terms.Preferences, arrangement: Arrangement, longest: int
-    ) -> tuple[Kernel, NamedTuple]:
-        """Return the kernel of preferences among judged items."""
-        relevant = self.prepared.relevant_grade
-        most = np.minimum(
-            np.maximum(self.prepared.relevant, 0), self.prepared.judged.total(~relevant)
-        )
-        return bpref.preference_moments, bpref.Judged(relevant, most)
-
-    def pairs(
-        self, term: terms.Pairs, arrangement: Arrangement, depths: Integers
-    ) -> tuple[Kernel, NamedTuple]:
-        """Return the kernel of average precision."""
-        values, harmonics = self._gains(term), tables.reciprocal_weights(_longest(depths))
-        if term.retrieved and arrangement.extreme:
-            return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
-                values, harmonics, False, arrangement.extreme == "best"
-            )
-        kernel = ap.retrieved_moments if term.retrieved else ap.pairwise_moments
-        return kernel, ap_retrieved.Paired(values, harmonics)
-
-    def own_ideal(
-        self, term: terms.OwnIdeal, arrangement: Arrangement, depths: Integers
-    ) -> tuple[Kernel, NamedTuple]:
-        """Return the kernel of DCG divided by that of the same items in their best order."""
-        values, discounts = self._gains(term), term.discount.table(_longest(depths))
-        if arrangement.extreme:
-            return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
-                values, discounts, True, arrangement.extreme == "best"
-            )
-        return ap_retrieved.own_ideal_moments, ap_retrieved.OwnIdeal(values > 0, discounts)
-
-    def _gains(self, term: terms.Term) -> Floats:
+    def gains(self, term: terms.Term) -> Floats:
+        """Return what an item of each grade brings to a sum."""
         return term.gains(self.prepared.grades, self.prepared.relevant_grade)
-
-
-Kernel = Callable[..., None]
-KERNELS: dict[type[terms.Term], Callable[..., tuple[Kernel, NamedTuple]]] = {
-    terms.Sum: Scorer.weighted,
-    terms.FirstRelevant: Scorer.first,
-    terms.Stops: Scorer.stops,
-    terms.Preferences: Scorer.preferences,
-    terms.Pairs: Scorer.pairs,
-    terms.OwnIdeal: Scorer.own_ideal,
-}
 
 
 def _write_scores(given: tuple[Any, ...], first: int, last: int) -> bool:
