@@ -94,7 +94,7 @@ class Metric:
 
     def __post_init__(self) -> None:
         """Check the parameters; a metric with parameters of its own calls it."""
-        check_flag(f"{self.name} judged_only", self.judged_only)
+        check_flag("judged_only", self.judged_only)
 
     @property
     def term(self) -> terms.Term:
