@@ -32,7 +32,9 @@ from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Target, arrange
 from retrieval_report.scoring.scores import ListScores
 
-MOST_SLOTS = 1_000_000  # of drawn lists at a time, which take some 50 bytes each
+MOST_SLOTS = (
+    4_000_000  # of drawn lists at a time, some 50 bytes each; more are laid out in every draw
+)
 
 
 @dataclass
