@@ -99,18 +99,13 @@ def _scored(
 
 
 def study_of(data: Data, choice: Choice) -> rr.Study:
-    """Return the study of the data with the chosen measure as headline, and random orders if
-    chosen.
-    """
+    """Return the study of the data with the chosen measure as headline."""
     study, _ = scored(data, choice)
     study = study.using(**choice.only(SETTINGS))
     if choice.models != data.models:
         study = study.models(*choice.models)
     others = (measure_text(*measure) for measure in study.measures)
-    study = study.at(*dict.fromkeys((choice.measure, *others)))
-    if "shuffled" in choice.policies:
-        return study
-    return study.under(*(policy for policy in study.policies if policy != "shuffled"))
+    return study.at(*dict.fromkeys((choice.measure, *others)))
 
 
 def check(data: Data) -> None:
@@ -146,6 +141,6 @@ def report(data: Data, choice: Choice, known: Named) -> bytes:
     if known.get("baseline") not in choice.models:
         known = {"costs": known.get("costs")}
     measures = dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in MEASURES)))
-    study = study_of(data, replace(choice, policies=())).at(*measures).alone().using(**known)
+    study = study_of(data, choice).at(*measures).alone().using(**known)
     contents = study.contents(headline=choice.measure)
     return render_html(contents, pictures(contents)).encode()

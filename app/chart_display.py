@@ -1,22 +1,15 @@
-"""Show the report's charts on the page, in the colours of the page, each with a button that saves
-it as a picture.
-"""
+"""Show the report's charts on the page, in the colours of the page."""
 
 from __future__ import annotations
 
-import io
 import json
-import re
 from collections.abc import Callable, Hashable
-from functools import partial
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from cached import remember
 from retrieval_report.charts.responsive import responsive
-from retrieval_report.charts.theme import styled
 from retrieval_report.comparison.verdicts import (
     CUT,
     DEPENDS,
@@ -46,8 +39,6 @@ BOXES = {  # the kind of box for each verdict of `flips`
 }
 ACROSS = 3  # panels
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
-FORMATS = {"png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf"}
-SCALE = 2  # pixels of a PNG per pixel of the page
 
 
 class Drawing(NamedTuple):
@@ -66,7 +57,7 @@ def theme() -> str:
 
 def show_chart(drawing: Drawing, **shown: Any) -> Any:
     """Show a chart of `retrieval_report.charts` as wide as the page, with its finding as text
-    above, and as a file.
+    above.
 
     Screen readers get its ``description``. Panels are side by side or, on a narrow screen, one
     below the other.
@@ -97,40 +88,7 @@ def show_chart(drawing: Drawing, **shown: Any) -> Any:
                 st.columns(across), panels[start : start + across], strict=False
             ):
                 column.vega_lite_chart(**panel, **shown)
-    if panels:  # a sentence is on the page as text
-        _offer(drawing)
     return event
-
-
-def _offer(drawing: Drawing) -> None:
-    """Offer the chart as a file."""
-    mark = sha256(repr(drawing.key).encode()).hexdigest()[:12]
-    name = re.sub(r"\W+", "-", str(drawing.key[0]))
-    with st.popover("Save this chart"):
-        for kind, mime in FORMATS.items():
-            made = partial(picture, drawing.build, kind)
-            st.download_button(
-                kind.upper(),
-                made,
-                f"{name}.{kind}",
-                mime,
-                key=f"{mark} {kind}",
-                on_click="ignore",
-            )
-
-
-def picture(build: Callable[[], Any], kind: str) -> bytes:
-    """Return a chart as a picture, made without network.
-
-    It is for paper and slides, so its background is white even if the dashboard's is dark.
-    """
-    file: Any = io.StringIO() if kind == "svg" else io.BytesIO()
-    sized = {"scale_factor": SCALE} if kind == "png" else {}
-    styled(build(), text=TEXT["light"]).properties(background="white").save(
-        file, format=kind, **sized
-    )
-    content = file.getvalue()
-    return content.encode() if isinstance(content, str) else bytes(content)
 
 
 @remember(256)

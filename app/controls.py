@@ -37,22 +37,14 @@ STEPS: Mapping[type, Named] = {int: {"step": 1}, float: {"step": 1.0, "format": 
 
 def sidebar(data: Data) -> Choice:
     """Draw the controls and return what they say."""
-    first, shown = data.first_choice, OPTIONS["policies"]
+    first = data.first_choice
     with st.sidebar:
         metric = _metric(first.metric)
         cutoff = None if own_depth(metric) else _cutoff(first.cutoff)
         models = choose_many("Models", data.models, name="models", placeholder="all")
-        policies = choose_many(
-            shown.title,
-            data.policies,
-            name="policies",
-            default=first.policies,
-            placeholder="all",
-            help=shown.meaning,
-        )
         with st.expander("Rules"):
             options = {name: _option(name, data) for name in USUAL}
-    return Choice(metric, cutoff, models or data.models, policies or data.policies, options)
+    return Choice(metric, cutoff, models or data.models, options)
 
 
 def _metric(first: str) -> str:

@@ -57,13 +57,8 @@ def _score(page: Page, *, folded: bool) -> None:
     """Compute what takes long, in steps that are announced, and show warnings; cached results
     appear immediately.
     """
-    choice = page.choice
     with st.spinner(f"Scoring {page.data.rankings.height} rows …", show_time=True):
-        _, notes = scored(page.data, choice)
-    if "shuffled" in choice.policies:
-        orders = f"{choice.options['shuffles']} random orders"
-        with st.spinner(f"Drawing {orders} of the ties …", show_time=True):
-            page.study.scores  # noqa: B018
+        _, notes = scored(page.data, page.choice)
     # In full where they are looked for; a line elsewhere, since they are the same on every page.
     count = "1 warning" if len(notes) == 1 else f"{len(notes)} warnings"
     with st.expander(f"{count} about the data", icon="⚠️") if folded and notes else st.container():

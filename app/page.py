@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
@@ -27,8 +26,9 @@ class Page:
 
     @cached_property
     def all_measures(self) -> rr.Study:
-        """Return the study of all measures; the chosen one is its headline."""
-        return study_of(self.data, self.choice)
+        """Return the study of all measures, without random orders; the chosen one is its headline."""
+        study = study_of(self.data, self.choice)
+        return study.under(*(policy for policy in study.policies if policy != "shuffled"))
 
     @cached_property
     def study(self) -> rr.Study:
@@ -57,10 +57,6 @@ class Page:
         """Show the title of a page, and the name and size of the data below it."""
         st.title(title)
         st.caption(f"{plain(self.data.name)} · {self.data.size}")
-
-    def shown(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of the chosen policies; a study has all, because verdicts need them."""
-        return frame.filter(pl.col("policy").is_in(self.choice.policies))
 
     def drawing(
         self, chart: Any, *frames: object, key: tuple[Hashable, ...] = (), **how: Any

@@ -21,7 +21,6 @@ from retrieval_report.metrics.parsing import (
 )
 from retrieval_report.study.server import CONTROLLED
 
-POLICIES = ("expected", "naive", "shuffled", "worst", "best")
 MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)
 # Computed together, so that switching between them costs nothing.
 METRICS = tuple(metric for metric, _ in MEASURES)
@@ -51,8 +50,8 @@ class Choice:
         Text form with its parameters, such as ``ap(denominator=retrieved)``.
     cutoff
         None means the whole list.
-    models, policies
-        The chosen ones, in the order of the data and of `POLICIES`.
+    models
+        The chosen ones, in the order of the data.
     options
         Those of `evaluate`, ``average`` of `summarise` and ``correction`` of `compare`.
     """
@@ -60,7 +59,6 @@ class Choice:
     metric: str = MEASURES[0][0]
     cutoff: int | None = MEASURES[0][1]
     models: tuple[str, ...] = ()
-    policies: tuple[str, ...] = ()
     options: Named = field(default_factory=lambda: USUAL, hash=False)
 
     @property
@@ -84,7 +82,7 @@ class Choice:
         are cached.
         """
         options = {**self.options, "average": "micro", "correction": MAX_T}
-        return replace(self, models=(), policies=(), options=options)
+        return replace(self, models=(), options=options)
 
     def only(self, names: Iterable[str]) -> Named:
         """Return some of the options, such as `SCORING`."""
@@ -167,11 +165,6 @@ class Data:
         return self.rankings.height > LARGE
 
     @property
-    def policies(self) -> tuple[str, ...]:
-        """Return the policies that can be shown."""
-        return tuple(policy for policy in POLICIES if not (self.counted and policy == "naive"))
-
-    @property
     def averages(self) -> tuple[str, ...]:
         """Return the averages that the queries allow."""
         columns = () if self.queries is None else self.queries.columns
@@ -185,11 +178,8 @@ class Data:
 
     @property
     def first_choice(self) -> Choice:
-        """Return the initial choices of the sidebar, without shuffled, whose scores only repeat the
-        expected ones with noise.
-        """
-        policies = tuple(policy for policy in self.policies if policy != "shuffled")
-        return replace(self.start, models=self.models, policies=policies)
+        """Return the initial choices of the sidebar."""
+        return replace(self.start, models=self.models)
 
 
 class Files(NamedTuple):

@@ -9,11 +9,9 @@ from dataclasses import replace
 
 import polars as pl
 
-import retrieval_report as rr
 from records import NAMED, Data, Upload
-from retrieval_report.codes.files import codes_from
 from retrieval_report.contracts.arguments import repeated
-from retrieval_report.contracts.errors import FileError, ParameterError
+from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.files import column_names, costs_from, frame_from
 from retrieval_report.reading.formats import BINARY, detect_format
@@ -140,53 +138,6 @@ def read_texts(upload: Upload) -> pl.DataFrame:
             f"{upload.label}: column 'image': pictures are addresses that begin with data:image/"
         )
     return texts
-
-
-def read_codes(
-    queries: Sequence[Upload],
-    items: Sequence[Upload],
-    *,
-    relevance: str = "any",
-) -> Data:
-    """Count codes: one file of queries against all files of items, or equally many of each, one
-    model per pair.
-
-    Raises
-    ------
-    RetrievalReportError
-        Files hold no codes or do not match, or their numbers fit neither rule.
-    """
-    if not queries or not items or (len(queries) > 1 and len(queries) != len(items)):
-        raise ParameterError(
-            f"codes: {len(queries)} files of queries and {len(items)} of items; one file of "
-            "queries goes with any "
-            "number of files of items, several with as many"
-        )
-    shards = [items] if len(queries) == 1 else [[item] for item in items]
-    with noticed() as notes:
-        counts = [_counted(*pair, relevance) for pair in zip(queries, shards, strict=True)]
-    names = [str(frame["model"][0]) for frame in counts if frame.height]
-    if len(set(names)) < len(names):
-        raise FileError(
-            f"codes: two files would be the same model; the names are {', '.join(names)}"
-        )
-    return Data(_title(queries), pl.concat(counts), notes=tuple(notes))
-
-
-def _counted(query: Upload, items: Sequence[Upload], relevance: str) -> pl.DataFrame:
-    asked = codes_from(query.label, query.content, MOST_BYTES)
-    shards = [codes_from(item.label, item.content, MOST_BYTES) for item in items]
-    if asked.labels is None or any(shard.labels is None for shard in shards):
-        raise FileError(f"{query.label}: codes need labels on both sides to know what is relevant")
-    return rr.codes.count_codes(
-        asked.codes,
-        ((shard.codes, shard.labels, shard.ids) for shard in shards),
-        query_labels=asked.labels,
-        query_ids=asked.ids,
-        bits=asked.bits,
-        model=query.label.removesuffix(".npz").removesuffix(".npy") or query.label,
-        relevance=relevance,
-    )
 
 
 def _left_out(source: Source, columns: Mapping[str, str] | None) -> list[str]:

@@ -137,21 +137,6 @@ def _two(page: Page, first: str, second: str) -> None:
     st.subheader("What each kind of score says", anchor="policies")
     rows = with_chances(pair.drop("model_a", "model_b"))
     frame_table(rows, of="comparison", show=SHOWN, alt="The pair under every kind of score.")
-    st.subheader("What repeated runs would print", anchor="runs")
-    _runs(page, first, second)
-
-
-def _runs(page: Page, *names: str) -> None:
-    """Show what two models would score if their ties were shuffled again and again."""
-    if page.data.large and "shuffled" not in page.choice.policies:
-        st.info(
-            "Choose *shuffled* under “Scores shown” in the sidebar to draw random tie orders: it "
-            "takes minutes."
-        )
-        return
-    plot, orders = page.study.models(*names).plot, page.choice.options["shuffles"]
-    with st.spinner(f"Drawing {orders} random orders of the ties …", show_time=True):
-        page.show(plot.shuffled_distribution, one_axis=True, key=names)
 
 
 def _numbers(row: Named) -> None:

@@ -19,7 +19,7 @@ def show(page: Page) -> None:
             "choose."
         )
         return
-    means = page.shown(page.curve.summary)
+    means = page.curve.summary
     page.show(charts.scores_by_cutoff, means, metric=choice.metric)
     if not page.data.counted:
         st.header("Along recall", anchor="recall")

@@ -16,7 +16,7 @@ from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
 from tables import frame_table
 from text import plain, short
-from uploads import MOST_BYTES, read_codes, read_tables
+from uploads import MOST_BYTES, read_tables
 
 FIRST_ROWS = 100
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
@@ -35,13 +35,10 @@ def show(page: Page) -> None:
         f"TREC runs and qrels (also as .gz), Parquet and Arrow; at most {MOST_BYTES // 2**20} MiB "
         "per file, unpacked."
     )
-    tabs = st.tabs(["Rankings", "Codes"])
-    for tab, upload in zip(tabs, (_upload_tables, _upload_codes), strict=True):
-        with tab:
-            try:
-                upload()
-            except RetrievalReportError as error:
-                st.error(f"{plain(error)}\n\nNothing was opened; the data above is unchanged.")
+    try:
+        _upload_tables()
+    except RetrievalReportError as error:
+        st.error(f"{plain(error)}\n\nNothing was opened; the data above is unchanged.")
     st.subheader("Export")
     _downloads(page)
 
@@ -132,22 +129,6 @@ def _mapping(upload: Upload) -> dict[str, str] | None:
     return {ours: theirs for ours, theirs in chosen.items() if theirs is not None}
 
 
-def _upload_codes() -> None:
-    st.caption("An .npz file holds *codes* and *labels*, and optionally *ids* and *bits*.")
-    left, right = st.columns(2)
-    queries = _uploads(left, "Queries: .npz, one for each model", "query codes")
-    items = _uploads(right, "Items: .npz, in the same order", "item codes")
-    relevance = left.selectbox(
-        "Relevant are items that share",
-        ("any", "shared"),
-        key="code relevance",
-        help="*any* class; or as relevant as the number of *shared* classes.",
-    )
-    if queries and items and st.button("Open these codes", type="primary"):
-        with st.spinner("Counting and scoring …", show_time=True):
-            _open(read_codes(queries, items, relevance=relevance))
-
-
 def _open(data: Data) -> None:
     check(data)
     adopt(data)
@@ -166,17 +147,13 @@ def _downloads(page: Page) -> None:
     )
     study = page.curve
     left, middle, right = st.columns(3)
-    left.download_button(
-        "Scores, CSV", lambda: csv_bytes(page.shown(study.scores)), "scores.csv", "text/csv"
-    )
+    left.download_button("Scores, CSV", lambda: csv_bytes(study.scores), "scores.csv", "text/csv")
     left.caption("One row per query.")
     middle.download_button(
-        "Summary, CSV", lambda: csv_bytes(page.shown(study.summary)), "summary.csv", "text/csv"
+        "Summary, CSV", lambda: csv_bytes(study.summary), "summary.csv", "text/csv"
     )
     middle.caption("One row per mean.")
-    right.download_button(
-        "Scores, Parquet", lambda: parquet_bytes(page.shown(study.scores)), "scores.parquet"
-    )
+    right.download_button("Scores, Parquet", lambda: parquet_bytes(study.scores), "scores.parquet")
     right.caption("With every digit and type.")
     known = asked(data)
     also = {

@@ -26,7 +26,7 @@ def show(page: Page) -> None:
     BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.verdict)))
     st.subheader("Leaderboard")
     board = study.leaderboard if len(page.choice.models) > 1 else None
-    summary_table(page.shown(study.summary), board)
+    summary_table(study.summary, board)
     st.caption(MEANINGS)
     show_chart(drawing(page))
     if study.flips.height:
@@ -36,4 +36,4 @@ def show(page: Page) -> None:
 
 def drawing(page: Page) -> Drawing:
     """Return the chart of the page, which the server prepares."""
-    return page.drawing(charts.policies, page.shown(page.study.summary), **page.choice.at)
+    return page.drawing(charts.policies, page.study.summary, **page.choice.at)

@@ -95,6 +95,6 @@ def _one(page: Page, values: pl.Series) -> None:
         st.info("No list belongs to a query of this segment.")
         return
     BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.sentences[:2])))
-    summary_table(page.shown(study.summary))
+    summary_table(study.summary)
     if study.flips.height:
         flips_table(study.flips)

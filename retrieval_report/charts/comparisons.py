@@ -75,7 +75,7 @@ def comparison_matrix(
     best = models["name"].to_list()
     pairs = pairs.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(best)))
     below, above = _halves(pairs, models)
-    axis = alt.Axis(orient="top", labelAngle=-40, ticks=False, domain=False, grid=False)
+    axis = alt.Axis(orient="top", labelAngle=-90, ticks=False, domain=False, grid=False)
     scale = alt.Scale(domain=models["label"].to_list())
     x = alt.X("column:N", scale=scale, sort=None, title=None, axis=axis)
     y = row_axis(models["label"])

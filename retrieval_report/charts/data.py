@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -62,17 +62,6 @@ def of_policy(
     here, where = at_measure(frame, metric, cutoff)
     check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
     return here.filter(policy=policy), where
-
-
-def check_models(
-    name: str, models: Iterable[object], known: Iterable[object], lacking: str
-) -> None:
-    """Raise a ParameterError for the first of the models that is not known; ``lacking`` says what
-    that means.
-    """
-    unknown = [model for model in models if model not in set(known)]
-    if unknown:
-        raise ParameterError(f"{name}: {clean(str(unknown[0]), 80)!r} {lacking}")
 
 
 def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:

@@ -5,7 +5,7 @@ one list.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import altair as alt
 import polars as pl
@@ -15,7 +15,6 @@ from retrieval_report.charts.colours import BLUE, GREY, PALETTE, VERMILLION
 from retrieval_report.charts.data import (
     SAME,
     at_measure,
-    check_models,
     held,
     models_at,
     with_labels,
@@ -50,8 +49,6 @@ def shuffled_distribution(
     metric: object,
     cutoff: Cutoff = None,
     distribution: object = None,
-    models: Sequence[str] | None = None,
-    one_axis: bool = False,
 ) -> ChartType:
     """Draw how the mean score varies from one random tie order to the next, with one panel per
     model.
@@ -66,18 +63,13 @@ def shuffled_distribution(
         A measure in both: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     distribution
         The result of ``mean_distribution``; models in it are drawn by their exact probabilities.
-    models
-        The models to draw; by default those that vary most, up to six.
-    one_axis
-        Whether all panels have the same range of scores, one below the other, so that models can be
-        compared by eye.
 
     Returns
     -------
     altair.Chart
         Bars: the exact probability of every mean, or the share of draws; rules: exact mean and
-        naive order. The range of tie order is in the heading of the panel. If all draws agree, the
-        chart is a sentence.
+        naive order, for the six models that vary most. The range of tie order is in the heading of
+        the panel. If all draws agree, the chart is a sentence.
 
     Examples
     --------
@@ -94,16 +86,12 @@ def shuffled_distribution(
     draws = held(shuffled, MEANS, "means", "shuffled_means", "there are no draws")
     wide, where = models_at(summary, metric, cutoff)
     draws = at_measure(draws, metric, cutoff)[0].drop_nulls("value")
-    if models is not None:
-        check_models("models", models, draws["model"], "has no draws")
-        draws = draws.filter(pl.col("model").is_in(list(models)))
     filled(draws, f"no draw has a value for {where}")
     width = (pl.col("value").max() - pl.col("value").min()).alias("width")
     varying = draws.group_by("model").agg(width).filter(pl.col("width") > SAME)
     if varying.is_empty():
         raise Said(f"All random tie orders give the same {where}.")
-    most = PANELS if models is None else varying.height
-    shown = varying.sort("width", "model", descending=[True, False]).head(most)
+    shown = varying.sort("width", "model", descending=[True, False]).head(PANELS)
     given = pl.DataFrame() if distribution is None else distribution
     exact = held(given, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
     here = exact.filter(measure_is(*parse_measure(metric, cutoff)))
@@ -115,12 +103,9 @@ def shuffled_distribution(
     shares = pl.concat([known, counted.join(known, on="model", how="anti")])
     bars = [_bars(_seen(shares.filter(model=model))) for model in shown["model"]]
     rows = with_labels(shown.join(wide, on="model", how="left", maintain_order="left"))
-    low, high = (pl.concat([part[end] for part in bars]) for end in ("low", "high"))
-    scale = alt.Scale(domain=[min(low), max(high)]) if one_axis else alt.Scale(zero=False)
-    x = number_axis(alt.X, where, axis=alt.Axis(tickCount=4, grid=False), scale=scale)
+    x = number_axis(alt.X, where, axis=alt.Axis(tickCount=4, grid=False))
     panels = [_panel(*panel, x) for panel in zip(rows.iter_slices(1), bars, strict=True)]
-    columns = 1 if one_axis else COLUMNS
-    drawn = alt.concat(*panels, columns=columns, spacing={"row": 22, "column": 26})
+    drawn = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
     text = (
         "bars: exact probability of every mean where it is known, else the share of draws; solid "
         "line: expected score; dashed line: naive order; models that do not vary: "

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import SAME, at_measure, check_models, held
+from retrieval_report.charts.data import SAME, at_measure, held
 from retrieval_report.charts.layers import keyed, layer, number_axis
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.verdicts import first_that_holds
@@ -32,7 +30,6 @@ def query_scatter(
     *,
     metric: object,
     cutoff: Cutoff = None,
-    models: Sequence[str] | None = None,
 ) -> ChartType:
     """Draw the naive score of each query against its expected score.
 
@@ -42,8 +39,6 @@ def query_scatter(
         The result of :func:`query_table`.
     metric, cutoff
         A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
-    models
-        The models to draw; by default all.
 
     Returns
     -------
@@ -73,9 +68,6 @@ def query_scatter(
     frame = held(queries, QUERIES, name, name, reason)
     here, where = at_measure(frame, metric, cutoff)
     rows = here.drop_nulls(["naive", "expected"])
-    if models is not None:
-        check_models("models", models, frame["model"], "is not in the table")
-        rows = rows.filter(pl.col("model").is_in(list(models)))
     filled(rows, f"no query has both a naive and an expected score for {where}")
     points = _points(rows)
     x = number_axis(alt.X, f"{where} in the naive order")

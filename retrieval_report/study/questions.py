@@ -104,12 +104,7 @@ QUESTIONS = (
         ),
     ),
     Question("flips"),
-    Question(
-        "agreement",
-        table=Layout(
-            "Where policies disagree on the ranking", "policy_a policy_b measure tau same_winner"
-        ),
-    ),
+    Question("agreement"),
     Question(
         "profile",
         table=Layout(
@@ -172,13 +167,7 @@ QUESTIONS = (
             id="similarity",
         ),
     ),
-    Question(
-        "recall_curve",
-        lambda study, _: study.quick_curve,
-        table=Layout(
-            "Interpolated precision along recall", "model", choice=False, id="recall-curve"
-        ),
-    ),
+    Question("recall_curve", lambda study, _: study.quick_curve),
     Question(
         "coverage",
         table=Layout(

@@ -55,7 +55,7 @@ from retrieval_report.study.study_data import (
     answer,
     at_measures,
     check_chosen,
-    drawn_means,
+    drawn,
     of_models,
     scores_under,
 )
@@ -363,7 +363,7 @@ class Study:
     @property
     def scores(self) -> pl.DataFrame:
         """The result of :func:`evaluate`, under all policies except those that `under` left out."""
-        scores = scores_under(self._data, self.policies, self.measures, self._view.draws)
+        scores = scores_under(self._data, self.policies, self._view.draws)
         if self._view.queries is not None:
             scores = scores.filter(pl.col("query").is_in(list(self._view.queries)))
         return self._at_measures(self._of_models(scores))
@@ -374,9 +374,7 @@ class Study:
         selected queries; nothing of lists so long that none is drawn.
         """
         data = self._data if self._view.queries is None else self._data_of_queries
-        return self._at_measures(
-            self._of_models(drawn_means(data, self.measures, self._view.draws))
-        )
+        return self._at_measures(self._of_models(drawn(data, self._view.draws)[1]))
 
     @answer
     def _data_of_queries(self) -> Data:

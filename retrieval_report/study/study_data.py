@@ -150,12 +150,12 @@ class Data:
 
     def affordable(self, draws: Draws) -> Draws:
         """Return the settings with fewer random orders, if their usual number would take long; with
-        none if one of them would. Another system's scores need at least one.
+        none if one of them would.
         """
         if draws.shuffles != Draws().shuffles or self.items <= FEW_ITEMS:
             return draws
         fewer = draws.shuffles * FEW_ITEMS // self.items
-        return draws._replace(shuffles=max(fewer, 0 if self.like is None else 1))
+        return draws._replace(shuffles=fewer)
 
     @property
     def policies(self) -> tuple[str, ...]:
@@ -254,109 +254,57 @@ class StudyOptions(ScoringOptions, total=False):
     name_by: str | None
 
 
-Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every single random order
+Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every random order
 
 
-def scores_under(
-    data: Data, policies: Sequence[str], measures: Sequence[Measure], draws: Draws
-) -> pl.DataFrame:
-    """Return scores of all models and queries as from `evaluate`, drawing random orders only if
-    needed.
-
-    Parameters
-    ----------
-    data
-        What to score.
-    policies, measures
-        Some of those of the data; other results may be included, but no other random orders.
-    draws
-        Settings of the policy shuffled.
+def scores_under(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
+    """Return scores of all models, queries and measures as from `evaluate`, drawing random orders
+    only if needed.
     """
     if "shuffled" not in policies:
-        return _exact(data, draws, policies).filter(pl.col("policy").is_in(policies))
-    if _at_once(data, measures, draws):
-        found = _everything(data, draws)[0]
+        found = _exact(data, policies, draws)
+    elif set(policies) == {"shuffled"}:
+        found = drawn(data, draws)[0]
     else:
-        metrics = list(dict.fromkeys(metric for metric, _ in measures))
-        exact = _exact(data, draws).filter(pl.col("metric").is_in(metrics))
-        found = _in_order(data, [exact, *(_drawn(data, metric, draws)[0] for metric in metrics)])
-    return (
-        found
-        if set(data.policies) <= set(policies)
-        else found.filter(pl.col("policy").is_in(policies))
-    )
+        parts = _exact(data, data.policies, draws), drawn(data, draws)[0]
+        found = data.found.find(("scores", draws), lambda: _in_order(data, parts))
+    return found.filter(pl.col("policy").is_in(policies))
 
 
-def drawn_means(data: Data, measures: Sequence[Measure], draws: Draws) -> pl.DataFrame:
-    """Return means over the queries under every single random order, as from `shuffled_means`;
-    without columns if none is drawn.
-    """
-    if draws.shuffles == 0:
-        return pl.DataFrame()
-    if _at_once(data, measures, draws):
-        return _everything(data, draws)[1]
-    metrics = list(dict.fromkeys(metric for metric, _ in measures))
-    parts = pl.concat(_drawn(data, metric, draws)[1] for metric in metrics)
-    return parts.sort("model", maintain_order=True)
-
-
-def _at_once(data: Data, measures: Sequence[Measure], draws: Draws) -> bool:
-    """Return whether to compute everything together, as is always done for another system's
-    definitions.
-    """
-    whole = set(measures) == set(data.measures) and not data.found.known("exact")
-    return whole or data.like is not None or data.found.known(("everything", draws))
-
-
-def _everything(data: Data, draws: Draws) -> Scored:
-    """Compute scores and random orders of all measures together."""
-
-    def make() -> Scored:
-        options = {**data.options, **draws._asdict()}
-        asked: Named = {**data.asked, "policies": data.policies, **options}
-        if data.like is None:
-            return evaluate_with_draws(data.judged, **asked)
-        return score_like(data.judged, data.like, judgements=None, queries=None, **asked)
-
-    return data.found.find(("everything", draws), make)
-
-
-def _exact(data: Data, draws: Draws, policies: Sequence[str] = ALL_POLICIES) -> pl.DataFrame:
+def _exact(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
     """Return scores under all policies that need no random orders, or under expected if that is all
     that is asked and known so far: a table needs no more, which takes a quarter of the time.
     """
-    exact = [policy for policy in data.policies if policy != "shuffled"]
-    known = data.found.known("exact") or data.found.known(("everything", draws))
-    if tuple(policies) == ("expected",) and data.like is None and not known:
-        exact = ["expected"]
-    if data.like is not None or data.found.known(("everything", draws)):
-        return _everything(data, draws)[0].filter(pl.col("policy").is_in(exact))
-    return data.found.find(
-        "exact" if len(exact) > 1 else "expected",
-        lambda: evaluate(data.judged, **data.asked, policies=exact, **data.options),
-    )
+    # A system may draw the order that it prints.
+    given = Draws() if data.like is None else draws
+    exact = tuple(policy for policy in data.policies if policy != "shuffled")
+    if tuple(policies) == ("expected",) and not data.found.known((exact, given)):
+        exact = ("expected",)
+    return data.found.find((exact, given), lambda: _scored(data, exact, given)[0])
 
 
-def _drawn(data: Data, metric: str, draws: Draws) -> Scored:
-    """Return scores and means under random orders for one metric at all its cutoffs."""
+def drawn(data: Data, draws: Draws) -> Scored:
+    """Return scores under random orders, and the means under every single one, if any is drawn."""
+    if draws.shuffles == 0:
+        return pl.DataFrame(), pl.DataFrame()
+    return data.found.find(("drawn", draws), lambda: _scored(data, ("shuffled",), draws))
 
-    def make() -> Scored:
-        record, cutoffs = next(
-            request for request in parse_metrics(**data.asked) if str(request[0]) == metric
-        )
-        options = {**data.options, **draws._asdict()}
-        return evaluate_with_draws(
-            data.judged, metrics=record, cutoffs=cutoffs, policies="shuffled", **options
-        )
 
-    return data.found.find(("drawn", metric, draws), make)
+def _scored(data: Data, policies: tuple[str, ...], draws: Draws) -> Scored:
+    asked: Named = {**data.asked, **data.options, **draws.given, "policies": policies}
+    if data.like is not None:
+        return score_like(data.judged, data.like, judgements=None, queries=None, **asked)
+    if "shuffled" in policies:
+        return evaluate_with_draws(data.judged, **asked)
+    return evaluate(data.judged, **asked), pl.DataFrame()
 
 
 def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Combine scores as if they had been computed together."""
     frame = pl.concat(parts)
     wanted = schema("scores", "metric", "cutoff")
-    ranks = pl.DataFrame(list(data.measures), schema=wanted, orient="row").with_row_index("measure")
+    measures = list(dict.fromkeys(data.measures.values()))
+    ranks = pl.DataFrame(measures, schema=wanted, orient="row").with_row_index("measure")
     keyed = frame.join(ranks, on=list(wanted), how="left", nulls_equal=True, maintain_order="left")
     policies = pl.col("policy").replace_strict(
         data.policies, range(len(data.policies)), return_dtype=pl.Int8

@@ -136,11 +136,10 @@ JOINED = {
 }
 
 
-def column_of(frame: str, name: str, *, key: str = "", title: str = "") -> Column:
+def column_of(frame: str, name: str, *, title: str = "") -> Column:
     """Return a column with its declared title, meaning and format.
 
-    ``key`` is the row's key for the value if it is not the column's name; ``title`` replaces the
-    declared title.
+    ``title`` replaces the declared title.
 
     >>> share = column_of("profile", "cut_share")
     >>> share.header, share.fill({"cut_share": 0.25}).text
@@ -149,7 +148,7 @@ def column_of(frame: str, name: str, *, key: str = "", title: str = "") -> Colum
     if name in JOINED:
         return JOINED[name]
     known = column("board" if name == "measure" else frame, name)
-    fill = SPECIAL.get(name) or partial(_cell, key or name, known.format)
+    fill = SPECIAL.get(name) or partial(_cell, name, known.format)
     numeric = known.format not in ("text", "flag")
     return Column(title or known.title, fill, known.help, numeric, name)
 

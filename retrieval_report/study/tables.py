@@ -20,7 +20,7 @@ from retrieval_report.study.contents import Report
 from retrieval_report.study.questions import QUESTIONS, Layout
 from retrieval_report.study.table_columns import JOINED, Column, Table, column_of, table_of
 from retrieval_report.study.terminal import summary_rows
-from retrieval_report.systems.audit import SAME, furthest_off
+from retrieval_report.systems.audit import furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
 MANY = 10  # models from which not all pairs are shown at first
@@ -65,10 +65,6 @@ def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[Column]:
     """Return the columns of a layout that the frame has; a model's name may stand above its
     values.
     """
-    if name == "recall_curve":
-        levels = sorted(frame.columns[1:], key=float)
-        values = [column_of(name, "value", key=level, title=level) for level in levels]
-        return [column_of(name, "model"), *values]
     titles = {}
     if name == "deciding" and frame.height:
         titles = {f"value_{side}": frame[f"model_{side}"][0] for side in "ab"}
@@ -143,20 +139,6 @@ def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
     )
 
 
-def _agreement(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    # Shuffles repeat the expectation with noise, and pairs that agree need only one sentence.
-    frame = frame.filter(pl.col("policy_a") != "shuffled", pl.col("policy_b") != "shuffled")
-    differing = frame.filter((pl.col("tau") < 1 - SAME) | ~pl.col("same_winner"))
-    alike, note = frame.height - differing.height, ""
-    if alike:
-        note = (
-            f"{alike} pairs of policies rank the models the same way and name the same winner."
-            if differing.height
-            else "All policies rank the models the same way, by every measure: Kendall’s τ is 1."
-        )
-    yield layout._replace(note=note), differing
-
-
 def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     """Return the table of numbers that tie order changes or may change, best models first, and that
     of the others.
@@ -206,19 +188,10 @@ def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
 PARTS: Mapping[str, Callable[[Report, Layout, pl.DataFrame], Iterable[Part]]] = {
     "summary": _summary,
     "comparison": _comparisons,
-    "agreement": _agreement,
     "profile": lambda report, layout, frame: [(layout, _best_first(report, frame))],
     "truncation": _truncation,
     "audit": _audits,
     "queries": _queries,
     "leaderboard": lambda _, layout, frame: [(layout, frame)] * (frame["model"].n_unique() > 1),
     "deciding": _deciding,
-    "recall_curve": lambda _, layout, frame: [
-        (
-            layout,
-            frame.with_columns(recall=pl.Series([f"{level:g}" for level in frame["recall"]])).pivot(
-                "recall", index="model", values="value", maintain_order=True
-            ),
-        )
-    ],
 }

@@ -36,13 +36,6 @@ def row_of(
     return frame.filter(model_a=first, model_b=second, policy=policy).row(0, named=True)
 
 
-def bars_of(page: Any) -> list[list[dict[str, Any]]]:
-    """The bars of each plot of what repeated runs would print."""
-    shown = [spec for title, spec in charts(page).items() if "under random tie orders" in title]
-    tables = [rows for spec in shown for rows in spec["datasets"].values()]
-    return [[*rows] for rows in tables if "probability" in rows[0]]
-
-
 def test_a_pair_is_told_with_both_uncertainties() -> None:
     page = open_page("compare", DATA, a="coarse", b="fine")
     row = row_of(comparison(), "coarse", "fine")
@@ -62,24 +55,17 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
     scores = rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=3)
     row = row_of(rr.compare(scores, correction="tukey"), "coarse", "fine")
     assert f"corrected p = {row['family_p']:.4f}, Tukey HSD over 3 pairs" in words(page)
-    page.selectbox(key="a").set_value("fine")
-    page = drawn(page.selectbox(key="b").set_value("middle").run())
-    one, other = bars_of(page)  # of both models, on one axis
-    for bars in (one, other):
-        assert sum(row["probability"] for row in bars) == pytest.approx(1)
 
 
 def test_the_tables_are_those_of_compare() -> None:
-    page = open_page(
-        "compare", DATA, a="middle", b="coarse", policies=["expected", "naive", "shuffled"]
-    )
+    page = open_page("compare", DATA, a="middle", b="coarse")
     truth = comparison()
     row = row_of(truth, "coarse", "middle")
     assert numbers(page)["A − B, expected"] == f"{-row['difference']:+.4f}".replace("-", "−")
     said = f"A is middle, B is coarse. Of {row['queries']} queries A wins {row['losses']}, B wins "
     assert f"{said}{row['wins']}" in words(page)
     pair = table(page, 0)
-    assert set(pair["policy"]) == {"expected", "naive", "shuffled"}
+    assert set(pair["policy"]) == {"expected", "naive"}
     for row in pair.iter_rows(named=True):  # compare() has coarse before middle
         exact = row_of(truth, "coarse", "middle", row["policy"])
         assert (row["value_a"], row["value_b"]) == (exact["value_b"], exact["value_a"])
@@ -92,12 +78,6 @@ def test_the_tables_are_those_of_compare() -> None:
         exact = row_of(truth, *sorted((row["model_a"], row["model_b"])))
         assert row["difference"] == abs(exact["difference"])
         assert row["p_tie"] == chance_of(exact)
-
-
-def test_random_orders_of_large_data_have_to_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("records.LARGE", 10)
-    assert open_page("compare", DATA).info[0].value.startswith("Choose *shuffled*")
-    assert not open_page("compare", DATA, policies=["expected", "shuffled"]).info
 
 
 def test_the_first_pair_is_the_best_two_and_an_accident_is_called_one() -> None:
@@ -113,11 +93,6 @@ def test_what_is_chosen_in_the_sidebar_changes_the_numbers() -> None:
     row = row_of(comparison(metrics="precision", cutoffs=1), "coarse", "fine")
     assert numbers(page)["A − B, expected"] == f"{row['difference']:+.4f}"
     assert page.title[0].value == r"Compare: precision\@1"
-    # Exact probabilities take the place of draws where they are known.
-    exact = rr.Study(RANKINGS, "precision@1").distribution
-    drawn_bars = {(row["value"], row["probability"]) for bars in bars_of(page) for row in bars}
-    assert drawn_bars
-    assert drawn_bars <= set(exact.select("value", "probability").rows())
 
 
 def test_one_model_has_nothing_to_be_compared_with() -> None:

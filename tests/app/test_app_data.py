@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -157,31 +156,6 @@ def test_a_bad_upload_is_refused_in_the_words_of_the_library_and_nothing_is_lost
         assert sidebar_data(test) == "upload"
         assert rows(test) == before
     assert drawn(to_page(test, "overview")).title[0].value.startswith("Overview")
-
-
-def archive(codes: Any, labels: Any) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, codes=codes, labels=labels)
-    return buffer.getvalue()
-
-
-def test_codes_are_counted_unless_they_do_not_fit() -> None:
-    generator = np.random.default_rng(0)
-    codes, labels = generator.integers(0, 2, (60, 8)), generator.integers(0, 3, 60)
-    test = upload(opened(), "query codes", ("a.npz", archive(np.ones((2, 8)), [0, 1])))
-    test = upload(test, "item codes", ("b.npz", archive(np.ones((2, 9)), [0, 1])))
-    button = next(button for button in test.button if button.label == "Open these codes")
-    drawn(button.click().run())
-    assert "Nothing was opened" in test.error[0].value
-    assert sidebar_data(test) == "docs"
-    test = upload(test, "query codes", ("lsh-8.npz", archive(codes[:10], labels[:10])))
-    test = upload(test, "item codes", ("items.npz", archive(codes[10:], labels[10:])))
-    button = next(button for button in test.button if button.label == "Open these codes")
-    drawn(button.click().run())
-    assert not test.error, test.error[0].value
-    assert list(rows(test)) == ["counts"]
-    assert test.multiselect(key="models").options == ["lsh-8"]
-    assert "naive" not in test.multiselect(key="policies").options
 
 
 def test_row_101_uploads_stay_in_their_session_and_the_report_is_made_on_demand() -> None:

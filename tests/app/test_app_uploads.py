@@ -11,16 +11,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import uploads
 from made_reports import made_rankings
 from records import Upload
-from retrieval_report.codes.files import codes_from
-from retrieval_report.contracts.errors import FileError, ParameterError, RetrievalReportWarning
+from retrieval_report.contracts.errors import FileError, RetrievalReportWarning
 from text import plain
-from uploads import read_codes, read_tables
+from uploads import read_tables
 from warning_log import noticed
 
 RANKINGS = made_rankings(("fine",), queries=2)
@@ -123,34 +121,6 @@ def test_an_upload_that_ends_its_reader_is_refused(name: str) -> None:
     ):
         with pytest.raises(FileError, match=f"{name}: damaged file.* ended by SIGABRT"):
             read_tables(**given)
-
-
-def archive(**arrays: Any) -> bytes:
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    return buffer.getvalue()
-
-
-def test_codes_that_unpack_to_more_than_the_cap_are_refused() -> None:
-    packed = archive(codes=np.zeros((1000, 64), np.uint8))
-    assert len(packed) < 10_000
-    with pytest.raises(FileError, match="unpacks to 64128 bytes, more than max_bytes=10000"):
-        codes_from("bomb.npz", packed, 10_000)
-
-
-def test_pickled_objects_in_codes_are_refused() -> None:
-    with pytest.raises(FileError, match="Object arrays cannot be loaded"):
-        codes_from("objects.npz", archive(codes=np.array([{"a": 1}], dtype=object)))
-
-
-def test_codes_pair_by_their_order_or_share_one_file_of_queries() -> None:
-    codes = Upload("a.npz", archive(codes=np.eye(4), labels=[0, 0, 1, 1]))
-    several = read_codes([codes, codes._replace(name="b.npz")], [codes, codes])
-    assert several.models == ("a", "b")
-    shards = read_codes([codes], [codes, codes])
-    assert shards.rankings["count"].sum() == 2 * several.rankings["count"].sum() // 2
-    with pytest.raises(ParameterError, match="3 files of queries and 2 of items"):
-        read_codes([codes] * 3, [codes] * 2)
 
 
 def test_columns_that_are_not_read_are_told() -> None:

@@ -184,16 +184,6 @@ def test_what_cannot_be_drawn_is_named() -> None:
             lambda: charts.policies(summary, metric="precision", cutoff=7),
         ),
         (
-            ParameterError,
-            "models: 'who'",
-            lambda: charts.shuffled_distribution(own["means"], summary, **PLACE, models=["who"]),
-        ),
-        (
-            ParameterError,
-            "models: 'who'",
-            lambda: charts.query_scatter(own["queries"], **PLACE, models=["who"]),
-        ),
-        (
             ColumnError,
             "expected what summarise returns",
             lambda: charts.policies(summary.drop("value"), **PLACE),

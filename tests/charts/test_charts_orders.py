@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from retrieval_report import charts, evaluate, shuffled_means, summarise
+from retrieval_report import charts
 from retrieval_report.ties.distributions import score_distribution
 
 LIST = pl.DataFrame(
@@ -110,15 +110,3 @@ def test_one_score_is_a_sentence() -> None:
         chart.to_dict()["description"]
         == "Every tie order gives the same precision@all here: 0.4000 (orders that differ: 1)."
     )
-
-
-def test_two_models_share_one_axis() -> None:
-    tied = MODELS.with_columns(distance=1.0)
-    means = shuffled_means(tied, metrics="rr", cutoffs=None, shuffles=20)
-    summary = summarise(evaluate(tied, metrics="rr", cutoffs=None))
-    spec = charts.shuffled_distribution(
-        means, summary, **PLACE, models=["far", "near"], one_axis=True
-    ).to_dict()
-    domains = [panel["layer"][0]["encoding"]["x"]["scale"]["domain"] for panel in spec["concat"]]
-    assert domains[0] == domains[1]
-    assert spec["columns"] == 1

@@ -92,13 +92,6 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "shuffled_distribution": lambda of: charts.shuffled_distribution(
         of["means"], of["summary"], **PLACE
     ),
-    "shuffled_distribution, one axis": lambda of: charts.shuffled_distribution(
-        of["means"],
-        of["summary"],
-        **PLACE,
-        models=sorted(set(of["means"]["model"]))[:2],
-        one_axis=True,
-    ),
     "comparison_matrix": lambda of: charts.comparison_matrix(of["comparison"], **PLACE),
     "deciding_queries": lambda of: charts.deciding_queries(of["deciding"], **PLACE),
     "costs": lambda of: charts.costs(of["costs"], **PLACE),
