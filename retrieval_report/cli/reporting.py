@@ -29,11 +29,6 @@ ALSO = ["segments", "no_worse", "costs"]
 @data_options()
 @study_options
 @question_options
-@click.option(
-    "--headline",
-    metavar="METRIC@K",
-    help="The measure of the verdict and the charts; default: the first.",
-)
 @click.option("--title", default="Retrieval report", help="Heading of the page.")
 @click.option(
     "--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex."
@@ -49,13 +44,13 @@ def report(
     output: Output,
     formats: str,
     timestamp: str | None,
-    headline: str | None,
     title: str,
     **settings: Any,
 ) -> None:
     """Write a report on RANKINGS: one page that needs no network, and its numbers as files.
 
-    The page says who wins, whether that depends on tie order, and how far off naive scores are.
+    The page says who wins by the first measure, whether that depends on tie order, and how far off
+    naive scores are.
     """
     import polars as pl
 
@@ -67,7 +62,7 @@ def report(
     assert folder is not None  # there is a default
     study = study_of(data, settings)
     words = shlex.join(["retrieval-report", *map(_relative, sys.argv[1:])])
-    contents = study.contents(headline=headline, title=title, command=words)
+    contents = study.contents(title=title, command=words)
     kinds = [part.strip() for part in formats.split(",")]
     written = step(
         "written",

@@ -20,9 +20,8 @@ LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 
 
 class PageOptions(TypedDict, total=False):
-    """Options for the title, headline and command of a report."""
+    """Options for the title and command of a report."""
 
-    headline: str | None
     title: str
     command: str | None
 

@@ -10,7 +10,6 @@ import polars as pl
 
 from retrieval_report.contracts.registry import schema
 from retrieval_report.study.fingerprint import fingerprint
-from retrieval_report.study.study_data import Measure
 from retrieval_report.systems.audit import is_printed
 
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
@@ -57,7 +56,7 @@ class Question:
     name
         Of the frame, of its files and, unless ``of`` says otherwise, of the property of a study.
     of
-        What a report shows of a study at the measure of its verdict.
+        What a report shows of a study.
     table
         How the page shows the frame; study/tables.py chooses the rows of some.
     chart
@@ -65,23 +64,21 @@ class Question:
     """
 
     name: str
-    of: Callable[[Any, Measure], pl.DataFrame] | None = None
+    of: Callable[[Any], pl.DataFrame] | None = None
     table: Layout | None = None
     chart: Callable[[Any], Any] | None = None
 
-    def ask(self, study: Any, measure: Measure) -> pl.DataFrame:
-        """Return the frame of a study, for a report with a verdict by this measure."""
-        frame: pl.DataFrame = (
-            getattr(study, self.name) if self.of is None else self.of(study, measure)
-        )
+    def ask(self, study: Any) -> pl.DataFrame:
+        """Return the frame of a study."""
+        frame: pl.DataFrame = getattr(study, self.name) if self.of is None else self.of(study)
         return frame
 
 
-def _audit(study: Any, _measure: Measure) -> pl.DataFrame:
+def _audit(study: Any) -> pl.DataFrame:
     return study.audit if is_printed(study.measures) else pl.DataFrame()
 
 
-def _most_affected(study: Any, _measure: Measure) -> pl.DataFrame:
+def _most_affected(study: Any) -> pl.DataFrame:
     table: pl.DataFrame = study.queries
     return table.group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE)
 
@@ -149,7 +146,6 @@ QUESTIONS = (
     ),
     Question(
         "deciding",
-        lambda study, measure: study.deciding_at(*measure),
         table=Layout(
             "Which queries decide {measure} between the first two models",
             "query value_a value_b difference lowest highest share decides order_unsure",
@@ -167,7 +163,7 @@ QUESTIONS = (
             id="similarity",
         ),
     ),
-    Question("recall_curve", lambda study, _: study.quick_curve),
+    Question("recall_curve", lambda study: study.quick_curve),
     Question(
         "coverage",
         table=Layout(
@@ -204,10 +200,10 @@ QUESTIONS = (
         ),
     ),
     Question("shuffled"),
-    Question("distribution", lambda study, measure: study.narrowed(measure).distribution),
+    Question("distribution"),
     Question(
         "fingerprint",
-        lambda study, _: fingerprint(study.frames),
+        lambda study: fingerprint(study.frames),
         table=Layout(
             "The data this report was made from", " ".join(schema("fingerprint")), choice=False
         ),

@@ -33,7 +33,7 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     Parameters
     ----------
     rankings, judgements, queries, metrics, cutoffs
-        The same as for :func:`evaluate`.
+        The same as for :func:`evaluate`; the verdict and the charts are about the first measure.
     like
         A system whose definitions and tie order to use, such as "trec_eval"; see
         :func:`evaluate_like`.
@@ -50,8 +50,6 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     correction
         How p-values allow for the number of pairs: "max-t", "holm", "tukey" or "bh"; see
         :func:`compare`.
-    headline
-        The measure of the verdict and the charts, such as "ndcg@10"; by default the first.
     title
         The page's heading.
     command
@@ -67,7 +65,7 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     Raises
     ------
     RetrievalReportError
-        As for :func:`evaluate`, or if the headline is not among the metrics.
+        As for :func:`evaluate`.
 
     Examples
     --------

@@ -20,7 +20,6 @@ from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.comparison.segments import segment_winners
 from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options
 from retrieval_report.contracts.significance_tests import MAX_T
@@ -448,11 +447,7 @@ class Study:
         """The result of :func:`deciding_queries` for the two models of a `pair`, else for the first
         two by the headline measure, if there are two.
         """
-        return self.deciding_at(*self.measures[0])
-
-    def deciding_at(self, metric: str, cutoff: int | None) -> pl.DataFrame:
-        """Return the same by another measure."""
-        names = self._first_two((metric, cutoff))
+        names = self._first_two()
         # These policies show how tie order can change a difference.
         known = self._undrawn.scores.filter(pl.col("policy").is_in(["expected", "worst", "best"]))
         return deciding_queries(known, *names) if len(names) == 2 else pl.DataFrame()
@@ -465,7 +460,7 @@ class Study:
         The lists are those that are scored, with distances rounded to ``decimals``. Nothing of
         counts, and of lists so long that it would take minutes.
         """
-        names = self._first_two(self.measures[0])
+        names = self._first_two()
         if len(names) < 2 or self.counted:
             return pl.DataFrame()
         return means.similarity_means(self._retrieved, *names)
@@ -633,30 +628,20 @@ class Study:
         """
         return Plots(self)
 
-    def contents(
-        self,
-        *,
-        headline: str | None = None,
-        title: str = "Retrieval report",
-        command: str | None = None,
-    ) -> Report:
-        """Return :func:`report_contents` of this study; ``about`` may hold title, headline and
-        command.
-        """
+    def contents(self, *, title: str = "Retrieval report", command: str | None = None) -> Report:
+        """Return :func:`report_contents` of this study."""
         self._data.check_all(self.policies, self._view.draws)
-        measure = self._headline(headline)
-        frames = {question.name: question.ask(self, measure) for question in QUESTIONS}
-        headed = self.narrowed(measure)
+        frames = {question.name: question.ask(self) for question in QUESTIONS}
         names = [measure_text(*known) for known in self.measures]
         also = {"average": self.average, **self.also}
         parameters = parameters_of(names, self.part, self.like, also, self.options)
         call = python_call(list(self.frames), parameters, self.part)
         return Report(
             title=title,
-            metric=measure[0],
-            cutoff=measure[1],
-            verdict=headed.sentences,
-            status=headed.status,
+            metric=self.measures[0][0],
+            cutoff=self.measures[0][1],
+            verdict=self.sentences,
+            status=self.status,
             frames=frames,
             parameters=parameters,
             command=call if command is None else command,
@@ -733,17 +718,6 @@ class Study:
         """How the scores name a measure that was asked for: `like` may define it otherwise."""
         return self._data.measures.get(measure, measure)
 
-    def _headline(self, text: str | None) -> Measure:
-        """Return the measure of a report by its text, by default the first."""
-        if text is None:
-            return self.measures[0]
-        for request in parse_metrics(text, None):
-            for measure in (self._known_as((str(request[0]), cutoff)) for cutoff in request[1]):
-                if measure in self.measures:
-                    return measure
-        names = ", ".join(measure_text(*measure) for measure in self.measures)
-        raise ParameterError(f"headline: {text!r} is not one of {names}")
-
     def narrowed(self, *measures: Measure) -> Self:
         """Return the study at some measures as the scores name them, which may have no text."""
         return self._with(replace(self._view, measures=measures))
@@ -783,12 +757,12 @@ class Study:
             lambda: emulated(self.judged, None, None, measures, self._data.options),
         )
 
-    def _first_two(self, measure: Measure) -> tuple[str, ...]:
-        """Two models that were chosen, in their order, else those that come first by a measure."""
+    def _first_two(self) -> tuple[str, ...]:
+        """Two models that were chosen, in their order, else those that come first."""
         chosen = self._view.models or ()
         if len(chosen) == 2:
             return chosen
-        return tuple(at_measures([measure], self.leaderboard)["model"].head(2))
+        return tuple(at_measures(self.measures[:1], self.leaderboard)["model"].head(2))
 
     def _curve(self, most: float) -> pl.DataFrame:
         return self._of_models(means.curve_means(self.judged, self._data.options, most))

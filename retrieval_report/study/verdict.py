@@ -29,7 +29,7 @@ Row = dict[str, Any]  # of a pair, or of a model with its means side by side
 UNSAFE = (CUT, DEPENDS, NOT_SIGNIFICANT)
 SAFETY = {  # how safe a lead is
     CUT: "Items that are missing from the lists could reverse this lead.",
-    DEPENDS: "The lead {depends} on tie order{why}.{chance}",
+    DEPENDS: "The lead {depends} on tie order.{chance}",
     NOT_SIGNIFICANT: "The lead {holds}, but is not significant ({p}).{chance}",
     SAFE: "The lead {holds}, and is significant ({p}).{chance}",
     verdicts.UNTESTED: "The lead {holds}. Its significance was not tested, which requires plain "
@@ -140,25 +140,9 @@ def _safety(pair: Row) -> str:
         holds="is safe from random tie order"
         if pair["disagree"]
         else "does not depend on tie order",
-        why=f" ({_disagreement(pair)})"
-        if pair["disagree"] and pair.get("p_tie_high") is None
-        else "",
         p="" if pair["family_p"] is None else caveats.significance(pair),
         chance=_reversal(pair),
     )
-
-
-def _disagreement(pair: Row) -> str:
-    """Say which scores favour the other model, or show both as equal."""
-    policies = pair["disagree"].split(", ")
-    level = [
-        policy
-        for policy in policies
-        if equal_means(pair.get(f"{policy}_a"), pair.get(f"{policy}_b"))
-    ]
-    other = [policy for policy in policies if policy not in level]
-    parts = [(other, "favour the other model"), (level, "show them as equal")]
-    return "; ".join(f"{', '.join(names)} scores {what}" for names, what in parts if names)
 
 
 def _unsafe_others(winner: str, second: str, flips: pl.DataFrame, verdict: str) -> str:

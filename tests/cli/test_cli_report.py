@@ -53,9 +53,7 @@ def test_the_page_is_one_file(rankings: Path, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.html"]
 
 
-@pytest.mark.parametrize(
-    "bad", [("--formats", "pdf"), ("--headline", "ap@7"), ("--metrics", "nope")]
-)
+@pytest.mark.parametrize("bad", [("--formats", "pdf"), ("--metrics", "nope")])
 def test_bad_arguments_end_with_code_2_and_write_nothing(
     rankings: Path, tmp_path: Path, bad: tuple[str, str]
 ) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import polars as pl
 
-from retrieval_report.report import Report, report_contents
+from retrieval_report import Study
+from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.report import Report
 
 HOSTILE = (
     "</script><img src=x onerror=document.title='hacked'>",
@@ -55,5 +56,6 @@ def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
 def made_report(
     models: tuple[str, ...] = ("fine", "middle", "coarse"), title: str = "Retrieval report"
 ) -> Report:
-    asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": CUTOFFS, "headline": "precision@3"}
-    return report_contents(made_rankings(models), **asked, shuffles=20, title=title)
+    study = Study(made_rankings(models), METRICS, cutoffs=CUTOFFS, shuffles=20)
+    others = [measure_text(*measure) for measure in study.measures]
+    return study.at(*dict.fromkeys(("precision@3", *others))).contents(title=title)

@@ -59,7 +59,9 @@ def top_ten(models: int = 1, *, queries: int = 30, items: int = 2000) -> pl.Data
 
 @cache
 def cut_report(models: int = 1) -> Report:
-    return report_contents(top_ten(models), **OPTIONS, headline="precision@10")
+    asked = {**OPTIONS}
+    study = rr.Study(top_ten(models), asked.pop("metrics"), **asked)
+    return study.at("precision@10", "precision@1", "recall@1", "recall@10").contents()
 
 
 def rows_of(chart: Any, column: str) -> list[dict[str, Any]]:
