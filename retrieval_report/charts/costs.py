@@ -55,8 +55,8 @@ def costs(
     Returns
     -------
     altair.Chart
-        Dot: score; line: confidence interval over queries; bar: the range over tie orders, or ±2
-        standard deviations if best and worst were not evaluated; steps: the front.
+        Dot: score; line: confidence interval over queries; bar: the range over tie orders; steps:
+        the front.
 
     Examples
     --------

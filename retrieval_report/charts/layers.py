@@ -37,10 +37,7 @@ TIES: Mark = {"type": "bar", "size": 8, "color": SKY, "opacity": 0.45, "cornerRa
 OPEN_TIES: Mark = {
     "type": "bar", "size": 8, "filled": False, "stroke": SKY, "strokeDash": [4, 3]
 }  # fmt: skip
-RANGES = (
-    "dot: score; line: 95% confidence interval over queries; bar: range over tie orders, ±2 standard "
-    "deviations if best and worst were not evaluated"
-)
+RANGES = "dot: score; line: 95% confidence interval over queries; bar: range over tie orders"
 MODEL = "value tie_std lowest highest ci_low ci_high"
 
 
@@ -106,16 +103,11 @@ def models(rows: pl.DataFrame, axis: Axis, tips: str, **across: Any) -> list[alt
     """Draw the ``value`` of every model with its interval over queries and its range over tie
     orders, on one axis.
     """
-    two = 2 * pl.col("tie_std")
-    rows = rows.with_columns(
-        tie_low=pl.coalesce("lowest", pl.col("value") - two),
-        tie_high=pl.coalesce("highest", pl.col("value") + two),
-    )
     cut = is_cut(rows)
     how: Named = {"tips": tips, **across}
     return [
-        span(rows.filter(~cut), TIES, axis, "tie_low", "tie_high", **how),
-        span(rows.filter(cut), OPEN_TIES, axis, "tie_low", "tie_high", **how),
+        span(rows.filter(~cut), TIES, axis, "lowest", "highest", **how),
+        span(rows.filter(cut), OPEN_TIES, axis, "lowest", "highest", **how),
         span(rows, INTERVAL, axis, "ci_low", "ci_high", **how),
         span(rows, {**DOT, "color": BLUE}, axis, "value", **how),
     ]

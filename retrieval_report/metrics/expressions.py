@@ -1,7 +1,7 @@
 """Metrics as Polars expressions over the rows of one list: what `rr.expr` and `Metric.expr` return.
 
-The formulas are those of the kernels (docs/metrics.md), written for whole columns: every item brings
-its share of what its tie brings, so that a score is a plain sum over the items of a group.
+The formulas are those of the kernels (docs/metrics.md), written for whole columns: a score is a sum
+over the ties of a group, to which every tie brings its mean over the orders of its items.
 """
 
 from __future__ import annotations

@@ -250,7 +250,7 @@ def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
     whole = report_contents(top_ten(2), **OPTIONS, truncated="no")
     for picture in pictures(whole):
         assert "items may be missing" not in str(picture.drawn)
-    ends = [(row["lowest"], row["highest"]) for row in rows_of(drawn[0], "tie_low")]
+    ends = [(row["lowest"], row["highest"]) for row in rows_of(drawn[0], "lowest")]
     expected = summary.filter(**here, policy="expected").sort("value", descending=True)
     assert ends == expected.select("lowest", "highest").rows()
 
