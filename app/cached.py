@@ -19,7 +19,8 @@ import streamlit as st
 import retrieval_report as rr
 from records import CUTOFFS, MEASURES, METRICS, SCORING, SETTINGS, Choice, Data, Files, Upload
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.errors import DataError
+from retrieval_report.contracts.errors import DataError, RetrievalReportError
+from retrieval_report.contracts.options import OPTIONS, JudgedOptions
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
@@ -28,6 +29,12 @@ from uploads import columns_of, read_texts
 from warning_log import noticed
 
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {Data: lambda data: data.digest}
+LENIENT = {
+    name: next(choice for choice in OPTIONS[name].choices if choice != "error")
+    for name in JudgedOptions.__annotations__
+    if "error" in OPTIONS[name].choices
+}
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 Part = TypeVar("Part")
 
@@ -99,6 +106,15 @@ def study_of(data: Data, choice: Choice) -> rr.Study:
         study = study.models(*choice.models)
     others = (measure_text(*measure) for measure in study.measures)
     return study.at(*dict.fromkeys((choice.measure, *others)))
+
+
+def check(data: Data) -> None:
+    """Raise the library's error for data that cannot be scored under any rule of the sidebar."""
+    try:
+        scored(data, data.start)
+    except RetrievalReportError:
+        lenient = {**data.start.options, **LENIENT}  # what the user can allow
+        scored(data, replace(data.start, options=lenient))
 
 
 def ask(data: Data, **questions: Any) -> None:

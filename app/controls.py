@@ -142,17 +142,12 @@ def _option(name: str, data: Data) -> Any:
     return None if chosen == UNSET else chosen
 
 
-def remedies(message: RetrievalReportError | str) -> list[str]:
-    """Return the titles of controls that may cure an error or a warning, which names the option."""
-    return [OPTIONS[name].title for name in SCORING if f"{name}=" in str(message)]
-
-
 def remedy(message: RetrievalReportError | str) -> str:
     """Return an error or warning as Markdown, with the control that decides it, if any, instead of
     the argument.
     """
     said = str(message)
-    labels = remedies(message)
+    labels = [OPTIONS[name].title for name in SCORING if f"{name}=" in said]
     if not labels:
         return plain(said)
     *parts, last = said.split("; ")

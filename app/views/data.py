@@ -7,8 +7,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from cached import asked, column_names, report, scored
-from controls import remedies
+from cached import asked, check, column_names, report, scored
 from data_source import adopt
 from page import Page
 from records import Data, Upload
@@ -131,11 +130,7 @@ def _mapping(upload: Upload) -> dict[str, str] | None:
 
 
 def _open(data: Data) -> None:
-    try:
-        scored(data, data.start)
-    except RetrievalReportError as error:
-        if not remedies(error):
-            raise
+    check(data)
     adopt(data)
     st.rerun()
 

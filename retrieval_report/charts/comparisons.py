@@ -9,7 +9,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import held, of_policy, with_labels
-from retrieval_report.charts.layers import row_axis, tiles
+from retrieval_report.charts.layers import left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.comparison.pairs import turned
@@ -90,9 +90,8 @@ def comparison_matrix(
     matrix: alt.LayerChart = drawn.resolve_scale(color="independent")
     text = (
         "below the diagonal: column − row, * if the difference is significant; above: probability "
-        "that random tie order reverses the pair; columns are in the order of the rows; models not "
-        f"drawn, behind these: {ranked.height - models.height}"
-    )
+        "that random tie order reverses the pair; columns are in the order of the rows"
+    ) + left_out("models behind these", ranked.height - models.height)
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").with_columns(
         pair=pl.format("{} − {}", "model_a", "model_b")
     )

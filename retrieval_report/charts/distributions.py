@@ -19,7 +19,7 @@ from retrieval_report.charts.data import (
     models_at,
     with_labels,
 )
-from retrieval_report.charts.layers import RULE, Axis, keyed, layer, number_axis, span
+from retrieval_report.charts.layers import RULE, Axis, keyed, layer, left_out, number_axis, span
 from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import at_measure as measure_is
@@ -108,9 +108,9 @@ def shuffled_distribution(
     drawn = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
     text = (
         "bars: exact probability of every mean where it is known, else the share of draws; solid "
-        "line: expected score; dashed line: naive order; models that do not vary: "
-        f"{draws['model'].n_unique() - varying.height}, that vary less: {varying.height - shown.height}"
+        "line: expected score; dashed line: naive order"
     )
+    text += left_out("models that vary less", draws["model"].n_unique() - shown.height)
     return finish(drawn, f"{where} under random tie orders", text, rows, "expected", "tie_std")
 
 

@@ -125,6 +125,11 @@ def how_to_read(text: str, rows: pl.DataFrame) -> str:
     return f"{text}; dashed: {OPEN}" if rows.filter(is_cut(rows)).height else text
 
 
+def left_out(what: str, number: int) -> str:
+    """Return the end of a subtitle that counts what is not drawn, if anything is."""
+    return f"; {what}, not drawn: {number}" if number > 0 else ""
+
+
 def tiles(
     rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color, strong: float, tips: str
 ) -> list[alt.Chart | None]:

@@ -13,6 +13,7 @@ from retrieval_report.charts.layers import (
     RULE,
     keyed,
     layer,
+    left_out,
     number_axis,
     row_axis,
     span,
@@ -77,9 +78,8 @@ def profile(profile: object) -> ChartType:
     )
     text = (
         "ties: items at the same distance from the query; if a cutoff splits one, chance decides "
-        "which of them count; lists that end before the cutoff are not counted; models with fewer "
-        f"such ties, not drawn: {max(models.len() - MOST, 0)}"
-    )
+        "which of them count; lists that end before the cutoff are not counted"
+    ) + left_out("models with fewer such ties", models.len() - MOST)
     spoken = rows.sort("cut_share", "model", descending=[True, False])
     return finish(
         drawn, "Ties, and the cutoffs that split them", text, spoken, "cut_share", "tie_max"

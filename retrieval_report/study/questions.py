@@ -88,9 +88,9 @@ QUESTIONS = (
     Question(
         "summary",
         table=Layout(
-            "Mean scores of all models",
-            "model measure expected tie_std naive naive_error lowest highest truncated_share "
-            "interval queries no_relevant missing unjudged",
+            "Models, best first",
+            "rank model measure expected tie_std tie_ranks query_ranks interval naive "
+            "naive_error lowest highest truncated_share queries no_relevant missing unjudged",
         ),
     ),
     Question(
@@ -137,13 +137,7 @@ QUESTIONS = (
             "query model measure naive expected std lowest highest spread",
         ),
     ),
-    Question(
-        "leaderboard",
-        table=Layout(
-            "Models, best first",
-            "rank model measure value tie_std tie_ranks query_ranks interval",
-        ),
-    ),
+    Question("leaderboard"),
     Question(
         "deciding",
         table=Layout(

@@ -211,12 +211,17 @@ class Table:
 
 
 def table_of(layout: Layout, columns: Sequence[Column], rows: Sequence[Row], chosen: str) -> Table:
-    """Return a table of rows; readers can filter it by measure if the layout says so."""
+    """Return a table of rows, of columns that say something; readers can filter it by measure if the
+    layout says so.
+    """
     shown, note = rows[:ROWS], layout.note
     if len(shown) < len(rows):
         note = (
             f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. {note}"
         ).strip()
-    cells = [[column.fill(row) for column in columns] for row in shown]
+    filled = [(column, [column.fill(row) for row in shown]) for column in columns]
+    said = [part for part in filled if any(cell.text != NOTHING for cell in part[1])]
+    cells = list(zip(*(cells for _, cells in said), strict=True))
     measures = [row["measure"] for row in shown] if layout.choice else []
-    return Table(layout, columns, cells, measures, note, chosen if layout.choice else "")
+    headed = [column for column, _ in said]
+    return Table(layout, headed, cells, measures, note, chosen if layout.choice else "")

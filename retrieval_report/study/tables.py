@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import DEPENDS
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
-from retrieval_report.engines.check_scores import at_cutoff, at_measure
+from retrieval_report.engines.check_scores import MEAN, at_cutoff, at_measure
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import uneven_lengths
@@ -23,6 +23,7 @@ from retrieval_report.study.terminal import summary_rows
 from retrieval_report.systems.audit import furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
+RANKS = "^(tie|query)_rank_.*$"  # columns of a leaderboard
 MANY = 10  # models from which not all pairs are shown at first
 LISTS = {
     NO: "hold all items",
@@ -56,8 +57,8 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Ta
     rows = list(frame.iter_rows(named=True))
     if "metric" in frame.columns:
         rows = [{**row, "measure": measure_text(row["metric"], row["cutoff"])} for row in rows]
-    if "metric" in frame.columns and name != "summary":  # which is by its means alone
-        rows.sort(key=lambda row: row["measure"] != report.measure)
+        order = {measure: rank for rank, measure in enumerate(report.parameters["metrics"])}
+        rows.sort(key=lambda row: order.get(row["measure"], len(order)))
     return table_of(layout, _columns(name, layout, frame), rows, report.measure)
 
 
@@ -101,6 +102,9 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     )
     if {"naive", "expected"} <= {*wide.columns}:
         wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
+    if frame["model"].n_unique() > 1:
+        ranks = report.leaderboard.select(*MEAN, "rank", pl.col(RANKS))
+        wide = wide.join(ranks, on=MEAN, how="left", nulls_equal=True, maintain_order="left")
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
     others = [measure for measure in measures if measure != (report.metric, report.cutoff)]
     # The verdict names the headline.
@@ -192,6 +196,5 @@ PARTS: Mapping[str, Callable[[Report, Layout, pl.DataFrame], Iterable[Part]]] = 
     "truncation": _truncation,
     "audit": _audits,
     "queries": _queries,
-    "leaderboard": lambda _, layout, frame: [(layout, frame)] * (frame["model"].n_unique() > 1),
     "deciding": _deciding,
 }

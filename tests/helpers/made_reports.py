@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import polars as pl
 
-from retrieval_report import Study
-from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.report import Report
+from retrieval_report.report import Report, report_contents
 
 HOSTILE = (
     "</script><img src=x onerror=document.title='hacked'>",
@@ -21,7 +20,7 @@ HOSTILE = (
     "x" * 10_000,
 )
 METRICS = ("precision", "ap(denominator=retrieved)", "ndcg")
-CUTOFFS = (1, 3, None)
+CUTOFFS = (3, 1, None)
 # "coarse" ties all four items; in the order received the relevant one comes first, as in a perfect
 # list.
 ACCIDENT = pl.DataFrame(
@@ -56,6 +55,5 @@ def made_rankings(models: tuple[str, ...], queries: int = 6) -> pl.DataFrame:
 def made_report(
     models: tuple[str, ...] = ("fine", "middle", "coarse"), title: str = "Retrieval report"
 ) -> Report:
-    study = Study(made_rankings(models), METRICS, cutoffs=CUTOFFS, shuffles=20)
-    others = [measure_text(*measure) for measure in study.measures]
-    return study.at(*dict.fromkeys(("precision@3", *others))).contents(title=title)
+    asked: dict[str, Any] = {"metrics": METRICS, "cutoffs": CUTOFFS}
+    return report_contents(made_rankings(models), **asked, shuffles=20, title=title)

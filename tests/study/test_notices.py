@@ -252,7 +252,7 @@ def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
         assert "items may be missing" not in str(picture.drawn)
     ends = [(row["lowest"], row["highest"]) for row in rows_of(drawn[0], "lowest")]
     expected = summary.filter(**here, policy="expected").sort("value", descending=True)
-    assert ends == expected.select("lowest", "highest").rows()
+    assert set(ends) == set(expected.select("lowest", "highest").rows())
 
 
 @pytest.mark.parametrize("grades", [[1, 1], [1, 0]])

@@ -17,7 +17,7 @@ from retrieval_report.charts.responsive import Panel, Responsive
 from retrieval_report.report import report_contents
 from retrieval_report.study.html import json_for_script, render_html, vega_bundle
 from retrieval_report.study.pictures import Picture, pictures
-from retrieval_report.study.table_columns import ROWS
+from retrieval_report.study.table_columns import ROWS, column_of
 from retrieval_report.study.tables import report_tables
 from retrieval_report.writing.numbers import number
 
@@ -214,11 +214,15 @@ def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
 
 def test_values_that_are_missing_sort_last_and_zero_has_no_sign() -> None:
     assert number(-0.00001, 4, "+") == "0.0000"
+    missing = column_of("summary", "interval").fill({"ci_low": None, "ci_high": None})
+    assert (missing.text, missing.sort) == ("–", "")
+
+
+def test_columns_without_a_value_are_left_out() -> None:
     report = report_contents(made_rankings(("a",), queries=1), metrics="precision@1")
-    cells = report_tables(report)["summary"].rows[0]
-    interval = next(c for c, column in zip(cells, report_tables(report)["summary"].columns, strict=True)
-                    if column.header == "95% interval")  # fmt: skip
-    assert (interval.text, interval.sort) == ("–", "")
+    headers = [column.header for column in report_tables(report)["summary"].columns]
+    assert "Expected" in headers
+    assert {"Rank", "95% interval", "Ranks by queries"}.isdisjoint(headers)
 
 
 def test_queries_that_were_left_out_are_counted_in_the_table_of_means() -> None:
