@@ -13,12 +13,13 @@ DONE = {
     "codes": "counted and scored the codes",
     "gate": "compared the runs",
     "judged": "joined rankings and judgements",
+    "drawn": "drew random orders of ties",
     "comparison": "compared the pairs",
     "leaderboard": "ranked the models",
     "flips": "found the pairs that tie order decides",
     "written": "wrote the report",
 }
-SCORED = ("expected", "exact", "everything", "scored")
+SCORED = ("expected", "exact", "scored")
 
 
 def say(name: Hashable, result: Any, seconds: float) -> None:

@@ -278,9 +278,10 @@ def _exact(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
     # A system may draw the order that it prints.
     given = Draws() if data.like is None else draws
     exact = tuple(policy for policy in data.policies if policy != "shuffled")
-    if tuple(policies) == ("expected",) and not data.found.known((exact, given)):
+    if tuple(policies) == ("expected",) and not data.found.known(("exact", given)):
         exact = ("expected",)
-    return data.found.find((exact, given), lambda: _scored(data, exact, given)[0])
+    name = "exact" if len(exact) > 1 else "expected"
+    return data.found.find((name, given), lambda: _scored(data, exact, given)[0])
 
 
 def drawn(data: Data, draws: Draws) -> Scored:
