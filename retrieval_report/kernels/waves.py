@@ -54,7 +54,7 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
         grades[0], grades[most] = grades[most], grades[0]
         stride = np.ones(items.size + 1, np.int64)  # of the numbers of states; the last is how many
         for kind in range(1, items.size):
-            stride[kind + 1] = stride[kind] * (items[kind] + 1)
+            stride[kind + 1] = stride[kind] * (min(items[kind], slots) + 1)
         dealt = np.zeros(items.size, np.int64)
         now = np.zeros((stride[items.size], wave.size), np.complex128)
         now[0, :] = wave
@@ -63,7 +63,7 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
             for state in range(now.shape[0]):
                 dealt[0], total, on = slot, before, going
                 for kind in range(1, items.size):
-                    dealt[kind] = (state // stride[kind]) % (items[kind] + 1)
+                    dealt[kind] = state % stride[kind + 1] // stride[kind]
                     dealt[0] -= dealt[kind]
                 if dealt[0] < 0 or dealt[0] > items[0]:
                     continue

@@ -26,9 +26,9 @@ from retrieval_report.scoring.run import Run
 from retrieval_report.scoring.score_distribution import score_orders
 from retrieval_report.scoring.scorer import arrange
 
-MOST_STEPS = 1 << 17  # of one list; each term of a Fourier series takes one pass over them
+MOST_STEPS = 1 << 20  # of one list; each term of a Fourier series takes one pass over them
 NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
-BLOCK = 1 << 9  # terms that are computed together
+BLOCK = 1 << 22  # steps times terms that are computed together
 
 Wave = Callable[[float, int], Complex]  # step, terms → E exp(i·n·step·score) for n < terms
 
@@ -106,27 +106,31 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
     relevant = run.prepared.relevant_grade
     gains = term.gains(run.prepared.grades, relevant)
     weights = weight(term, int(depth.max(initial=0)))
+    steps = _steps(ties, depth)
     added = Added(form, frozen(gains), frozen(relevant), frozen(weights))
 
     def wave(number: int, step: float, terms: int) -> Complex:
         product, own = np.ones(terms, np.complex128), step * float(scale[number])
-        for first in range(0, terms, BLOCK):
-            part = product[first : first + BLOCK]
+        size = int(np.clip(BLOCK / steps[number], 16, 512))
+        for first in range(0, terms, size):
+            part = product[first : first + size]
             list_wave(number, ties, int(depth[number]), added, Times(first, own), part)
         return product
 
-    return _steps(ties, depth), wave
+    return steps, wave
 
 
 def _steps(lists: Lists, depth: Integers) -> Floats:
     """Return how many steps from state to state the ties of lists have down to a rank."""
     first, items = lists.tie[:-1], lists.items.astype(np.float64)
     size = np.add.reduceat(items, first)
-    states = np.multiply.reduceat(items + 1, first) / (np.maximum.reduceat(items, first) + 1)
     ends = np.concatenate([[0.0], np.cumsum(size)])
     owner = np.repeat(np.arange(depth.size), np.diff(lists.start))
     slots = np.clip(depth[owner] - (ends[:-1] - ends[lists.start[owner]]), 0.0, size)
-    steps = slots * np.diff(lists.tie) * states
+    kinds = np.diff(lists.tie)
+    states = np.minimum(items, np.repeat(slots, kinds)) + 1  # the largest kind needs no count
+    states = np.multiply.reduceat(states, first) / np.maximum.reduceat(states, first)
+    steps = slots * kinds * states
     return np.bincount(owner, steps, depth.size).astype(np.float64)
 
 

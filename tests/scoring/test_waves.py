@@ -139,7 +139,7 @@ def test_a_wave_is_all_orders(metric: str, seed: int, cutoff: int | None, items:
     (own,) = orders(rankings, metric, cutoff)
     truth = np.exp(1j * np.outer(1.7 * np.arange(40), own.value)) @ own.chance
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(waves, "BLOCK", 7)
+        patched.setattr(waves, "BLOCK", 1)
         patched.setattr(waves, "score_orders", lambda *_: [])
         (walked,) = tied_lists(run_of(rankings, metric, cutoff))
     np.testing.assert_allclose(wave(walked, 1.7, 40), truth, atol=1e-9)
@@ -154,6 +154,11 @@ def test_metrics_that_are_no_sums_have_no_wave(metric: str) -> None:
     assert one.spread is None
 
 
-def test_ties_of_too_many_states_have_no_wave() -> None:
-    rankings = made(2, 900, 3, grades=9).with_columns(distance=pl.col("query"))
-    assert [one.wave for one in tied_lists(run_of(rankings, "ndcg", None))] == [None] * 2
+@pytest.mark.parametrize("cutoff", [10, None])
+def test_large_ties_have_waves_down_to_a_cutoff(cutoff: int | None) -> None:
+    rankings = made(2, 900, 3, grades=5).with_columns(distance=pl.col("query"))
+    for one in tied_lists(run_of(rankings, "ndcg", cutoff)):
+        assert (one.wave is None) == (cutoff is None)
+        if one.wave is not None:
+            _, turn = one.wave(1e-3, 2)
+            assert np.angle(turn) == pytest.approx(1e-3 * one.mean, rel=1e-5)
