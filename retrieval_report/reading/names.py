@@ -156,6 +156,10 @@ def match_columns(
     {'query': 'qid', 'item': 'item', 'distance': 'score'}
     """
     matched = known_columns(found, kind, columns, location)
+    for ours in matched:
+        alike = [name for name in found if _normal(name) == ours]
+        if len(alike) > 1 and ours not in (columns or {}):  # repeated in other letters
+            raise _doubtful(alike, ours, location)
     if kind.missing(matched):
         raise lacking(kind, found, matched, f"{location}: ")
     others = [name for name in found if name not in {*matched.values(), *kind.columns}]
@@ -190,10 +194,7 @@ def known_columns(
         if ours in matched or not candidates:
             continue
         if len(candidates) > 1:
-            raise ColumnError(
-                f"{location}: columns {some(candidates)} can all be meant by {ours!r}; "
-                f"say which with columns={{{ours!r}: {candidates[0]!r}}}"
-            )
+            raise _doubtful(candidates, ours, location)
         recognised[ours] = candidates[0]
     orders = _ORDERS & recognised.keys()
     own = {name for name in orders if recognised[name] == name}
@@ -209,6 +210,13 @@ def known_columns(
         )
     matched |= recognised
     return {name: matched[name] for name in kind.columns if name in matched}
+
+
+def _doubtful(candidates: Sequence[str], ours: str, location: str) -> ColumnError:
+    return ColumnError(
+        f"{location}: columns {some(candidates)} can all be meant by {ours!r}; "
+        f"say which with columns={{{ours!r}: {candidates[0]!r}}}"
+    )
 
 
 def lacking(
