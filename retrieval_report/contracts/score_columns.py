@@ -6,7 +6,7 @@ from __future__ import annotations
 # model: what tables for reading make of a summary. "facts" is what the dashboard says of the frames
 # that it holds; "coverage" and "recall_curve" are means over the queries.
 SCORED = """
-rankings: read_rankings lists.resolve_ties
+rankings: read_rankings from_labels lists.resolve_ties
   given_model query item distance score
   relevance? | | | graded relevance, at least 0; may come from judgements instead
   mask given_weight row

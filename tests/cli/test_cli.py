@@ -135,7 +135,7 @@ def test_runs_of_one_tag_are_named_by_file(tmp_path: Path) -> None:
         assert "rm3" in result.stdout
     refused = run(*asked, "--name-by", "tag")
     assert refused.exit_code == 2
-    assert "give the runs different tags" in " ".join(refused.stderr.split())
+    assert "repeat another's model, query, item" in " ".join(refused.stderr.split())
 
 
 def test_columns_can_be_mapped_and_judgements_given_apart(tmp_path: Path) -> None:
@@ -282,6 +282,8 @@ def test_other_errors_of_the_system_are_not_taken_for_those_of_standard_output(
 
 @pytest.mark.slow
 def test_row_108_the_locale_does_not_matter(rankings: Path) -> None:
+    text = rankings.read_text(encoding="utf-8")
+    rankings.write_text(text.replace("lsh", "naïve"), encoding="utf-8")
     plain, c_locale = (
         start("evaluate", rankings, "--metrics", "rr@1", **environment)
         for environment in (
@@ -291,7 +293,7 @@ def test_row_108_the_locale_does_not_matter(rankings: Path) -> None:
     )
     assert plain.returncode == c_locale.returncode == 0
     assert plain.stdout == c_locale.stdout
-    assert "±" in plain.stdout
+    assert "naïve" in plain.stdout
 
 
 def test_row_109_the_same_input_gives_the_same_bytes(rankings: Path) -> None:
