@@ -107,13 +107,6 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
     return "Retrieve deeper" if None in depths else f"Retrieve about {max(depths)} items per query"
 
 
-# How the chance that tie order reverses a pair was found.
-METHODS = {
-    "exact": "exact",
-    "convolved": "all orders of every list, bounded",
-    "normal": "normal distribution, bounded",
-    "bounds": "bounds only",
-}
 NAIVE_ORDERS = {
     "row": "in the order received",
     "item": "in ascending order of their item ids",

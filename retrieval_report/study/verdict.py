@@ -229,6 +229,6 @@ def _reversal(pair: Row) -> str:
     chance = chance_text(pair["p_tie"], low, high)
     word = "below " if chance.startswith("<") else "from " if " to " in chance else ""
     return (
-        f" Random tie order reverses it with probability {word}{chance.removeprefix('< ')} "
-        f"({caveats.METHODS[method]})."
+        f" Random tie order reverses it with probability {word}{chance.removeprefix('< ')}"
+        f"{' (exact)' if method == 'exact' else ''}."
     )

@@ -31,7 +31,14 @@ class Visit:
     """A page that was opened, and what it asked for and complained about meanwhile."""
 
     def __init__(
-        self, browser: Any, path: Path, size: dict[str, int] = DESKTOP, **media: str
+        self,
+        browser: Any,
+        path: Path,
+        size: dict[str, int] = DESKTOP,
+        *,
+        opened: bool = True,
+        fragment: str = "",
+        **media: str,
     ) -> None:
         self.page = browser.new_page()
         self.page.set_viewport_size(size)
@@ -42,8 +49,12 @@ class Visit:
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("console", self.listen)
-        self.page.goto(path.as_uri())
-        charts = self.page.locator(".chart").count()
+        self.page.goto(path.as_uri() + fragment)
+        if opened:
+            self.page.evaluate(
+                "document.querySelectorAll('details').forEach(d => { d.open = true })"
+            )
+        charts = self.page.locator(".chart:not(details:not([open]) *)").count()
         self.page.wait_for_function(
             "count => document.querySelectorAll('.chart[data-drawn], .chart.failed').length === "
             "count",
@@ -88,6 +99,23 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("three")
     write_report(folder, made_report(), formats="html")
     return folder / "report.html"
+
+
+def test_a_page_opens_on_the_answer_and_a_link_on_its_question(browser: Any, three: Path) -> None:
+    height, words = "document.documentElement.scrollHeight", "document.body.innerText"
+    with Visit(browser, three, opened=False) as visit:
+        assert visit.page.evaluate(height) <= 2_000
+        assert len(visit.page.evaluate(words).split()) <= 700
+        assert visit.page.locator(".chart[data-drawn]").count() == 1
+        assert visit.page.locator("#table-summary").is_visible()
+        assert not visit.page.locator("#table-comparison").is_visible()
+        visit.page.locator("nav a", has_text="Comparison").click()
+        visit.page.wait_for_selector("#comparison .chart[data-drawn]")
+        assert visit.page.locator("#table-comparison").is_visible()
+    with Visit(browser, three, opened=False, fragment="#ties") as visit:
+        assert visit.page.locator("#table-profile").is_visible()
+        visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert visit.page.locator("#method table").first.is_visible()
 
 
 def test_tables_sort_by_number_and_by_name(browser: Any, three: Path) -> None:

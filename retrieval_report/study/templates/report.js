@@ -90,5 +90,26 @@
       console.error(error);
     }
   };
-  for (const script of document.querySelectorAll(".specification")) draw(script);
+  const folded = (element) => element.closest("details:not([open])");
+  const drawOpen = () => {
+    for (const script of document.querySelectorAll(".specification:not([data-begun])")) {
+      if (folded(script)) continue;
+      script.dataset.begun = "yes";
+      draw(script);
+    }
+  };
+
+  // A link opens what it leads to, and paper has everything.
+  const follow = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    const part = target && (target.querySelector("details.question") || target.closest("details.question"));
+    if (part) part.open = true;
+  };
+  for (const part of document.querySelectorAll("details")) part.addEventListener("toggle", drawOpen);
+  addEventListener("hashchange", follow);
+  addEventListener("beforeprint", () => {
+    for (const part of document.querySelectorAll("details.question")) part.open = true;
+  });
+  follow();
+  drawOpen();
 })();
