@@ -121,10 +121,11 @@ def from_search(
     judgements : object
         Anything that :func:`read_judgements` accepts, instead of labels.
     relevance : {"any", "shared"} or matrix
-        With multi-hot labels, 1 for any class in common or the number of classes in common. Or, for
-        results without indices, a matrix of their shape instead of labels (``y_true`` of
-        scikit-learn and KerasRS, TF Similarity's ``match_mask``, torchmetrics' ``target``). A dict
-        model → matrix if a column holds different
+        With multi-hot labels, 1 for any class in common or the number of classes in common. Or,
+        instead of labels, a
+        matrix: the relevance of every item to every query (scikit-learn's ``y_true``), in the shape
+        of the results if these have no indices (KerasRS's ``y_true``, TF Similarity's
+        ``match_mask``, torchmetrics' ``target``). A dict model → matrix if a column holds different
         items in every model; items then have separate names.
     scores : bool or collection of model names
         Whether larger values are nearer, as for inner products, cosine similarities and
@@ -144,7 +145,8 @@ def from_search(
     Inputs
         ``rankings`` (``model``, ``query``, ``item``, ``distance`` or ``score``, and ``relevance``
         unless there are ``judgements``), and information on relevant items that were not found:
-        with labels, ``queries`` (``query``, ``n_relevant``, and ``label`` if labels are class ids).
+        with labels, ``queries`` (``query``, ``n_relevant``, and ``label`` if labels are class ids);
+        with a matrix and indices, ``judgements``.
 
     Raises
     ------
@@ -190,10 +192,7 @@ def from_search(
         labels = _plain(query_labels, "query_labels", len(names), "queries")
         relevance_of = _from_labels(labels, items, relevance)
         how: dict[str, Any] = {"relevance": relevance, "exclude_self": exclude_self}
-        ids: dict[str, Any] = {
-            "query_ids": names,
-            "item_ids": items.keys if items.ids is None else items.ids,
-        }
+        ids: dict[str, Any] = {"query_ids": names, "item_ids": items.ids_of(len(items.keys))}
         n_relevant = count_relevant(labels, items.labels, **how, **ids)
     parts = []
     for model, one in found.items():
@@ -212,6 +211,8 @@ def from_search(
             frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))
         parts.append(Part(what, _without_self(frame, model) if exclude_self else frame))
     known = None if judgements is None else read_judgements(judgements)
+    if not isinstance(relevance, str) and any(one.indexed for one in found.values()):
+        known = _matrix_judgements(relevance, names, items)
     return Inputs(combine(parts), known, n_relevant)
 
 
@@ -333,6 +334,10 @@ class _Items:
             )
         return row
 
+    def ids_of(self, count: int) -> pl.Series:
+        """Return the ids of all items, by default those of ``count`` items."""
+        return pl.int_range(count, eager=True) if self.ids is None else self.ids
+
     def names(self, found: Results, what: str) -> pl.Series:
         """Return the ids of the items found."""
         if self.ids is None:
@@ -357,12 +362,8 @@ def _from_matrix(relevance: object) -> RelevanceOf:
     """Relevance by a matrix in the shape of the results; None where it comes from elsewhere."""
 
     def relevance_of(found: Results, model: str) -> Any:
-        if isinstance(relevance, str):
+        if isinstance(relevance, str) or found.indexed:
             return None
-        if found.indexed:
-            raise ParameterError(
-                "relevance: a matrix is for results without indices; pass labels or judgements"
-            )
         matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
         return _aligned(matrix, found, "relevance", f"model {model!r}")
 
@@ -375,6 +376,26 @@ def _mask(mask: object, found: Results, what: str) -> NDArray[np.bool_]:
             "mask: only for a matrix; a search that found nothing returns index -1"
         )
     return _aligned(mask, found, "mask", what).astype(bool)
+
+
+def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items) -> pl.DataFrame:
+    """Return the matrix as judgements: relevant items, and one item for queries without any."""
+    if isinstance(relevance, Mapping):
+        raise ParameterError("relevance: a dict of matrices is for results without indices")
+    matrix = as_array(relevance, "relevance")
+    if matrix.ndim != 2 or names is None or len(matrix) != len(names):
+        raise DataError(
+            f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for "
+            "every item"
+        )
+    ids = items.ids_of(matrix.shape[1])
+    if len(ids) != matrix.shape[1]:
+        raise DataError(f"relevance: shape {matrix.shape} for {len(ids)} items")
+    known = matrix != 0
+    known[~known.any(axis=1), 0] = True
+    query, item = np.nonzero(known)
+    columns = {"query": names.gather(pl.Series(query)), "item": ids.gather(pl.Series(item))}
+    return pl.DataFrame({**columns, "relevance": matrix[query, item]})
 
 
 def _check_columns(found: Results, what: str, items: _Items) -> None:

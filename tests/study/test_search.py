@@ -138,6 +138,16 @@ def test_a_query_is_not_its_own_result() -> None:
         from_search({"m": square}, item_ids=[f"d{n}" for n in range(40)], exclude_self=True)
 
 
+def test_a_matrix_of_relevance_beside_indices_is_judgements() -> None:
+    relevance = (QUERY_LABELS[:, None] == LABELS[None]).astype(int)
+    relevance[2] = 0
+    inputs = from_search(nearest(), relevance=relevance)
+    assert inputs.judgements is not None
+    assert inputs.judgements.filter(query=2)["relevance"].to_list() == [0]
+    wanted = by_hand(*nearest()).filter(pl.col("query") != 2)
+    assert_frame_equal(evaluate(**inputs, **ASKED).filter(pl.col("query") != 2), wanted)
+
+
 def test_scores_are_larger_where_nearer() -> None:
     distances, indices = nearest()
     inputs = from_search((-distances, indices), **FLAT, scores=True)
@@ -449,7 +459,13 @@ D, F = nearest(3)
         ((D, F), {**FLAT, "item_ids": ["a"]}, DataError, "item_ids: 1 for 40 item_labels"),
         ((D, F), {"query_ids": ["a"]}, DataError, "query_ids: 1 for 6 queries"),
         ((D, F), {"query_ids": 3}, DataError, "query_ids: a int is not a list"),
-        ((D, F), {"relevance": D}, ParameterError, "a matrix is for results without indices"),
+        ((D, F), {"relevance": np.ones((2, 40))}, DataError, r"relevance: shape \(2, 40\)"),
+        (
+            (D, F),
+            {"relevance": {"model": D}},
+            ParameterError,
+            "a dict of matrices is for results without indices",
+        ),
         ((D, F), {"mask": D > 1}, ParameterError, "mask: only for a matrix"),
         (
             D,
