@@ -7,7 +7,8 @@ import streamlit as st
 from chart_display import BOXES, Drawing, show_chart
 from page import Page
 from retrieval_report import charts
-from tables import flips_table, summary_table
+from retrieval_report.study.reversals import SHOWN, TITLE, not_varied_line, varied
+from tables import flips_table, frame_table, summary_table
 from text import plain
 
 MEANINGS = (
@@ -24,6 +25,11 @@ def show(page: Page) -> None:
     page.heading(f"Overview: {page.measure}")
     study = page.study
     BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.verdict)))
+    reversals = study.reversals
+    if reversals.height:
+        st.subheader(TITLE)
+        frame_table(varied(reversals), of="reversals", show=SHOWN, alt=TITLE)
+        st.caption(plain(not_varied_line(reversals)))
     st.subheader("Leaderboard")
     board = study.leaderboard if len(page.choice.models) > 1 else None
     summary_table(study.summary, board)

@@ -56,6 +56,7 @@ def compare(
     from retrieval_report.comparison.verdicts import doubt, with_chances
     from retrieval_report.study.caveats import named_tests, uneven_lengths
     from retrieval_report.study.latex_markdown import Means, latex_table
+    from retrieval_report.study.reversals import reversals_text
 
     if form == "latex" and baseline is not None:
         raise click.UsageError(
@@ -81,6 +82,7 @@ def compare(
     shown = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
     tests = named_tests(comparison)
     texts = [
+        *filter(None, ["" if baseline is not None else reversals_text(study.reversals)]),
         frame_table(rows, shown, by="metric cutoff"),
         *([f"family_p: {tests}."] if tests else []),
     ]

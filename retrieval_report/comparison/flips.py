@@ -389,14 +389,14 @@ def rank_agreement(summary: object) -> pl.DataFrame:
         for one, other in combinations(policies, 2):
             shared = sorted(policies[one].keys() & policies[other].keys())
             ranks = [
-                _ranks(np.array([policies[name][model] for model in shared]))
+                value_ranks(np.array([policies[name][model] for model in shared]))
                 for name in (one, other)
             ]
-            rows.append((metric, cutoff, one, other, *_agreement(*ranks), len(shared)))
+            rows.append((metric, cutoff, one, other, *order_agreement(*ranks), len(shared)))
     return pl.DataFrame(rows, schema=schema("agreement"), orient="row")
 
 
-def _ranks(values: Floats) -> NDArray[np.intp]:
+def value_ranks(values: Floats) -> NDArray[np.intp]:
     """Return ranks from 0 for the smallest value; values equal up to rounding share one."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
@@ -406,7 +406,9 @@ def _ranks(values: Floats) -> NDArray[np.intp]:
     return ranks
 
 
-def _agreement(one: NDArray[np.intp], other: NDArray[np.intp]) -> tuple[float | None, bool | None]:
+def order_agreement(
+    one: NDArray[np.intp], other: NDArray[np.intp]
+) -> tuple[float | None, bool | None]:
     """Return Kendall's τ-b, and whether the first ranks are the same."""
     from scipy import (
         stats,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -202,3 +203,16 @@ def _fewest(gains: Floats, margin: float) -> Bools:
     marked = np.zeros(gains.size, np.bool_)
     marked[order[:needed]] = True
     return marked
+
+
+def resampled_reversal(difference: Floats) -> float | None:
+    """Return the share of resamples of the queries, drawn with replacement, whose mean difference has
+    the other sign; normal, as their means nearly are. It is no p-value, and nothing of one query.
+
+    >>> resampled_reversal(np.array([0.3, -0.1, 0.2, 0.0])), resampled_reversal(np.array([0.1]))
+    (0.10295160536603415, None)
+    """
+    if difference.size < 2:
+        return None
+    error = float(difference.std()) / difference.size**0.5
+    return NormalDist().cdf(-abs(float(difference.mean())) / error) if error else 0.0

@@ -59,6 +59,42 @@ agreement: stats.rank_agreement
   same_winner | flag | Same winner | whether both rank the same models first
   models | | | models ranked by both
 
+reversals
+  model_a model_b metric cutoff
+  source | text | Source | what could turn the lead of model_a round
+  varied | text | Varied | what was varied, with the rest as it is
+  reversal | chance | Turned round | chance or share of a reversal; empty: not known
+  verdict | | | whether the lead can be trusted as far as this source goes
+  advice | text | To vary it | what to pass where the data do not vary it
+
+judges
+  judge | text | Judge | who judged what is relevant
+  model metric cutoff value tie_std lowest highest rank
+  own | flag | Own labels | whether the model's scores are this judge's labels, so that it judges itself
+  others_rank | tenth | Rank by others | median of its ranks under the other judges
+
+judge_pairs
+  model_a model_b metric cutoff
+  value_a | | | mean of model_a under the judge of the headline
+  value_b | | | mean of model_b under that judge
+  difference
+  judges | count | Judges | other judges that score both models, and whose labels are the scores of neither
+  agree | share | Agree | share of them that order the two alike; one that has them level counts half; empty:
+      the headline has them level, or there is no other judge
+  against | text | Against | judges that order them the other way
+
+judge_agreement
+  judge_a | text | Judge A | one judge; empty: all judges together
+  judge_b | text | Judge B | another judge
+  metric cutoff
+  models | | | models that both rank
+  tau | signed | Kendall’s τ | Kendall's τ-b between their orders of the models
+  pairs | count | Shared pairs | queries with an item that both judged; of all judges: that two or more judged
+  same | share | Same label | share of these with the same label from both
+  kappa | signed | Cohen’s κ | agreement on labels beyond chance
+  weighted_kappa | signed | Weighted κ | the same, where a disagreement counts with the square of its size
+  alpha | signed | Krippendorff’s α | the same by ranks of labels (ordinal), of two or of all judges
+
 leaderboard: leaderboard
   metric cutoff policy rank model value tie_std lowest highest ci_low ci_high
   tie_rank_low | count | Best by ties | best rank under random tie order alone (95% interval)

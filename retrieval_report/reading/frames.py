@@ -124,9 +124,20 @@ def is_models(held: object) -> bool:
     """
     if isinstance(held, list | tuple):
         return bool(held) and all(name_of(run) is not None for run in held)
+    return is_named(held, RANKINGS)
+
+
+def is_named(held: object, kind: Kind) -> bool:
+    """Return whether this is a dict of name → frames, files or dictionaries of a kind.
+
+    >>> from retrieval_report.reading.names import JUDGEMENTS
+    >>> qrels = {"q1": {"a": 1}}
+    >>> is_named({"human": "qrels.txt", "gpt": qrels}, JUDGEMENTS), is_named(qrels, JUDGEMENTS)
+    (True, False)
+    """
     if not isinstance(held, Mapping) or not held or is_nested(held):
         return False
-    if any(RANKINGS.knows(name) and _is_columnar(value) for name, value in held.items()):
+    if any(kind.knows(name) and _is_columnar(value) for name, value in held.items()):
         return False
     return all(map(is_path, held.values())) or not all(map(_is_flat, held.values()))
 

@@ -70,6 +70,11 @@ class Report:
     coverage
         How much of the lists is judged, in the mean, by `judgement_coverage`; no columns without
         judgements.
+    reversals
+        What could turn the lead of the first two models round; no columns if there is only one.
+    judges, judge_pairs, judge_agreement
+        What every judge says of the models, of every pair and of the others' labels; without
+        columns unless there are several judges.
     segments, no_worse, costs
         The results of `segment_winners`, `no_worse` and `cost_table` if requested; otherwise
         without columns.

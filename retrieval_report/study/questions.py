@@ -83,7 +83,20 @@ def _most_affected(study: Any) -> pl.DataFrame:
     return table.group_by("metric", "cutoff", maintain_order=True).head(PER_MEASURE)
 
 
+def _received(study: Any) -> pl.DataFrame:
+    others = {
+        f"judgements of {judge}": frame
+        for judge, frame in study.judgements.items()
+        if judge != study.judge
+    }
+    return fingerprint({**study.frames, **others})
+
+
 QUESTIONS = (
+    Question(
+        "reversals",
+        table=Layout("What could turn it around", "source varied reversal verdict", choice=False),
+    ),
     Question("scores"),
     Question(
         "summary",
@@ -193,11 +206,40 @@ QUESTIONS = (
             "summary",
         ),
     ),
+    Question(
+        "judges",
+        table=Layout(
+            "Ranks by judge",
+            "judge rank model measure value tie_std own others_rank",
+            "comparison",
+            folded="How every judge ranks the models",
+        ),
+    ),
+    Question(
+        "judge_pairs",
+        table=Layout(
+            "What other judges say of every pair of models",
+            "model_a model_b measure difference agree judges against",
+            "comparison",
+            folded="What other judges say of every pair of models",
+            id="judge-pairs",
+        ),
+    ),
+    Question(
+        "judge_agreement",
+        table=Layout(
+            "How far the judges agree",
+            "judge_a judge_b measure tau models same kappa weighted_kappa alpha pairs",
+            "comparison",
+            folded="How far the judges agree",
+            id="judge-agreement",
+        ),
+    ),
     Question("shuffled"),
     Question("distribution"),
     Question(
         "fingerprint",
-        lambda study: fingerprint(study.frames),
+        _received,
         table=Layout(
             "The data this report was made from", " ".join(schema("fingerprint")), choice=False
         ),

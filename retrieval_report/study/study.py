@@ -36,9 +36,16 @@ from retrieval_report.scoring.layout import rounded
 from retrieval_report.study import means
 from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
+from retrieval_report.study.judges import JudgedStudy
 from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
 from retrieval_report.study.plots import Plots
 from retrieval_report.study.questions import QUESTIONS
+from retrieval_report.study.reversals import (
+    judges_sentence,
+    reversals,
+    reversals_html,
+    reversals_text,
+)
 from retrieval_report.study.server import Dashboard, asked_of_dashboard, serve
 from retrieval_report.study.study_data import (
     AUDIT_OPTIONS,
@@ -58,7 +65,14 @@ from retrieval_report.study.study_data import (
     of_models,
     scores_under,
 )
-from retrieval_report.study.terminal import html_page, summary_table, visible
+from retrieval_report.study.terminal import (
+    SUMMARY,
+    html_page,
+    html_table,
+    summary_rows,
+    summary_table,
+    visible,
+)
 from retrieval_report.study.verdict import verdict
 from retrieval_report.study.write import check_output, save_report
 from retrieval_report.systems.audit import audit
@@ -73,7 +87,7 @@ MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pa
 MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
 
 
-class Study:
+class Study(JudgedStudy):
     """A comparison of models: their rankings, how to score them, and every answer, each computed
     once on first use.
 
@@ -91,7 +105,11 @@ class Study:
         headline. Measures without a cutoff use ``cutoffs``, by default the whole list. By default
         ndcg@10, precision@10, recall@10 and ap.
     judgements, queries
-        Anything that :func:`read_judgements` and :func:`read_queries` accept.
+        Anything that :func:`read_judgements` and :func:`read_queries` accept; or a dictionary of
+        judge → judgements, of people or language models. `judges`, `judge_pairs` and
+        `judge_agreement` say what another judge would change.
+    judge
+        Of several judges, the one of the headline; by default the first.
     like
         A system whose definitions and tie order are used, such as "trec_eval"; see
         :func:`evaluate_like`.
@@ -139,6 +157,7 @@ class Study:
         *,
         judgements: object = None,
         queries: object = None,
+        judge: str | None = None,
         like: str | None = None,
         average: str = "micro",
         by: str | None = None,
@@ -150,7 +169,7 @@ class Study:
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         given = {"rankings": rankings, "judgements": judgements, "queries": queries}
-        data = Data.read(given, measures, like, {**options})
+        data = Data.read(given, measures, like, {**options}, judge)
         draws = Draws(**Options(**data.options).of(DRAWS))
         self._look(data, View(average, draws, by, baseline, margin, costs, correction))
 
@@ -159,10 +178,10 @@ class Study:
         self._data, self._view = data, replace(view, draws=data.affordable(view.draws))
         view.check(data.frames["queries"], self.model_names)
 
-    def _with(self, view: View) -> Self:
-        """Return the same data looked at in another way."""
+    def _with(self, view: View, data: Data | None = None) -> Self:
+        """Return the same data, unless others are given, looked at in another way."""
         study = object.__new__(type(self))
-        study._look(self._data, view)
+        study._look(data or self._data, view)
         return study
 
     def at(self, *measures: str | Foreign) -> Self:
@@ -274,6 +293,8 @@ class Study:
             asked = {"metrics": names, "cutoffs": None}
         how = {"cutoffs": asked["cutoffs"], "like": self.like, "average": self.average}
         given = {**self._frames_alone(), "measures": asked["metrics"], **how}
+        judgements = self._data.judgements_of(self._view.queries)
+        given |= {"judgements": judgements, "judge": self.judge}
         return type(self)(**given, **self.also, **self._options)
 
     @property
@@ -595,6 +616,13 @@ class Study:
         return self._status_and_sentences[1]
 
     @answer
+    def reversals(self) -> pl.DataFrame:
+        """What could turn the lead round: for the first two models by the headline measure, a row
+        each for tie order, queries, judge, seed and data set; nothing of one model.
+        """
+        return reversals(self._undrawn.narrowed(self.measures[0]))
+
+    @answer
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
         # Random orders take long, and what they show is known exactly.
         here = self._undrawn.narrowed(self.measures[0])
@@ -607,6 +635,7 @@ class Study:
             cutoff=cutoff,
             ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
+            judges=judges_sentence(self.reversals) if len(self.judgements) > 1 else "",
         )
 
     def table(self) -> pl.DataFrame:
@@ -633,7 +662,7 @@ class Study:
         self._data.check_all(self.policies, self._view.draws)
         frames = {question.name: question.ask(self) for question in QUESTIONS}
         names = [measure_text(*known) for known in self.measures]
-        also = {"average": self.average, **self.also}
+        also = {"judge": self.judge, "average": self.average, **self.also}
         parameters = parameters_of(names, self.part, self.like, also, self.options)
         call = python_call(list(self.frames), parameters, self.part)
         return Report(
@@ -706,13 +735,17 @@ class Study:
         return Means(*self.measures[0], self.summary, self.flips, self.comparison)
 
     def __repr__(self) -> str:
-        """Return the verdict and the leaderboard of the headline measure as text."""
+        """Return the verdict, what could turn it around, and the leaderboard of the headline measure
+        as text.
+        """
         shown = summary_table(self._undrawn.narrowed(self.measures[0]).summary)
-        return "\n".join([*map(visible, self.verdict), "", shown])
+        turning = [reversals_text(self.reversals), ""] if self.reversals.height else []
+        return "\n".join([*map(visible, self.verdict), "", *turning, shown])
 
     def _repr_html_(self) -> str:
         """Return the same as HTML without scripts and without network."""
-        return html_page(self.verdict, self._undrawn.narrowed(self.measures[0]).summary)
+        board = summary_rows(self._undrawn.narrowed(self.measures[0]).summary)
+        return html_page(self.verdict, [reversals_html(self.reversals), html_table(board, SUMMARY)])
 
     def _known_as(self, measure: Measure) -> Measure:
         """How the scores name a measure that was asked for: `like` may define it otherwise."""

@@ -5,7 +5,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
@@ -30,6 +30,8 @@ from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.metrics.parsing import Cutoffs, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
+from retrieval_report.reading.frames import is_named
+from retrieval_report.reading.names import JUDGEMENTS
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.evaluate_like import check_like, measures_like, score_like
@@ -91,6 +93,8 @@ class Data:
     options: Named
     like: str | None
     found: Once = field(default_factory=lambda: Once(MOST_KEPT))
+    judges: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # none if there is one at most
+    judge: str | None = None  # whose judgements those of the frames are
 
     @classmethod
     def read(
@@ -99,6 +103,7 @@ class Data:
         measures: object,
         like: str | None,
         options: Named,
+        judge: str | None = None,
     ) -> Data:
         """Read the input and check the options; nothing is scored yet."""
         if "policies" in options:
@@ -118,7 +123,32 @@ class Data:
             check_like(scoring)
             known = measures_like(like, **asked)
             named = {measure: (record.definition, measure[1]) for measure, record in known.items()}
-        return cls(_read(**given, **reading), named, asked, scoring, like)
+        judges = read_judges(given["judgements"])
+        judge = headline_judge(judges, judge)
+        if judge is not None:
+            given = {**given, "judgements": judges[judge]}
+        frames = _read(**given, **reading)
+        return cls(frames, named, asked, scoring, like, judges=judges, judge=judge)
+
+    def judged_by(self, judge: str) -> Data:
+        """Return the same data with the judgements of another judge, which share nothing else."""
+        headline_judge(self.judges, judge)
+        frames = {**self.frames, "judgements": self.judges[judge]}
+        return self.found.find(
+            ("judged by", judge),
+            lambda: replace(self, frames=frames, judge=judge, found=Once(MOST_KEPT)),
+        )
+
+    def judgements_of(self, queries: Sequence[object] | None) -> Any:
+        """Return what a study takes as judgements: of some queries, by every judge."""
+        parts = self.judges or {"": self.frames["judgements"]}
+        if queries is not None:
+            chosen = pl.col("query").is_in(list(queries))
+            parts = {
+                name: None if frame is None else frame.filter(chosen)
+                for name, frame in parts.items()
+            }
+        return parts if self.judges else parts[""]
 
     def of_queries(self, queries: Sequence[object] | None) -> Named:
         """Return the frames of some queries (None: of all)."""
@@ -173,6 +203,29 @@ class Data:
             raise ParameterError(
                 f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
             )
+
+
+def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
+    """Return the judgements of every judge, by name; none if these are the judgements of one."""
+    if not is_named(judgements, JUDGEMENTS):
+        return {}
+    for name in judgements:
+        if not isinstance(name, str) or not name:
+            raise ParameterError(f"judgements: {name!r} is not the name of a judge")
+    return {name: read_judgements(given) for name, given in judgements.items()}
+
+
+def headline_judge(judges: Mapping[str, pl.DataFrame], judge: str | None) -> str | None:
+    """Return the judge of the headline: the first unless another is named."""
+    if judge is None:
+        return next(iter(judges), None)
+    if not judges:
+        raise ParameterError(
+            f"judge: {judge!r} is named, but the judgements are of one judge; "
+            "pass judgements={name: …}"
+        )
+    check_choice("judge", judge, [*judges])
+    return judge
 
 
 def of_models(frames: Named, models: Sequence[str]) -> Named:

@@ -18,6 +18,7 @@ from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.contents import Report
 from retrieval_report.study.questions import QUESTIONS, Layout
+from retrieval_report.study.reversals import not_varied_line, varied
 from retrieval_report.study.table_columns import JOINED, Column, Table, column_of, table_of
 from retrieval_report.study.terminal import summary_rows
 from retrieval_report.systems.audit import furthest_off
@@ -189,6 +190,10 @@ def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _reversals(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+    yield layout._replace(note=not_varied_line(frame)), varied(frame)
+
+
 PARTS: Mapping[str, Callable[[Report, Layout, pl.DataFrame], Iterable[Part]]] = {
     "summary": _summary,
     "comparison": _comparisons,
@@ -197,4 +202,5 @@ PARTS: Mapping[str, Callable[[Report, Layout, pl.DataFrame], Iterable[Part]]] = 
     "audit": _audits,
     "queries": _queries,
     "deciding": _deciding,
+    "reversals": _reversals,
 }

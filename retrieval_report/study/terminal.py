@@ -254,17 +254,23 @@ def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> lis
     return lines
 
 
-def html_page(sentences: Iterable[str], summary: pl.DataFrame) -> str:
-    """Return sentences and a leaderboard as HTML for a notebook, without scripts and without
-    network.
-    """
-    rows = summary_rows(summary).head(50)
-    shown = rows.select(name for name in SUMMARY.split() if name in rows.columns)
+def html_page(sentences: Iterable[str], tables: Iterable[str]) -> str:
+    """Return sentences and tables as HTML for a notebook, without scripts and without network."""
+    lines = "".join(f"<p>{html.escape(line)}</p>" for line in sentences)
+    return f"<div>{lines}{''.join(tables)}</div>"
+
+
+def html_table(frame: pl.DataFrame, columns: str, *, caption: str = "", note: str = "") -> str:
+    """Return the first rows of a frame as an HTML table; nothing without rows."""
+    shown = frame.head(50).select(name for name in columns.split() if name in frame.columns)
+    if not shown.height:
+        return ""
     cells = [shown.columns, *zip(*map(_cells, shown), strict=True)]
     head, *body = (
         "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row)
         for tag, row in zip(["th", *["td"] * shown.height], cells, strict=True)
     )
-    lines = "".join(f"<p>{html.escape(line)}</p>" for line in sentences)
-    table = "".join(f"<tr>{row}</tr>" for row in body)
-    return f"<div>{lines}<table><thead><tr>{head}</tr></thead><tbody>{table}</tbody></table></div>"
+    rows = "".join(f"<tr>{row}</tr>" for row in body)
+    title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    below = f'<p style="opacity: .7">{html.escape(note)}</p>' if note else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"

@@ -61,6 +61,7 @@ def verdict(
     cutoff: int | None,
     ties: str = caveats.NAIVE_ORDERS["row"],
     identical: Sequence[Sequence[str]] = (),
+    judges: str = "",
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about the models.
 
@@ -72,6 +73,8 @@ def verdict(
         The measure to describe, and the order inside ties of the naive scores (see `naive_ties`).
     identical
         Groups of models whose lists are the same.
+    judges
+        What other judges say against the lead, before how safe it is otherwise.
 
     Returns
     -------
@@ -81,17 +84,25 @@ def verdict(
     """
     here = at_measure(metric, cutoff)
     pairs, measure = flips.filter(here), measure_text(metric, cutoff)
-    others = pl.col("truncated_share").filter(policy="expected").first()
-    names = {"naive": "naive", "expected": "expected"}
-    means = side_by_side(summary.filter(here), ["model"], names, others).drop_nulls("expected")
-    ranked = means.sort("expected", "model", descending=[True, False]).to_dicts()
+    ranked = ranked_means(summary, metric, cutoff)
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure)
+    if judges:
+        sentences[1] = f"{judges} {sentences[1]}"
     sentences += _naive(ranked, measure, ties)
     if no_worse is not None and no_worse.width:
         sentences += margin_sentences(no_worse.filter(here), measure)
     return status, (*sentences, *caveats.identical_sentence(identical))
+
+
+def ranked_means(summary: pl.DataFrame, metric: str, cutoff: int | None) -> list[Row]:
+    """Return the models that have an expected mean of a measure, best first."""
+    others = pl.col("truncated_share").filter(policy="expected").first()
+    names = {"naive": "naive", "expected": "expected"}
+    here = summary.filter(at_measure(metric, cutoff))
+    means = side_by_side(here, ["model"], names, others).drop_nulls("expected")
+    return means.sort("expected", "model", descending=[True, False]).to_dicts()
 
 
 def _lead(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
@@ -100,7 +111,7 @@ def _lead(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, li
     if len(ranked) == 1:
         return verdicts.SINGLE_MODEL, [f"{first} has an expected {measure} of {number(value)}."]
     names, second = [row["model"] for row in ranked[:2]], ranked[1]["expected"]
-    pair, equal = _pair(flips, *names), _leaders(ranked, "expected")
+    pair, equal = leading_pair(flips, *names), _leaders(ranked, "expected")
     if len(equal) > 1:
         leaders = names_text(map(model_text, equal))
         lead = f"{leaders} share the highest expected {measure}: {number(value)}."
@@ -211,8 +222,8 @@ def _leaders(rows: list[Row], policy: str) -> list[str]:
     return [row["model"] for row in rows if equal_means(row[policy], best)]
 
 
-def _pair(flips: pl.DataFrame, first: str, second: str) -> Row:
-    """Return the row of two models, of which A is not behind."""
+def leading_pair(flips: pl.DataFrame, first: str, second: str) -> Row:
+    """Return the row of two models in flips, of which A is not behind."""
     own = flips.filter(
         pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
     )

@@ -11,6 +11,7 @@ import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, open_page, table, words
 from made_reports import ACCIDENT, made_rankings
 from retrieval_report.study.verdict import verdict
+from retrieval_report.writing.numbers import chance_text
 from text import plain
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
@@ -61,7 +62,7 @@ def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summar
     _, sentences = verdict(summary, pairs, metric="ndcg", cutoff=3)
     for sentence in sentences:
         assert plain(sentence) in words(page)
-    shown = table(page, 0)
+    shown = table(page, 1)
     exact = summary.filter(policy="expected").sort("value", descending=True)
     assert shown["model"].to_list() == exact["model"].to_list()
     for column, policy in (
@@ -72,7 +73,7 @@ def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summar
         values = dict(summary.filter(policy=policy).select("model", "value").iter_rows())
         assert shown[column].to_list() == [values[model] for model in shown["model"]]
     assert shown["tie_std"].to_list() == exact["tie_std"].to_list()
-    flips = table(page, 1)
+    flips = table(page, 2)
     assert sorted(flips["verdict"]) == sorted(pairs["verdict"])
     assert len(charts(page)) == 1
 
@@ -81,6 +82,20 @@ def test_one_model_has_scores_but_no_order() -> None:
     page = open_page("overview", made_data(RANKINGS), models="fine")
     assert table(page, 0)["model"].to_list() == ["fine"]
     assert len(page.dataframe) == 1
+
+
+def test_what_could_turn_the_lead_round_stands_above_the_leaderboard() -> None:
+    page = open_page("overview", made_data(RANKINGS))
+    assert [heading.value for heading in page.subheader][:2] == [
+        "What could turn it around",
+        "Leaderboard",
+    ]
+    known = rr.Study(RANKINGS, "ndcg@3").reversals
+    shown = table(page, 0)
+    assert shown["source"].to_list() == ["tie order", "queries"]
+    assert shown["verdict"].to_list() == known["verdict"].to_list()[:2]
+    assert shown["reversal"].to_list() == [chance_text(value) for value in known["reversal"][:2]]
+    assert plain("Not varied: judge (judgements={name: …})") in words(page)
 
 
 def test_other_averages_are_those_of_summarise() -> None:
@@ -95,14 +110,14 @@ def test_other_averages_are_those_of_summarise() -> None:
     scores = rr.evaluate(RANKINGS, queries=queries, metrics="ndcg", cutoffs=3)
     summary = rr.summarise(scores, queries=queries, average="weighted").filter(policy="expected")
     exact = dict(summary.select("model", "value").iter_rows())
-    assert dict(table(page, 0).select("model", "expected").iter_rows()) == pytest.approx(
+    assert dict(table(page, 1).select("model", "expected").iter_rows()) == pytest.approx(
         exact, abs=1e-12
     )
 
 
 def test_counts_have_no_order_received() -> None:
     page = open_page("overview", made_data(rr.count_ties(RANKINGS)))
-    assert "naive" not in table(page, 0).columns
+    assert "naive" not in table(page, 1).columns
 
 
 def test_names_are_text() -> None:
@@ -112,7 +127,7 @@ def test_names_are_text() -> None:
     for name in NAMES:
         assert name not in said.replace("\\", "") or plain(name) in said
         assert f" {name} " not in said
-    assert table(page, 0)["model"].to_list()[0] in NAMES
+    assert table(page, 1)["model"].to_list()[0] in NAMES
 
 
 def test_the_measure_without_a_score_is_said_to_have_none() -> None:

@@ -1,0 +1,198 @@
+"""What several judges of relevance say of the same models: ranks, pairs, labels, and who judges
+himself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.comparison.flips import order_agreement, value_ranks
+from retrieval_report.comparison.verdicts import order_of
+from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.engines.check_scores import MEAN
+from retrieval_report.kernels.lists import Floats
+from retrieval_report.scoring.judged import Judged
+
+HERE = ["metric", "cutoff"]
+PAIR = ["model_a", "model_b", *HERE]
+ENOUGH = 20  # items with score and label, which two do not grade alike by chance
+
+
+def own_labels(judged: Judged) -> list[str]:
+    """Return the models whose scores are the labels that judge them, on all items with both: 20 or
+    more, or all that the model retrieved.
+    """
+    if judged.order != "score" or not judged.whole.judged:
+        return []
+    rows, keys = judged.scored_rows, ["query", "item"]
+    labelled = rows.join(judged.known.select(*keys, label="relevance"), on=keys, how="left")
+    known = pl.col("label").is_not_null()
+    found = labelled.group_by("model").agg(
+        same=(pl.col("score") == pl.col("label")).filter(known).all(),
+        enough=(known.sum() >= ENOUGH) | known.all(),
+    )
+    return found.filter("same", "enough")["model"].sort().to_list()
+
+
+def judge_table(
+    summaries: Mapping[str, pl.DataFrame], own: Mapping[str, Sequence[str]]
+) -> pl.DataFrame:
+    """Return a row for every judge, measure and model, the best first."""
+    parts = []
+    for judge, summary in summaries.items():
+        for part in summary.filter(policy="expected").partition_by(HERE, maintain_order=True):
+            known = part.drop_nulls("value")
+            ranks = value_ranks(known["value"].to_numpy())
+            rows = known.with_columns(
+                judge=pl.lit(judge),
+                rank=1 + (ranks[:, None] < ranks).sum(axis=1),
+                own=pl.col("model").is_in(list(own[judge])),
+            )
+            parts.append(rows.sort("rank", "model"))
+    every = pl.concat(parts)
+    other = every.select(*MEAN, other="judge", others_rank="rank")
+    met = every.select(*MEAN, "judge").join(other, on=MEAN, nulls_equal=True)
+    met = met.filter(pl.col("judge") != pl.col("other"))
+    median = met.group_by(*MEAN, "judge").agg(pl.col("others_rank").median())
+    every = every.join(
+        median, on=[*MEAN, "judge"], how="left", nulls_equal=True, maintain_order="left"
+    )
+    return in_contract(every, schema("judges"))
+
+
+def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
+    """Return every pair of models under the judge of the headline, with the share of the others that
+    order it alike and the names of those that do not.
+
+    A judge whose labels are the scores of one of the two is left out; one that has them level
+    counts half.
+    """
+    one = judges.select("judge", *MEAN, "value", "own").with_row_index("measure")
+    one = one.with_columns(pl.col("measure").min().over(HERE))
+    pairs = one.join(one, on=["judge", "measure", *HERE], nulls_equal=True, suffix="_b")
+    pairs = pairs.rename({"model": "model_a", "value": "value_a"}).filter(
+        pl.col("model_a") < pl.col("model_b")
+    )
+    pairs = pairs.with_columns(order=order_of("value_a", "value_b"))
+    lead = pairs.filter(judge=headline).select("measure", *PAIR, "value_a", "value_b", lead="order")
+    agree = 0.5 + pl.col("order") * pl.col("lead") / 2
+    others = pairs.filter(~pl.col("own") & ~pl.col("own_b") & (pl.col("judge") != headline))
+    place = pl.col("judge").replace_strict(_places(judges), return_dtype=pl.Int64)
+    others = others.join(lead, on=PAIR, nulls_equal=True).sort(place)
+    said = others.group_by(PAIR).agg(
+        judges=pl.len(),
+        agree=agree.filter(pl.col("lead") != 0).mean(),
+        against=pl.col("judge").filter(pl.col("order") * pl.col("lead") < 0).str.join(", "),
+    )
+    rows = lead.join(said, on=PAIR, how="left", nulls_equal=True).sort("measure", *PAIR[:2])
+    rows = rows.with_columns(
+        pl.col("judges").fill_null(0), difference=pl.col("value_a") - pl.col("value_b")
+    )
+    return in_contract(rows, schema("judge_pairs"))
+
+
+def _places(judges: pl.DataFrame) -> dict[str, int]:
+    """Return the places of the judges in the order given."""
+    return {name: place for place, name in enumerate(judges["judge"].unique(maintain_order=True))}
+
+
+def judge_agreement(judges: pl.DataFrame, labels: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return for every two judges and measure how far they agree on the order of the models and on
+    labels; of all judges, Krippendorff's α in the last row of a measure.
+    """
+    grid, grades = _label_grid(labels)
+    names = list(labels)
+    of_labels = [
+        {"judge_a": names[one], "judge_b": names[other], **_of_two(grid[:, [one, other]], grades)}
+        for one, other in combinations(range(len(names)), 2)
+    ]
+    of_labels.append(_of_all(grid, grades))
+    rows = []
+    for (metric, cutoff), part in judges.group_by(HERE, maintain_order=True):
+        means = {
+            judge: dict(own.select("model", "value").iter_rows())
+            for (judge,), own in part.group_by("judge")
+        }
+        for said in of_labels:
+            of_models = _of_models(means, said.get("judge_a"), said.get("judge_b"))
+            rows.append({"metric": metric, "cutoff": cutoff, **of_models, **said})
+    return pl.DataFrame(rows, schema=schema("judge_agreement"))
+
+
+def _of_models(means: Mapping[Any, Mapping[str, float]], one: Any, other: Any) -> dict[str, Any]:
+    """Return Kendall's τ-b of the order of the models by two judges."""
+    if one not in means or other not in means:
+        return {}
+    shared = sorted(means[one].keys() & means[other].keys())
+    ranks = [
+        value_ranks(np.array([means[name][model] for model in shared])) for name in (one, other)
+    ]
+    return {"models": len(shared), "tau": order_agreement(*ranks)[0]}
+
+
+def _label_grid(labels: Mapping[str, pl.DataFrame]) -> tuple[Floats, Floats]:
+    """Return all labels, (items, judges), NaN where there is none, and the distinct ones."""
+    long = pl.concat(
+        (
+            frame.select("query", "item", label=pl.col("relevance").cast(pl.Float64), judge=number)
+            for number, frame in enumerate(labels.values())
+        ),
+        how="vertical_relaxed",
+    )
+    wide = long.pivot("judge", on_columns=range(len(labels)), index=["query", "item"])
+    return wide.drop("query", "item").to_numpy(), np.unique(long["label"].to_numpy())
+
+
+def _of_two(grid: Floats, grades: Floats) -> dict[str, Any]:
+    """Return Cohen's coefficients and the like for two judges."""
+    both = grid[~np.isnan(grid).any(axis=1)]
+    first, second = ((both[:, [side]] == grades).astype(np.float64) for side in (0, 1))
+    joint = first.T @ second
+    apart = np.abs(grades[:, None] - grades)
+    return {
+        "pairs": len(both),
+        "same": float(np.trace(joint) / len(both)) if len(both) else None,
+        "kappa": _kappa(joint, apart > 0),
+        "weighted_kappa": _kappa(joint, apart**2),
+        "alpha": _alpha(first + second),
+    }
+
+
+def _of_all(grid: Floats, grades: Floats) -> dict[str, Any]:
+    """Return Krippendorff's α of all judges, over the items that two or more labelled."""
+    counts = np.stack([(grid == grade).sum(axis=1) for grade in grades], axis=1)
+    shared = counts[counts.sum(axis=1) > 1].astype(np.float64)
+    return {"pairs": len(shared), "alpha": _alpha(shared)}
+
+
+def _kappa(joint: Floats, weight: NDArray[Any]) -> float | None:
+    """Return Cohen's κ of a table of labels with weighted disagreements; none if chance leaves
+    nothing to disagree on.
+
+    >>> _kappa(np.array([[20.0, 5.0], [10.0, 15.0]]), np.array([[0, 1], [1, 0]]))
+    0.4
+    """
+    chance = (weight * np.outer(joint.sum(axis=1), joint.sum(axis=0))).sum()
+    found = joint.sum() * (weight * joint).sum()
+    return float(1 - found / chance) if chance else None
+
+
+def _alpha(counts: Floats) -> float | None:
+    """Return Krippendorff's ordinal α of (items, grades) that count labels, two or more an item; none
+    if all labels are the same.
+
+    A disagreement counts with the square of the labels in between, with half of those of the two.
+    """
+    pairable = counts / (counts.sum(axis=1, keepdims=True) - 1)
+    met = pairable.T @ counts - np.diag(pairable.sum(axis=0))
+    sizes = met.sum(axis=0)
+    middle = np.cumsum(sizes) - sizes / 2
+    apart = (middle[:, None] - middle) ** 2
+    chance = sizes @ apart @ sizes
+    return float(1 - (sizes.sum() - 1) * (met * apart).sum() / chance) if chance else None

@@ -1,0 +1,83 @@
+"""The part of a study that is about several judges of relevance."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import polars as pl
+
+from retrieval_report.comparison.judges import (
+    judge_agreement,
+    judge_pairs,
+    judge_table,
+    own_labels,
+)
+from retrieval_report.study.study_data import Data, View, answer
+
+
+class JudgedStudy:
+    """What a study answers about its judges, if its judgements are given by name."""
+
+    _data: Data
+    _view: View
+
+    def _with(self, view: View, data: Data | None = None) -> Self:
+        raise NotImplementedError  # a study returns itself, looked at in another way
+
+    @property
+    def judge(self) -> str | None:
+        """The judge of the headline, if there are several."""
+        return self._data.judge
+
+    @property
+    def judgements(self) -> dict[str, pl.DataFrame]:
+        """The judgements of every judge by name; none if they are not given by name."""
+        return dict(self._data.judges)
+
+    def judged_by(self, judge: str) -> Self:
+        """Return the study under another of its judges, whose judgements then decide everything.
+
+        >>> from retrieval_report import Study
+        >>> study = Study(
+        ...     {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2]},
+        ...     "rr",
+        ...     judgements={"human": {"q": {"a": 1}}, "gpt": {"q": {"b": 1}}},
+        ... )
+        >>> study.judge, study.table()["rr@all"][0], study.judged_by("gpt").table()["rr@all"][0]
+        ('human', 1.0, 0.5)
+        """
+        return self._with(self._view, self._data.judged_by(judge))
+
+    @answer
+    def judges(self) -> pl.DataFrame:
+        """What every judge says: the mean and rank of every model, whether the model's scores are
+        the judge's own labels, and its median rank under the others; nothing of one judge.
+        """
+        if len(self.judgements) < 2:
+            return pl.DataFrame()
+        studies = self._by_judge()
+        own = {name: own_labels(study.judged) for name, study in studies.items()}
+        return judge_table({name: study.summary for name, study in studies.items()}, own)
+
+    @answer
+    def judge_pairs(self) -> pl.DataFrame:
+        """For every pair of models, the share of the other judges that order it as the headline's
+        does, and which of them do not; nothing of one judge.
+        """
+        several = self.judge is not None and len(self.judgements) > 1
+        return judge_pairs(self.judges, str(self.judge)) if several else pl.DataFrame()
+
+    @answer
+    def judge_agreement(self) -> pl.DataFrame:
+        """How far every two judges agree on the order of the models (Kendall's τ-b) and on labels
+        (Cohen's κ, Krippendorff's α), and all of them in the last row; nothing of one judge.
+        """
+        if len(self.judgements) < 2:
+            return pl.DataFrame()
+        labels = {name: study.judged.known for name, study in self._by_judge().items()}
+        return judge_agreement(self.judges, labels)
+
+    def _by_judge(self) -> dict[str, Any]:
+        """Return the study under every judge, without random orders."""
+        studies: dict[str, Any] = {name: self.judged_by(name) for name in self.judgements}
+        return {name: study._undrawn for name, study in studies.items()}

@@ -1,0 +1,144 @@
+"""What could turn the lead of the first two models round: a row for each source of accident."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.comparison import verdicts
+from retrieval_report.comparison.queries import resampled_reversal
+from retrieval_report.comparison.verdicts import TIE_RISK, TOLERANCE, equal_means
+from retrieval_report.contracts.registry import schema
+from retrieval_report.study.terminal import frame_table, html_table
+from retrieval_report.study.verdict import leading_pair, ranked_means
+from retrieval_report.writing.numbers import share
+
+Row = dict[str, Any]
+TITLE = "What could turn it around"
+SHOWN = "source varied reversal verdict"
+SIGNIFICANT, NOT_VARIED = "significant", "not varied"
+
+
+def reversals(study: Any) -> pl.DataFrame:
+    """Return the rows of a study at its headline measure; without columns if no two models have an
+    expected mean.
+    """
+    metric, cutoff = study.measures[0]
+    ranked = ranked_means(study.summary, metric, cutoff)
+    if len(ranked) < 2:
+        return pl.DataFrame()
+    pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
+    rows = [{**pair, **of(study, pair)} for of in SOURCES]
+    wanted = schema("reversals")
+    return pl.DataFrame([{name: row.get(name) for name in wanted} for row in rows], schema=wanted)
+
+
+def _ties(study: Any, pair: Row) -> Row:
+    """All orders inside ties: the exact chance, or what is known of it."""
+    settled = (verdicts.NOT_SIGNIFICANT, verdicts.UNTESTED)
+    return {
+        "source": "tie order",
+        "varied": "the order inside every tie",
+        "reversal": pair["p_tie"],
+        "verdict": verdicts.SAFE if pair["verdict"] in settled else pair["verdict"],
+    }
+
+
+def _queries(study: Any, pair: Row) -> Row:
+    """The queries drawn anew: the share of such draws with another leader, and the word of the
+    corrected test.
+    """
+    found: Row = {"source": "queries", "verdict": verdicts.NOT_SIGNIFICANT}
+    if pair["family_p"] is None:
+        return {**found, "varied": "the queries", "verdict": "not tested"}
+    scores = study.under("expected").models(pair["model_a"], pair["model_b"]).scores
+    one, other = (
+        scores.filter(model=pair[side]).select("query", "value") for side in ("model_a", "model_b")
+    )
+    both = one.join(other, on="query", maintain_order="left").drop_nulls()
+    if not equal_means(pair["value_a"], pair["value_b"]):
+        difference = (both["value"] - both["value_right"]).to_numpy()
+        found["reversal"] = resampled_reversal(difference)
+    if verdicts.is_significant(pair["family_p"]):
+        found["verdict"] = SIGNIFICANT
+    return {**found, "varied": f"the {both.height} queries, drawn with replacement"}
+
+
+def _judge(study: Any, pair: Row) -> Row:
+    """The other judges: the share that orders the two the other way; one that has them level counts
+    half.
+    """
+    if len(study.judgements) < 2:
+        return _not_varied("judge", "judgements={name: …}")
+    two = study.under("expected").models(pair["model_a"], pair["model_b"])
+    agree, judges = two.judge_pairs.select("agree", "judges").row(0)
+    reversal = None if agree is None else 1 - agree
+    return {
+        "source": "judge",
+        "varied": f"{judges} judges other than {study.judge}",
+        "reversal": reversal,
+        "verdict": depends("the judge", reversal),
+    }
+
+
+def _seed(study: Any, pair: Row) -> Row:
+    return _not_varied("seed", "replicate=")
+
+
+def _dataset(study: Any, pair: Row) -> Row:
+    return _not_varied("data set", "dataset=")
+
+
+SOURCES: tuple[Callable[[Any, Row], Row], ...] = (_ties, _queries, _judge, _seed, _dataset)
+
+
+def depends(on: str, reversal: float | None) -> str:
+    """Return the word for a chance or share of a reversal, by the threshold for ties.
+
+    >>> depends("the seed", 0.2), depends("the seed", 0.05), depends("the seed", None)
+    ('depends on the seed', 'safe', 'nothing to compare')
+    """
+    if reversal is None:
+        return verdicts.NOTHING
+    return f"depends on {on}" if reversal > TIE_RISK * (1 + TOLERANCE) else verdicts.SAFE
+
+
+def _not_varied(source: str, advice: str) -> Row:
+    return {"source": source, "verdict": NOT_VARIED, "advice": advice}
+
+
+def varied(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of sources that the data vary."""
+    return frame.filter(pl.col("advice").is_null()) if frame.width else frame
+
+
+def not_varied_line(frame: pl.DataFrame) -> str:
+    """Return one line on the other sources, with what to pass; empty if there are none."""
+    rows = frame.drop_nulls("advice") if frame.width else frame
+    parts = [f"{row['source']} ({row['advice']})" for row in rows.iter_rows(named=True)]
+    return f"Not varied: {', '.join(parts)}." if parts else ""
+
+
+def reversals_text(frame: pl.DataFrame) -> str:
+    """Lay out the rows as text for a terminal; empty if there are none."""
+    if not frame.height:
+        return ""
+    lines = [TITLE, frame_table(varied(frame), SHOWN), not_varied_line(frame)]
+    return "\n".join(filter(None, lines))
+
+
+def reversals_html(frame: pl.DataFrame) -> str:
+    """Return the same as HTML."""
+    return html_table(varied(frame), SHOWN, caption=TITLE, note=not_varied_line(frame))
+
+
+def judges_sentence(frame: pl.DataFrame) -> str:
+    """Say that other judges turn the lead round more surely than tie order does, if they do."""
+    known = dict(frame.select("source", "reversal").iter_rows()) if frame.width else {}
+    against, ties = known.get("judge"), known.get("tie order") or 0.0
+    if against is None or against <= max(ties, TIE_RISK * (1 + TOLERANCE)):
+        return ""
+    judges = frame.filter(source="judge")["varied"][0]
+    return f"Of {judges}, {share(against)} order these two the other way."
