@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from retrieval_report.cli.engines import study_of
-from retrieval_report.cli.files import Data, Output, data_options, file_options, output_options
+from retrieval_report.cli.files import (
+    FILES,
+    Data,
+    Output,
+    data_options,
+    file_options,
+    output_options,
+)
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import (
     check,
@@ -21,6 +28,7 @@ from retrieval_report.cli.settings import (
     study_options,
 )
 from retrieval_report.cli.streams import form_options, json_option
+from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import same_winner
@@ -36,7 +44,7 @@ ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
 
 
 @cli.command()
-@data_options()
+@data_options(*FILES)
 @study_options
 @click.option(
     "--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs."
@@ -81,8 +89,10 @@ def compare(
     rows = with_chances(rows.sort(measure, doubt, maintain_order=True))
     shown = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
     tests = named_tests(comparison)
+    known = [str(option.name) for option in click.get_current_context().command.params]
+    turning = in_options(reversals_text(study.reversals), known)
     texts = [
-        *filter(None, ["" if baseline is not None else reversals_text(study.reversals)]),
+        *([turning] if turning and baseline is None else []),
         frame_table(rows, shown, by="metric cutoff"),
         *([f"family_p: {tests}."] if tests else []),
     ]

@@ -43,22 +43,41 @@ def split(text: str) -> list[str]:
 
 
 def _columns(text: str) -> dict[str, str]:
-    columns: dict[str, str] = {}
+    return _named_parts(text, "name=column, such as query=q_id")
+
+
+def _named_parts(text: str, form: str) -> dict[str, str]:
+    parts: dict[str, str] = {}
     for part in split(text):
-        name, equals, column = (piece.strip() for piece in part.partition("="))
-        if not (name and equals and column):
-            raise click.BadParameter(f"'{part}' is not of the form name=column, such as query=q_id")
-        if name in columns:
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (name and equals and value):
+            raise click.BadParameter(f"'{part}' is not of the form {form}")
+        if name in parts:
             raise click.BadParameter(f"'{name}' is given twice")
-        columns[name] = column
-    return columns
+        parts[name] = value
+    return parts
+
+
+def _judges(context: click.Context, option: click.Parameter, given: Any) -> Any:
+    """Return the files of several judges by name; a file whose own name holds "=" is one file."""
+    path = standard_input(context, option, given)
+    if path is None or "=" not in path or Path(path).exists():
+        return path
+    if not any(known.name == "judge" for known in context.command.params):
+        raise click.BadParameter(
+            f"'{path}' does not exist; compare, leaderboard and report take several judges",
+            context,
+            option,
+        )
+    return _named_parts(path, "judge=file, such as human=qrels.txt")
 
 
 _named: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
+STUDIED = ("judge", "labels_as_rankings")  # what only the commands that hold a study take
 READING = ("judgement_columns", "query_columns", "negative")  # what Spark does not take
 FILES = {
     "rankings": click.argument("rankings", nargs=-1, required=True, callback=standard_input),
-    "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=standard_input,
+    "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=_judges,
                  help="Relevance per query and item, such as TREC qrels; - is standard input."),
     "queries": click.option("--queries", metavar="FILE", help="One row per query: label, weight or "
                                                               "n_relevant."),
@@ -71,6 +90,10 @@ FILES = {
                  help="Columns of the judgements: item=docid,relevance=grade."),
     "query_columns": click.option("--query-columns", **_named,
                  help="Columns of the queries: query=q_id,label=class."),
+    "judge": click.option("--judge", metavar="NAME",
+                 help="Of --judgements human=FILE,model=FILE,…: whose decide; default: the first."),
+    "labels_as_rankings": click.option("--labels-as-rankings", is_flag=True,
+                 help="RANKINGS are label sets, such as qrels of language models: rank by grade."),
     "negative": click.option("--negative", type=click.Choice(["keep", "unjudged"]), default="keep",
                  help="Judgements below 0: keep and so refuse them, or treat them as not judged."),
 }  # fmt: skip
@@ -108,44 +131,57 @@ class Data:
     """The files of a command that scores rankings, and how they are read."""
 
     rankings: Sequence[str] = ()
-    judgements: str | None = None
+    judgements: Any = None  # a file, or files by judge
     queries: str | None = None
     columns: dict[str, str] | None = None
     name_by: str | None = None
     judgement_columns: dict[str, str] | None = None
     query_columns: dict[str, str] | None = None
     negative: str = "keep"
+    judge: str | None = None
+    labels_as_rankings: bool = False
 
     @property
     def paths(self) -> list[str | None]:
         """All files."""
-        return [*self.rankings, self.judgements, self.queries]
+        given = self.judgements
+        judged = [*given.values()] if isinstance(given, dict) else [given]
+        return [*self.rankings, *judged, self.queries]
 
     def read(self) -> Named:
         """Read the files into frames, by the names of the arguments of `evaluate`."""
-        import retrieval_report as rr
-
         data: Named = {
             "queries": self.read_queries(),
-            "rankings": step(
-                "read",
-                lambda: rr.read_rankings(
-                    list(self.rankings), columns=self.columns, name_by=self.name_by
-                ),
-            ),
+            "rankings": step("read", self._read_rankings),
             "judgements": self.read_judgements(),
         }
+        if self.judge is not None:
+            data["judge"] = self.judge
         if not data[
             "rankings"
         ].height:  # a function may return an empty frame, but an empty table is of no use
             raise no_rows(self.rankings)
         return data
 
+    def _read_rankings(self) -> pl.DataFrame:
+        import retrieval_report as rr
+
+        paths = list(self.rankings)
+        if self.labels_as_rankings:
+            return rr.from_labels(paths if len(paths) > 1 else paths[0], negative=self.negative)
+        return rr.read_rankings(paths, columns=self.columns, name_by=self.name_by)
+
     def read_judgements(self) -> Any:
-        """Read the judgements, if there are any."""
+        """Read the judgements, if there are any; of several judges by name."""
         from retrieval_report.reading import read_judgements as read
 
-        return self._read(read, self.judgements, "judgement_columns", negative=self.negative)
+        def of(path: str | None) -> Any:
+            return self._read(read, path, "judgement_columns", negative=self.negative)
+
+        given = self.judgements
+        if isinstance(given, dict):
+            return {judge: of(path) for judge, path in given.items()}
+        return of(given)
 
     def read_queries(self) -> Any:
         """Read the queries, if there are any."""
@@ -169,7 +205,8 @@ def data_options(*names: str) -> Addition:
     """Add some arguments and options about files to a command, or all of them; it takes them as
     ``data``.
     """
-    return lambda command: file_options(*(names or FILES))(_gathered(command, "data", Data))
+    usual = [name for name in FILES if name not in STUDIED]
+    return lambda command: file_options(*(names or usual))(_gathered(command, "data", Data))
 
 
 def no_rows(rankings: Sequence[str]) -> DataError:

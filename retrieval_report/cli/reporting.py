@@ -13,7 +13,14 @@ from typing import Any
 import click
 
 from retrieval_report.cli.engines import study_of
-from retrieval_report.cli.files import Data, Output, data_options, output_options, tell_written
+from retrieval_report.cli.files import (
+    FILES,
+    Data,
+    Output,
+    data_options,
+    output_options,
+    tell_written,
+)
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import question_options, study_options
 from retrieval_report.cli.streams import form_options
@@ -26,7 +33,7 @@ ALSO = ["segments", "no_worse", "costs"]
 
 
 @cli.command()
-@data_options()
+@data_options(*FILES)
 @study_options
 @question_options
 @click.option("--title", default="Retrieval report", help="Heading of the page.")
@@ -88,7 +95,7 @@ def _relative(word: str) -> str:
 
 
 @cli.command()
-@data_options()
+@data_options(*FILES)
 @study_options
 @question_options
 @output_options("leaderboard.csv and one file for every other question")

@@ -71,13 +71,13 @@ def _judge(study: Any, pair: Row) -> Row:
     half.
     """
     if len(study.judgements) < 2:
-        return _not_varied("judge", "judgements={name: …}")
+        return _not_varied("judge", "judgements={'human': …}")
     two = study.under("expected").models(pair["model_a"], pair["model_b"])
     agree, judges = two.judge_pairs.select("agree", "judges").row(0)
     reversal = None if agree is None else 1 - agree
     return {
         "source": "judge",
-        "varied": f"{judges} judges other than {study.judge}",
+        "varied": "1 other judge" if judges == 1 else f"{judges} other judges",
         "reversal": reversal,
         "verdict": depends("the judge", reversal),
     }

@@ -222,7 +222,7 @@ def headline_judge(judges: Mapping[str, pl.DataFrame], judge: str | None) -> str
     if not judges:
         raise ParameterError(
             f"judge: {judge!r} is named, but the judgements are of one judge; "
-            "pass judgements={name: …}"
+            "pass judgements={'human': …}"
         )
     check_choice("judge", judge, [*judges])
     return judge

@@ -60,7 +60,9 @@ def test_a_difference_that_is_always_the_same_cannot_be_drawn_away() -> None:
 def test_sources_without_data_are_one_line() -> None:
     study = rr.Study(RANKINGS, "ndcg@3")
     assert varied(study.reversals)["source"].to_list() == ["tie order", "queries"]
-    assert not_varied_line(study.reversals).startswith("Not varied: judge (judgements={name: …})")
+    assert not_varied_line(study.reversals).startswith(
+        "Not varied: judge (judgements={'human': …})"
+    )
     assert "What could turn it around\nsource" in repr(study)
     assert "What could turn it around" in study._repr_html_()
 
@@ -104,9 +106,9 @@ def judged(*against: str, ties: bool = False) -> rr.Study:
 def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round() -> None:
     study = judged("y")
     found = row(study, "judge")
-    assert (found["varied"], found["reversal"]) == ("2 judges other than human", 0.5)
+    assert (found["varied"], found["reversal"]) == ("2 other judges", 0.5)
     assert found["verdict"] == "depends on the judge"
-    sentence = "Of 2 judges other than human, 50.0% order these two the other way."
+    sentence = "Of 2 other judges, 50.0% order these two the other way."
     assert study.verdict[1].startswith(f"{sentence} The lead does not depend on tie order")
     assert len(study.sentences) == len(judged().sentences)
     assert row(judged(), "judge")["verdict"] == "safe"
@@ -131,6 +133,6 @@ def test_a_report_shows_the_table_below_its_verdict(tmp_path: Path) -> None:
     page = (study.report(tmp_path, formats=["html", "csv"]) / "report.html").read_text()
     verdict = page[page.index('id="verdict"') : page.index('id="summary"')]
     assert "<caption>What could turn it around</caption>" in verdict
-    assert "2 judges other than human" in verdict
+    assert "2 other judges" in verdict
     assert "Not varied: seed (replicate=), data set (dataset=)." in verdict
     assert rr.read_report(tmp_path).reversals.equals(study.reversals)

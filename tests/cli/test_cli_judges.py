@@ -1,0 +1,142 @@
+"""Several judges and label sets on the command line: compare, leaderboard and report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import retrieval_report as rr
+from retrieval_report.cli import cli
+
+MEASURE = ["--metrics", "ndcg@2", "--truncated", "no"]
+LABELS = {  # grades of a, b, c and d by query
+    "human": {"p": (3, 1, 0, 0), "q": (2, 3, 0, 1)},
+    "gpt": {"p": (3, 3, 0, 0), "q": (1, 1, 0, 1)},
+    "llama": {"p": (0, 2, 2, 0), "q": (0, 3, 3, 1)},
+}
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    for name, grades in LABELS.items():
+        lines = [
+            f"{query} 0 {item} {grade}\n"
+            for query, own in grades.items()
+            for item, grade in zip("abcd", own, strict=True)
+        ]
+        (tmp_path / f"{name}.txt").write_text("".join(lines))
+    return tmp_path
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def judges(labels: Path, *names: str) -> str:
+    return ",".join(f"{name}={labels / name}.txt" for name in names)
+
+
+def study_of(labels: Path, *names: str, judge: str | None = None) -> rr.Study:
+    runs = rr.from_labels([labels / "gpt.txt", labels / "llama.txt"])
+    given = {name: labels / f"{name}.txt" for name in names}
+    return rr.Study(runs, "ndcg@2", judgements=given, judge=judge, truncated="no")
+
+
+def test_leaderboard_is_that_of_the_judge_named(labels: Path) -> None:
+    runs = [labels / "gpt.txt", labels / "llama.txt", "--labels-as-rankings"]
+    given = ["--judgements", judges(labels, "human", "llama"), *MEASURE, "--json"]
+    for chosen, judge in ([], "human"), (["--judge", "llama"], "llama"):
+        result = run("leaderboard", *runs, *given, *chosen)
+        assert result.exit_code == 0, result.output
+        shown = json.loads(result.output)["leaderboard"]
+        board = study_of(labels, "human", "llama", judge=judge).leaderboard
+        assert [row["model"] for row in shown] == board["model"].to_list()
+        assert [row["value"] for row in shown] == board["value"].to_list()
+
+
+def test_compare_and_report_say_what_the_other_judges_would_change(
+    labels: Path, tmp_path: Path
+) -> None:
+    runs = [labels / "gpt.txt", labels / "llama.txt", "--labels-as-rankings"]
+    given = ["--judgements", judges(labels, "human", "gpt", "llama"), *MEASURE]
+    result = run("compare", *runs, *given)
+    assert result.exit_code == 0, result.output
+    # Neither gpt nor llama may judge itself, and no other judge is left.
+    assert "judge      0 other judges" in result.output
+    assert "Not varied: seed" in result.output
+    result = run("report", *runs, *given, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    study = study_of(labels, "human", "gpt", "llama")
+    kept = rr.read_report(tmp_path / "out")
+    assert kept.judges.equals(study.judges)
+    assert kept.judge_agreement.equals(study.judge_agreement)
+    assert kept.parameters["judge"] == "human"
+    assert kept.fingerprint["frame"].to_list() == [
+        "rankings",
+        "judgements",
+        "judgements of gpt",
+        "judgements of llama",
+    ]
+
+
+def test_one_judge_is_told_how_to_name_more(labels: Path) -> None:
+    runs = [labels / "gpt.txt", labels / "llama.txt", "--labels-as-rankings", *MEASURE]
+    result = run("compare", *runs, "--judgements", labels / "human.txt")
+    assert "Not varied: judge (--judgements human=…)" in result.output
+
+
+def test_a_folder_of_labels_is_ranked_by_grade(labels: Path) -> None:
+    given = ["--labels-as-rankings", "--judgements", labels / "human.txt", *MEASURE, "--json"]
+    result = run("leaderboard", labels, *given)
+    assert result.exit_code == 0, result.output
+    shown = {row["model"]: row["value"] for row in json.loads(result.output)["leaderboard"]}
+    study = rr.Study(
+        rr.from_labels(labels), "ndcg@2", judgements=labels / "human.txt", truncated="no"
+    )
+    assert shown == dict(study.leaderboard.select("model", "value").iter_rows())
+
+
+def test_an_existing_file_whose_name_holds_an_equals_sign_is_one_file(labels: Path) -> None:
+    odd = labels / "judge=human.txt"
+    odd.write_bytes((labels / "human.txt").read_bytes())
+    runs = [labels / "gpt.txt", "--labels-as-rankings", *MEASURE, "--json"]
+    assert run("leaderboard", *runs, "--judgements", odd).exit_code == 0
+    assert run("evaluate", labels / "gpt.txt", "--judgements", odd).exit_code == 2  # a TREC qrels
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "said"),
+    [
+        ("leaderboard", "human={human},gpt", "'gpt' is not of the form judge=file"),
+        ("leaderboard", "human={human},human={human}", "'human' is given twice"),
+        ("leaderboard", "human={human},gpt=nowhere", "nowhere: No such file"),
+        ("evaluate", "human={human},gpt={human}", "compare, leaderboard and report take several"),
+    ],
+)
+def test_bad_judges_are_refused(labels: Path, command: str, given: str, said: str) -> None:
+    text = given.format(human=labels / "human.txt")
+    flags = ["--labels-as-rankings"] if command == "leaderboard" else []
+    result = run(command, labels / "gpt.txt", *flags, "--judgements", text)
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_no_judge_file_is_overwritten(labels: Path) -> None:
+    (labels / "leaderboard.csv").write_text("query,item,relevance\np,a,1\n")
+    given = ["--judgements", f"human={labels / 'leaderboard.csv'}", "--out", labels]
+    result = run("leaderboard", labels / "gpt.txt", "--labels-as-rankings", *MEASURE, *given)
+    assert result.exit_code == 2
+    assert "leaderboard.csv" in result.output
+
+
+def test_a_judge_without_judges_is_refused(labels: Path) -> None:
+    given = ["--labels-as-rankings", "--judgements", labels / "human.txt", "--judge", "human"]
+    result = run("leaderboard", labels / "gpt.txt", *given, *MEASURE)
+    assert result.exit_code == 2
+    assert "--judge: 'human' is named, but the judgements are of one judge" in result.output
+    given = ["--judgements", judges(labels, "human", "llama"), "--judge", "gpt"]
+    result = run("leaderboard", labels / "gpt.txt", "--labels-as-rankings", *given, *MEASURE)
+    assert "--judge: 'gpt' is not one of 'human', 'llama'" in result.output
