@@ -1,0 +1,370 @@
+"""Several judges of relevance: how they are given, and what they say of models and of each other."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import retrieval_report as rr
+from made_reports import made_rankings
+from retrieval_report.study.questions import QUESTIONS
+
+metrics = pytest.importorskip("sklearn.metrics")
+
+RANKINGS = made_rankings(("coarse", "fine", "middle")).drop("relevance")
+QUERIES, ITEMS = RANKINGS["query"].unique().sort(), RANKINGS["item"].unique().sort()
+Labels = dict[str, dict[Any, int]]
+
+
+def made_labels(seed: int, queries: int = 6) -> Labels:
+    generator = np.random.default_rng(seed)
+    return {
+        str(query): {item: int(generator.integers(0, 4)) for item in ITEMS}
+        for query in QUERIES[:queries]
+    }
+
+
+JUDGES = {"human": made_labels(1), "gpt": made_labels(2), "llama": made_labels(3)}
+
+
+def frame_of(labels: Labels) -> pl.DataFrame:
+    return rr.read_judgements(labels)
+
+
+def made_study(judge: str | None = None, **options: Any) -> rr.Study:
+    return rr.Study(RANKINGS, "ndcg@3, ap", judgements=JUDGES, judge=judge, **options)
+
+
+# How judges are given
+
+
+def test_the_forms_of_judgements_are_told_apart_by_their_values(tmp_path: Path) -> None:
+    file = tmp_path / "human.csv"
+    frame_of(JUDGES["human"]).write_csv(file)
+    forms: list[Any] = [
+        {"human": JUDGES["human"], "gpt": JUDGES["gpt"]},
+        {"human": frame_of(JUDGES["human"]), "gpt": frame_of(JUDGES["gpt"])},
+        {"human": frame_of(JUDGES["human"]).to_dict(as_series=False), "gpt": JUDGES["gpt"]},
+    ]
+    known = rr.Study(RANKINGS, "ndcg@3", judgements=JUDGES["human"]).summary
+    for judgements in forms:
+        study = rr.Study(RANKINGS, "ndcg@3", judgements=judgements)
+        assert (study.judge, list(study.judgements)) == ("human", ["human", "gpt"])
+        assert_frame_equal(study.summary, known, check_exact=True)
+    texts = RANKINGS.with_columns(pl.col("item").cast(pl.String))
+    study = rr.Study(texts, "ndcg@3", judgements={"human": file, "again": str(file)})
+    assert_frame_equal(study.summary, known, check_exact=True)
+
+
+@pytest.mark.parametrize(
+    "one", [JUDGES["human"], frame_of(JUDGES["human"]), frame_of(JUDGES["human"]).to_dict()]
+)
+def test_one_judge_is_as_before(one: Any) -> None:
+    study = rr.Study(RANKINGS, "ndcg@3", judgements=one)
+    assert (study.judge, study.judgements) == (None, {})
+    for nothing in (study.judges, study.judge_pairs, study.judge_agreement):
+        assert nothing.width == 0
+
+
+def test_a_single_named_judge_has_no_others() -> None:
+    study = rr.Study(RANKINGS, "ndcg@3", judgements={"human": JUDGES["human"]})
+    assert study.judge == "human"
+    assert (study.judges.width, study.judge_pairs.width, study.judge_agreement.width) == (0, 0, 0)
+    assert study.reversals.filter(source="judge")["verdict"].item() == "not varied"
+
+
+def test_bad_names_are_refused() -> None:
+    with pytest.raises(
+        rr.ParameterError, match=r"judge: 'gtp' is not one of .*; did you mean 'gpt'"
+    ):
+        made_study("gtp")
+    with pytest.raises(
+        rr.ParameterError, match="judge: 'llm' is not one of 'human', 'gpt', 'llama'"
+    ):
+        made_study().judged_by("llm")
+    for one in (None, JUDGES["human"]):
+        with pytest.raises(rr.ParameterError, match="the judgements are of one judge"):
+            rr.Study(RANKINGS, "ndcg@3", judgements=one, judge="human")
+    for name in (1, ""):
+        with pytest.raises(rr.ParameterError, match="is not the name of a judge"):
+            rr.Study(RANKINGS, "ndcg@3", judgements={name: JUDGES["human"], "b": JUDGES["gpt"]})
+
+
+def test_counts_take_no_judges() -> None:
+    counts = rr.count_ties(made_rankings(("coarse", "fine")))
+    study = rr.Study(counts, "ndcg@3", judgements=JUDGES)
+    with pytest.raises(rr.ParameterError, match="a counts frame has no items"):
+        _ = study.judges
+
+
+# One judge of several is that judge alone
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_the_answers_of_a_judge_are_those_of_a_study_with_these_judgements(judge: str) -> None:
+    alone = rr.Study(RANKINGS, "ndcg@3, ap", judgements=JUDGES[judge])
+    of_judges = {"reversals", "judges", "judge_pairs", "judge_agreement", "fingerprint"}
+    for study in (made_study().judged_by(judge), made_study(judge)):
+        assert study.judge == judge
+        for question in QUESTIONS:
+            if question.name not in of_judges:
+                assert_frame_equal(question.ask(study), question.ask(alone), check_exact=True)
+    assert made_study().judged_by(judge).judged_by("human").summary.equals(made_study().summary)
+
+
+def test_a_view_stays_under_another_judge() -> None:
+    queries = pl.DataFrame({"query": QUERIES, "half": [n % 2 for n in range(len(QUERIES))]})
+    study = made_study(queries=queries).at("ap").models("fine", "coarse").where(half=1)
+    alone = rr.Study(RANKINGS, "ap", judgements=JUDGES["gpt"], queries=queries)
+    alone = alone.models("fine", "coarse").where(half=1)
+    assert_frame_equal(study.judged_by("gpt").summary, alone.summary, check_exact=True)
+    assert study.judges["model"].unique().sort().to_list() == ["coarse", "fine"]
+    again = study.alone()
+    assert again.judge == "human"
+    assert_frame_equal(again.judges, study.judges)
+
+
+# What they say of models
+
+
+def test_ranks_and_means_are_those_of_every_judge() -> None:
+    judges = made_study().judges
+    assert judges["judge"].unique(maintain_order=True).to_list() == list(JUDGES)
+    for judge, labels in JUDGES.items():
+        study = rr.Study(RANKINGS, "ndcg@3, ap", judgements=labels)
+        board = study.leaderboard.select("model", "metric", "cutoff", "rank", "value")
+        own = judges.filter(judge=judge).select(board.columns)
+        assert_frame_equal(own, board)
+        exact = study.summary.filter(policy="expected")
+        keys = ["model", "metric", "cutoff", "value", "tie_std", "lowest", "highest"]
+        assert_frame_equal(
+            judges.filter(judge=judge).select(keys), exact.select(keys), check_row_order=False
+        )
+    for row in judges.iter_rows(named=True):
+        same = pl.col("metric") == row["metric"], pl.col("model") == row["model"]
+        others = judges.filter(*same, pl.col("judge") != row["judge"])["rank"].to_list()
+        assert row["others_rank"] == median(others)
+    assert not judges["own"].any()
+
+
+def test_pairs_count_the_other_judges_by_hand() -> None:
+    runs = {"a": {"q": {"x": 3, "y": 2, "z": 1}}, "b": {"q": {"x": 2, "y": 3, "z": 1}}}
+    given = {
+        "human": {"q": {"x": 1}},
+        "level": {"q": {"z": 1}},
+        "same": {"q": {"x": 2, "z": 1}},
+        "against": {"q": {"y": 1}},
+        "too": {"q": {"y": 1, "z": 0}},
+    }
+    study = rr.Study(runs, "rr", judgements=given, truncated="no")
+    [row] = study.judge_pairs.to_dicts()
+    assert (row["model_a"], row["model_b"], row["difference"]) == ("a", "b", 0.5)
+    assert (row["judges"], row["agree"], row["against"]) == (4, 1.5 / 4, "against, too")
+    [row] = study.judged_by("against").judge_pairs.to_dicts()
+    assert (row["agree"], row["against"]) == (1.5 / 4, "human, same")
+    [row] = study.judged_by("level").judge_pairs.to_dicts()
+    assert (row["agree"], row["judges"]) == (None, 4)
+    assert study.judged_by("level").reversals.filter(source="judge")["reversal"].item() is None
+    ranks = study.judges.filter(judge="level")["rank"].to_list()
+    assert ranks == [1, 1]  # equal means share the better rank
+
+
+def test_pairs_equal_a_count_over_all_judges() -> None:
+    study = made_study("gpt")
+    values = {
+        (row["judge"], row["model"]): row["value"]
+        for row in study.judges.filter(metric="ap").iter_rows(named=True)
+    }
+    for row in study.judge_pairs.filter(metric="ap").iter_rows(named=True):
+        a, b = row["model_a"], row["model_b"]
+        lead = np.sign(values["gpt", a] - values["gpt", b])
+        signs = {name: np.sign(values[name, a] - values[name, b]) for name in ("human", "llama")}
+        assert row["agree"] == sum(sign == lead for sign in signs.values()) / 2
+        assert row["against"] == ", ".join(name for name, sign in signs.items() if sign == -lead)
+
+
+def test_one_model_has_ranks_and_no_pairs() -> None:
+    study = made_study().models("fine")
+    assert study.judges["rank"].to_list() == [1] * 6
+    assert (study.judge_pairs.height, study.reversals.width) == (0, 0)
+    assert study.judge_agreement["tau"].null_count() == study.judge_agreement.height
+
+
+# Who judges himself
+
+
+def test_a_model_is_marked_under_the_judge_whose_labels_are_its_scores() -> None:
+    models = {"gpt": JUDGES["gpt"], "llama": JUDGES["llama"]}
+    runs = rr.from_labels(models)
+    given = {
+        name: frame_of(labels).with_columns(pl.col("item").cast(runs.schema["item"]))
+        for name, labels in JUDGES.items()
+    }
+    study = rr.Study(runs, "ndcg@3", judgements=given, truncated="no")
+    own = study.judges.filter("own").select("judge", "model", "rank", "others_rank").rows()
+    assert [row[:3] for row in own] == [("gpt", "gpt", 1), ("llama", "llama", 1)]
+    assert study.judge_pairs["judges"].to_list() == [0]  # both other judges are one of the models
+    almost = runs.with_columns(
+        score=pl.when(pl.int_range(pl.len()) == 0).then(9).otherwise("score")
+    )
+    marked = rr.Study(almost, "ndcg@3", judgements=given, truncated="no").judges.filter("own")
+    assert marked["model"].to_list() == ["llama"]
+
+
+@pytest.mark.parametrize(("shared", "more", "own"), [(3, 0, True), (19, 1, False), (20, 9, True)])
+def test_few_shared_labels_prove_nothing_unless_they_are_all(
+    shared: int, more: int, own: bool
+) -> None:
+    grades = {f"d{number:02}": number % 4 for number in range(shared + more)}
+    known = dict(list(grades.items())[:shared])
+    given = {"human": {"q": {"d00": 1}}, "gpt": {"q": known}}
+    study = rr.Study({"m": {"q": grades}}, "ndcg@3", judgements=given, truncated="no")
+    assert study.judges.filter(judge="gpt")["own"].to_list() == [own]
+
+
+def test_distances_are_no_labels() -> None:
+    rows = {"model": "m", "query": "q", "item": ["a", "b"], "distance": [0, 1]}
+    given = {"human": {"q": {"a": 1}}, "gpt": {"q": {"a": 0, "b": 1}}}
+    study = rr.Study(pl.DataFrame(rows), "rr", judgements=given, truncated="no")
+    assert not study.judges["own"].any()
+
+
+# What they say of each other
+
+
+def test_agreement_is_that_of_scikit_learn_and_scipy() -> None:
+    study = made_study()
+    found = study.judge_agreement
+    for one, other in combinations(JUDGES, 2):
+        a, b = (
+            [JUDGES[name][query][item] for query in JUDGES[name] for item in JUDGES[name][query]]
+            for name in (one, other)
+        )
+        for row in found.filter(judge_a=one, judge_b=other).iter_rows(named=True):
+            grades = {"labels": [0, 1, 2, 3]}
+            assert row["kappa"] == pytest.approx(metrics.cohen_kappa_score(a, b, **grades))
+            weighted = metrics.cohen_kappa_score(a, b, weights="quadratic", **grades)
+            assert row["weighted_kappa"] == pytest.approx(weighted)
+            assert row["same"] == metrics.accuracy_score(a, b)
+            assert (row["pairs"], row["models"]) == (len(a), 3)
+            means = [
+                study.judges.filter(judge=name, metric=row["metric"]).sort("model")["value"]
+                for name in (one, other)
+            ]
+            assert row["tau"] == pytest.approx(stats.kendalltau(*means).statistic)
+    assert found.select("metric").n_unique() * 4 == found.height
+
+
+def ordinal_alpha(units: list[list[int]]) -> float:
+    """Krippendorff's α from its definition, in fractions: observed over expected disagreement."""
+    units = [unit for unit in units if len(unit) > 1]
+    every = [label for unit in units for label in unit]
+    size = {grade: every.count(grade) for grade in set(every)}
+
+    def apart(a: int, b: int) -> Fraction:
+        low, high = min(a, b), max(a, b)
+        between = sum(number for grade, number in size.items() if low <= grade <= high)
+        return (between - Fraction(size[low] + size[high], 2)) ** 2
+
+    observed = sum(
+        (Fraction(2 * sum(apart(a, b) for a, b in combinations(unit, 2)), len(unit) - 1))
+        for unit in units
+    )
+    expected = 2 * sum(apart(a, b) for a, b in combinations(every, 2))
+    return float(1 - (len(every) - 1) * Fraction(observed) / expected)
+
+
+def labelled(*judges: list[int | None]) -> rr.Study:
+    given = {
+        f"judge {number}": {
+            "q": {f"d{item:02}": grade for item, grade in enumerate(own) if grade is not None}
+        }
+        for number, own in enumerate(judges)
+    }
+    items = {f"d{item:02}": -item for item in range(len(judges[0]))}
+    return rr.Study({"m": {"q": items}}, "ndcg", judgements=given, truncated="no")
+
+
+def test_alpha_is_that_of_krippendorffs_example() -> None:
+    """Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011, section D: .815 if ordinal."""
+    n = None
+    study = labelled(
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, n, n, n],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, n, 3],
+        [n, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, n],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, n],
+    )
+    last = study.judge_agreement.row(-1, named=True)
+    assert last["alpha"] == pytest.approx(0.815, abs=5e-4)
+    assert (last["judge_a"], last["judge_b"], last["kappa"], last["pairs"]) == (
+        None,
+        None,
+        None,
+        11,
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_alpha_is_that_of_its_definition(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    grades = generator.integers(0, 5, (3, 20)).tolist()
+    judges = [[None if generator.random() < 0.2 else grade for grade in own] for own in grades]
+    found = labelled(*judges).judge_agreement
+    units = [[grade for grade in unit if grade is not None] for unit in zip(*judges, strict=True)]
+    assert found["alpha"][-1] == pytest.approx(ordinal_alpha(units))
+    for row in found.head(3).iter_rows(named=True):
+        one, other = (judges[int(row[side][-1])] for side in ("judge_a", "judge_b"))
+        both = [[a, b] for a, b in zip(one, other, strict=True) if None not in (a, b)]
+        assert row["alpha"] == pytest.approx(ordinal_alpha(both))  # type: ignore[arg-type]
+
+
+def test_judges_that_share_no_label_are_not_compared() -> None:
+    given = {"human": {"p": {"a": 1, "b": 0}}, "gpt": {"q": {"a": 1, "b": 0}}}
+    runs = {"m": {"p": {"a": 1, "b": 2}, "q": {"a": 2, "b": 1}}}
+    study = rr.Study(runs, "rr", judgements=given, truncated="no", unjudged_query="skip")
+    first, last = study.judge_agreement.to_dicts()
+    assert first["pairs"] == last["pairs"] == 0
+    assert {first[name] for name in ("same", "kappa", "weighted_kappa", "alpha")} == {None}
+    assert study.judges["value"].to_list() == [0.5, 1.0]
+
+
+def test_judges_of_one_mind_on_one_grade_have_no_coefficient() -> None:
+    first, last = labelled([1, 1, 1], [1, 1, 1]).judge_agreement.to_dicts()
+    assert (first["same"], first["kappa"], first["alpha"], last["alpha"]) == (1.0, None, None, None)
+
+
+def test_a_judge_may_lack_queries() -> None:
+    given = {"human": JUDGES["human"], "few": made_labels(4, queries=2)}
+    study = rr.Study(RANKINGS, "ap", judgements=given, unjudged_query="skip")
+    alone = rr.Study(RANKINGS, "ap", judgements=given["few"], unjudged_query="skip")
+    means = study.judges.filter(judge="few").sort("model")["value"]
+    exact = alone.summary.filter(policy="expected").sort("model")
+    assert means.to_list() == exact["value"].to_list()
+    assert exact["queries"].unique().to_list() == [2]
+    assert study.judge_agreement["pairs"][0] == 2 * len(ITEMS)
+
+
+def test_the_report_shows_judges_and_leaves_them_out_where_there_is_one(tmp_path: Path) -> None:
+    page = (made_study().report(tmp_path / "several") / "report.html").read_text()
+    for caption in ("Ranks by judge", "What other judges say of every pair", "How far the judges"):
+        assert caption in page
+    one = rr.Study(RANKINGS, "ndcg@3", judgements=JUDGES["human"])
+    folder = one.report(tmp_path / "one")
+    assert "judge</th>" not in (folder / "report.html").read_text().lower()
+    assert not list(folder.glob("judge*"))
+    kept = rr.read_report(tmp_path / "several")
+    assert kept.judge_pairs.equals(made_study().judge_pairs)
+    assert kept.fingerprint["frame"].to_list()[1:] == [
+        "judgements",
+        "judgements of gpt",
+        "judgements of llama",
+    ]
