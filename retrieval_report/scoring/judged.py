@@ -208,7 +208,7 @@ def judge(
     known = parts.unretrieved if parts.judgements is None else parts.judgements
     others = np.concatenate([_relevances(parts.unretrieved), _relevances(known), whole.grades])
     grades, grade = arrays.grade_indices(located.frame["relevance"], others)
-    _check_items(parts, located, grade)
+    _check_items(parts, located, grade, options.workers)
     lists = all_lists(found, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
@@ -318,16 +318,14 @@ def _relevances(frame: pl.DataFrame) -> Floats:
     return np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0)
 
 
-def _check_items(parts: _Parts, located: Located, grade: Codes) -> None:
+def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) -> None:
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of
     a query.
     """
     if located.items is None:
         return
     judged, frame = parts.judgements is not None, with_model(parts.rows)
-    lists, queries = located.names.height, arrays.id_keys(located.names["query"])
-    repeated = located.items_of(np.arange(lists, dtype=np.uint64)) < frame.height
-    if repeated or parts.unretrieved.height:
+    if located.repeats(workers) or parts.unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
         rows = pl.concat(
             part.select(columns).cast({"relevance": pl.Float64})
@@ -337,6 +335,7 @@ def _check_items(parts: _Parts, located: Located, grade: Codes) -> None:
         if not judged:
             check_agreement(rows)
     several = not judged and with_model(located.names)["model"].n_unique() > 1
+    queries = arrays.id_keys(located.names["query"])
     if several and located.items_of(queries) < located.items_of(queries, grade):
         check_agreement(frame)
 

@@ -32,14 +32,31 @@ class Located(NamedTuple):
         items = arrays.id_keys(frame["item"]) if "item" in frame.columns else None
         return cls(frame, names, rows, items)
 
+    def repeats(self, workers: int) -> bool:
+        """Return whether some list has an item twice, or looks so."""
+        assert self.items is not None
+        items, start = self.items, np.append(np.sort(self.rows.begin), self.frame.height)
+
+        def task(first: int, last: int) -> bool:
+            own = slice(start[first], start[last])
+            lists = np.arange(last - first, dtype=np.uint64)
+            rows = np.repeat(lists, np.diff(start[first : last + 1]))
+            return _distinct(rows, items[own]) < rows.size
+
+        return any(arrays.over_ranges(task, start, workers))
+
     def items_of(self, groups: Keys, others: Codes | int = 0) -> int:
         """Return how many items there are, each once in every group of lists, and with other
         ``others`` another one.
         """
         assert self.items is not None
-        items = (self.rows.spread(groups * SPREAD) ^ self.items) * SPREAD
-        items = np.sort(items + np.asarray(others).astype(np.uint64))
-        return int(np.count_nonzero(items[1:] != items[:-1])) + 1
+        return _distinct(self.rows.spread(groups), self.items, others)
+
+
+def _distinct(groups: Keys, items: Keys, others: Codes | int = 0) -> int:
+    """Return how many pairs of a group and an item differ, or triples."""
+    keys = np.sort((groups * SPREAD ^ items) * SPREAD + np.asarray(others).astype(np.uint64))
+    return int(np.count_nonzero(keys[1:] != keys[:-1])) + min(keys.size, 1)
 
 
 def judged_rows(
