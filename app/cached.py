@@ -25,6 +25,7 @@ from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
+from retrieval_report.ties.orders import ranking_ties
 from uploads import columns_of, read_texts
 from warning_log import noticed
 
@@ -106,6 +107,12 @@ def study_of(data: Data, choice: Choice) -> rr.Study:
         study = study.models(*choice.models)
     others = (measure_text(*measure) for measure in study.measures)
     return study.at(*dict.fromkeys((choice.measure, *others)))
+
+
+@remember(64)
+def ranked(data: Data, choice: Choice, model: str, query: str | int) -> pl.DataFrame:
+    """Return one list as from `ranking_ties`, in the order received."""
+    return ranking_ties(**data.frames, model=model, query=query, **choice.only(SCORING))
 
 
 def check(data: Data) -> None:

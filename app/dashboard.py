@@ -14,9 +14,10 @@ from cached import scored
 from chart_display import STYLE
 from controls import remedy, sidebar
 from data_source import choose_data
-from page import Page
+from page import VIEWS, Page
 from retrieval_report.contracts.errors import RetrievalReportError
 from url_controls import refusals
+from views.segments import segment_columns
 from warning_log import noticed
 
 ICON = Path(__file__).with_name("icon.png")
@@ -24,6 +25,7 @@ PAGES = {
     "overview": "Overview",
     "cutoffs": "Cutoffs",
     "compare": "Compare",
+    "pair": "Two models",
     "queries": "Queries",
     "segments": "Segments",
     "ties": "Ties",
@@ -66,6 +68,16 @@ def _score(page: Page, *, folded: bool) -> None:
             st.warning(remedy(note))
 
 
+def _answers(name: str, page: Page) -> bool:
+    """Return whether a page has anything to show of these data; links to others still work."""
+    if name in ("compare", "pair", "costs"):
+        return len(page.data.models) > 1
+    if name == "segments":
+        queries = page.data.queries
+        return queries is not None and bool(segment_columns(queries))
+    return name != "audit" or not page.data.counted
+
+
 def main() -> None:
     """Draw the page named in the address."""
     st.set_page_config(page_title="Retrieval report", page_icon=str(ICON), layout="wide")
@@ -73,20 +85,19 @@ def main() -> None:
     data = choose_data()
     page = Page(data, sidebar(data))
     views = {name: view(name, page) for name in PAGES}
-    pages = [
-        # The page at the root has no path of its own, but links may name the overview.
-        st.Page(views["overview"], title=PAGES["overview"], url_path="root", default=True),
-        *(
-            st.Page(
-                views[name],
-                title=title,
-                url_path=name,
-                visibility="hidden" if name == "overview" else "visible",
-            )
-            for name, title in PAGES.items()
-        ),
-    ]
-    chosen = st.navigation(pages)
+    # The page at the root has no path of its own, but links may name the overview.
+    first = st.Page(views["overview"], title=PAGES["overview"], url_path="root", default=True)
+    named = {
+        name: st.Page(
+            views[name],
+            title=title,
+            url_path=name,
+            visibility="hidden" if name == "overview" or not _answers(name, page) else "visible",
+        )
+        for name, title in PAGES.items()
+    }
+    st.session_state[VIEWS] = {**named, "overview": first}
+    chosen = st.navigation([first, *named.values()])
     for sentence in refusals():
         st.warning(sentence)
     chosen.run()

@@ -16,6 +16,8 @@ from records import Choice, Data
 from retrieval_report.metrics.parsing import measure_text
 from text import plain
 
+VIEWS = "pages of the dashboard by name"
+
 
 @dataclass(frozen=True)
 class Page:
@@ -57,6 +59,11 @@ class Page:
         """Show the title of a page, and the name and size of the data below it."""
         st.title(title)
         st.caption(f"{plain(self.data.name)} · {self.data.size}")
+
+    def link(self, name: str, label: str) -> None:
+        """Offer another page."""
+        if name in (views := st.session_state.get(VIEWS, {})):
+            st.page_link(views[name], label=label)
 
     def drawing(
         self, chart: Any, *frames: object, key: tuple[Hashable, ...] = (), **how: Any

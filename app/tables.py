@@ -18,6 +18,13 @@ from retrieval_report.study.terminal import SUMMARY, summary_rows
 from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals
 
 FLIPS = "verdict model_a model_b expected_a expected_b naive_a naive_b p_tie family_p disagree"
+PAIRS = (
+    "policy model_a model_b value_a value_b difference ci_low ci_high family_p tie_std p_tie "
+    "wins ties losses"
+)
+LISTED = 1000  # rows of a table and of a menu; every other query can be typed
+ITEMS = 1000
+NARROW = {"query": 170}  # pixels; long names would push the scores out of sight
 WIDTHS = {"verdict": 170, "call": 190}  # in pixels, because a verdict that is cut off says nothing
 FORMATS = {"signed": "%+.{}f", "share": "%.1f%%", "tenth": "%.1f", "count": "%d"}  # of floats
 ALONE = ("_std", "_se")  # not compared with each other, so they need not differ

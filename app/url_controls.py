@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
+import polars as pl
 import streamlit as st
 
 from retrieval_report.writing.names import numbered
@@ -105,6 +106,25 @@ def choose_pair(models: Sequence[str], first: str, second: str) -> tuple[str, st
     if model == other:
         st.info("These are the same model twice. Choose another one to compare it with.")
     return model, other
+
+
+def choose_query(queries: pl.Series, name: str, most: int) -> Any:
+    """Offer the first queries of a column in a menu; any other can be typed. Return its id, or None
+    if there is no query of this name.
+    """
+    text = st.selectbox(
+        "Query",
+        [short(query) for query in queries.head(most)],
+        key=name,
+        accept_new_options=True,
+        bind="query-params",
+        help="The queries are in the order of the table above; any other can be typed.",
+    )
+    named = queries.filter(queries.cast(pl.String) == text)
+    if named.is_empty() and "#" in str(text):  # shortened, or not shown literally
+        same = [short(query) == text for query in queries]
+        named = queries.filter(pl.Series(same, dtype=pl.Boolean))
+    return None if named.is_empty() else named[0]
 
 
 def choose_many(

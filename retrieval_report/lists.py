@@ -5,7 +5,7 @@ These functions complement :func:`retrieval_report.evaluate`; they look at items
 scores:
 
 - one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`drawn_order`,
-  :func:`score_distribution`;
+  :func:`side_by_side` with another one, :func:`score_distribution`;
 - many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`,
   :func:`recall_curve`;
 - a second key that breaks ties: :func:`resolve_ties`;
@@ -32,7 +32,7 @@ from retrieval_report.scoring.ties import tie_groups
 from retrieval_report.ties.coverage import judgement_coverage
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.neighbours import neighbour_judgements
-from retrieval_report.ties.orders import drawn_order, ranking_ties
+from retrieval_report.ties.orders import drawn_order, ranking_ties, side_by_side
 from retrieval_report.ties.profile import ties_at_cutoff
 from retrieval_report.ties.recall_curve import recall_curve
 from retrieval_report.ties.resolve_ties import resolve_ties
@@ -51,6 +51,7 @@ __all__ = [
     "recall_curve",
     "resolve_ties",
     "score_distribution",
+    "side_by_side",
     "tie_groups",
     "ties_at_cutoff",
     "weigh_gains",

@@ -181,6 +181,7 @@ def test_a_notebook_of_the_gallery_has_at_most_15_cells(page: Path) -> None:
 
 
 @needs_the_extra
+@pytest.mark.slow
 def test_the_reactive_notebook_runs_and_answers_its_controls() -> None:
     app: Any = runpy.run_path(str(DOCS / "gallery/reactive.py"))["app"]
     _, names = app.run()

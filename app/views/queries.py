@@ -7,26 +7,20 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import remember
+from cached import ranked, remember
 from chart_display import show_chart
 from page import Page
 from records import SCORING, Choice, Data
 from retrieval_report import charts
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.ties.distributions import score_distribution
-from retrieval_report.ties.orders import ranking_ties
-from tables import frame_table
+from tables import ITEMS, LISTED, NARROW, frame_table
 from text import plain, short
-from url_controls import choose_one, choose_pair
+from url_controls import choose_one, choose_query
 
-LISTED = 1000  # rows of the table and of the menu; every other query can be typed
-ITEMS = 1000
-DRAWN = 20  # queries that decide
 BRUSHED = "rectangle"
 RECEIVED = "order received"
-NARROW = {"query": 170}  # pixels; long names would push the scores out of sight
 SHOWN = "query model naive expected spread lowest highest std naive_error truncated"
-DECIDING = "query difference lowest highest value_a value_b share decides order_unsure"
 ITEMS_SHOWN = "rank tie tie_size tie_relevant item text image relevance distance score"
 NUMBERS = {
     "Order received": "naive",
@@ -55,8 +49,6 @@ def show(page: Page) -> None:
         rows = _brushed(page, known)
     with right:
         _table(rows, known.height)
-    if len(page.choice.models) > 1:
-        _deciding(page)
     st.header("One ranked list", anchor="list")
     st.caption(
         "Tied items are at the same distance from the query, and nothing in the data says which of "
@@ -113,26 +105,6 @@ def _table(rows: pl.DataFrame, total: int) -> None:
     )
 
 
-def _deciding(page: Page) -> None:
-    """Show which queries decide between two models."""
-    st.header("Which queries decide between two models?", anchor="deciding")
-    ranked = page.ranked
-    pair = choose_pair(ranked, *ranked[:2])
-    if pair[0] == pair[1]:
-        return
-    queries = page.study.pair(*pair).deciding.filter(policy="expected")
-    if queries.is_empty():
-        st.info("They have no query in common on which both have a score.")
-        return
-    page.show(charts.deciding_queries, queries, **page.choice.at, most=DRAWN, key=pair)
-    st.caption(
-        "The largest differences come first, whichever model they favour. A wins where they are "
-        "above 0."
-    )
-    alt = "Differences of two models, query by query."
-    frame_table(queries.head(LISTED), of="deciding", show=DECIDING, widths=NARROW, alt=alt)
-
-
 def _choose(known: pl.DataFrame, models: tuple[str, ...]) -> Named | None:
     """Choose a list by two menus and return its row; any query can be typed.
 
@@ -142,22 +114,13 @@ def _choose(known: pl.DataFrame, models: tuple[str, ...]) -> Named | None:
     with left:
         model = choose_one("Model", models, name="model", default=known["model"][0])
     rows = known.filter(model=model)
-    text = right.selectbox(
-        "Query",
-        [short(query) for query in rows["query"].head(LISTED)],
-        key="query",
-        accept_new_options=True,
-        bind="query-params",
-        help="Queries most affected by tie order come first; any other can be typed.",
-    )
-    named = rows.filter(pl.col("query").cast(pl.String) == text)
-    if named.is_empty() and "#" in str(text):  # shortened, or not shown literally
-        same = [short(query) == text for query in rows["query"]]
-        named = rows.filter(pl.Series(same, dtype=pl.Boolean))
-    if named.is_empty():
-        st.info(f"{plain(model, 60)} has no score for a query “{plain(text, 60)}”.")
+    with right:
+        query = choose_query(rows["query"], "query", LISTED)
+    if query is None:
+        text = plain(st.session_state["query"], 60)
+        st.info(f"{plain(model, 60)} has no score for a query “{text}”.")
         return None
-    return named.row(0, named=True)
+    return rows.filter(pl.col("query") == pl.lit(query)).row(0, named=True)
 
 
 def _list(page: Page, scores: Named) -> None:
@@ -175,7 +138,7 @@ def _list(page: Page, scores: Named) -> None:
         st.info("Counts have no items, so there is no ranked list to show.")
         return
     list_key = (data, page.choice.of_list, *key)
-    rows = _ranked(*list_key)
+    rows = ranked(*list_key)
     if rows.is_empty():
         name = f"query {plain(query, 60)} of {plain(model, 60)}"
         st.info(f"The list of {name} is empty: the model has no rows for it.")
@@ -185,12 +148,6 @@ def _list(page: Page, scores: Named) -> None:
     marks = {"expected": scores["expected"], RECEIVED: scores["naive"]}
     page.show(charts.score_distribution, possible, **page.choice.at, marks=marks, key=key)
     _items(rows, data.items)
-
-
-@remember(64)
-def _ranked(data: Data, choice: Choice, model: str, query: str | int) -> pl.DataFrame:
-    """Return one list as from `ranking_ties`, in the order received."""
-    return ranking_ties(**data.frames, model=model, query=query, **choice.only(SCORING))
 
 
 @remember(64)

@@ -33,13 +33,14 @@ from retrieval_report.charts.deciding import deciding_queries
 from retrieval_report.charts.distributions import score_distribution, shuffled_distribution
 from retrieval_report.charts.lines import recall_curve, scores_by_cutoff
 from retrieval_report.charts.policies import policies
-from retrieval_report.charts.queries import query_scatter
+from retrieval_report.charts.queries import pair_scatter, query_scatter
 from retrieval_report.charts.ties import profile
 
 __all__ = [
     "comparison_matrix",
     "costs",
     "deciding_queries",
+    "pair_scatter",
     "policies",
     "profile",
     "query_scatter",

@@ -256,14 +256,14 @@ def disagreeing(orders: Mapping[str, pl.Expr], reference: pl.Expr) -> pl.Expr:
 
 
 def chance_of(row: Mapping[str, Any]) -> str:
-    """The chance of a reversal of one pair with the way it was found; of a row of `compare` or
+    """The chance of a reversal of one pair, and whether it is exact; of a row of `compare` or
     `flips`.
 
     >>> chance_of({"p_tie": 1e-30, "p_tie_low": 0.0, "p_tie_high": 1e-9, "p_tie_method": "normal"})
-    '< 0.0001 (normal)'
+    '< 0.0001'
     """
     text = chance_text(row["p_tie"], row.get("p_tie_low"), row.get("p_tie_high"))
-    return f"{text} ({row['p_tie_method']})" if row["p_tie_method"] is not None else text
+    return f"{text} (exact)" if row["p_tie_method"] == "exact" else text
 
 
 def with_chances(pairs: pl.DataFrame, name: str = "p_tie") -> pl.DataFrame:

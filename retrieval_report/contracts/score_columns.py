@@ -116,6 +116,11 @@ tie_groups: lists.tie_groups lists.ranking_ties lists.drawn_order
   text? | text | Text | content of the item, if a file of items was given
   image? | text | Picture | the item as a data: address, if a file of items was given
 
+side_by_side: lists.side_by_side
+  *tie_groups
+  ranks | text | Ranks | ranks that tie order leaves the item; a bracket holds items that tie
+  other_ranks | text | In the other list | ranks of the same item in the other list
+
 score_distribution: lists.score_distribution
   value | | | a score that some tie order gives the list
   probability | chance | Probability | share of all tie orders that give this score

@@ -18,7 +18,7 @@ from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.scoring.ties import with_ties
 
-LIST = ("model", "query", "tie", "relevance")
+LIST = ("model", "query", "item", "tie", "tie_start", "tie_size", "relevance")
 
 
 def ranking_ties(
@@ -66,6 +66,60 @@ def ranking_ties(
         near = pl.col("distance") <= checked.distance_threshold
         rows = rows.with_columns(relevance=pl.when(near).then("relevance").otherwise(0))
     return with_ties(rows, checked.relevant_from)
+
+
+def side_by_side(rows: object, other: object) -> pl.DataFrame:
+    """Show the ranks of the items of one list in itself and in another one.
+
+    Parameters
+    ----------
+    rows, other
+        Two results of :func:`ranking_ties`, for the same query.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rows of the first, nearest first, with ``ranks`` (those that tie order leaves an item,
+        such as 3 or 4–7, on the first item of a tie; the others have its bracket) and
+        ``other_ranks`` (of the item in the other list; null if it is not there).
+
+    Examples
+    --------
+    >>> rankings = {
+    ...     "model": ["fine"] * 3 + ["tied"] * 3,
+    ...     "query": ["q"] * 6,
+    ...     "item": list("abcabd"),
+    ...     "distance": [1, 2, 3, 5, 5, 5],
+    ...     "relevance": [1, 0, 0, 1, 0, 0],
+    ... }
+    >>> fine, tied = (ranking_ties(rankings, model=name, query="q") for name in ("fine", "tied"))
+    >>> side_by_side(fine, tied).select("item", "ranks", "other_ranks").rows()
+    [('a', '1', '1–3'), ('b', '2', '1–3'), ('c', '3', None)]
+    >>> side_by_side(tied, fine)["ranks"].to_list()
+    ['┌ 1–3', '│', '└']
+    """
+    last = pl.col("tie_start") + pl.col("tie_size") - 1
+    start, end = (part.cast(pl.String) for part in (pl.col("tie_start"), last))
+    span = pl.when(tie_size=1).then(start).otherwise(start + "–" + end)
+    there = _tied(other, "other").select("item", other_ranks=span)
+    joined = (
+        _tied(rows, "rows")
+        .sort("tie", maintain_order=True)
+        .join(there, on="item", how="left", maintain_order="left")
+    )
+    row = pl.int_range(pl.len()).over("tie")
+    bracket = (
+        pl.when(row == 0).then("┌ " + span).when(row < pl.len().over("tie") - 1).then(pl.lit("│"))
+    )
+    marked = pl.when(tie_size=1).then(start).otherwise(bracket.otherwise(pl.lit("└")))
+    return joined.with_columns(ranks=marked)
+
+
+def _tied(rows: object, name: str) -> pl.DataFrame:
+    frame = to_polars(rows, name)
+    if missing := [column for column in LIST if column not in frame.columns]:
+        raise ColumnError(f"{name}: no column {missing[0]!r}; expected what ranking_ties returns")
+    return frame
 
 
 def lists_of_query(
@@ -139,9 +193,7 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     """
     check_whole("draw", draw, 0)
     check_whole("seed", seed, 0)
-    rows = to_polars(rows, "rows")
-    if missing := [name for name in LIST if name not in rows.columns]:
-        raise ColumnError(f"rows: no column {missing[0]!r}; expected what ranking_ties returns")
+    rows = _tied(rows, "rows")
     if not rows.height:
         return rows
     if (lists := rows.select("model", "query").n_unique()) != 1:

@@ -20,6 +20,7 @@ PAGES = {
     "overview": "Overview",
     "cutoffs": "Cutoffs",
     "compare": "Compare",
+    "pair": "Two models",
     "ties": "Ties",
     "queries": "Queries",
     "audit": "Audit",
@@ -188,6 +189,7 @@ def test_the_numbers_and_the_report_can_be_taken_away(
     page.close()
 
 
+@pytest.mark.slow
 def test_row_101_two_sessions_do_not_disturb_each_other(browser: Any, server: str) -> None:
     with (
         Visit(browser, server, "?metric=rr&cutoff=5&models=bm25") as one,

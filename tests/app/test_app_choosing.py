@@ -83,11 +83,15 @@ def test_a_rectangle_lists_its_queries_and_chooses_the_first(browser: Any, serve
 
 def test_a_row_of_the_pairs_chooses_that_pair(browser: Any, server: str) -> None:
     with Visit(browser, server, "compare") as visit:
-        visit.page.wait_for_selector("[data-testid=stDataFrame] canvas >> nth=2")
+        visit.page.wait_for_selector("[data-testid=stDataFrame] canvas >> nth=1")
         visit.page.wait_for_function(READY)
-        click_row(visit, 1, which=1)
+        click_row(visit, 1)
+        visit.page.get_by_role("link", name="query by query").click()
+        visit.title("Two models")
         first = wait_until_told(visit, "a")
         visit.page.get_by_text(f"A is {first}").first.wait_for()
+        visit.page.get_by_role("link", name="All models").click()
+        visit.title("Overview")
         assert visit.problems == []
 
 

@@ -31,7 +31,7 @@ def row_of(model: str, query: object) -> dict[str, Any]:
 
 
 def test_the_table_is_that_of_query_table_and_its_first_list_is_shown() -> None:
-    page = open_page("queries", DATA, a="middle", b="coarse")
+    page = open_page("queries", DATA)
     truth = query_table()
     shown = table(page, 0)
     for name in ("query", "model", "naive", "expected", "std", "lowest", "highest", "spread"):
@@ -40,14 +40,7 @@ def test_the_table_is_that_of_query_table_and_its_first_list_is_shown() -> None:
     first = truth.row(0, named=True)
     assert page.selectbox(key="model").value == first["model"]
     assert page.selectbox(key="query").value == first["query"]
-    study = rr.Study(RANKINGS, "ndcg@3").pair("middle", "coarse")
-    deciding, shown = study.deciding.filter(policy="expected"), table(page, 1)
-    for name in ("query", "difference", "lowest", "highest", "decides"):
-        assert shown[name].to_list() == deciding[name].to_list()
-    assert "Queries that decide between" in words(page)
-    page.selectbox(key="b").set_value("middle")
     page.selectbox(key="model").set_value("fine").run()
-    assert "These are the same model twice" in words(page)
     page.selectbox(key="query").set_value("query 5").run()
     assert numbers(page)["Expected"] == f"{row_of('fine', 'query 5')['expected']:.4f}"
     page = open_page("queries", DATA, query="no such query")
@@ -65,7 +58,7 @@ def test_a_link_restores_the_list_with_its_scores() -> None:
         "Lowest": f"{row['lowest']:.4f}",
         "Highest": f"{row['highest']:.4f}",
     }
-    rows, shown = ranking_ties(RANKINGS, model="middle", query="query 4"), table(page, 2)
+    rows, shown = ranking_ties(RANKINGS, model="middle", query="query 4"), table(page, 1)
     for name in ("item", "tie", "tie_size", "relevance"):
         assert shown[name].to_list() == rows[name].to_list()
     truth = score_distribution(RANKINGS, model="middle", query="query 4", **PLACE)
@@ -87,7 +80,7 @@ def test_whole_number_ids_and_judgements() -> None:
     data = made_data(rankings.drop("relevance"), judgements=judgements, queries=told)
     page = open_page("queries", data, model="middle", query="4")
     assert numbers(page)["Expected"] == f"{row_of('middle', 'query 4')['expected']:.4f}"
-    assert table(page, 2).height == rankings.filter(model="middle", query=4).height
+    assert table(page, 1).height == rankings.filter(model="middle", query=4).height
 
 
 def test_a_model_without_the_query_has_no_list() -> None:
@@ -117,7 +110,6 @@ def test_counts_have_scores_but_no_list() -> None:
     assert numbers(page)["Expected"] == f"{row['expected']:.4f}"
     assert "Order received" not in numbers(page)
     assert page.info[0].value == "Counts have no items, so there is no ranked list to show."
-    assert len(page.get("vega_lite_chart")) == 1  # of the queries that decide
 
 
 def test_texts_of_query_and_items_are_shown_as_text() -> None:

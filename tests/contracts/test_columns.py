@@ -76,6 +76,9 @@ def of_lists(
         "lists.drawn_order": rr.lists.drawn_order(
             rr.lists.ranking_ties(data, **one), draw=0, seed=0
         ),
+        "lists.side_by_side": rr.lists.side_by_side(
+            *[rr.lists.ranking_ties(data, **one) for _ in range(2)]
+        ),
         "lists.judgement_coverage": rr.lists.judgement_coverage(data, JUDGED),
         "lists.neighbour_judgements": rr.lists.neighbour_judgements(
             np.array([[0.0, 1.0]]), np.array([[0, 1]]), k=1

@@ -96,6 +96,7 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "deciding_queries": lambda of: charts.deciding_queries(of["deciding"], **PLACE),
     "costs": lambda of: charts.costs(of["costs"], **PLACE),
     "profile": lambda of: charts.profile(of["profile"]),
+    "pair_scatter": lambda of: charts.pair_scatter(of["deciding"], **PLACE),
     "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
     "score_distribution": lambda of: charts.score_distribution(
         of["distribution"], **PLACE, marks={"expected": 0.5, "<b>": 0.25, "left out": None}

@@ -85,7 +85,9 @@ def test_scores_and_deviations_are_those_of_evaluate(text: str) -> None:
                 np.testing.assert_allclose(scored(known, std), rows["std"], rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("file", ["exact_small", "exact_medium"])
+@pytest.mark.parametrize(
+    "file", [pytest.param("exact_small", marks=pytest.mark.slow), "exact_medium"]
+)
 def test_golden_cases(file: str) -> None:
     compared = 0
     for case in golden.cases(file):

@@ -61,6 +61,7 @@ def test_dictionaries_of_pytrec_eval() -> None:
         assert value == pytest.approx(theirs[query]["map" if metric == "ap" else "ndcg"], rel=1e-12)
 
 
+@pytest.mark.slow  # it compiles for half a minute
 def test_runs_and_qrels_of_ranx() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -201,7 +201,11 @@ def wanted() -> pl.DataFrame:
     return rr.Study(LONG, MEASURES, judgements=QRELS).table()
 
 
-@pytest.mark.parametrize("form", FORMS)
+# ranx compiles for a quarter of a minute.
+@pytest.mark.parametrize(
+    "form",
+    [pytest.param(form, marks=pytest.mark.slow) if form == "ranx" else form for form in FORMS],
+)
 def test_three_lines_from_any_form_give_the_same_table(form: str) -> None:
     given, more = FORMS[form]()
     study = rr.Study(given, MEASURES, **more)

@@ -1,0 +1,215 @@
+"""The page on two models: whether the lead is safe, which queries decide, and both lists of a query
+side by side.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+import streamlit as st
+
+from cached import ranked
+from chart_display import BOXES, show_chart
+from page import Page
+from retrieval_report import charts
+from retrieval_report.comparison.pairs import turned
+from retrieval_report.comparison.verdicts import with_chances
+from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.registry import column
+from retrieval_report.study.caveats import naive_ties, significance
+from retrieval_report.study.terminal import deviation
+from retrieval_report.study.verdict import verdict
+from retrieval_report.ties.orders import side_by_side
+from retrieval_report.writing.numbers import chance_text, interval, number
+from tables import ITEMS, LISTED, NARROW, PAIRS, frame_table
+from text import plain, short
+from url_controls import choose_pair, choose_query
+
+INTERVAL = column("board", "interval")
+WIDE = {"text": 260, "ranks": 80, "other_ranks": 90}
+QUERY = "pair_query"
+DECIDING = "query difference lowest highest value_a value_b share decides order_unsure"
+LIST = "ranks item text image relevance other_ranks distance score"
+
+
+def show(page: Page) -> None:
+    """Draw the page."""
+    page.heading(f"Two models: {page.measure}")
+    if len(page.choice.models) < 2:
+        st.info("It takes two models. Choose more in the sidebar, or open data that has several.")
+        return
+    page.link("overview", "All models")
+    ranked = page.ranked
+    pair = choose_pair(ranked, *ranked[:2])
+    if pair[0] == pair[1]:
+        return
+    _verdict(page, *pair)
+    queries = page.study.pair(*pair).deciding.filter(policy="expected")
+    if queries.height:
+        _queries(page, queries, pair)
+        _alike(page, *pair)
+
+
+def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
+    """Show the queries as points and as a table; a rectangle around points chooses among them."""
+    st.header("Query by query", anchor="deciding")
+    left, right = st.columns([5, 7])
+    with left:
+        scatter = page.drawing(charts.pair_scatter, queries, **page.choice.at, key=pair)
+        event = show_chart(scatter, key="pair scatter", on_select="rerun", selection_mode="brush")
+    box = event["selection"].get("brush") or {}
+    inside = [
+        pl.col(name).is_between(*sorted(box[name]))
+        for name in ("value_a", "value_b")
+        if name in box
+    ]
+    rows = queries.filter(*inside)
+    rows = rows if rows.height else queries
+    with right:
+        cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
+        st.caption(
+            f"{rows.height} of {queries.height} queries{cut}, the largest differences first, "
+            "whichever model they favour. Drag a rectangle on the chart to choose among them; "
+            "choose a row to see both lists."
+        )
+        frame_table(
+            rows.head(LISTED),
+            of="deciding",
+            show=DECIDING,
+            widths=NARROW,
+            alt="Differences of two models, query by query.",
+            key="pair table",
+            on_select=_take,
+        )
+    _lists(page, rows, pair)
+
+
+def _take(row: Named) -> None:
+    """Choose the query in a row of the table."""
+    st.session_state[QUERY] = short(row["query"])
+
+
+def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
+    """Show both lists of one query, with steps to the query before and after it."""
+    st.header("Both lists of a query", anchor="lists")
+    query = choose_query(rows["query"], QUERY, LISTED)
+    if query is None:
+        st.info("Neither list is here: no query of this name has a score of both models.")
+        return
+    _steps([short(name) for name in rows["query"].head(LISTED)])
+    row = rows.filter(pl.col("query") == pl.lit(query)).row(0, named=True)
+    _ranges(page, query, row)
+    if page.data.counted:
+        st.info("Counts have no items, so there are no ranked lists to show.")
+        return
+    lists = [ranked(page.data, page.choice.of_list, model, query) for model in pair]
+    places = st.columns(2)
+    for place, model, own, other in zip(places, pair, lists, lists[::-1], strict=True):
+        with place:
+            st.subheader(plain(model, 60))
+            _list(page, side_by_side(own, other), query)
+    st.caption(
+        "A bracket holds items that tie: any of them may come first. The right column has the ranks "
+        "of the same item in the other list. Relevance is empty where nobody judged the item."
+    )
+
+
+def _steps(names: list[str]) -> None:
+    """Offer the query before and the one after, by size of the difference."""
+    at = names.index(st.session_state[QUERY]) if st.session_state[QUERY] in names else 0
+    with st.container(horizontal=True):
+        for label, step in (("← Larger difference", at - 1), ("Smaller difference →", at + 1)):
+            inside = 0 <= step < len(names)
+            name = names[step] if inside else ""
+            st.button(label, disabled=not inside, on_click=_go, args=(name,))
+
+
+def _go(name: str) -> None:
+    st.session_state[QUERY] = name
+
+
+def _ranges(page: Page, query: object, row: Named) -> None:
+    """Say what both lists score, and what tie order could make of them."""
+    scores = page.study.queries.filter(pl.col("query") == pl.lit(query))
+    with st.container(horizontal=True, gap="large"):
+        for side in "ab":
+            of = scores.filter(model=row[f"model_{side}"]).row(0, named=True)
+            span = f"{number(of['lowest'])} to {number(of['highest'])} by tie order"
+            moved = "the same in every tie order" if of["spread"] == 0 else span
+            name = plain(row[f"model_{side}"], 60)
+            st.metric(name, number(of["expected"]), moved, delta_color="off", delta_arrow="off")
+    if row["order_unsure"]:
+        st.markdown("Tie order alone decides which of the two is ahead on this query.")
+
+
+def _list(page: Page, rows: pl.DataFrame, query: object) -> None:
+    """Show one list."""
+    if page.data.judgements is not None:
+        judged = page.data.judgements.filter(pl.col("query") == pl.lit(query))["item"]
+        known = pl.col("item").cast(pl.String).is_in(judged.cast(pl.String).implode())
+        rows = rows.with_columns(pl.when(known).then("relevance"))
+    if (texts := page.data.items) is not None:
+        texts = texts.unique("item", keep="first", maintain_order=True)
+        rows = rows.with_columns(pl.col("item").cast(pl.String))
+        rows = rows.join(texts, on="item", how="left", maintain_order="left")
+    frame_table(rows.head(ITEMS), of="side_by_side", show=LIST, widths=WIDE, alt="A list.")
+
+
+def _alike(page: Page, first: str, second: str) -> None:
+    """Show whether the lists of two models differ in more than the order of their ties."""
+    alike = page.study.pair(first, second).similarity_means
+    if alike.width:
+        st.header("How alike are the lists?", anchor="alike")
+        alt = "Similarity of the lists of both models."
+        frame_table(alike, of="similarity_means", alt=alt)
+        st.caption(
+            "Whether they differ in more than the order of their ties; relevance does not matter "
+            "here."
+        )
+
+
+def _verdict(page: Page, first: str, second: str) -> None:
+    """Say whether the lead is safe, and show it under every kind of score."""
+    study, at = page.study, page.choice.at
+    ties = naive_ties(study.like, study.options.naive_order)
+    both = pl.all_horizontal(pl.col("model_a", "model_b").is_in([first, second]))
+    means = study.summary.filter(pl.col("model").is_in([first, second]))
+    status, sentences = verdict(means, study.flips.filter(both), **at, ties=ties)
+    BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *study.notices))))
+    pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
+    exact = pair.filter(policy="expected")
+    if exact["difference"].null_count():
+        st.info(f"They have no query in common on which both have a score for {page.measure}.")
+        return
+    _numbers(exact.row(0, named=True))
+    plain_means = page.choice.options["average"] == "micro"
+    if not plain_means:
+        st.caption(
+            "Differences, intervals and p-values refer to plain means over queries, whatever the "
+            "average."
+        )
+    st.subheader("What each kind of score says", anchor="policies")
+    rows = with_chances(pair.drop("model_a", "model_b"))
+    frame_table(rows, of="comparison", show=PAIRS, alt="The pair under every kind of score.")
+
+
+def _numbers(row: Named) -> None:
+    """Show the difference and both kinds of uncertainty."""
+    names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
+    tie = deviation({"tie_std": row["tie_std"], "truncated_share": row["truncated_queries"]})
+    moves, reversal = (column("comparison", name) for name in ("tie_std", "p_tie"))
+    chance = chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"])
+    spread = interval(row["ci_low"], row["ci_high"], 4)
+    difference = f"{row['difference']:+.4f}".replace("-", "−")
+    with st.container(horizontal=True, gap="large"):
+        for title, text, meaning in (
+            ("A − B, expected", difference, names),
+            (f"{INTERVAL.title} over queries", spread, INTERVAL.help),
+            ("Tie order moves it by", tie if row["tie_std"] is None else f"± {tie}", moves.help),
+            (reversal.title, chance, reversal.help),
+        ):
+            st.metric(title, text, help=meaning, width="content")
+    known = "not known" if row["family_p"] is None else significance(row)
+    st.markdown(
+        f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, "
+        f"{row['ties']} are equal. Significance of the difference over the queries: {known}."
+    )

@@ -1,0 +1,151 @@
+"""The page on two models shows the numbers of `compare`, the queries that decide, and both lists of
+one query.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+import retrieval_report as rr
+from made_pages import NAMES, charts, drawn, made_data, numbers, open_page, table, words
+from made_pairs import DATA, RANKINGS, comparison, row_of
+from made_reports import ACCIDENT, made_rankings
+from retrieval_report.ties.orders import ranking_ties, side_by_side
+from retrieval_report.writing.numbers import chance_text, interval, number
+
+
+def test_a_pair_is_told_with_both_uncertainties() -> None:
+    page = open_page("pair", DATA, a="coarse", b="fine")
+    row = row_of(comparison(), "coarse", "fine")
+    shown = numbers(page)
+    assert {name: shown[name] for name in list(shown)[:4]} == {
+        "A − B, expected": f"{row['difference']:+.4f}".replace("-", "−"),
+        "95% interval over queries": interval(row["ci_low"], row["ci_high"], 4),
+        "Tie order moves it by": f"± {row['tie_std']:.4f}",
+        "Reversed by ties": chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"]),
+    }
+    said = words(page)
+    assert (
+        f"Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, {row['ties']} "
+        "are equal." in said
+    )
+    assert f"corrected p = {row['family_p']:.4f}, max-T over 3 pairs" in said
+    page = drawn(page.selectbox(key="correction").set_value("tukey").run())
+    scores = rr.evaluate(RANKINGS, metrics="ndcg", cutoffs=3)
+    row = row_of(rr.compare(scores, correction="tukey"), "coarse", "fine")
+    assert f"corrected p = {row['family_p']:.4f}, Tukey HSD over 3 pairs" in words(page)
+
+
+def test_the_table_is_that_of_compare() -> None:
+    page = open_page("pair", DATA, a="middle", b="coarse")
+    truth = comparison()
+    row = row_of(truth, "coarse", "middle")
+    assert numbers(page)["A − B, expected"] == f"{-row['difference']:+.4f}".replace("-", "−")
+    said = f"A is middle, B is coarse. Of {row['queries']} queries A wins {row['losses']}, B wins "
+    assert f"{said}{row['wins']}" in words(page)
+    pair = table(page, 0)
+    assert set(pair["policy"]) == {"expected", "naive"}
+    for row in pair.iter_rows(named=True):  # compare() has coarse before middle
+        exact = row_of(truth, "coarse", "middle", row["policy"])
+        assert (row["value_a"], row["value_b"]) == (exact["value_b"], exact["value_a"])
+        assert (row["wins"], row["losses"]) == (exact["losses"], exact["wins"])
+        assert (row["difference"], row["ci_low"]) == (-exact["difference"], -exact["ci_high"])
+
+
+def test_the_first_pair_is_the_best_two_and_an_accident_is_called_one() -> None:
+    page = open_page("pair", made_data(ACCIDENT, metric="rr", cutoff=3))
+    assert (page.selectbox(key="a").value, page.selectbox(key="b").value) == ("fine", "coarse")
+    said = page.error[0].value.replace("\\", "")
+    assert said.startswith("fine has the highest expected rr@3: 0.5000, ahead of coarse (0.4583).")
+    assert "name another winner, coarse, by an accident of tie order." in said
+
+
+def test_what_is_chosen_in_the_sidebar_changes_the_numbers() -> None:
+    page = open_page("pair", DATA, a="coarse", b="fine", metric="precision", cutoff="1")
+    row = row_of(comparison(metrics="precision", cutoffs=1), "coarse", "fine")
+    assert numbers(page)["A − B, expected"] == f"{row['difference']:+.4f}"
+    assert page.title[0].value == r"Two models: precision\@1"
+
+
+def test_one_model_or_the_same_twice_is_said() -> None:
+    page = open_page("pair", DATA, models="fine")
+    assert page.info[0].value.startswith("It takes two models.")
+    assert charts(page) == {}
+    page = open_page("pair", DATA, a="fine", b="fine")
+    assert page.info[0].value.startswith("These are the same model twice.")
+    assert len(page.dataframe) == 0
+
+
+def test_the_queries_are_those_that_decide() -> None:
+    page = open_page("pair", DATA, a="middle", b="coarse")
+    deciding = rr.Study(RANKINGS, "ndcg@3").pair("middle", "coarse").deciding
+    truth, shown = deciding.filter(policy="expected"), table(page, 1)
+    for name in ("query", "difference", "lowest", "highest", "decides"):
+        assert shown[name].to_list() == truth[name].to_list()
+    assert any(
+        title.startswith("Every query by ndcg@3: middle and coarse") for title in charts(page)
+    )
+    assert page.selectbox(key="pair_query").value == truth["query"][0]
+
+
+def test_both_lists_of_a_query_are_shown_with_their_ties_and_ranges() -> None:
+    page = open_page("pair", DATA, a="middle", b="coarse", pair_query="query 4")
+    lists = [ranking_ties(RANKINGS, model=name, query="query 4") for name in ("middle", "coarse")]
+    for at, (own, other) in enumerate((lists, lists[::-1])):
+        truth, shown = side_by_side(own, other), table(page, 2 + at)
+        for name in ("ranks", "item", "relevance", "other_ranks"):
+            assert shown[name].to_list() == truth[name].to_list()
+    scores = rr.Study(RANKINGS, "ndcg@3").queries.filter(query="query 4")
+    for model in ("middle", "coarse"):
+        row = scores.filter(model=model).row(0, named=True)
+        assert numbers(page)[model] == number(row["expected"])
+        [delta] = [metric.delta for metric in page.metric if metric.label == model]
+        span = f"{number(row['lowest'])} to {number(row['highest'])} by tie order"
+        assert delta == (span if row["spread"] else "the same in every tie order")
+
+
+def test_next_and_previous_go_by_the_difference() -> None:
+    page = open_page("pair", DATA, a="middle", b="coarse")
+    names = table(page, 1)["query"].to_list()
+    back, on = (button for button in page.button if "difference" in button.label.lower())
+    assert back.disabled
+    page = drawn(on.click().run())
+    assert page.selectbox(key="pair_query").value == names[1]
+    back, on = (button for button in page.button if "difference" in button.label.lower())
+    page = drawn(back.click().run())
+    assert page.selectbox(key="pair_query").value == names[0]
+    last = open_page("pair", DATA, a="middle", b="coarse", pair_query=names[-1])
+    back, on = (button for button in last.button if "difference" in button.label.lower())
+    assert on.disabled
+    odd = open_page("pair", DATA, pair_query="no such query")
+    assert "no query of this name" in odd.info[-1].value
+
+
+def test_an_item_that_nobody_judged_has_no_relevance() -> None:
+    judgements = RANKINGS.select("query", "item", "relevance").unique(["query", "item"])
+    judged = judgements.filter(pl.col("item") != 0)
+    data = made_data(RANKINGS.drop("relevance"), judgements=judged)
+    page = open_page(
+        "pair", data, a="middle", b="coarse", pair_query="query 4", unjudged="irrelevant"
+    )
+    shown = table(page, 2)
+    assert shown.filter(item=0)["relevance"].null_count() == shown.filter(item=0).height > 0
+    assert shown.filter(pl.col("item") != 0)["relevance"].null_count() == 0
+
+
+def test_counts_are_compared_without_naive_scores() -> None:
+    counts = rr.count_ties(RANKINGS)
+    page = open_page("pair", made_data(counts), a="coarse", b="fine")
+    row = row_of(comparison(counts), "coarse", "fine")
+    assert numbers(page)["A − B, expected"] == f"{row['difference']:+.4f}".replace("-", "−")
+    assert set(table(page, 0)["policy"]) == {"expected"}
+    assert page.info[-1].value == "Counts have no items, so there are no ranked lists to show."
+
+
+def test_names_are_text() -> None:
+    page = open_page("pair", made_data(made_rankings(NAMES)), a="**bold**", b="<b>tag</b>")
+    said = words(page)
+    assert not [name for name in NAMES if name in said]
+    assert r"A is \*\*bold\*\*, B is \<b\>tag\<\/b\>" in said
+    page.selectbox(key="b").set_value("x" * 5000).run()
+    assert max(map(len, words(page).splitlines())) < 600
