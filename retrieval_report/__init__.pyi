@@ -19,6 +19,7 @@ from retrieval_report.ties.hints import tie_hints as tie_hints
 from retrieval_report.comparison.leaderboard import leaderboard as leaderboard
 from retrieval_report.ties.profile import tie_profile as tie_profile
 from retrieval_report.engines.summary import summarise as summarise
+from retrieval_report.ties.thresholds import thresholds as thresholds
 from retrieval_report.ties.truncated_lists import truncated_lists as truncated_lists
 from retrieval_report.contracts.errors import (
     ColumnError as ColumnError,
@@ -55,6 +56,7 @@ from retrieval_report.metrics.catalogue import (
     RPrecision as RPrecision,
 )
 from retrieval_report.metrics.record import Metric as Metric
+from retrieval_report.reading.collapse import collapse as collapse
 from retrieval_report.reading.label_sets import from_labels as from_labels
 from retrieval_report.reading import (
     read_judgements as read_judgements,

@@ -7,6 +7,7 @@ helps to choose.
   :class:`Gate`, which :func:`retrieval_report.gate` returns;
 - segments of the queries: :func:`summarise_by`, :func:`compare_by`, :func:`segment_winners`;
 - single queries and costs: :func:`deciding_queries`, :func:`cost_table`;
+- thresholds of distance: :class:`Thresholds`, which :func:`retrieval_report.thresholds` returns;
 - the draws behind the policy "shuffled": :func:`evaluate_with_draws`.
 
 >>> import retrieval_report as rr
@@ -24,9 +25,11 @@ from retrieval_report.comparison.queries import deciding_queries
 from retrieval_report.comparison.segments import compare_by, segment_winners, summarise_by
 from retrieval_report.comparison.tie_ranks import tie_ranks
 from retrieval_report.engines.evaluate import evaluate_with_draws
+from retrieval_report.ties.thresholds import Thresholds
 
 __all__ = [
     "Gate",
+    "Thresholds",
     "compare_by",
     "cost_table",
     "deciding_queries",

@@ -31,7 +31,7 @@ from retrieval_report.charts.comparisons import comparison_matrix
 from retrieval_report.charts.costs import costs
 from retrieval_report.charts.deciding import deciding_queries
 from retrieval_report.charts.distributions import score_distribution, shuffled_distribution
-from retrieval_report.charts.lines import recall_curve, scores_by_cutoff
+from retrieval_report.charts.lines import recall_curve, scores_by_cutoff, thresholds
 from retrieval_report.charts.policies import policies
 from retrieval_report.charts.queries import pair_scatter, query_scatter
 from retrieval_report.charts.ties import profile
@@ -48,6 +48,7 @@ __all__ = [
     "score_distribution",
     "scores_by_cutoff",
     "shuffled_distribution",
+    "thresholds",
 ]
 
 # In this order; by their arguments they say which frames of a study or report they need.

@@ -26,6 +26,7 @@ from retrieval_report.charts.layers import (
     span,
 )
 from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, filled, finish, layered
+from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import board
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean
@@ -36,6 +37,8 @@ POINTS = {"size": 26, "filled": True}
 LIT = {"type": "line", "strokeWidth": 2.2, "point": POINTS}
 UNLIT = {"type": "line", "strokeWidth": 1.1, "opacity": 0.6, "point": POINTS}
 RING = {"type": "point", "shape": "circle", "size": 60, "strokeWidth": 1.3, "opacity": 1}
+MEASURES = {"precision": [1, 0], "recall": [4, 3]}  # how their lines are dashed
+MOST_POINTS = 2_000  # of all models
 CURVE: dict[str, type[pl.DataType] | None] = {
     "model": pl.String,
     "recall": pl.Float64,
@@ -133,6 +136,51 @@ def recall_curve(recall_curve: object) -> ChartType:
     )
     drawn = layered(layers, WIDTH, HEIGHT)
     return finish(drawn, "Precision along recall", text, rows, "recall", "value")
+
+
+@chart
+def thresholds(thresholds: object) -> ChartType:
+    """Draw precision and recall along the thresholds, two lines for every model.
+
+    Parameters
+    ----------
+    thresholds
+        ``table`` of :func:`retrieval_report.thresholds`.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> from retrieval_report import thresholds as found
+    >>> rankings = {"query": list("qq"), "item": list("ab"), "distance": [1, 2]}
+    >>> table = found(rankings, judgements={"q": {"a": 1}}).table
+    >>> thresholds(table).to_dict()["title"]["text"]
+    ['Precision and recall by threshold']
+    """
+    contract = schema("thresholds", "model", *MEASURES) | {"threshold": pl.Float64}
+    frame = held(thresholds, contract, "thresholds", "thresholds", "the table has no rows")
+    apart = -(-frame.height // MOST_POINTS)  # every n-th is drawn
+    frame = frame.filter(pl.int_range(pl.len()).mod(apart).eq(0).over("model"))
+    long = frame.unpivot([*MEASURES], index=["model", "threshold"], variable_name="measure")
+    rows, colour = _shaded(long)
+    x, y = number_axis(alt.X, "threshold"), number_axis(alt.Y, "precision, recall")
+    how: Any = {"x": x("threshold"), "color": colour, "detail": "label:N"}
+    layers = [
+        span(
+            rows.filter(measure=measure),
+            {"type": "line", "strokeWidth": 2, "strokeDash": dash},
+            y,
+            "value",
+            tips="model measure threshold value",
+            **how,
+        )
+        for measure, dash in MEASURES.items()
+    ]
+    text = "line: precision; dashed: recall, of all pairs up to this distance or from this score on"
+    drawn = layered(layers, WIDTH, HEIGHT)
+    return finish(drawn, "Precision and recall by threshold", text, rows, "threshold", "value")
 
 
 def _shaded(rows: pl.DataFrame) -> tuple[pl.DataFrame, alt.Color]:

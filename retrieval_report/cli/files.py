@@ -74,7 +74,7 @@ def _judges(context: click.Context, option: click.Parameter, given: Any) -> Any:
 
 _named: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
 STUDIED = ("judge", "labels_as_rankings")  # what only the commands that hold a study take
-READING = ("judgement_columns", "query_columns", "negative")  # what Spark does not take
+READING = ("group", "judgement_columns", "query_columns", "negative")  # what Spark does not take
 FILES = {
     "rankings": click.argument("rankings", nargs=-1, required=True, callback=standard_input),
     "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=_judges,
@@ -86,6 +86,9 @@ FILES = {
     "name_by": click.option("--name-by", type=click.Choice(["tag", "file"]),
                  help="What names TREC runs; default: their files, or their tags if these are "
                       "distinct and telling."),
+    "group": click.option("--group", metavar="PATTERN",
+                 help="What names the document of a chunk, such as '(.+)#\\d+'; only its nearest "
+                      "chunk counts."),
     "judgement_columns": click.option("--judgement-columns", **_named,
                  help="Columns of the judgements: item=docid,relevance=grade."),
     "query_columns": click.option("--query-columns", **_named,
@@ -135,6 +138,7 @@ class Data:
     queries: str | None = None
     columns: dict[str, str] | None = None
     name_by: str | None = None
+    group: str | None = None
     judgement_columns: dict[str, str] | None = None
     query_columns: dict[str, str] | None = None
     negative: str = "keep"
@@ -168,8 +172,15 @@ class Data:
 
         paths = list(self.rankings)
         if self.labels_as_rankings:
-            return rr.from_labels(paths if len(paths) > 1 else paths[0], negative=self.negative)
-        return rr.read_rankings(paths, columns=self.columns, name_by=self.name_by)
+            labels = paths if len(paths) > 1 else paths[0]
+            return self.collapsed(rr.from_labels(labels, negative=self.negative))
+        return self.collapsed(rr.read_rankings(paths, columns=self.columns, name_by=self.name_by))
+
+    def collapsed(self, rankings: pl.DataFrame) -> pl.DataFrame:
+        """Return the documents of chunks, if --group says what names them."""
+        import retrieval_report as rr
+
+        return rankings if self.group is None else rr.collapse(rankings, self.group)
 
     def read_judgements(self) -> Any:
         """Read the judgements, if there are any; of several judges by name."""

@@ -48,6 +48,7 @@ COMMANDS = {
     "profile": ("analysis", "Show how much the distances tie."),
     "report": ("reporting", "Write a page that opens without network, and its numbers."),
     "similarity": ("analysis", "Say whether two lists per query differ in more than ties."),
+    "thresholds": ("thresholds", "Choose up to which distance items are accepted."),
 }
 
 

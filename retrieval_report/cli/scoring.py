@@ -81,6 +81,8 @@ def evaluate(
         raise click.UsageError(
             f"{option(own[0])} does not work with --engine spark: rename the columns of the files"
         )
+    if engine != "memory" and data.group is not None:
+        raise click.UsageError(f"--group is for --engine memory, not for --engine {engine}")
     settings = settled(settings)
     if "like" in settings and engine != "memory":
         raise click.UsageError(f"--like is for --engine memory, not for --engine {engine}")

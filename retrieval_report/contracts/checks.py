@@ -84,10 +84,11 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
     if rows.hash_rows().n_unique() == frame.height or rows.n_unique() == frame.height:
         return
     repeated, location = _where(frame, pl.struct(keys).is_duplicated())
+    chunks = "; if they are chunks of documents, collapse them (group=…)"
     raise DataError(
         f"{what}: {repeated} rows repeat another's {', '.join(keys)}; {location}. "
         "Repeated items push scores above 1; keep one row of each, e.g. with "
-        f".unique({list(keys)!r})"
+        f".unique({list(keys)!r})" + (chunks if what == "rankings" else "")
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 # model: what tables for reading make of a summary. "facts" is what the dashboard says of the frames
 # that it holds; "coverage" and "recall_curve" are means over the queries.
 SCORED = """
-rankings: read_rankings from_labels lists.resolve_ties
+rankings: read_rankings from_labels collapse lists.resolve_ties
   given_model query item distance score
   relevance? | | | graded relevance, at least 0; may come from judgements instead
   mask given_weight row
@@ -181,4 +181,52 @@ similarity: lists.ranking_similarity
   shared | count | Shared | items of both lists
   change | text | Change | none, ties (some tie order makes the lists equal), order or items
   tau_b tau_ap tau_ap_low tau_ap_high rbo_w rbo_a rbo_b rbo_low rbo_high
+
+thresholds
+  model
+  threshold | text number | Threshold | the largest distance, or the least score, that is accepted
+  tp | number | TP | accepted pairs that are relevant
+  fp | number | FP | accepted pairs that are not relevant
+  tn | number | TN | other pairs that are not relevant
+  fn | number | FN | other pairs that are relevant
+  precision | number | Precision | TP / (TP + FP)
+  recall | number | Recall | TP / (TP + FN)
+  f1 | number | F1 | 2 TP / (2 TP + FP + FN)
+  fpr | number | FPR | FP / (FP + TN)
+  npv | number | NPV | TN / (TN + FN)
+  accuracy | number | Accuracy | (TP + TN) / all pairs
+  tie_std | | | standard deviation of the precision under random tie order
+
+threshold_areas
+  model
+  roc_auc | number | ROC AUC | chance that a relevant pair is nearer than another; equal distances count a half
+  average_precision | number | Average precision | precision times gain of recall, over the thresholds
+  ap | number | AP | average precision of the pairs in one list, mean over all orders of equal ones
+  tie_std | | | standard deviation of this AP under random tie order
+  relevant_pairs | number | Relevant pairs | pairs that are relevant
+  all_pairs | number | All pairs | pairs of a query and an item
+
+calibration
+  model
+  metric | | | the metric by which the threshold is chosen
+  at_least | number | At least | what the metric has to reach; empty: its highest value
+  threshold | text number | Threshold | the threshold chosen; empty: none reaches the number
+  strictest | text number | Strictest | strictest end of its 95% interval under sampling of queries; empty: nothing
+      is accepted
+  loosest | text number | Loosest | loosest end of that interval
+  value | | | the metric at the threshold
+  ci_low ci_high
+  precision | number | Precision | precision at the threshold
+  recall | number | Recall | recall at the threshold
+  f1 | number | F1 | F1 at the threshold
+  queries
+
+abstention
+  model
+  risk | number | Risk | share of the queries that may be answered wrongly
+  threshold | text number | Threshold | up to which the nearest item is given as the answer; empty: there is none
+  bound | number | Bound | the risk that is guaranteed there
+  answered | share | Answered | share of the queries that are answered, mean over tie orders
+  wrong | share | Answered wrongly | share of the queries that are answered wrongly, mean over tie orders
+  queries
 """

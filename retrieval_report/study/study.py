@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 import polars as pl
 
@@ -82,6 +82,9 @@ from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribu
 from retrieval_report.ties.hints import tie_hints
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.truncated_lists import truncated_lists
+
+if TYPE_CHECKING:
+    from retrieval_report.ties.thresholds import Thresholds
 
 MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
 MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
@@ -548,6 +551,16 @@ class Study(JudgedStudy):
         """The result of :func:`truncated_lists`, at the cutoffs of the measures."""
         rules = self._only(ROW_OPTIONS)
         return self._of_models(truncated_lists(self.judged, cutoffs=self._cutoffs, **rules))
+
+    def thresholds(self, k: int | None = None) -> Thresholds:
+        """The result of :func:`thresholds`: what is accepted up to every distance, of all items or
+        of the k nearest.
+        """
+        from retrieval_report.ties.thresholds import thresholds
+
+        rules = self._only((*ROW_OPTIONS, "relevant_from"))
+        found = thresholds(self.judged, k=k, **rules)
+        return replace(found, ties=self._of_models(found.ties))
 
     @answer
     def agreement(self) -> pl.DataFrame:

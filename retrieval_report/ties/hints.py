@@ -9,6 +9,7 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import NO, WITHIN_TIE, Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.score_grid import tie_means
@@ -56,6 +57,8 @@ def tie_hints(
           or the other way round.
           ``value``: the z nearest to 0. ``below_chance``: one model lies below while others lie
           above; its z.
+        - ``dangling``: some judged items are in no list, although the lists, of at least two
+          queries, hold the same items, which seem to be all there are. ``value``: how many.
         - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits.
           ``value``: share of items that are tied.
         - ``near_ties``: share of gaps within rounding errors (see :func:`tie_profile`).
@@ -84,7 +87,7 @@ def tie_hints(
     table = TieTable(rankings, judgements, queries, checked)
     profile = profile_of(table, (None,))
     tied = dict(profile.select("model", "tied_items").iter_rows())
-    hints = [*_cut_lists(table), *_reversed(table.judged, checked)]
+    hints = [*_cut_lists(table), *_reversed(table.judged, checked), *_dangling(table.judged)]
     hints += [*_half_precision(table, tied), *_near_ties(profile), *_ties(profile)]
     return pl.DataFrame(hints, schema=HINTS, orient="row")
 
@@ -174,6 +177,26 @@ def _against_random_order(judged: Judged, options: Options) -> pl.DataFrame:
     return chance.select(
         "model", means["value"], chance="value", z=(means["value"] - pl.col("value")) / spread
     )
+
+
+def _dangling(judged: Judged) -> Iterator[Hint]:
+    """Find judged items that are not in the collection, if lists show all of it."""
+    every = judged.part_of or judged
+    lists = with_model(every.retrieved).group_by(LIST).len()
+    shown = every.retrieved.select("item").unique() if every.whole.judged else None
+    if shown is None or lists["query"].n_unique() < 2:
+        return
+    if (
+        shown.height <= lists["len"].to_numpy().max() + 1
+    ):  # a query that is itself an item is often left out
+        named = every.known.select("item").unique()
+        lost = named.join(shown, on="item", how="anti")["item"].sort()
+        if len(lost):
+            message = (
+                f"{len(lost)} of {named.height} judged items, such as {lost[0]!r}, are in no list, "
+                "although the lists seem to hold all items: do their ids differ, or name chunks?"
+            )
+            yield None, "dangling", float(len(lost)), message
 
 
 def _half_precision(table: TieTable, tied: Mapping[str, float]) -> Iterator[Hint]:

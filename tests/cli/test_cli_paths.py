@@ -84,6 +84,7 @@ COMMANDS = {  # "{}" stands for a file, whose name is put into the spelling
     "audit": ["{plain.csv}", "--judgements", "{judged.csv}", "--metrics", "ap@3"],
     "profile": ["{plain.csv}"],
     "curve": ["{plain.csv}", "--judgements", "{judged.csv}"],
+    "thresholds": ["{plain.csv}", "--judgements", "{judged.csv}", "--out", "{out}"],
     "similarity": ["{plain.csv}", "{trec.run}"],
 }
 EXITS = {"gate": (0, 1, 3)}

@@ -61,6 +61,7 @@ def of_lists(
     return {
         "read_rankings": rr.read_rankings(data),
         "read_judgements": rr.read_judgements(JUDGED),
+        "collapse": rr.collapse(data),
         "from_labels": rr.from_labels({"a": JUDGED}),
         "read_queries": rr.read_queries(QUERIES).select(pl.exclude("language")),
         "count_ties": counts,

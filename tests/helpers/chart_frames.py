@@ -76,6 +76,7 @@ def frames(names: Names) -> Frames:
         "distribution": score_distribution(
             rankings, model=names[0], query="q0", metric="precision", cutoff=2
         ),
+        "thresholds": rr.thresholds(rankings).table,
         "curve": rr.Study(rankings, "precision@1").recall_curve,
     }
 
@@ -102,4 +103,5 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
         of["distribution"], **PLACE, marks={"expected": 0.5, "<b>": 0.25, "left out": None}
     ),
     "recall_curve": lambda of: charts.recall_curve(of["curve"]),
+    "thresholds": lambda of: charts.thresholds(of["thresholds"]),
 }

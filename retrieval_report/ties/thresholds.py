@@ -1,0 +1,405 @@
+"""Accept items up to a distance: what every threshold decides, which one to choose, and when to
+give no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Unpack
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+
+from retrieval_report.contracts.arguments import Named, check_whole, is_number
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.options import ScoringOptions, options_with
+from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.engines.evaluate import evaluate
+from retrieval_report.kernels.lists import Floats, Integers
+from retrieval_report.ties.profile import TieTable
+
+RATES: dict[str, Callable[[Floats, Floats, Floats, Floats], Floats]] = {
+    "precision": lambda tp, fp, tn, fn: tp / (tp + fp),
+    "recall": lambda tp, fp, tn, fn: tp / (tp + fn),
+    "f1": lambda tp, fp, tn, fn: 2 * tp / (2 * tp + fp + fn),
+    "fpr": lambda tp, fp, tn, fn: fp / (fp + tn),
+    "npv": lambda tp, fp, tn, fn: tn / (tn + fn),
+    "accuracy": lambda tp, fp, tn, fn: (tp + tn) / (tp + fp + tn + fn),
+}
+METRICS = tuple(name for name in RATES if name != "fpr")  # of which large values are good
+RISING = ("recall", "npv")  # a looser threshold raises them
+MOST_RESAMPLES = 100_000
+ENDS = (0.025, 0.975)  # of the 95% interval
+ROOM = 1e-12  # rates that differ by less are the same
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The pairs of one model, counted by query and threshold."""
+
+    values: pl.Series  # the distinct thresholds, the strictest first
+    step: Integers  # of every count, which of the thresholds it has
+    query: Integers  # and which query
+    hits: Floats  # relevant items, in the mean over tie orders
+    misses: Floats  # items that are not relevant
+    variance: Floats  # of the hits
+
+    @classmethod
+    def of(cls, ties: pl.DataFrame, order: str, k: int | None) -> Curve:
+        """Count the first k items of every query in the ties of one model."""
+        ties = ties if k is None else ties.filter(pl.col("before") < k)
+        size, relevant, before = (
+            ties[name].to_numpy().astype(np.float64) for name in ("size", "relevant", "before")
+        )
+        inside = size if k is None else np.minimum(size, k - before)
+        hits, misses = relevant * inside / size, (size - relevant) * inside / size
+        variance = hits * (misses / inside) * (size - inside) / np.maximum(size - 1, 1)
+        falling = order == "score"
+        values = ties[order].unique().sort(descending=falling)
+        step = ties[order].rank("dense", descending=falling).to_numpy().astype(np.int64) - 1
+        return cls(values, step, ties["query"].rle_id().to_numpy(), hits, misses, variance)
+
+    @property
+    def queries(self) -> int:
+        """How many queries have items."""
+        return int(self.query[-1]) + 1
+
+    def up_to(self, counts: Floats) -> Floats:
+        """Return the sum of the counts up to every threshold."""
+        return np.cumsum(np.bincount(self.step, counts, len(self.values)))
+
+    def outcomes(self, times: Integers | None = None) -> tuple[Floats, ...]:
+        """Return TP, FP, TN and FN at every threshold; ``times`` says how often a query counts."""
+        weight = 1 if times is None else times[self.query]
+        tp, fp = self.up_to(self.hits * weight), self.up_to(self.misses * weight)
+        return tp, fp, fp[-1] - fp, tp[-1] - tp
+
+    def value(self, index: int) -> Any:
+        """Return a threshold; of number -1, which accepts nothing, there is none."""
+        return _at(self.values, index)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The result of :func:`retrieval_report.thresholds`.
+
+    Attributes
+    ----------
+    ties
+        One row per ``model``, ``query`` and distance (or score): the ``size`` of the tie, its
+        ``relevant`` items, and how many items lie ``before`` it.
+    order
+        "distance" or "score".
+    k
+        How many items of every query count; None: all.
+    """
+
+    ties: pl.DataFrame
+    order: str
+    k: int | None = None
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """What is accepted at every threshold, one row per model and distinct distance."""
+        parts = [self._frame([], "thresholds")]
+        for model, curve in self._curves(self.k):
+            counts = curve.outcomes()
+            std = np.sqrt(curve.up_to(curve.variance)) / (counts[0] + counts[1])
+            found = {"model": model, "threshold": curve.values, "tie_std": std, **_rates(counts)}
+            found |= dict(zip(("tp", "fp", "tn", "fn"), counts, strict=True))
+            parts.append(in_contract(pl.DataFrame(found), schema("thresholds")))
+        return pl.concat(parts).with_columns(cs.float().exclude("threshold").fill_nan(None))
+
+    @cached_property
+    def areas(self) -> pl.DataFrame:
+        """Areas under the curves of the table, one row per model."""
+        rows = []
+        for model, curve in self._curves(self.k):
+            counts = curve.outcomes()
+            rates = _rates(counts)
+            recall, fpr = (np.append(0.0, rates[name]) for name in ("recall", "fpr"))
+            tp, fp = counts[0][-1], counts[1][-1]
+            row = {"model": model, "relevant_pairs": tp, "all_pairs": tp + fp}
+            row["roc_auc"] = np.trapezoid(recall, fpr)
+            row["average_precision"] = np.sum(np.diff(recall) * rates["precision"])
+            rows.append(row)
+        found = self._frame(rows, "threshold_areas")
+        return found if self.k is not None or not rows else _with_ap(found, self.ties, self.order)
+
+    def calibrate(
+        self,
+        metric: str = "f1",
+        at_least: float | None = None,
+        *,
+        resamples: int = 1000,
+        seed: int = 0,
+    ) -> pl.DataFrame:
+        """Choose one threshold for every model.
+
+        Parameters
+        ----------
+        metric
+            One of {"precision", "recall", "f1", "npv", "accuracy"}.
+        at_least
+            None takes the threshold at which the metric is highest. A number takes the loosest
+            threshold at which the metric reaches it, which has the largest recall; for "recall" and
+            "npv", which rise with the threshold, the strictest.
+        resamples, seed
+            How often the queries are drawn anew for the intervals.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per ``model``: ``metric``, ``at_least``; ``threshold`` (null: none reaches the
+            number); ``strictest`` and ``loosest``, the 95% interval of this choice (null: nothing
+            is accepted); ``value`` of the metric, with ``ci_low`` and ``ci_high``, its 95% interval
+            at this very threshold; ``precision``, ``recall`` and ``f1`` there; ``queries``.
+
+        Raises
+        ------
+        RetrievalReportError
+            A ValueError, for arguments.
+
+        Notes
+        -----
+        Of equally good thresholds the loosest is taken. Intervals are percentiles of the bootstrap
+        over queries (Efron 1979), since pairs of one query depend on each other. The value at a
+        threshold flatters those who chose it on the same queries: confirm it on others.
+
+        Examples
+        --------
+        >>> rankings = {"query": ["q"] * 3, "item": list("abc"), "distance": [1, 2, 3]}
+        >>> found = thresholds(rankings, judgements={"q": {"a": 1, "c": 1}})
+        >>> found.calibrate("precision", at_least=0.6).select("threshold", "value", "recall").row(0)
+        (3, 0.6666666666666666, 1.0)
+        """
+        check_choice("metric", metric, METRICS)
+        _check_share("at_least", 1 if at_least is None else at_least)
+        check_whole("resamples", resamples, 1, MOST_RESAMPLES)
+        check_whole("seed", seed, 0)
+        rows = []
+        for model, curve in self._curves(self.k):
+            rates = _rates(curve.outcomes())
+            index = _chosen(rates[metric], metric, at_least)
+            row = {"model": model, "metric": metric, "at_least": at_least}
+            row |= {"threshold": curve.value(index), "value": _at(rates[metric], index)}
+            row |= {name: _at(rates[name], index) for name in ("precision", "recall", "f1")}
+            row |= _interval(curve, metric, at_least, index, resamples, seed)
+            rows.append({**row, "queries": curve.queries})
+        return self._frame(rows, "calibration")
+
+    def abstain(self, risk: float = 0.1) -> pl.DataFrame:
+        """Find how near the nearest item has to be to be given as an answer.
+
+        The answer to a query is its nearest item, one of them at random if several tie. It is given
+        if it is as near as the threshold; else the query has no answer.
+
+        Parameters
+        ----------
+        risk
+            The share of all queries, between 0 and 1, that may be answered wrongly.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row per ``model``: ``risk``; ``threshold`` (null: there are too few queries, or too
+            many wrong answers at any); ``bound``, the risk that is guaranteed there; the shares of
+            the ``queries`` that are ``answered``, and answered ``wrong``, in the mean over tie
+            orders.
+
+        Raises
+        ------
+        RetrievalReportError
+            A ValueError, for arguments.
+
+        Notes
+        -----
+        Conformal risk control (Angelopoulos, Bates, Fisch, Lei and Schuster 2022, theorem 1). The
+        loss of a query is the chance that it is answered wrongly: at most 1, and no smaller at a
+        looser threshold. So the loosest threshold with (n · wrong + 1) / (n + 1) ≤ ``risk``, of n
+        queries, answers a new query of their kind wrongly with probability at most ``risk``,
+        whatever the model and the distances; in the mean over all choices of the n. It needs n ≥ 1
+        / risk − 1, and queries without a relevant item among them, if there will be such. Of the
+        answers that are given here, ``wrong`` / ``answered`` are wrong.
+
+        Examples
+        --------
+        >>> rankings = {
+        ...     "query": list("pqrs"),
+        ...     "item": list("abcd"),
+        ...     "distance": [1, 1, 2, 3],
+        ...     "relevance": [1, 1, 1, 0],
+        ... }
+        >>> thresholds(rankings).abstain(risk=0.2).select("threshold", "bound", "answered").row(0)
+        (2, 0.2, 0.75)
+        """
+        _check_share("risk", risk)
+        rows = []
+        for model, curve in self._curves(1):
+            right, wrong, *_ = curve.outcomes()
+            bound = (wrong + 1) / (curve.queries + 1)
+            index = int(np.sum(bound <= risk + ROOM)) - 1
+            row = {"model": model, "risk": float(risk), "threshold": curve.value(index)}
+            row |= {"bound": _at(bound, index), "queries": curve.queries}
+            row |= {"answered": _at((right + wrong) / curve.queries, index)}
+            rows.append({**row, "wrong": _at(wrong / curve.queries, index)})
+        return self._frame(rows, "abstention")
+
+    def _curves(self, k: int | None) -> Iterator[tuple[str, Curve]]:
+        """Yield the models, and what each accepts."""
+        for model, ties in self.ties.group_by("model", maintain_order=True):
+            yield str(model[0]), Curve.of(ties, self.order, k)
+
+    def _frame(self, rows: list[Named], name: str) -> pl.DataFrame:
+        """Return rows as a frame; NaN, the rate of nothing, is null."""
+        types = {
+            name: dtype or self.ties.schema[self.order] for name, dtype in schema(name).items()
+        }
+        frame = pl.DataFrame(rows, schema=types, orient="row")
+        return frame.with_columns(cs.float().fill_nan(None))
+
+
+def thresholds(
+    rankings: object,
+    *,
+    k: int | None = None,
+    judgements: object = None,
+    queries: object = None,
+    **options: Unpack[ScoringOptions],
+) -> Thresholds:
+    """Show what is right and what is wrong if all items up to a distance are accepted.
+
+    A pair is a query and an item of its list. At a threshold, all pairs at that distance or nearer
+    (or of that score or higher) are accepted: the relevant ones rightly (TP), the others wrongly
+    (FP). Of those that are not accepted, TN are not relevant and FN are. Pairs at one distance are
+    accepted together, so tie order plays no part; only ``k`` can divide a tie.
+
+    Parameters
+    ----------
+    rankings, judgements, queries
+        As for :func:`evaluate`; or a counts frame.
+    k
+        Count only the k nearest items of every query; by default all. If several items tie for the
+        last of k ranks, all choices are equally probable, and counts are their exact means.
+    **options
+        Options of :func:`evaluate` that decide which rows count and which are relevant.
+
+    Returns
+    -------
+    Thresholds
+        A record of two frames, computed when asked for. ``table`` has a row for every model and
+        every distance that occurs, nearest first:
+
+        - ``model``, ``threshold``; ``tp``, ``fp``, ``tn``, ``fn``, over the pairs of all queries;
+        - ``precision`` TP / (TP + FP), ``recall`` TP / (TP + FN), ``f1`` 2 TP / (2 TP + FP + FN),
+          ``fpr`` FP / (FP + TN), ``npv`` TN / (TN + FN), ``accuracy`` (TP + TN) / all; null where
+          the divisor is 0;
+        - ``tie_std``: the standard deviation of the precision over tie orders, 0 without ``k``.
+
+        ``areas`` has a row for every model:
+
+        - ``roc_auc``: the area below recall along FPR: the chance that a relevant pair is nearer
+          than another one, of which equal distances count a half;
+        - ``average_precision``: the sum of precision times gain of recall over the thresholds, as
+          scikit-learn defines it;
+        - ``ap``, ``tie_std``: the average precision of the pairs in one list, mean and standard
+          deviation over all orders of those that tie (null with ``k``);
+        - ``relevant_pairs`` and ``all_pairs``.
+
+        Its methods choose: :meth:`~retrieval_report.stats.Thresholds.calibrate` a threshold for a
+        metric, :meth:`~retrieval_report.stats.Thresholds.abstain` one up to which an answer is
+        given.
+
+    Raises
+    ------
+    RetrievalReportError
+        As for :func:`evaluate`.
+
+    Notes
+    -----
+    The pairs are those of the lists: a relevant item that was not retrieved is in none, and recall
+    is a share of the relevant items retrieved. With ``k``, precision and accuracy are exact means;
+    the other rates are those of the mean counts. With ``k=1`` these are the counts of TF
+    Similarity's ``evaluate_classification`` and ``calibrate`` with ``match_nearest``.
+
+    Examples
+    --------
+    >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 2, 9]}
+    >>> found = thresholds(rankings, judgements={"q": {"a": 1, "b": 1}})
+    >>> found.table.select("threshold", "tp", "fp", "tn", "fn").rows()
+    [(1, 1.0, 0.0, 2.0, 1.0), (2, 2.0, 1.0, 1.0, 0.0), (9, 2.0, 2.0, 0.0, 0.0)]
+    >>> found.table["precision"].round(4).to_list()
+    [1.0, 0.6667, 0.5]
+    >>> found.areas.select(pl.col("roc_auc", "average_precision", "ap").round(4)).row(0)
+    (0.875, 0.8333, 0.9167)
+    """
+    if k is not None:
+        check_whole("k", k, 1)
+    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
+    if not table.judged.whole.graded:
+        raise ColumnError("rankings: no column 'relevance', and no judgements were given")
+    return Thresholds(table.ties, table.order, k)
+
+
+def _rates(counts: tuple[Floats, ...]) -> dict[str, Floats]:
+    with np.errstate(invalid="ignore"):
+        return {name: rate(*counts) for name, rate in RATES.items()}
+
+
+def _at(values: Any, index: int) -> Any:
+    """Return one of some values; none of number -1."""
+    return values[index] if index >= 0 else None
+
+
+def _check_share(name: str, value: object) -> None:
+    if not is_number(value) or not 0 < float(value) <= 1:  # type: ignore[arg-type]
+        raise ParameterError(f"{name}: {value!r} is not a number above 0 and up to 1")
+
+
+def _chosen(values: Floats, metric: str, at_least: float | None) -> int:
+    """Return the number of the threshold to choose, or -1 if none will do."""
+    most = np.max(values, initial=0.0, where=~np.isnan(values))
+    good = np.flatnonzero(values >= (most if at_least is None else at_least) - ROOM)
+    if not good.size:
+        return -1
+    return int(good[0] if at_least is not None and metric in RISING else good[-1])
+
+
+def _interval(
+    curve: Curve, metric: str, at_least: float | None, index: int, resamples: int, seed: int
+) -> Named:
+    """Return the ends of the choices, and of the metric at one threshold, over drawn queries."""
+    generator, queries = np.random.default_rng(seed), curve.queries
+    choices, values = [], []
+    for _ in range(resamples):
+        drawn = generator.integers(queries, size=queries)
+        counts = curve.outcomes(np.bincount(drawn, minlength=queries))
+        with np.errstate(invalid="ignore"):
+            found = RATES[metric](*counts)
+        choices.append(_chosen(found, metric, at_least))
+        values.append(found[index])
+    ends = np.quantile(choices, ENDS, method="inverted_cdf")
+    known = [value for value in values if index >= 0 and not np.isnan(value)]
+    low, high = np.quantile(known, ENDS) if known else (None, None)
+    strictest, loosest = (curve.value(int(end)) for end in ends)
+    return {"strictest": strictest, "loosest": loosest, "ci_low": low, "ci_high": high}
+
+
+def _with_ap(areas: pl.DataFrame, ties: pl.DataFrame, order: str) -> pl.DataFrame:
+    """Add the average precision of all pairs of a model in one list, if any is relevant."""
+    ties = ties.filter(pl.col("relevant").sum().over("model") > 0)
+    other = pl.col("size") - pl.col("relevant")
+    counts = pl.concat(
+        ties.select("model", order, query=pl.lit("all"), relevance=pl.lit(grade), count=count)
+        for grade, count in ((1, pl.col("relevant")), (0, other))
+    ).filter(pl.col("count") > 0)
+    scores = evaluate(
+        counts, metrics="ap", policies="expected", truncated="no", relevant_items="own"
+    )
+    found = scores.select("model", ap="value", tie_std="std")
+    joined = areas.drop("ap", "tie_std").join(found, on="model", how="left", maintain_order="left")
+    return in_contract(joined, schema("threshold_areas"))

@@ -1,0 +1,78 @@
+"""`retrieval-report thresholds`, and `Study.thresholds`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+import retrieval_report as rr
+from retrieval_report.cli import cli
+from retrieval_report.study.samples import sample_folder
+
+DIGITS = sample_folder() / "digits"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, ["thresholds", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def given() -> list[Path]:
+    return [DIGITS / "rankings.parquet"]
+
+
+def test_it_prints_and_writes_what_the_function_returns(given: list[Path], tmp_path: Path) -> None:
+    result = run(
+        *given, "--k", 5, "--metric", "precision", "--at-least", 0.9, "--risk", 0.1,
+        "--out", tmp_path,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    found = rr.thresholds(given[0], k=5)
+    frames = {
+        "thresholds": found.table,
+        "threshold_areas": found.areas,
+        "calibration": found.calibrate("precision", 0.9),
+        "abstention": found.abstain(0.1),
+    }
+    for name, frame in frames.items():
+        written = pl.read_csv(tmp_path / f"{name}.csv", schema_overrides=frame.schema)
+        assert written.equals(frame)
+    assert "strictest" in result.output
+    assert "answered" in result.output
+    assert all(model in result.output for model in frames["calibration"]["model"])
+
+
+def test_json_holds_the_tables_that_were_asked_for(given: list[Path]) -> None:
+    rows = json.loads(run(*given, "--json").stdout)
+    assert set(rows) == {"thresholds", "threshold_areas", "calibration", "notices"}
+    assert {row["metric"] for row in rows["calibration"]} == {"f1"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--metric", "fpr"], "--metric: 'fpr' is not one of"),
+        (["--at-least", "2"], "--at-least: 2.0 is not a number above 0"),
+        (["--risk", "0"], "--risk: 0.0 is not a number above 0"),
+        (["--k", "0"], "--k: 0 is not a whole number from 1 on"),
+    ],
+)
+def test_bad_options_are_named(given: list[Path], words: list[str], message: str) -> None:
+    result = run(*given, *words)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_study_counts_the_pairs_of_what_it_shows(given: list[Path]) -> None:
+    rankings, queries = rr.read_rankings(given[0]), rr.read_queries(DIGITS / "queries.parquet")
+    study = rr.Study(rankings, "ap", queries=queries)
+    assert study.thresholds(k=3).table.equals(rr.thresholds(rankings, k=3).table)
+    part = study.where(label=3).models("itq-16", "lsh-64")
+    own = queries.filter(label=3).select("query")
+    rows = rankings.filter(pl.col("model").is_in(["itq-16", "lsh-64"])).join(own, on="query")
+    assert part.thresholds().table.equals(rr.thresholds(rows).table)
+    assert set(part.thresholds().areas["model"]) == {"itq-16", "lsh-64"}

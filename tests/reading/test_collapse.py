@@ -1,0 +1,221 @@
+"""Documents of chunks, against all orders of their rows."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from retrieval_report import ColumnError, DataError, ParameterError
+from retrieval_report.cli import cli
+
+PATTERN = r"(.+)#\d+"
+
+
+def made(seed: int) -> pl.DataFrame:
+    """Two lists of six chunks of three or four documents, with ties inside and between them."""
+    generator = np.random.default_rng(seed)
+    parts = []
+    for query in "pq":
+        items = [f"d{number}#{at}" for number in range(4) for at in range(3)]
+        picked = generator.choice(items, 6, replace=False)
+        distance = generator.integers(0, 3, 6)
+        parts.append(pl.DataFrame({"query": query, "item": picked, "distance": distance}))
+    return pl.concat(parts)
+
+
+def first_of_each(documents: list[str]) -> list[str]:
+    return list(dict.fromkeys(documents))
+
+
+def orders_of_documents(part: pl.DataFrame) -> list[list[str]]:
+    """All orders of the documents in which a nearer best chunk comes first, written anew: documents
+    by their least distance, and every order of those that have the same.
+    """
+    best: dict[str, int] = {}
+    for item, distance in part.select("item", "distance").rows():
+        document = item.split("#")[0]
+        best[document] = min(distance, best.get(document, distance))
+    return [
+        list(order)
+        for order in itertools.permutations(best)
+        if all(best[a] <= best[b] for a, b in itertools.pairwise(order))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_scores_of_documents_are_means_over_all_their_orders(seed: int) -> None:
+    frame, relevant = made(seed), {"d0", "d3"}
+    judgements = {query: dict.fromkeys(relevant, 1) for query in "pq"}
+    documents = rr.collapse(frame, PATTERN)
+    scores = rr.evaluate(
+        documents,
+        judgements=judgements,
+        metrics="rr, recall@1, recall@2",
+        policies=("expected", "best", "worst"),
+        truncated="no",
+    )
+    for (query,), part in frame.group_by("query", maintain_order=True):
+        orders = orders_of_documents(part)
+        ranks = [
+            [rank for rank, item in enumerate(order, 1) if item in relevant] for order in orders
+        ]
+        wanted: dict[Any, list[Fraction]] = {
+            ("rr", None): [Fraction(1, own[0]) if own else Fraction(0) for own in ranks],
+            **{
+                ("recall", k): [Fraction(sum(rank <= k for rank in own), 2) for own in ranks]
+                for k in (1, 2)
+            },
+        }
+        for (metric, cutoff), values in wanted.items():
+            own = scores.filter(
+                pl.col("query") == query,
+                pl.col("metric") == metric,
+                pl.col("cutoff").eq_missing(cutoff),
+            )
+            found = dict(own.select("policy", "value").iter_rows())
+            assert found["expected"] == pytest.approx(float(sum(values) / len(values)), rel=1e-13)
+            assert found["best"] == pytest.approx(float(max(values)))
+            assert found["worst"] == pytest.approx(float(min(values)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_naive_scores_are_those_of_keeping_the_first_chunk_received(seed: int) -> None:
+    frame = made(seed).sort("query", "distance", maintain_order=True)
+    documents = rr.collapse(frame, PATTERN)
+    for (query,), part in frame.group_by("query", maintain_order=True):
+        wanted = first_of_each([item.split("#")[0] for item in part["item"]])
+        own = documents.filter(query=query).sort("distance", "row")
+        assert own["item"].to_list() == wanted
+    assert documents["row"].is_sorted()
+
+
+def test_drawing_an_order_of_chunks_first_favours_documents_with_many() -> None:
+    """Why "first" is no option: it is another distribution, not an order received."""
+    rows = [("a#0", 1), ("a#1", 1), ("b#0", 1)]
+    firsts = [order[0][0][0] for order in itertools.permutations(rows)]
+    assert firsts.count("a") / len(firsts) == pytest.approx(2 / 3)
+    frame = pl.DataFrame(rows, schema=["item", "distance"], orient="row")
+    documents = rr.collapse(frame.with_columns(query=pl.lit("q")), PATTERN)
+    scores = rr.evaluate(
+        documents, judgements={"q": {"a": 1}}, metrics="recall@1", policies="expected"
+    )
+    assert scores["value"].to_list() == [0.5]
+
+
+def test_scores_add_up_to_the_same_bits_in_any_order() -> None:
+    values = [0.1, 0.2, 0.3, 0.7, 1e-9]
+    for order in itertools.permutations(range(5)):
+        frame = pl.DataFrame(
+            {
+                "query": "q",
+                "item": [f"d1#{at}" for at in order] + [f"d2#{at}" for at in range(5)],
+                "score": [values[at] for at in order] + values,
+            }
+        )
+        found = rr.collapse(frame, PATTERN, how="sum")
+        assert found["item"].to_list() == ["d1", "d2"]
+        assert found["score"].n_unique() == 1
+        assert found["score"][0] == pytest.approx(1.3)
+    largest = rr.collapse(frame, PATTERN)
+    assert largest["score"].to_list() == [0.7, 0.7]
+
+
+def test_a_document_retrieved_in_many_chunks_counts_once() -> None:
+    """The shape of llama_index 22683: ids of documents, each as often as it has chunks."""
+    run = {"query": ["q"] * 5, "item": ["d1", "d1", "d1", "d2", "d3"], "score": [5, 4, 3, 2, 1]}
+    judgements = {"q": {"d1": 1, "d3": 1}}
+    with pytest.raises(DataError, match="chunks of documents, collapse them") as refused:
+        rr.evaluate(run, judgements=judgements)
+    assert "group=" in str(refused.value)
+    documents = rr.collapse(run)
+    assert documents.select("item", "score", "row").rows() == [
+        ("d1", 5, 0),
+        ("d2", 2, 3),
+        ("d3", 1, 4),
+    ]
+    study = rr.Study(documents, "recall@2, rr", judgements=judgements)
+    assert study.table().row(0)[1:] == (0.5, 1.0)
+
+
+def test_columns_models_masks_grades_and_unretrieved_items() -> None:
+    frame = pl.DataFrame(
+        {
+            "model": ["m", "m", "m", "m", "n", "n"],
+            "query": ["q"] * 6,
+            "item": ["1", "2", "3", "4", "1", "9"],
+            "doc": [7, 7, 8, 9, 7, 7],
+            "distance": [2.5, 1.5, 2.0, 0.5, None, None],
+            "relevance": [0, 2, 1, 3, 0, 2],
+            "mask": [True, True, True, False, True, True],
+            "note": ["x"] * 6,
+        }
+    )
+    found = rr.collapse(frame, "doc")
+    assert found.columns == ["model", "query", "item", "distance", "relevance", "row"]
+    assert found.rows() == [
+        ("m", "q", 7, 1.5, 2, 1),
+        ("m", "q", 8, 2.0, 1, 2),
+        ("n", "q", 7, None, 2, 4),
+    ]
+    summed = rr.collapse(frame.rename({"distance": "score"}), "doc", how="sum")
+    assert summed["score"].to_list() == [4.0, 2.0, None]
+    mixed = rr.collapse({"q": {"d#1": 2, "d#2": 3, "e": 1}}, PATTERN)
+    assert mixed.select("item", "score").rows() == [("d", 3.0), ("e", 1.0)]
+    assert rr.collapse(frame.clear(), "doc").columns == found.columns
+    assert rr.collapse(frame.clear(), PATTERN).height == 0
+
+
+@pytest.mark.parametrize(
+    ("rankings", "how", "error", "words"),
+    [
+        ({"distance": [1]}, {"how": "sum"}, ParameterError, "'sum' adds scores"),
+        ({"distance": [1]}, {"how": "first"}, ParameterError, "how: 'first' is not one of"),
+        ({"distance": [1]}, {"group": "doc"}, ParameterError, "'doc' is no column, and no item"),
+        ({"distance": [1]}, {"group": "("}, ParameterError, "neither a column nor a pattern"),
+        ({"distance": [1]}, {"group": 5}, ParameterError, "group: 5 is not text"),
+        ({"distance": [float("nan")]}, {}, DataError, "NaN"),
+        ({"distance": [1], "relevance": [0], "count": [2]}, {}, ColumnError, "counts do not say"),
+    ],
+)
+def test_bad_input_is_refused(
+    rankings: dict[str, Any], how: dict[str, Any], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        rr.collapse({"query": ["q"], "item": ["a"], **rankings}, **how)
+
+
+def test_commands_collapse_chunks(tmp_path: Path) -> None:
+    run, qrels = tmp_path / "chunks.csv", tmp_path / "qrels.txt"
+    run.write_text("query,item,score\nq,d1#0,3\nq,d1#1,2\nq,d2#0,2\nq,d3#4,1\n")
+    qrels.write_text("q 0 d1 1\nq 0 d3 1\n")
+    given = [str(run), "--qrels", str(qrels), "--group", PATTERN]
+    found = CliRunner().invoke(
+        cli, ["evaluate", *given, "--metrics", "recall@2", "--out", str(tmp_path / "out")]
+    )
+    assert found.exit_code == 0, found.output
+    values = pl.read_csv(tmp_path / "out/scores.csv")["value"].unique().to_list()
+    assert values == [0.5]
+    gate = CliRunner().invoke(
+        cli, ["gate", str(run), *given, "--measure", "recall@2", "--margin", "0.1", "--json"]
+    )
+    numbers = json.loads(gate.output)
+    assert (numbers["baseline_value"], numbers["candidate_value"]) == (0.5, 0.5)
+    for engine in ("disk", "spark"):
+        refused = CliRunner().invoke(cli, ["evaluate", *given, "--engine", engine])
+        assert refused.exit_code == 2
+        assert "--group" in refused.stderr
+    twice = tmp_path / "twice.csv"
+    twice.write_text("query,item,score\nq,d1,3\nq,d1,2\n")
+    refused = CliRunner().invoke(cli, ["evaluate", str(twice), "--qrels", str(qrels)])
+    assert "collapse them (--group …)" in " ".join(refused.stderr.split())
+    whole = ["evaluate", str(twice), "--qrels", str(qrels), "--group", "item", "--metrics", "rr"]
+    assert CliRunner().invoke(cli, whole).exit_code == 0

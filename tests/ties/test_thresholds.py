@@ -1,0 +1,372 @@
+"""Thresholds against scikit-learn on the same pairs, all orders of ties, and the definitions of TF
+Similarity; the guarantee of abstaining against new queries.
+"""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import sklearn.metrics
+
+import retrieval_report as rr
+from retrieval_report import ColumnError, ParameterError
+
+RATES = ("precision", "recall", "f1", "fpr", "npv", "accuracy")
+
+
+def made(seed: int, queries: int = 12, items: int = 9, levels: int = 5) -> pl.DataFrame:
+    """Lists with many ties, of which near items are relevant more often; some have none."""
+    generator = np.random.default_rng(seed)
+    distance = generator.integers(0, levels, queries * items)
+    chance = np.where(np.repeat(np.arange(queries), items) % 4 == 0, 0.0, 0.8 - distance / levels)
+    return pl.DataFrame(
+        {
+            "query": np.repeat([f"q{number:03}" for number in range(queries)], items),
+            "item": np.tile([f"i{number}" for number in range(items)], queries),
+            "distance": distance,
+            "relevance": (generator.random(queries * items) < chance).astype(np.int64),
+        }
+    )
+
+
+def two_models() -> pl.DataFrame:
+    """Rankings of two models, which share no item."""
+    return pl.concat(
+        made(seed).select(
+            pl.lit(model).alias("model"),
+            "query",
+            pl.lit(model).add(pl.col("item")).alias("item"),
+            "distance",
+            "relevance",
+        )
+        for seed, model in enumerate("ab")
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("order", ["distance", "score"])
+def test_curves_and_areas_are_those_of_scikit_learn(seed: int, order: str) -> None:
+    frame = made(seed)
+    if order == "score":
+        frame = frame.with_columns(score=10 - pl.col("distance")).drop("distance")
+    found = rr.thresholds(frame)
+    truth = frame["relevance"].to_numpy()
+    score = (frame[order] * (1 if order == "score" else -1)).to_numpy()
+    sign = 1 if order == "score" else -1
+    fpr, tpr, at = sklearn.metrics.roc_curve(truth, score, drop_intermediate=False)
+    assert found.table["threshold"].to_list() == (sign * at[1:]).tolist()
+    np.testing.assert_allclose(found.table["recall"], tpr[1:], rtol=1e-14)
+    np.testing.assert_allclose(found.table["fpr"], fpr[1:], rtol=1e-14)
+    precision, recall, _ = sklearn.metrics.precision_recall_curve(truth, score)
+    np.testing.assert_allclose(found.table["precision"], precision[-2::-1], rtol=1e-14)
+    np.testing.assert_allclose(found.table["recall"], recall[-2::-1], rtol=1e-14)
+    areas = found.areas.row(0, named=True)
+    assert areas["roc_auc"] == pytest.approx(sklearn.metrics.roc_auc_score(truth, score), rel=1e-14)
+    theirs = sklearn.metrics.average_precision_score(truth, score)
+    assert areas["average_precision"] == pytest.approx(theirs, rel=1e-14)
+    for row in found.table.rows(named=True):
+        accepted = sign * frame[order].to_numpy() >= sign * row["threshold"]
+        counts = sklearn.metrics.confusion_matrix(truth, accepted, labels=[0, 1])
+        assert [row[name] for name in ("tn", "fp", "fn", "tp")] == counts.ravel().tolist()
+        assert row["f1"] == pytest.approx(sklearn.metrics.f1_score(truth, accepted), rel=1e-14)
+        own = sklearn.metrics.accuracy_score(truth, accepted)
+        assert row["accuracy"] == pytest.approx(own, rel=1e-14)
+        assert row["tie_std"] == 0.0
+        rejected = counts[0, 0] + counts[1, 0]
+        assert row["npv"] == (counts[0, 0] / rejected if rejected else None)
+
+
+def test_the_average_precision_of_all_pairs_is_the_mean_over_their_orders() -> None:
+    frame = pl.DataFrame(
+        {
+            "query": list("pppqqq"),
+            "item": list("abcabc"),
+            "distance": [1, 2, 2, 1, 1, 2],
+            "relevance": [0, 1, 0, 1, 0, 1],
+        }
+    )
+    ties = [frame.filter(pl.col("distance") == value)["relevance"].to_list() for value in (1, 2)]
+    values = []
+    for orders in itertools.product(*map(itertools.permutations, ties)):
+        flags = [flag for order in orders for flag in order]
+        ranks = [rank for rank, flag in enumerate(flags, 1) if flag]
+        values.append(sum(Fraction(hits, rank) for hits, rank in enumerate(ranks, 1)) / len(ranks))
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    areas = rr.thresholds(frame).areas.row(0, named=True)
+    assert areas["ap"] == pytest.approx(float(mean), rel=1e-14)
+    assert areas["tie_std"] == pytest.approx(float(variance) ** 0.5, rel=1e-12)
+    assert areas["ap"] != pytest.approx(areas["average_precision"], abs=1e-3)
+    assert (areas["relevant_pairs"], areas["all_pairs"]) == (3, 6)
+
+
+def orders_of(part: pl.DataFrame) -> list[list[tuple[int, int]]]:
+    """All orders of a list, as (distance, relevance)."""
+    rows = part.select("distance", "relevance").rows()
+    return [
+        list(order)
+        for order in itertools.permutations(rows)
+        if all(a[0] <= b[0] for a, b in itertools.pairwise(order))
+    ]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_counts_of_the_k_nearest_are_means_over_all_orders(k: int) -> None:
+    frame = made(3, queries=4, items=5, levels=3).filter(pl.int_range(pl.len()) != 6)
+    lists = [orders_of(part) for _, part in frame.group_by("query", maintain_order=True)]
+    table = rr.thresholds(frame, k=k).table
+    for row in table.rows(named=True):
+        # Lists are independent: means and variances of their counts add up.
+        totals, variance = dict.fromkeys(("tp", "fp", "tn", "fn"), Fraction(0)), Fraction(0)
+        for orders in lists:
+            hits = []
+            for order in orders:
+                top = order[:k]
+                near = [flag for distance, flag in top if distance <= row["threshold"]]
+                far = [flag for distance, flag in top if distance > row["threshold"]]
+                hits.append(sum(near))
+                for name, number in (
+                    ("tp", sum(near)),
+                    ("fp", len(near) - sum(near)),
+                    ("fn", sum(far)),
+                    ("tn", len(far) - sum(far)),
+                ):
+                    totals[name] += Fraction(number, len(orders))
+            mean = Fraction(sum(hits), len(hits))
+            variance += sum(((hit - mean) ** 2 for hit in hits), Fraction(0)) / len(hits)
+        for name, total in totals.items():
+            assert row[name] == pytest.approx(float(total), abs=1e-12)
+        accepted = totals["tp"] + totals["fp"]
+        assert row["precision"] == pytest.approx(float(totals["tp"] / accepted), rel=1e-12)
+        assert row["tie_std"] == pytest.approx(float(variance) ** 0.5 / float(accepted), abs=1e-12)
+    assert rr.thresholds(frame, k=k).areas["ap"].to_list() == [None]
+    assert table["threshold"].to_list() == sorted(table["threshold"])
+
+
+def test_no_tie_at_rank_k_leaves_no_deviation() -> None:
+    frame = made(1).with_columns(distance=pl.int_range(pl.len()).over("query"))
+    table = rr.thresholds(frame, k=3).table
+    assert table["threshold"].to_list() == [0, 1, 2]
+    assert table["tie_std"].to_list() == [0.0] * 3
+    assert (
+        table["tp"].to_list()
+        == frame.filter(pl.col("distance") < 3)
+        .group_by("distance")
+        .agg(pl.col("relevance").sum())
+        .sort("distance")["relevance"]
+        .cum_sum()
+        .to_list()
+    )
+
+
+def similarity_calibrate(frame: pl.DataFrame, metric: str, target: float | None) -> Any:
+    """`calibrate` of TF Similarity 0.18 with match_nearest, as its documentation defines it: the
+    last of the highest values, or the last that is at least the target.
+    """
+    nearest = frame.group_by("query", maintain_order=True).first()  # as the index returned them
+    rows = []
+    for threshold in sorted(set(frame["distance"])):
+        near = nearest["distance"] <= threshold
+        match = nearest["relevance"] > 0
+        tp, fp = (near & match).sum(), (near & ~match).sum()
+        fn, tn = (~near & match).sum(), (~near & ~match).sum()
+        precision = tp / (tp + fp) if tp + fp else 0.0
+        recall = tp / (tp + fn) if tp + fn else 0.0
+        harmonic = 2 * precision * recall / (precision + recall) if tp else 0.0
+        values = {"precision": precision, "recall": recall, "f1": harmonic}
+        rows.append((threshold, tp, fp, tn, fn, values[metric]))
+    best = max(row[-1] for row in rows)
+    good = [row for row in rows if row[-1] >= (best if target is None else target)]
+    return good[-1] if good else None
+
+
+@pytest.mark.parametrize(("metric", "target"), [("f1", None), ("precision", 0.8), ("precision", 1)])
+@pytest.mark.parametrize("seed", range(6))
+def test_calibrate_decides_as_tf_similarity_where_nothing_ties(
+    metric: str, target: float | None, seed: int
+) -> None:
+    generator = np.random.default_rng(seed)
+    frame = made(seed, queries=40, items=4).with_columns(
+        distance=pl.Series(generator.permutation(160))
+    )
+    frame = frame.sort("query", "distance").with_columns(
+        relevance=(pl.Series(generator.random(160)) * 160 > pl.col("distance")).cast(pl.Int64)
+    )
+    theirs = similarity_calibrate(frame, metric, target)
+    found = rr.thresholds(frame, k=1)
+    ours = found.calibrate(metric, target, resamples=1).row(0, named=True)
+    if theirs is None:
+        assert ours["threshold"] is ours["value"] is None
+        return
+    # Their thresholds are also those of items behind the nearest, which decide nothing.
+    row = found.table.filter(threshold=ours["threshold"]).row(0, named=True)
+    assert tuple(row[name] for name in ("tp", "fp", "tn", "fn")) == theirs[1:5]
+    assert ours["threshold"] <= theirs[0]
+    assert ours["value"] == pytest.approx(theirs[5], rel=1e-14)
+
+
+@pytest.mark.parametrize("metric", ["precision", "recall", "f1", "npv", "accuracy"])
+@pytest.mark.parametrize("target", [None, 0.5, 0.9])
+def test_the_chosen_threshold_is_the_one_that_the_table_says(
+    metric: str, target: float | None
+) -> None:
+    found = rr.thresholds(two_models())
+    chosen = found.calibrate(metric, target, resamples=5)
+    assert chosen["model"].to_list() == ["a", "b"]
+    for row in chosen.rows(named=True):
+        table = found.table.filter(model=row["model"]).drop_nulls(metric)
+        values = table[metric]
+        good = table.filter(values >= (values.max() if target is None else target))
+        if good.is_empty():
+            assert row["threshold"] is None
+            continue
+        first = target is not None and metric in ("recall", "npv")
+        wanted = good.row(0 if first else -1, named=True)
+        assert row["threshold"] == wanted["threshold"]
+        assert row["value"] == wanted[metric]
+        assert [row[name] for name in RATES[:3]] == [wanted[name] for name in RATES[:3]]
+        if target is not None and not first:
+            assert wanted["recall"] == good["recall"].max()
+
+
+def test_intervals_are_those_of_queries_drawn_anew() -> None:
+    frame = made(7, queries=15)
+    found = rr.thresholds(frame).calibrate("f1", resamples=300, seed=5).row(0, named=True)
+    generator = np.random.default_rng(5)
+    parts = [part for _, part in frame.group_by("query", maintain_order=True)]
+    thresholds, values = [], []
+    for _ in range(300):
+        drawn = pl.concat([parts[at] for at in generator.integers(15, size=15)])
+        best: tuple[float, int] = (-1.0, -1)
+        for level in range(5):
+            accepted = (drawn["distance"] <= level).to_numpy()
+            value = sklearn.metrics.f1_score(drawn["relevance"], accepted, zero_division=0)
+            best = max(best, (round(value, 12), level))
+            if level == found["threshold"]:
+                values.append(value)
+        thresholds.append(best[1])
+    ends = np.quantile(thresholds, (0.025, 0.975), method="inverted_cdf")
+    assert [found["strictest"], found["loosest"]] == ends.tolist()
+    wanted = np.quantile(values, (0.025, 0.975))
+    assert [found["ci_low"], found["ci_high"]] == pytest.approx(wanted.tolist(), rel=1e-12)
+    assert found["queries"] == 15
+    assert found["ci_low"] < found["value"] < found["ci_high"]
+
+
+def test_a_target_that_is_not_always_reached_ends_with_nothing_accepted() -> None:
+    frame = made(2, queries=6)
+    found = rr.thresholds(frame).calibrate("precision", 0.75, resamples=200).row(0, named=True)
+    assert found["threshold"] is None or found["precision"] >= 0.75
+    assert found["strictest"] is None
+    never = rr.thresholds(frame.with_columns(relevance=0)).calibrate("precision", 0.5, resamples=9)
+    row = never.row(0, named=True)
+    assert all(row[name] is None for name in ("threshold", "value", "loosest", "ci_low", "recall"))
+
+
+def test_counts_and_scores_say_the_same_as_rankings() -> None:
+    frame = two_models()
+    for k in (None, 3):
+        one = rr.thresholds(frame, k=k)
+        counts = rr.thresholds(rr.count_ties(frame), k=k)
+        assert one.table.equals(counts.table.cast({"threshold": pl.Int64}))
+        assert one.areas.equals(counts.areas)
+        scores = rr.thresholds(frame.with_columns(score=-pl.col("distance")).drop("distance"), k=k)
+        assert one.table.drop("threshold").equals(scores.table.drop("threshold"))
+        assert one.table["threshold"].to_list() == (-scores.table["threshold"]).to_list()
+        shuffled = rr.thresholds(frame.sample(fraction=1.0, shuffle=True, seed=1), k=k)
+        assert one.table.equals(shuffled.table)
+        single = rr.thresholds(frame.filter(model="a"), k=k).calibrate(resamples=20)
+        assert single.equals(one.calibrate(resamples=20).filter(model="a"))
+
+
+def test_judgements_decide_and_rates_of_nothing_are_null() -> None:
+    rankings = {"query": list("pq"), "item": list("ab"), "distance": [1.5, 2.5]}
+    found = rr.thresholds(rankings, judgements={"p": {"a": 2}, "q": {"b": 1}}, relevant_from=2)
+    assert found.table.select("threshold", "tp", "fp", "tn", "fn").rows() == [
+        (1.5, 1, 0, 1, 0),
+        (2.5, 1, 1, 0, 0),
+    ]
+    assert found.table["npv"].to_list() == [1.0, None]
+    nothing = rr.thresholds(rankings, judgements={"p": {"x": 1}, "q": {"b": 0}}, relevant_from=2)
+    assert nothing.table["recall"].to_list() == [None, None]
+    row = nothing.areas.row(0, named=True)
+    assert [row[name] for name in ("roc_auc", "average_precision", "ap", "tie_std")] == [None] * 4
+
+
+def test_an_answer_is_given_only_where_the_bound_allows_it() -> None:
+    # 19 queries: right at 1, one of two tied wrong at 2, wrong at 3.
+    rows = [(f"q{n:02}", "a", 1, 1) for n in range(10)]
+    rows += [(f"q{n:02}", item, 2, int(item == "a")) for n in range(10, 14) for item in "ab"]
+    rows += [(f"q{n:02}", "a", 3, 0) for n in range(14, 19)]
+    rows += [(f"q{n:02}", "z", 9, 1) for n in range(19)]  # behind the nearest: no answer
+    frame = pl.DataFrame(rows, schema=["query", "item", "distance", "relevance"], orient="row")
+    found = rr.thresholds(frame)
+    names = ("threshold", "bound", "answered", "wrong")
+    for risk, wanted in {
+        0.04: (None, None, None, None),
+        0.05: (1, 1 / 20, 10 / 19, 0.0),
+        0.15: (2, 3 / 20, 14 / 19, 2 / 19),
+        0.39: (2, 3 / 20, 14 / 19, 2 / 19),
+        0.4: (3, 8 / 20, 1.0, 7 / 19),
+    }.items():
+        row = found.abstain(risk).row(0, named=True)
+        assert tuple(row[name] for name in names) == pytest.approx(wanted)
+        assert (row["risk"], row["queries"]) == (risk, 19)
+        assert rr.thresholds(frame, k=2).abstain(risk).equals(found.abstain(risk))
+
+
+@pytest.mark.parametrize("risk", [0.1, 0.3])
+def test_new_queries_are_answered_wrongly_no_more_often_than_promised(risk: float) -> None:
+    """Exchangeable queries with coarse distances; the threshold is chosen on 30 of them."""
+    generator = np.random.default_rng(17)
+    trials, queries = 400, 30
+    losses = []
+    for _ in range(trials):
+        distance = generator.integers(0, 12, (queries + 1, 3))
+        right = generator.random((queries + 1, 3)) > distance / 14
+        frame = pl.DataFrame(
+            {
+                "query": np.repeat(np.arange(queries + 1), 3),
+                "item": np.tile(np.arange(3), queries + 1),
+                "distance": distance.ravel(),
+                "relevance": right.ravel().astype(np.int64),
+            }
+        )
+        found = rr.thresholds(frame.filter(pl.col("query") < queries)).abstain(risk)
+        threshold = found["threshold"].item()
+        nearest = distance[-1] == distance[-1].min()
+        given = threshold is not None and distance[-1].min() <= threshold
+        losses.append(given * (1 - right[-1][nearest].mean()))
+    # Five standard errors above the risk would be a broken promise; half of it, a useless one.
+    spread = np.std(losses) / trials**0.5
+    assert np.mean(losses) <= risk + 5 * spread
+    assert np.mean(losses) >= risk / 2
+
+
+def test_bad_arguments_are_refused() -> None:
+    frame = made(0)
+    found = rr.thresholds(frame)
+    with pytest.raises(ParameterError, match="k: 0 is not a whole number from 1 on"):
+        rr.thresholds(frame, k=0)
+    with pytest.raises(ColumnError, match="no column 'relevance', and no judgements"):
+        rr.thresholds(frame.drop("relevance"))
+    with pytest.raises(ParameterError, match="metric: 'fpr' is not one of"):
+        found.calibrate("fpr")
+    for value in (0, 1.5, float("nan"), "x", True):
+        with pytest.raises(ParameterError, match=r"at_least: .* is not a number above 0"):
+            found.calibrate("precision", value)  # type: ignore[arg-type]
+        with pytest.raises(ParameterError, match=r"risk: .* is not a number above 0"):
+            found.abstain(value)  # type: ignore[arg-type]
+
+
+def test_no_rows_give_no_models() -> None:
+    found = rr.thresholds(made(0).clear())
+    assert found.table.height == found.areas.height == 0
+    assert found.calibrate().height == found.abstain().height == 0
+    assert found.table.schema == rr.thresholds(made(0)).table.schema
+    assert found.areas.schema == rr.thresholds(made(0)).areas.schema
