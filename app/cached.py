@@ -67,6 +67,7 @@ def _read(files: Files, states: object) -> Data:
             _if_given(rr.read_queries, files.queries),
             _if_given(lambda path: read_texts(Upload(path, Path(path).read_bytes())), files.items),
             start=files.start,
+            history=files.history,
         )
     return replace(data, notes=tuple(notes))
 

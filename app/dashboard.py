@@ -27,6 +27,7 @@ PAGES = {
     "compare": "Compare",
     "pair": "Two models",
     "queries": "Queries",
+    "history": "History",
     "segments": "Segments",
     "ties": "Ties",
     "costs": "Costs",
@@ -70,6 +71,8 @@ def _score(page: Page, *, folded: bool) -> None:
 
 def _answers(name: str, page: Page) -> bool:
     """Return whether a page has anything to show of these data; links to others still work."""
+    if name == "history":
+        return page.data.history is not None
     if name in ("compare", "pair", "costs"):
         return len(page.data.models) > 1
     if name == "segments":

@@ -119,6 +119,8 @@ class Data:
         What was read, and warnings while reading, as text.
     start
         The initial measure and options, from what is known of the data, or from a study.
+    history
+        The regular expression that finds versions in the names of models.
     digest
         Identifies the content: equal digests mean equal frames.
     """
@@ -130,6 +132,7 @@ class Data:
     items: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
     start: Choice = field(default_factory=Choice)
+    history: str | None = None
     digest: str = field(default_factory=lambda: uuid4().hex)
 
     @cached_property
@@ -193,6 +196,7 @@ class Files(NamedTuple):
     columns: Mapping[str, str] | None = None
     name_by: str | None = None
     start: Choice = Choice()
+    history: str | None = None
 
 
 class Upload(NamedTuple):

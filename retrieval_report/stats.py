@@ -20,6 +20,7 @@ from __future__ import annotations
 from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.flips import pair_verdicts, rank_agreement
 from retrieval_report.comparison.gate import Gate
+from retrieval_report.comparison.history import history
 from retrieval_report.comparison.noninferiority import detectable_effect, no_worse, queries_needed
 from retrieval_report.comparison.queries import deciding_queries
 from retrieval_report.comparison.segments import compare_by, segment_winners, summarise_by
@@ -35,6 +36,7 @@ __all__ = [
     "deciding_queries",
     "detectable_effect",
     "evaluate_with_draws",
+    "history",
     "no_worse",
     "pair_verdicts",
     "queries_needed",

@@ -31,6 +31,7 @@ from retrieval_report.charts.comparisons import comparison_matrix
 from retrieval_report.charts.costs import costs
 from retrieval_report.charts.deciding import deciding_queries
 from retrieval_report.charts.distributions import score_distribution, shuffled_distribution
+from retrieval_report.charts.history import history
 from retrieval_report.charts.lines import recall_curve, scores_by_cutoff, thresholds
 from retrieval_report.charts.policies import policies
 from retrieval_report.charts.queries import pair_scatter, query_scatter
@@ -40,6 +41,7 @@ __all__ = [
     "comparison_matrix",
     "costs",
     "deciding_queries",
+    "history",
     "pair_scatter",
     "policies",
     "profile",

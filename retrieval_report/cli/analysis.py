@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 ROW_RULES = ["missing_query", "unjudged", "unjudged_query", "null_distance"]
 LEVELS = "model recall value tie_std lowest highest naive queries"
+EXACT = "expected", "best", "worst"
 ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
 
 
@@ -106,6 +107,29 @@ def compare(
         latex=lambda: latex_table(Means(*study.measures[0], study.summary, verdicts, comparison)),
         notices=lambda: study.notices,
     )
+
+
+@cli.command()
+@data_options(*FILES)
+@study_options
+@click.option(
+    "--pattern",
+    required=True,
+    metavar="REGEX",
+    help="Its group (?P<version>…) or (?P<date>…) finds the version in the name of a run; "
+    "(?P<model>…), the model.",
+)
+@output_options("history.csv")
+@explains("history", "difference", "step_p", "p_tie", "marked")
+def history(data: Data, output: Output, pattern: str, **settings: Any) -> None:
+    """Follow a model over its versions, the runs of RANKINGS, and mark what is more than noise."""
+    import retrieval_report as rr
+
+    output.check(data.paths, "history.csv")
+    table = rr.stats.history(study_of(data, settings).under(*EXACT).scores, pattern)
+    shown = "series version value tie_std lowest highest difference step_p p_tie marked"
+    shown = shown if any(table["series"]) else shown.removeprefix("series ")
+    output.show({"history": table}, frame_table(table, shown, by="metric cutoff"))
 
 
 @cli.command()

@@ -23,6 +23,12 @@ from retrieval_report.study.server import application, check_installed, check_po
     "--items", metavar="FILE", help="Items with a column text or image, to show what a list holds."
 )
 @click.option(
+    "--history",
+    metavar="REGEX",
+    help="The runs are versions, found by the group (?P<date>…) or (?P<version>…): draw them over "
+    "time.",
+)
+@click.option(
     "--port",
     type=click.IntRange(1, 65535),
     help="Port of the server; default: 8501, or the next free one.",
@@ -46,7 +52,7 @@ def dashboard(
     it.
     """
     if not data and any(value for name, value in given.items() if name != "name_by"):
-        options = "--judgements, --queries, --columns and --items"
+        options = "--judgements, --queries, --columns, --items and --history"
         raise ParameterError(f"dashboard: {options} require DATA, but none is given")
     files = {"rankings": [os.path.abspath(path) for path in data]}  # noqa: PTH100
     files |= {

@@ -43,6 +43,7 @@ COMMANDS = {
     "demo": ("scoring", "Compare the models of the two samples that come with the package."),
     "evaluate": ("scoring", "Score rankings: expected, naive, lowest and highest."),
     "gate": ("gate", "Decide whether a candidate may replace a baseline."),
+    "history": ("analysis", "Follow a model over its versions, and mark real steps."),
     "leaderboard": ("reporting", "Rank the models, and say how far to trust each rank."),
     "neighbours": ("codes", "Judge the nearest items by an exact search."),
     "profile": ("analysis", "Show how much the distances tie."),

@@ -145,6 +145,16 @@ deciding: stats.deciding_queries
   decides | flag | Decides | whether the query is in the smallest set without which the winner would not be ahead
   order_unsure | flag | Tie order may reverse it | whether tie order can reverse the difference
 
+history: stats.history
+  metric cutoff
+  series | text | Model | model whose versions these are
+  version | text | Version | what the pattern finds in the name of the run
+  model value tie_std lowest highest ci_low ci_high queries
+  difference | signed | Step | value − that of the version before, on the queries of both
+  step_p | chance | p (step) | p-value of the step from the version before, corrected for all steps by Holm
+  p_tie p_tie_high
+  marked | flag | Marked | whether neither tie order nor the choice of queries explains the step
+
 segments: stats.segment_winners
   segment metric cutoff policy
   queries | | | queries of the segment

@@ -110,6 +110,7 @@ def of_models(
         "stats.compare_by": rr.stats.compare_by(scores, QUERIES, "language"),
         "stats.cost_table": rr.stats.cost_table(summary, {"a": 1.0, "b": 2.0}),
         "stats.deciding_queries": rr.stats.deciding_queries(scores, "a", "b"),
+        "stats.history": rr.stats.history(scores, "(?P<version>.)"),
         "stats.no_worse": rr.stats.no_worse(scores, baseline="a", margin=0.1),
         "stats.pair_verdicts": rr.stats.pair_verdicts(comparison),
         "stats.rank_agreement": rr.stats.rank_agreement(summary),

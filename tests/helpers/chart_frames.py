@@ -68,6 +68,7 @@ def frames(names: Names) -> Frames:
         "deciding": rr.stats.deciding_queries(scores, names[0], names[1])
         if len(names) > 1
         else own_pair(scores),
+        "history": rr.stats.history(scores, "(?s)(?P<version>.*)"),
         "costs": rr.stats.cost_table(
             rr.summarise(scores), {name: 10.0 * index + 1 for index, name in enumerate(names)}
         ),
@@ -98,6 +99,7 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "costs": lambda of: charts.costs(of["costs"], **PLACE),
     "profile": lambda of: charts.profile(of["profile"]),
     "pair_scatter": lambda of: charts.pair_scatter(of["deciding"], **PLACE),
+    "history": lambda of: charts.history(of["history"], **PLACE),
     "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
     "score_distribution": lambda of: charts.score_distribution(
         of["distribution"], **PLACE, marks={"expected": 0.5, "<b>": 0.25, "left out": None}

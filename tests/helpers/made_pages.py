@@ -48,7 +48,8 @@ def made_data(
     rankings: pl.DataFrame, *, metric: str = "ndcg", cutoff: int | None = 3, **others: Any
 ) -> Data:
     """Data under a digest of its content."""
-    content = "".join(frame.write_csv() for frame in (rankings, *others.values()))
+    frames = [part for part in (rankings, *others.values()) if isinstance(part, pl.DataFrame)]
+    content = "".join(frame.write_csv() for frame in frames) + str(others.get("history"))
     return Data(
         "made",
         rankings,

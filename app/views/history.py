@@ -1,0 +1,29 @@
+"""The page on a model over its versions: which steps are more than ties and queries explain."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from page import Page
+from retrieval_report import charts
+from retrieval_report.comparison.history import history
+from tables import frame_table
+from url_controls import choose_one
+
+SHOWN = "version model value tie_std lowest highest ci_low ci_high difference step_p p_tie marked queries"
+
+
+def show(page: Page) -> None:
+    """Draw the page."""
+    page.heading(f"History: {page.measure}")
+    if page.data.history is None:
+        st.info(
+            "No pattern says which part of a run’s name is its version. Start the dashboard with "
+            "*--history*, such as `--history '(?P<date>[0-9-]{10})'`."
+        )
+        return
+    steps = history(page.study.under("expected", "best", "worst").scores, page.data.history)
+    names = steps["series"].unique(maintain_order=True).to_list()
+    series = names[0] if len(names) == 1 else choose_one("Model", names, name="series")
+    page.show(charts.history, steps, **page.choice.at, series=series, key=("series", series))
+    frame_table(steps.filter(series=series), of="history", show=SHOWN, alt="Versions in order.")

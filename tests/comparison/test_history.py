@@ -1,0 +1,97 @@
+"""Steps between versions are the pairs of `compare`, corrected for the number of steps."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import retrieval_report as rr
+from retrieval_report.stats import history
+
+NAMES = ["run-v2", "run-v10", "run-v9", "other-v1"]
+
+
+def made(names: list[str] = NAMES, queries: int = 8) -> pl.DataFrame:
+    """Scores of models whose lists tie more the later their name comes."""
+    rows = [
+        {"model": name, "query": query, "item": item, "distance": (item * (query + at)) % (at + 2)}
+        for at, name in enumerate(names)
+        for query in range(queries)
+        for item in range(6)
+    ]
+    frame = pl.DataFrame(rows).with_columns(relevance=(pl.col("item") < 2).cast(pl.Int64))
+    policies = ("expected", "best", "worst")
+    return rr.evaluate(frame, metrics="ndcg@3, ap", policies=policies, truncated="no")
+
+
+def test_versions_are_sorted_by_their_numbers_and_steps_are_those_of_compare() -> None:
+    scores = made()
+    steps = history(scores, r"(?P<model>\w+)-v(?P<version>\d+)")
+    order = [("other", "1"), ("run", "2"), ("run", "9"), ("run", "10")]
+    for (metric, cutoff), part in steps.group_by("metric", "cutoff", maintain_order=True):
+        assert part.select("series", "version").rows() == order
+        p = []
+        for before, after, row in (("run-v2", "run-v9", 2), ("run-v9", "run-v10", 3)):
+            pair = rr.compare(scores.filter(pl.col("model").is_in([before, after])))
+            truth = pair.filter(
+                pl.col("cutoff").eq_missing(cutoff), metric=metric, policy="expected"
+            )
+            sign = 1 if truth["model_a"].item() == after else -1
+            assert part["difference"][row] == pytest.approx(sign * truth["difference"].item())
+            assert part["p_tie"][row] == truth["p_tie"].item()
+            p.append(truth["permutation_p"].item())
+        holm = [min(1.0, 2 * min(p)), min(1.0, max(2 * min(p), max(p)))]
+        shown = sorted(part["step_p"].drop_nulls())
+        assert shown == pytest.approx(sorted(holm))
+        assert part["difference"].null_count() == 2  # the first version of either model
+
+
+def test_means_are_those_of_the_summary() -> None:
+    scores = made()
+    steps = history(scores, r"(?P<date>.+)")
+    summary = rr.summarise(scores).filter(policy="expected")
+    keys = ["model", "metric", "cutoff"]
+    both = steps.join(summary, on=keys, nulls_equal=True)
+    assert both.height == steps.height == summary.height
+    for name in ("value", "tie_std", "ci_low", "ci_high", "queries"):
+        assert both[name].to_list() == both[f"{name}_right"].to_list()
+
+
+def test_only_a_step_beyond_ties_and_queries_is_marked() -> None:
+    lists = {"query": list("abcdefghij") * 2, "item": ["x"] * 10 + ["y"] * 10}
+    relevant = [1] * 10 + [0] * 10
+    runs = {"v1": [2] * 10 + [1] * 10, "v2": [1] * 20, "v3": [1] * 10 + [2] * 10}
+    frame = pl.concat(
+        pl.DataFrame({**lists, "relevance": relevant, "distance": distance, "model": [name] * 20})
+        for name, distance in runs.items()
+    )
+    policies = ("expected", "best", "worst")
+    scores = rr.evaluate(frame, metrics="rr@2", truncated="no", policies=policies)
+    steps = history(scores, "(?P<version>v.)")
+    assert steps["marked"].to_list() == [None, True, True]
+    assert history(scores, "(?P<version>v.)", alpha=0.0001)["marked"].to_list() == [
+        None,
+        False,
+        False,
+    ]
+    level = history(scores.filter(pl.col("model") != "v3"), "(?P<version>v.)", tie_risk=0.0)
+    assert level["p_tie"].to_list() == [None, 0.0]  # v1 is never ahead
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("v(?P<version>", "is no regular expression"),
+        (r"v\d+", "has no group"),
+        (r"run-v(?P<version>\d+)", "does not fit model 'other-v1'"),
+        (r"(?P<version>v)", "are both version 'v'"),
+    ],
+)
+def test_a_pattern_that_cannot_be_used_is_refused(pattern: str, said: str) -> None:
+    with pytest.raises(rr.ParameterError, match=f"^pattern: .*{said}"):
+        history(made(), pattern)
+
+
+def test_one_version_has_no_step() -> None:
+    steps = history(made(["v1"]), "(?P<version>.+)")
+    assert steps["difference"].null_count() == steps.height == 2
