@@ -63,7 +63,8 @@ reversals
   model_a model_b metric cutoff
   source | text | Source | what could turn the lead of model_a round
   varied | text | Varied | what was varied, with the rest as it is
-  reversal | chance | Turned round | chance or share of a reversal; empty: not known
+  reversal | chance | Turned round | chance that random tie order reverses the lead; share of samples of the queries
+      drawn with replacement, as if normal, or of the other judges, that reverse it; empty: not known
   verdict | | | whether the lead can be trusted as far as this source goes
   advice | text | To vary it | what to pass where the data do not vary it
 

@@ -18,7 +18,7 @@ from retrieval_report.writing.numbers import share
 Row = dict[str, Any]
 TITLE = "What could turn it around"
 SHOWN = "source varied reversal verdict"
-SIGNIFICANT, NOT_VARIED = "significant", "not varied"
+SIGNIFICANT, NOT_VARIED, OWN = "significant", "not varied", "judged by its own labels"
 
 
 def reversals(study: Any) -> pl.DataFrame:
@@ -63,23 +63,24 @@ def _queries(study: Any, pair: Row) -> Row:
         found["reversal"] = resampled_reversal(difference)
     if verdicts.is_significant(pair["family_p"]):
         found["verdict"] = SIGNIFICANT
-    return {**found, "varied": f"the {both.height} queries, drawn with replacement"}
+    return {**found, "varied": f"the {both.height} queries, drawn anew"}
 
 
 def _judge(study: Any, pair: Row) -> Row:
     """The other judges: the share that orders the two the other way; one that has them level counts
-    half.
+    half. No lead can be trusted whose judge is one of the two.
     """
     if len(study.judgements) < 2:
         return _not_varied("judge", "judgements={'human': …}")
     two = study.under("expected").models(pair["model_a"], pair["model_b"])
     agree, judges = two.judge_pairs.select("agree", "judges").row(0)
     reversal = None if agree is None else 1 - agree
+    own = two.judges.filter(pl.col("own"), judge=study.judge).height
     return {
         "source": "judge",
         "varied": "1 other judge" if judges == 1 else f"{judges} other judges",
         "reversal": reversal,
-        "verdict": depends("the judge", reversal),
+        "verdict": OWN if own else depends("the judge", reversal),
     }
 
 
@@ -135,10 +136,16 @@ def reversals_html(frame: pl.DataFrame) -> str:
 
 
 def judges_sentence(frame: pl.DataFrame) -> str:
-    """Say that other judges turn the lead round more surely than tie order does, if they do."""
-    known = dict(frame.select("source", "reversal").iter_rows()) if frame.width else {}
-    against, ties = known.get("judge"), known.get("tie order") or 0.0
-    if against is None or against <= max(ties, TIE_RISK * (1 + TOLERANCE)):
+    """Say that one of the two is the judge itself, and that other judges turn the lead round more
+    surely than tie order does, if that is so.
+    """
+    known = {row["source"]: row for row in frame.iter_rows(named=True)}
+    if not known:
         return ""
-    judges = frame.filter(source="judge")["varied"][0]
-    return f"Of {judges}, {share(against)} order these two the other way."
+    judge, ties = known["judge"], known["tie order"]["reversal"] or 0.0
+    own = "One of them is judged by its own labels." if judge["verdict"] == OWN else ""
+    against = judge["reversal"] or 0.0
+    if against <= max(ties, TIE_RISK * (1 + TOLERANCE)):
+        return own
+    said = f"Of {judge['varied']}, {share(against)} order these two the other way."
+    return f"{own} {said}".strip()
