@@ -37,7 +37,7 @@ TABLES = {
     help="The share of the queries that may be answered wrongly, if their nearest item is given "
     "as an answer up to a distance; find this distance.",
 )
-@options("relevant_from", *ROW_RULES, "decimals")
+@options("relevant_from", *ROW_RULES[1:], "decimals")
 @output_options(
     "thresholds.csv, threshold_areas.csv, calibration.csv and, with --risk, abstention.csv"
 )

@@ -184,11 +184,11 @@ similarity: lists.ranking_similarity
 
 thresholds
   model
-  threshold | text number | Threshold | the largest distance, or the least score, that is accepted
-  tp | number | TP | accepted pairs that are relevant
-  fp | number | FP | accepted pairs that are not relevant
-  tn | number | TN | other pairs that are not relevant
-  fn | number | FN | other pairs that are relevant
+  threshold | amount number | Threshold | the largest distance, or the least score, that is accepted
+  tp | amount | TP | accepted pairs that are relevant
+  fp | amount | FP | accepted pairs that are not relevant
+  tn | amount | TN | other pairs that are not relevant
+  fn | amount | FN | other pairs that are relevant
   precision | number | Precision | TP / (TP + FP)
   recall | number | Recall | TP / (TP + FN)
   f1 | number | F1 | 2 TP / (2 TP + FP + FN)
@@ -203,17 +203,17 @@ threshold_areas
   average_precision | number | Average precision | precision times gain of recall, over the thresholds
   ap | number | AP | average precision of the pairs in one list, mean over all orders of equal ones
   tie_std | | | standard deviation of this AP under random tie order
-  relevant_pairs | number | Relevant pairs | pairs that are relevant
-  all_pairs | number | All pairs | pairs of a query and an item
+  relevant_pairs | amount | Relevant pairs | pairs that are relevant
+  all_pairs | amount | All pairs | pairs of a query and an item
 
 calibration
   model
   metric | | | the metric by which the threshold is chosen
   at_least | number | At least | what the metric has to reach; empty: its highest value
-  threshold | text number | Threshold | the threshold chosen; empty: none reaches the number
-  strictest | text number | Strictest | strictest end of its 95% interval under sampling of queries; empty: nothing
+  threshold | amount number | Threshold | the threshold chosen; empty: none reaches the number
+  strictest | amount number | Strictest | strictest end of its 95% interval under sampling of queries; empty: nothing
       is accepted
-  loosest | text number | Loosest | loosest end of that interval
+  loosest | amount number | Loosest | loosest end of that interval
   value | | | the metric at the threshold
   ci_low ci_high
   precision | number | Precision | precision at the threshold
@@ -224,7 +224,7 @@ calibration
 abstention
   model
   risk | number | Risk | share of the queries that may be answered wrongly
-  threshold | text number | Threshold | up to which the nearest item is given as the answer; empty: there is none
+  threshold | amount number | Threshold | up to which the nearest item is given as the answer; empty: there is none
   bound | number | Bound | the risk that is guaranteed there
   answered | share | Answered | share of the queries that are answered, mean over tie orders
   wrong | share | Answered wrongly | share of the queries that are answered wrongly, mean over tie orders

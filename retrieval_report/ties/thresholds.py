@@ -123,7 +123,7 @@ class Thresholds:
             rates = _rates(counts)
             recall, fpr = (np.append(0.0, rates[name]) for name in ("recall", "fpr"))
             tp, fp = counts[0][-1], counts[1][-1]
-            row = {"model": model, "relevant_pairs": tp, "all_pairs": tp + fp}
+            row = {"model": model, "relevant_pairs": tp, "all_pairs": round(tp + fp)}
             row["roc_auc"] = np.trapezoid(recall, fpr)
             row["average_precision"] = np.sum(np.diff(recall) * rates["precision"])
             rows.append(row)

@@ -42,6 +42,8 @@ def test_it_prints_and_writes_what_the_function_returns(given: list[Path], tmp_p
         written = pl.read_csv(tmp_path / f"{name}.csv", schema_overrides=frame.schema)
         assert written.equals(frame)
     assert "strictest" in result.output
+    assert " ".join(result.output.split()).count("nearest-centroid 0.1000 971 ") == 1
+    assert found.areas["all_pairs"].to_list() == [1000.0] * 13
     assert "answered" in result.output
     assert all(model in result.output for model in frames["calibration"]["model"])
 

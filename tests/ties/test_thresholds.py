@@ -234,13 +234,14 @@ def test_the_chosen_threshold_is_the_one_that_the_table_says(
             assert wanted["recall"] == good["recall"].max()
 
 
-def test_intervals_are_those_of_queries_drawn_anew() -> None:
+@pytest.mark.parametrize("resamples", [30, 300])
+def test_intervals_are_those_of_queries_drawn_anew(resamples: int) -> None:
     frame = made(7, queries=15)
-    found = rr.thresholds(frame).calibrate("f1", resamples=300, seed=5).row(0, named=True)
+    found = rr.thresholds(frame).calibrate("f1", resamples=resamples, seed=5).row(0, named=True)
     generator = np.random.default_rng(5)
     parts = [part for _, part in frame.group_by("query", maintain_order=True)]
     thresholds, values = [], []
-    for _ in range(300):
+    for _ in range(resamples):
         drawn = pl.concat([parts[at] for at in generator.integers(15, size=15)])
         best: tuple[float, int] = (-1.0, -1)
         for level in range(5):
