@@ -75,31 +75,25 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
     """
     one = judges.select("judge", *MEAN, "value", "own").with_row_index("measure")
     one = one.with_columns(pl.col("measure").min().over(HERE))
-    pairs = one.join(one, on=["judge", "measure", *HERE], nulls_equal=True, suffix="_b")
+    keys = ["judge", "measure", *HERE]
+    pairs = one.join(one, on=keys, nulls_equal=True, maintain_order="left", suffix="_b")
     pairs = pairs.rename({"model": "model_a", "value": "value_a"}).filter(
         pl.col("model_a") < pl.col("model_b")
     )
     pairs = pairs.with_columns(order=order_of("value_a", "value_b"))
     lead = pairs.filter(judge=headline).select("measure", *PAIR, "value_a", "value_b", lead="order")
-    agree = 0.5 + pl.col("order") * pl.col("lead") / 2
     others = pairs.filter(~pl.col("own") & ~pl.col("own_b") & (pl.col("judge") != headline))
-    place = pl.col("judge").replace_strict(_places(judges), return_dtype=pl.Int64)
-    others = others.join(lead, on=PAIR, nulls_equal=True).sort(place)
-    said = others.group_by(PAIR).agg(
+    others = others.join(lead, on=PAIR, nulls_equal=True, maintain_order="left")
+    alike = pl.col("order") * pl.col("lead")  # 1, 0 or −1
+    said = others.group_by(PAIR, maintain_order=True).agg(
         judges=pl.len(),
-        agree=agree.filter(pl.col("lead") != 0).mean(),
-        against=pl.col("judge").filter(pl.col("order") * pl.col("lead") < 0).str.join(", "),
+        agree=(0.5 + alike / 2).filter(pl.col("lead") != 0).mean(),
+        against=pl.col("judge").filter(alike < 0).str.join(", "),
     )
     rows = lead.join(said, on=PAIR, how="left", nulls_equal=True).sort("measure", *PAIR[:2])
-    rows = rows.with_columns(
-        pl.col("judges").fill_null(0), difference=pl.col("value_a") - pl.col("value_b")
-    )
+    difference = pl.col("value_a") - pl.col("value_b")
+    rows = rows.with_columns(pl.col("judges").fill_null(0), difference=difference)
     return in_contract(rows, schema("judge_pairs"))
-
-
-def _places(judges: pl.DataFrame) -> dict[str, int]:
-    """Return the places of the judges in the order given."""
-    return {name: place for place, name in enumerate(judges["judge"].unique(maintain_order=True))}
 
 
 def judge_agreement(judges: pl.DataFrame, labels: Mapping[str, pl.DataFrame]) -> pl.DataFrame:

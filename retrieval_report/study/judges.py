@@ -53,9 +53,9 @@ class JudgedStudy:
         """What every judge says: the mean and rank of every model, whether the model's scores are
         the judge's own labels, and its median rank under the others; nothing of one judge.
         """
-        if len(self.judgements) < 2:
-            return pl.DataFrame()
         studies = self._by_judge()
+        if len(studies) < 2:
+            return pl.DataFrame()
         own = {name: own_labels(study.judged) for name, study in studies.items()}
         return judge_table({name: study.summary for name, study in studies.items()}, own)
 
@@ -64,20 +64,23 @@ class JudgedStudy:
         """For every pair of models, the share of the other judges that order it as the headline's
         does, and which of them do not; nothing of one judge.
         """
-        several = self.judge is not None and len(self.judgements) > 1
-        return judge_pairs(self.judges, str(self.judge)) if several else pl.DataFrame()
+        judges = self.judges
+        return judge_pairs(judges, str(self.judge)) if judges.width else judges
 
     @answer
     def judge_agreement(self) -> pl.DataFrame:
         """How far every two judges agree on the order of the models (Kendall's τ-b) and on labels
         (Cohen's κ, Krippendorff's α), and all of them in the last row; nothing of one judge.
         """
-        if len(self.judgements) < 2:
-            return pl.DataFrame()
+        judges = self.judges
         labels = {name: study.judged.known for name, study in self._by_judge().items()}
-        return judge_agreement(self.judges, labels)
+        return judge_agreement(judges, labels) if judges.width else judges
 
     def _by_judge(self) -> dict[str, Any]:
-        """Return the study under every judge, without random orders."""
+        """Return the study under every judge, without random orders; nothing without expected
+        scores.
+        """
         studies: dict[str, Any] = {name: self.judged_by(name) for name in self.judgements}
-        return {name: study._undrawn for name, study in studies.items()}
+        return {
+            name: study._undrawn for name, study in studies.items() if "expected" in study.policies
+        }

@@ -22,6 +22,7 @@ class ReportOptions(PageOptions, Questions, ScoringOptions, total=False):
 
     judgements: object
     queries: object
+    judge: str | None
     metrics: Metrics
     cutoffs: Cutoffs
     like: str | None
@@ -34,6 +35,9 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     ----------
     rankings, judgements, queries, metrics, cutoffs
         The same as for :func:`evaluate`; the verdict and the charts are about the first measure.
+        Judgements may be those of several judges by name, as for :class:`Study`.
+    judge
+        Of several judges, the one of the headline; by default the first.
     like
         A system whose definitions and tie order to use, such as "trec_eval"; see
         :func:`evaluate_like`.

@@ -82,6 +82,12 @@ def test_a_single_named_judge_has_no_others() -> None:
     assert study.reversals.filter(source="judge")["verdict"].item() == "not varied"
 
 
+def test_without_expected_scores_judges_say_nothing() -> None:
+    study = made_study().under("naive", "shuffled")
+    for nothing in (study.judges, study.judge_pairs, study.judge_agreement, study.reversals):
+        assert nothing.width == 0
+
+
 def test_bad_names_are_refused() -> None:
     with pytest.raises(
         rr.ParameterError, match=r"judge: 'gtp' is not one of .*; did you mean 'gpt'"
