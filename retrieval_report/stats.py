@@ -6,6 +6,7 @@ helps to choose.
 - no worse than a baseline: :func:`no_worse`, :func:`detectable_effect`, :func:`queries_needed`, and
   :class:`Gate`, which :func:`retrieval_report.gate` returns;
 - segments of the queries: :func:`summarise_by`, :func:`compare_by`, :func:`segment_winners`;
+- versions of a model: :func:`history`;
 - single queries and costs: :func:`deciding_queries`, :func:`cost_table`;
 - thresholds of distance: :class:`Thresholds`, which :func:`retrieval_report.thresholds` returns;
 - the draws behind the policy "shuffled": :func:`evaluate_with_draws`.
