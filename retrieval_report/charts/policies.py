@@ -11,7 +11,6 @@ from retrieval_report.charts.data import models_at, with_labels
 from retrieval_report.charts.layers import (
     RANGES,
     how_to_read,
-    keyed,
     models,
     number_axis,
     row_axis,
@@ -20,9 +19,8 @@ from retrieval_report.charts.layers import (
 from retrieval_report.charts.theme import chart, filled, finish, row_chart
 from retrieval_report.metrics.parsing import Cutoff
 
-NAIVE = "naive order"
 TIPS = "model expected tie_std lowest highest naive shuffled query_se ci_low ci_high queries"
-TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1, "yOffset": -8}
+TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1, "yOffset": -8, "color": VERMILLION}
 
 
 @chart
@@ -67,12 +65,11 @@ def policies(
     wide, where = models_at(summary, metric, cutoff)
     shown = wide.filter(pl.any_horizontal(pl.col("value", "lowest").is_not_null()))
     rows = with_labels(filled(shown, f"no model has a score for {where}").head(most))
-    rows = rows.with_columns(mark=pl.lit(NAIVE), naive_error=pl.col("naive") - pl.col("expected"))
+    rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
-    colour = keyed(alt.Color, rows["mark"], {NAIVE: VERMILLION}, symbolType="square")
     layers = [
         *models(rows, x, TIPS, y=y),
-        span(rows, TICK, x, "naive", tips="model naive expected naive_error", y=y, color=colour),
+        span(rows, TICK, x, "naive", tips="model naive expected naive_error", y=y),
     ]
     text = how_to_read(f"{RANGES}; tick: printed in the naive order", rows)
     drawn = row_chart(layers, rows.height)

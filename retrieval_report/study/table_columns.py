@@ -68,7 +68,7 @@ class Column:
     @property
     def kind(self) -> str:
         """Return the class by which the page's style and script identify the column."""
-        return "number" if self.numeric else KINDS.get(self.name, "")
+        return "n" if self.numeric else KINDS.get(self.name, "")
 
 
 def _joined(frame: str, names: Sequence[str], text: Callable[..., str], title: str = "") -> Column:
@@ -99,7 +99,7 @@ def sort_key(value: float) -> str:
     """Return enough digits to sort by, since the text shown may round neighbours to the same
     value.
     """
-    return f"{value:.9g}"
+    return f"{value:.7g}"
 
 
 def _names_winner(row: Row) -> Cell:

@@ -36,7 +36,7 @@ def test_policies_draw_the_summary() -> None:
     )
     assert dots["expected"].to_list() == at_measure("expected")["value"].to_list()
     ticks = rows_with(
-        charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "mark", "naive", "naive_error"
+        charts.policies(frames(PLAIN)["summary"], **PLACE), "model", "naive", "naive_error"
     )
     assert ticks["naive"].to_list() == at_measure("naive")["value"].to_list()
     assert ticks["naive_error"].to_list() == (ticks["naive"] - dots["expected"]).to_list()

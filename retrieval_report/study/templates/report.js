@@ -30,7 +30,7 @@
       control.type = "button";
       control.append(...header.childNodes);
       header.append(control);
-      const numeric = header.classList.contains("number");
+      const numeric = header.classList.contains("n");
       control.addEventListener("click", () => {
         const before = header.getAttribute("aria-sort");
         // Numbers start with the largest, names with A.
@@ -66,7 +66,7 @@
     };
     words.addEventListener("input", apply);
     if (measure) measure.addEventListener("change", apply);
-    part.querySelector(".tools").hidden = rows.length < 4;
+    part.querySelector(".tools").hidden = rows.length < 12 && !part.querySelector(".measure");
     apply();
   };
 
