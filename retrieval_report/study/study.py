@@ -296,8 +296,10 @@ class Study(JudgedStudy):
             asked = {"metrics": names, "cutoffs": None}
         how = {"cutoffs": asked["cutoffs"], "like": self.like, "average": self.average}
         given = {**self._frames_alone(), "measures": asked["metrics"], **how}
-        judgements = self._data.judgements_of(self._view.queries)
-        given |= {"judgements": judgements, "judge": self.judge}
+        if self.judge is not None:
+            by_judge = {judge: self.judged_by(judge)._given() for judge in self.judgements}
+            judgements = {judge: frames["judgements"] for judge, frames in by_judge.items()}
+            given |= {"judgements": judgements, "judge": self.judge}
         return type(self)(**given, **self.also, **self._options)
 
     @property

@@ -139,17 +139,6 @@ class Data:
             lambda: replace(self, frames=frames, judge=judge, found=Once(MOST_KEPT)),
         )
 
-    def judgements_of(self, queries: Sequence[object] | None) -> Any:
-        """Return what a study takes as judgements: of some queries, by every judge."""
-        parts = self.judges or {"": self.frames["judgements"]}
-        if queries is not None:
-            chosen = pl.col("query").is_in(list(queries))
-            parts = {
-                name: None if frame is None else frame.filter(chosen)
-                for name, frame in parts.items()
-            }
-        return parts if self.judges else parts[""]
-
     def of_queries(self, queries: Sequence[object] | None) -> Named:
         """Return the frames of some queries (None: of all)."""
         if queries is None:

@@ -118,6 +118,20 @@ def test_a_page_opens_on_the_answer_and_a_link_on_its_question(browser: Any, thr
         assert visit.page.locator("#method table").first.is_visible()
 
 
+def test_the_first_screen_holds_verdict_what_could_turn_it_around_and_the_first_model(
+    browser: Any, three: Path
+) -> None:
+    with Visit(browser, three, {"width": 1366, "height": 900}, opened=False) as visit:
+        page = visit.page
+        sources = page.locator("#reversals tbody th").all_inner_texts()
+        assert sources == ["tie order", "queries"]
+        parts = ("#verdict h2", "#reversals", "#table-summary tbody tr >> nth=0")
+        boxes = [page.locator(part).bounding_box() for part in parts]
+        ends = [box["y"] + box["height"] for box in boxes]
+        assert ends == sorted(ends)
+        assert ends[-1] <= 900
+
+
 def test_tables_sort_by_number_and_by_name(browser: Any, three: Path) -> None:
     with Visit(browser, three) as visit:
         header = visit.page.locator("#table-summary thead th", has_text="Expected")
