@@ -33,6 +33,7 @@ RATES: dict[str, Callable[[Floats, Floats, Floats, Floats], Floats]] = {
 METRICS = tuple(name for name in RATES if name != "fpr")  # of which large values are good
 RISING = ("recall", "npv")  # a looser threshold raises them
 MOST_RESAMPLES = 100_000
+MOST_PAIRS = 20_000_000
 ENDS = (0.025, 0.975)  # of the 95% interval
 ROOM = 1e-12  # rates that differ by less are the same
 
@@ -307,7 +308,8 @@ def thresholds(
         - ``average_precision``: the sum of precision times gain of recall over the thresholds, as
           scikit-learn defines it;
         - ``ap``, ``tie_std``: the average precision of the pairs in one list, mean and standard
-          deviation over all orders of those that tie (null with ``k``);
+          deviation over all orders of those that tie (null with ``k``, and for more than 20 million
+          pairs);
         - ``relevant_pairs`` and ``all_pairs``.
 
         Its methods choose: :meth:`~retrieval_report.stats.Thresholds.calibrate` a threshold for a
@@ -390,8 +392,11 @@ def _interval(
 
 
 def _with_ap(areas: pl.DataFrame, ties: pl.DataFrame, order: str) -> pl.DataFrame:
-    """Add the average precision of all pairs of a model in one list, if any is relevant."""
-    ties = ties.filter(pl.col("relevant").sum().over("model") > 0)
+    """Add the average precision of all pairs of a model in one list, if any is relevant and the
+    list is not so long that it would take gigabytes.
+    """
+    size, relevant = (pl.col(name).sum().over("model") for name in ("size", "relevant"))
+    ties = ties.filter(relevant > 0, size <= MOST_PAIRS)
     other = pl.col("size") - pl.col("relevant")
     counts = pl.concat(
         ties.select("model", order, query=pl.lit("all"), relevance=pl.lit(grade), count=count)

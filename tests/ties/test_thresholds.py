@@ -285,6 +285,13 @@ def test_counts_and_scores_say_the_same_as_rankings() -> None:
         assert single.equals(one.calibrate(resamples=20).filter(model="a"))
 
 
+def test_areas_of_more_pairs_than_fit_into_a_list() -> None:
+    counts = {"query": ["p", "p", "q"], "distance": [1, 1, 2], "relevance": [1, 0, 0]}
+    row = rr.thresholds({**counts, "count": [2**40, 2**40, 2**41]}).areas.row(0, named=True)
+    assert (row["roc_auc"], row["average_precision"], row["ap"]) == (5 / 6, 0.5, None)
+    assert row["all_pairs"] == 2.0**42
+
+
 def test_judgements_decide_and_rates_of_nothing_are_null() -> None:
     rankings = {"query": list("pq"), "item": list("ab"), "distance": [1.5, 2.5]}
     found = rr.thresholds(rankings, judgements={"p": {"a": 2}, "q": {"b": 1}}, relevant_from=2)
