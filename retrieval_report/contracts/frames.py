@@ -27,6 +27,7 @@ RANKINGS = FRAMES["rankings"].columns
 COUNTS = FRAMES["counts"].columns
 JUDGEMENTS = FRAMES["judgements"].columns
 QUERIES = FRAMES["query_facts"].columns
+LABELS = FRAMES["labels"].columns
 Rule = tuple[str, pl.Expr, str]
 """A column, what must hold for no row, and the rule in words."""
 _KINDS = {
@@ -127,6 +128,14 @@ def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
         ("n_relevant", number.cast(pl.Int128) > 2**63 - 1, "above 64 bits"),
     ]
     _refuse_all(frame, rules, "queries")
+    return frame
+
+
+def check_labels(frame: pl.DataFrame, what: str = "labels") -> pl.DataFrame:
+    """Check the labels of items against their contract; ``what`` is their name in messages."""
+    frame = _contract(frame, LABELS, what)
+    check_unique(frame, ("item",), what)
+    refuse(frame, _null("label"), "label", "null", what=what)
     return frame
 
 

@@ -30,6 +30,10 @@ query_facts: read_queries codes.count_relevant
   weight? | text weight | Weight | weight of the query, for weighted means
   n_relevant? | count integer | Relevant | relevant items of the query, retrieved or not
 
+labels
+  item
+  label | text label | Label | class of the item
+
 scores: evaluate evaluate_to systems.evaluate_like codes.radius_scores lists.judgement_coverage lists.recall_curve
   model query metric cutoff policy
   value | | | the score; empty if the query was left out
@@ -229,4 +233,36 @@ abstention
   answered | share | Answered | share of the queries that are answered, mean over tie orders
   wrong | share | Answered wrongly | share of the queries that are answered wrongly, mean over tie orders
   queries
+
+knn_chances: knn
+  model query
+  label | text label | Label | true label of the query
+  predicted | text label | Predicted | predicted label; empty: the query has no items
+  chance | chance | Chance | probability that random tie order predicts this label
+
+knn_accuracy
+  model
+  value | | | share of the queries whose label is predicted, mean over all tie orders
+  tie_std
+  lowest | | | the least that some tie order gives
+  highest | | | the most that some tie order gives
+  queries
+
+knn_confusion
+  model
+  label | text label | Label | true label of the queries
+  predicted | text label | Predicted | predicted label; empty: the queries have no items
+  value | | | how many of the queries are predicted to have the label, mean over all tie orders
+  tie_std
+  lowest | | | the least that some tie order gives
+  highest | | | the most that some tie order gives
+
+knn_classes
+  model
+  label | text label | Label | the label that is predicted or missed
+  metric | | | precision, recall or f1
+  value | | | of the predictions of this label, mean over all tie orders
+  tie_std
+  lowest | | | the least that some tie order gives
+  highest | | | the most that some tie order gives
 """

@@ -63,6 +63,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "flips": (rr.flips, (SUMMARY,), {}),
     "gate": (rr.gate, (of_model("a"), of_model("b")), {"measure": "ndcg@2", "margin": 0.1}),
     "summarise": (rr.summarise, (SCORES,), {}),
+    "knn": (rr.knn, (FRAME, {"c": "x", "d": "y"}), {"queries": QUERIES}),
     "tie_hints": (rr.tie_hints, (FRAME,), {}),
     "tie_profile": (rr.tie_profile, (FRAME,), {}),
     "thresholds": (rr.thresholds, (FRAME,), {}),

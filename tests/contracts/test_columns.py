@@ -28,6 +28,7 @@ RANKINGS = {
 }
 JUDGED = {"query": ["p", "q"], "item": ["x", "y"], "relevance": [1, 1]}
 QUERIES = {"query": ["p", "q"], "language": ["en", "de"]}
+LABELS = {"p": "a", "q": "b"}
 WANTED: dict[str, Any] = {"metrics": "precision", "cutoffs": 2}
 
 
@@ -65,6 +66,7 @@ def of_lists(
         "from_labels": rr.from_labels({"a": JUDGED}),
         "read_queries": rr.read_queries(QUERIES).select(pl.exclude("language")),
         "count_ties": counts,
+        "knn": rr.knn(data, dict(zip("xyz", "abb", strict=True)), queries=LABELS).chances,
         "tie_profile": rr.tie_profile(data),
         "tie_hints": rr.tie_hints(data),
         "truncated_lists": rr.truncated_lists(data),
@@ -153,7 +155,7 @@ def test_every_public_function_that_returns_a_frame_is_asked(
                 frames.add(f"{group}.{name}".lstrip("."))
     asked = returned.keys()
     assert frames - asked == set()
-    assert asked - frames == {"evaluate_to", "lists.ranking_similarity"}
+    assert asked - frames == {"evaluate_to", "knn", "lists.ranking_similarity"}
     assert set(FRAME_OF) == asked
 
 

@@ -1,0 +1,477 @@
+"""Classify by the nearest neighbours: the exact chance of every label where distances tie.
+
+Where the k-th item lies inside a tie, a draw of some of its items votes. The numbers of each
+label's items in such a draw follow a multivariate hypergeometric distribution, which is that of
+independent choices, given how many are chosen in all; so the ways in which a label wins are the
+coefficients of a product of polynomials, one for each of its rivals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.checks import check_choice, check_unique, refuse
+from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.frames import (
+    check_counts,
+    check_labels,
+    check_queries,
+    check_rankings,
+    order_column,
+    with_model,
+)
+from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.warning import warn
+from retrieval_report.kernels.lists import Floats
+from retrieval_report.reading.convert import is_column
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.arrays import order_keys
+from retrieval_report.scoring.known_items import of_one_width
+
+LIST = ["model", "query"]
+CELL = ["model", "label", "predicted"]
+VOTES = ("majority", "nearest")
+TIED_VOTES = ("first", "nearest", "random")
+METRICS = ("precision", "recall", "f1")
+BITS = 1000  # numbers of draws up to 2 ** BITS are counted in float64
+NEGLIGIBLE = 1e-30  # a probability that no sum of others would show
+
+
+@dataclass(frozen=True)
+class NearestLabels:
+    """The result of :func:`retrieval_report.knn`, which explains its frames.
+
+    Attributes
+    ----------
+    chances
+        How probable each label is as the prediction for each query.
+    """
+
+    chances: pl.DataFrame
+
+    @cached_property
+    def accuracy(self) -> pl.DataFrame:
+        """Share of the queries whose own label is predicted, one row per model."""
+        found = []
+        for (model,), part in self.chances.partition_by("model", as_dict=True).items():
+            hits = part.filter(pl.col("label") == pl.col("predicted"))["chance"].to_numpy()
+            queries = part["query"].n_unique()
+            spread = np.sqrt(np.sum(hits * (1 - hits)))
+            sums = hits.sum(), spread, np.sum(hits == 1), hits.size
+            found.append((model, *(float(number) / queries for number in sums), queries))
+        wanted = schema("knn_accuracy")
+        return pl.DataFrame(found, schema=wanted, orient="row").sort("model")
+
+    @cached_property
+    def confusion(self) -> pl.DataFrame:
+        """Expected numbers of queries by their own and their predicted label."""
+        chance = pl.col("chance")  # sums of sorted numbers have the same bits every time
+        frame = self.chances.group_by(CELL).agg(
+            value=chance.sort().sum(),
+            tie_std=(chance * (1 - chance)).sort().sum().sqrt(),
+            lowest=(chance == 1).sum(),
+            highest=pl.len(),
+        )
+        return in_contract(frame.sort(CELL), schema("knn_confusion"))
+
+    @cached_property
+    def classes(self) -> pl.DataFrame:
+        """Precision, recall and F1 of every label, three rows per model and label."""
+        cells: dict[tuple[str, object], dict[bool, list[float]]]
+        cells = defaultdict(lambda: {True: [], False: []})
+        for model, label, predicted, chances in (
+            self.chances.group_by(CELL).agg(pl.col("chance").sort()).sort(CELL).iter_rows()
+        ):
+            cells[model, predicted][label == predicted] += chances
+        queries = self.chances.select(*LIST, "label").unique()
+        own = {row[:2]: row[2] for row in queries.group_by("model", "label").len().iter_rows()}
+        labels = pl.concat([self.chances["label"], self.chances["predicted"]])
+        found = [
+            (model, label, *row)
+            for model in self.chances["model"].unique().sort()
+            for label in labels.drop_nulls().unique().sort()
+            for row in _class_rows(cells[model, label], own.get((model, label), 0))
+        ]
+        wanted = schema("knn_classes") | {"label": labels.dtype}
+        return pl.DataFrame(found, schema=wanted, orient="row")
+
+
+def knn(
+    rankings: object,
+    labels: object = None,
+    *,
+    queries: object,
+    k: int = 1,
+    vote: str = "majority",
+    tied_votes: str = "first",
+) -> NearestLabels:
+    """Predict the label of every query from its k nearest items, exactly under ties.
+
+    Items at one distance have no order of their own. Where such a tie holds the k-th item, all
+    choices of its items for the ranks up to k are equally probable, and so are all orders inside
+    ties: a query then has no single prediction, but a chance for each label.
+
+    Parameters
+    ----------
+    rankings
+        A rankings frame, as for :func:`evaluate`; relevance is ignored. Or a counts frame with the
+        column ``label`` instead of relevance: ``model``, ``query``, ``distance``, ``label``,
+        ``count``. Lists are taken for all there is, so search deeper than the tie of the k-th item.
+    labels
+        The label of every item: a dictionary, or a frame of ``item`` and ``label``. Labels are text
+        or whole numbers. None for counts.
+    queries
+        The true label of every query: a dictionary, or a frame of ``query`` and ``label``.
+    k
+        Number of items that vote; all vote in a shorter list.
+    vote
+        "majority", or "nearest": the first item alone decides, whatever ``k`` is.
+    tied_votes
+        Which of the labels with the most votes wins: "first" in sorted order, as in scikit-learn's
+        KNeighborsClassifier; "nearest", that of the nearest item, as in TF Similarity's
+        MatchMajorityVote; or one at "random".
+
+    Returns
+    -------
+    NearestLabels
+        A record of four frames, of which the last three are computed when asked for. ``chances``
+        has a row for every prediction that some order gives:
+
+        - ``model``, ``query``;
+        - ``label``: the true label of the query;
+        - ``predicted``: a label, or null for a query without items;
+        - ``chance``: the probability that it is predicted.
+
+        In the other frames ``value`` is the exact mean over all orders, ``tie_std`` its standard
+        deviation, ``lowest`` and ``highest`` its extremes. Orders of different queries are
+        independent.
+
+        - ``accuracy``: for every ``model`` the share of the ``queries`` whose label is predicted;
+        - ``confusion``: the number of queries by ``model``, ``label`` and ``predicted``, where
+          some order gives any;
+        - ``classes``: by ``model``, ``label`` and ``metric`` the precision TP / (TP + FP), recall
+          TP / (TP + FN) and F1 = 2 TP / (2 TP + FP + FN) of the label, where TP of its queries and
+          FP others are predicted to have it; 0 where the divisor is. TP and FP are sums of
+          independent trials, of whose distributions precision and F1 are exact means.
+
+    Raises
+    ------
+    RetrievalReportError
+        A ValueError; among others for items or queries without a label.
+
+    Warns
+    -----
+    RetrievalReportWarning
+        A list ends, before it holds all items that have labels, inside a tie that votes.
+
+    Examples
+    --------
+    "b" or "c" votes beside "a": two dogs, or a dog and a cat, of which "cat" is the first word.
+
+    >>> rankings = {"query": ["q"] * 4, "item": list("abcd"), "distance": [1, 2, 2, 9]}
+    >>> labels = {"a": "dog", "b": "dog", "c": "cat", "d": "cat"}
+    >>> found = knn(rankings, labels, queries={"q": "dog"}, k=2)
+    >>> found.chances.select("label", "predicted", "chance").rows()
+    [('dog', 'cat', 0.5), ('dog', 'dog', 0.5)]
+    >>> found.accuracy.select("value", "tie_std", "lowest", "highest").rows()
+    [(0.5, 0.5, 0.0, 1.0)]
+    """
+    k = check_whole("k", k, 1)
+    check_choice("vote", vote, VOTES)
+    check_choice("tied_votes", tied_votes, TIED_VOTES)
+    truth = _truth(queries)
+    frame = to_polars(rankings, "rankings")
+    if "count" in frame.columns:  # among rankings, a column "label" would mean the relevance
+        rows, collection = _counted(to_polars(rankings, "counts"), labels), 0
+    else:
+        rows, collection = _labelled(frame, labels)
+    for column in ("query", "label"):
+        rows, truth = of_one_width(rows, truth, column, "queries")
+    rows = rows.join(
+        truth.select("query", own="label"), on="query", how="left", maintain_order="left"
+    )
+    hint = "; queries= has to name the label of each"
+    refuse(rows, pl.col("own").is_null(), "query", "rows of queries without a label", hint)
+    ties = _ties(rows)
+    k = 1 if vote == "nearest" else min(k, int(ties["count"].sum()))
+    _warn_cut(ties, k, collection)
+    predicted = _predicted(ties, k, tied_votes)
+    lists = rows.select("model").unique().join(truth, how="cross")
+    chances = lists.join(predicted, on=LIST, how="left").sort(*LIST, "predicted")
+    chances = chances.with_columns(pl.col("chance").fill_null(1.0))
+    return NearestLabels(in_contract(chances, schema("knn_chances")))
+
+
+def _truth(queries: object) -> pl.DataFrame:
+    """Return queries and their labels."""
+    truth = check_queries(to_polars(_columns(queries, "query"), "queries"))
+    if "label" not in truth.columns:
+        raise ColumnError("queries: no column 'label', which says what is to be predicted")
+    return truth.select("query", _plain(truth["label"]))
+
+
+def _columns(given: object, key: str) -> object:
+    """Return a dictionary of labels as columns, and anything else as it is."""
+    if isinstance(given, Mapping) and not any(map(is_column, given.values())):
+        return {key: list(given), "label": list(given.values())}
+    return given
+
+
+def _plain(labels: pl.Series) -> pl.Series:
+    """Return labels as text, unless they are whole numbers."""
+    return labels if labels.dtype.is_integer() else labels.cast(pl.String)
+
+
+def _counted(frame: pl.DataFrame, labels: object) -> pl.DataFrame:
+    """Return checked counts of labels."""
+    if labels is not None:
+        raise ParameterError("labels: given together with counts, which have a column 'label'")
+    if "label" not in frame.columns:
+        raise ColumnError(
+            "counts: no column 'label'; to count the items of each label, join rankings and labels "
+            "and group them by model, query, distance and label"
+        )
+    named = check_labels(frame.select("label").with_row_index("item"), "counts")
+    rows = check_counts(frame.with_columns(relevance=pl.lit(0)))
+    return with_model(rows.with_columns(_plain(named["label"])))
+
+
+def _labelled(frame: pl.DataFrame, labels: object) -> tuple[pl.DataFrame, int]:
+    """Return checked rankings with the labels of their items, and how many items have labels."""
+    if labels is None:
+        raise ParameterError("labels: none given; a dictionary or frame names those of all items")
+    named = check_labels(to_polars(_columns(labels, "item"), "labels"), "labels")
+    rows = with_model(check_rankings(frame, relevance=False, null_distance=True))
+    if "mask" in rows.columns:
+        rows = rows.filter(pl.col("mask").cast(pl.Boolean))
+    check_unique(rows, [*LIST, "item"], "rankings")
+    rows, named = of_one_width(rows, named.with_columns(_plain(named["label"])), "item", "labels")
+    rows = rows.join(named, on="item", how="left", maintain_order="left")
+    hint = "; labels= has to name the label of each"
+    refuse(rows, pl.col("label").is_null(), "item", "rows of items without a label", hint)
+    return rows.with_columns(count=pl.lit(1, pl.Int64)), named.height
+
+
+def _ties(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the items of each label in each tie, with what lies before the tie and its size."""
+    order = order_column(rows)
+    rows = rows.filter(pl.col(order).is_not_null())
+    keys = pl.Series("key", order_keys(rows[order], falling=order == "score"))
+    tie = [*LIST, "key"]
+    cells = rows.with_columns(keys).group_by(*tie, "label").agg(pl.col("count").sum())
+    cells = cells.sort(*tie, "label")
+    before = pl.col("count").cum_sum().over(LIST) - pl.col("count")
+    return cells.with_columns(before=before, size=pl.col("count").sum().over(tie)).with_columns(
+        before=pl.col("before").min().over(tie), labels=pl.len().over(tie)
+    )
+
+
+def _warn_cut(ties: pl.DataFrame, k: int, collection: int) -> None:
+    """Warn if a list that may go on ends in a tie of which some items vote."""
+    ends = ties.group_by(LIST).agg(pl.col("before").max(), pl.col("count").sum()).sort(LIST)
+    # A query that is itself an item is often left out.
+    cut = ends.filter(pl.col("before") < k, pl.col("count") < collection - 1)
+    if cut.height:
+        model, query = cut.row(0)[:2]
+        warn(
+            f"rankings: {cut.height} lists, first that of query {query!r} and model {model!r}, end "
+            f"in the tie of the k-th item (k={k}) and hold fewer than the {collection} items that "
+            "have labels; others may tie with it and have no vote here: search deeper"
+        )
+
+
+def _predicted(ties: pl.DataFrame, k: int, tied_votes: str) -> pl.DataFrame:
+    """Return the chances of the labels that may win, one row per list and label."""
+    votes = _contenders(ties.filter(pl.col("before") < k), k)
+    ranks = {
+        "first": pl.col("label").rank("dense").over(LIST),
+        "nearest": pl.col("before").rank("dense").over(LIST),
+        "random": pl.lit(0),
+    }
+    weight = pl.col("weight") if tied_votes == "nearest" else pl.lit(1)
+    parts = [pl.col("inside") - pl.col("inside").min().over(LIST), pl.col("open")]
+    parts += [ranks[tied_votes].cast(pl.Int64).alias("rank"), weight.alias("weight")]
+    lists = (
+        votes.select(*LIST, pl.col("label").alias("predicted"), "slots", "others", *parts)
+        .group_by(*LIST, "slots", "others")
+        .agg(pl.all().sort_by("predicted"))
+    )
+    known: dict[tuple[object, ...], list[float]] = {}
+    chances = []
+    for *numbers, inside, items, rank, weights in lists.select(
+        "slots", "others", "inside", "open", "rank", "weight"
+    ).iter_rows():
+        key = (*numbers, *map(tuple, (inside, items, rank, weights)))
+        if key not in known:
+            known[key] = _chances(Vote(*key))
+        chances.append(known[key])
+    column = pl.Series("chance", chances, dtype=pl.List(pl.Float64))
+    found = lists.select(*LIST, "predicted", column).explode("predicted", "chance")
+    certain = pl.len().over(LIST) == 1  # whatever the sum of the chances of its draws is rounded to
+    return found.filter(pl.col("chance") > 0).with_columns(
+        pl.when(certain).then(1.0).otherwise("chance").alias("chance")
+    )
+
+
+def _contenders(ties: pl.DataFrame, k: int) -> pl.DataFrame:
+    """Return the labels that may have the most votes, with those that they have in any case.
+
+    ``open`` of their items lie in a tie of several labels, of which only ``slots`` items vote;
+    ``others`` of its items have labels that cannot win. ``before`` is the beginning of the first
+    tie that holds the label, ``weight`` the number of its items there.
+    """
+    slots = k - pl.col("before")
+    mixed = (pl.col("size") > slots) & (pl.col("labels") > 1)
+    count = pl.col("count")
+    split = ties.with_columns(
+        inside=pl.when(mixed).then(0).otherwise(pl.min_horizontal(count, slots)),
+        open=pl.when(mixed).then(count).otherwise(0),
+        slots=pl.when(mixed).then(slots).otherwise(0),
+        weight=pl.when(mixed).then(1).otherwise(count),
+    )
+    votes = split.group_by(*LIST, "label").agg(
+        pl.col("inside", "open").sum(),
+        pl.col("before").min(),
+        pl.col("weight").sort_by("before").first(),
+        pl.col("slots").max(),
+    )
+    most = pl.col("inside") + pl.min_horizontal("open", pl.col("slots").max().over(LIST))
+    wins = most >= pl.col("inside").max().over(LIST)
+    return votes.with_columns(
+        pl.col("slots").max().over(LIST),
+        others=pl.col("open").filter(~wins).sum().over(LIST),
+        wins=wins,
+    ).filter("wins")
+
+
+class Vote(NamedTuple):
+    """What decides the chances of some labels in one list; a number per label in each tuple."""
+
+    slots: int  # items of the last tie that vote
+    others: int  # its items of labels that cannot win
+    inside: tuple[int, ...]  # votes in any case
+    open: tuple[int, ...]  # items of the last tie
+    rank: tuple[int, ...]  # of labels with equally many votes, that of the least rank wins
+    weight: tuple[int, ...]  # of those of one rank, each in this proportion
+
+
+def _chances(vote: Vote) -> list[float]:
+    """Return the chance of each label.
+
+    >>> _chances(Vote(1, 0, (1, 0), (1, 2), (0, 0), (1, 1)))
+    [0.6666666666666666, 0.3333333333333333]
+    """
+    if len(vote.inside) == 1:
+        return [1.0]
+    total = sum(vote.open) + vote.others
+    large = vote.slots * math.log2(total + 1) > BITS
+    share = vote.slots / total if large else None
+    *ways, others, every = (
+        _ways(items, vote.slots, share) for items in (*vote.open, vote.others, total)
+    )
+    chances = []
+    for label, own in enumerate(ways):
+        sums = 0.0
+        for taken in range(min(vote.slots, vote.open[label]) + 1):
+            for lost, draws in _draws(vote, ways, label, taken).items():
+                rest = draws @ others[vote.slots - taken :: -1]
+                sums += own[taken] * rest * vote.weight[label] / (vote.weight[label] + lost)
+        chances.append(float(sums / every[-1]))
+    return chances
+
+
+def _draws(vote: Vote, ways: Sequence[Floats], label: int, taken: int) -> dict[int, Floats]:
+    """Return the ways in which the rivals leave the victory to a label of which some items are
+    drawn, by the number of their items drawn, for each weight of rivals with as many votes.
+    """
+    size, votes = vote.slots - taken + 1, vote.inside[label] + taken
+    found = {0: np.eye(1, size)[0]}
+    for rival, drawn in enumerate(ways):
+        if rival == label:
+            continue
+        gap = votes - vote.inside[rival]  # draws that give it as many votes
+        if gap < 0:
+            return {}
+        even = gap < size and drawn[gap] > 0 and vote.rank[rival] == vote.rank[label]
+        allowed = drawn[: min(gap + (vote.rank[rival] > vote.rank[label]), size)]
+        after: dict[int, Floats] = {}
+        for lost, draws in found.items():
+            if allowed.size:
+                after[lost] = after.get(lost, 0.0) + np.convolve(draws, allowed)[:size]
+            if even:
+                product = np.concatenate([np.zeros(gap), draws[: size - gap] * drawn[gap]])
+                heavier = lost + vote.weight[rival]
+                after[heavier] = after.get(heavier, 0.0) + product
+        found = after
+    return found
+
+
+def _ways(items: int, most: int, share: float | None) -> Floats:
+    """Return the number of ways to draw 0 to ``most`` of the items; or with a share, the
+    probabilities to draw them when each is drawn with this probability, which stand in the same
+    proportions for a given number of draws in all.
+
+    >>> _ways(4, 5, None).tolist()
+    [1.0, 4.0, 6.0, 4.0, 1.0, 0.0]
+    """
+    if share is None:
+        return np.array([float(math.comb(items, drawn)) for drawn in range(most + 1)])
+    drawn = np.arange(min(items, most))
+    odds = (items - drawn) / (drawn + 1) * share / (1 - share)
+    logs = items * math.log1p(-share) + np.cumsum(np.log(odds))
+    ways = np.zeros(most + 1)
+    ways[: drawn.size + 1] = np.exp([items * math.log1p(-share), *logs])
+    return ways
+
+
+def _class_rows(
+    cells: Mapping[bool, list[float]], own: int
+) -> list[tuple[str, float, float, float, float]]:
+    """Return value, deviation and extremes of the metrics of a label with ``own`` queries; the cells
+    hold the chances that the label is predicted for its own queries, and for others.
+    """
+    (hits, hit), (wrong, miss) = (_sum_distribution(cells[flag]) for flag in (True, False))
+    probability = np.outer(hit, miss)
+    most = {flag: len(chances) for flag, chances in cells.items()}
+    least = {flag: chances.count(1.0) for flag, chances in cells.items()}
+    grids = _rates(hits[:, None], wrong, own)
+    lows = _rates(np.array(least[True]), np.array(most[False]), own)
+    highs = _rates(np.array(most[True]), np.array(least[False]), own)
+    found = []
+    for metric, values, low, high in zip(METRICS, grids, lows, highs, strict=True):
+        mean = np.clip(np.sum(probability * values), low, high)
+        std = np.sqrt(np.sum(probability * (values - mean) ** 2))
+        found.append((metric, float(mean), float(std), float(low), float(high)))
+    return found
+
+
+def _rates(hits: Floats, wrong: Floats, own: int) -> tuple[Floats, Floats, Floats]:
+    """Return precision, recall and F1."""
+    named = hits + wrong
+    divisors = np.maximum(named, 1), np.maximum(own, 1), np.maximum(named + own, 1)
+    return hits / divisors[0], hits / divisors[1], 2 * hits / divisors[2]
+
+
+def _sum_distribution(chances: Sequence[float]) -> tuple[Floats, Floats]:
+    """Return how many of some independent events may happen, and the probability of each number.
+
+    >>> _sum_distribution([1.0, 0.5, 0.5])
+    (array([1, 2, 3]), array([0.25, 0.5 , 0.25]))
+    """
+    parts = [np.array([1 - chance, chance]) for chance in chances if chance < 1] or [np.ones(1)]
+    while len(parts) > 1:
+        pairs = zip_longest(parts[::2], parts[1::2], fillvalue=np.ones(1))
+        parts = [np.convolve(one, other) for one, other in pairs]
+    there = np.flatnonzero(parts[0] > NEGLIGIBLE)
+    numbers = np.arange(there[0], there[-1] + 1)
+    return chances.count(1.0) + numbers, parts[0][numbers]

@@ -1,0 +1,387 @@
+"""Votes of nearest neighbours, against all orders of ties one by one, and scikit-learn."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import comb, prod, sqrt
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import retrieval_report as rr
+from retrieval_report.contracts.registry import schema
+from retrieval_report.ties.nearest_labels import (
+    METRICS,
+    TIED_VOTES,
+    Vote,
+    _chances,
+    _sum_distribution,
+)
+
+Row = tuple[int, str]  # distance and label of an item
+
+
+def orders(rows: list[Row]) -> Iterator[list[Row]]:
+    """All orders of a list that differ inside ties only."""
+    ties = [
+        list(itertools.permutations(tie))
+        for _, tie in itertools.groupby(sorted(rows), lambda row: row[0])
+    ]
+    for parts in itertools.product(*ties):
+        yield list(itertools.chain(*parts))
+
+
+def chances(rows: list[Row], k: int, tied_votes: str) -> dict[str, Fraction]:
+    """The share of the orders in which each label wins."""
+    won: Counter[str] = Counter()
+    number = 0
+    for order in orders(rows):
+        number += 1
+        nearest = [label for _, label in order[:k]]
+        votes = Counter(nearest)
+        most = [label for label, count in votes.items() if count == max(votes.values())]
+        if tied_votes == "random":
+            for label in most:
+                won[label] += Fraction(1, len(most))  # type: ignore[assignment]
+        else:
+            won[min(most) if tied_votes == "first" else min(most, key=nearest.index)] += 1
+    return {label: Fraction(count) / number for label, count in won.items()}
+
+
+def frame_of(lists: dict[str, list[Row]]) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Rankings, and the labels of the items."""
+    rows = [
+        (query, f"{query}{number}", distance, label)
+        for query, items in lists.items()
+        for number, (distance, label) in enumerate(items)
+    ]
+    names = {"query": pl.String, "item": pl.String, "distance": pl.Int64, "label": pl.String}
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    return frame.drop("label"), dict(frame.select("item", "label").iter_rows())
+
+
+def knn(lists: dict[str, list[Row]], truth: dict[str, str], **options: Any) -> Any:
+    """Votes of lists that hold all there is to find."""
+    rankings, labels = frame_of(lists)
+    counts = (
+        rankings.with_columns(label=pl.col("item").replace_strict(labels, return_dtype=pl.String))
+        .group_by("query", "distance", "label")
+        .len("count")
+    )
+    found = rr.knn(counts, queries=truth, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("retrieval_report.ties.nearest_labels._warn_cut", lambda *_: None)
+        of_rows = rr.knn(
+            rankings.sample(fraction=1, shuffle=True, seed=1), labels, queries=truth, **options
+        )
+    for name in ("chances", "accuracy", "confusion", "classes"):
+        assert getattr(found, name).equals(getattr(of_rows, name))
+    return found
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("abcd")), min_size=1, max_size=6)
+
+
+@settings(max_examples=120)
+@given(rows=ROWS, k=st.integers(1, 9), tied_votes=st.sampled_from(TIED_VOTES))
+def test_chances_are_the_shares_of_all_orders(rows: list[Row], k: int, tied_votes: str) -> None:
+    found = knn({"q": rows}, {"q": "a"}, k=k, tied_votes=tied_votes).chances
+    wanted = chances(rows, k, tied_votes)
+    assert found["predicted"].to_list() == sorted(wanted)
+    exact = [float(wanted[label]) for label in sorted(wanted)]
+    assert found["chance"].to_list() == pytest.approx(exact, rel=1e-14, abs=0)
+
+
+NOTHING = "nothing"  # a label of no item
+Name = tuple[str, ...]
+
+
+def rates(own: list[str], predicted: list[str], names: list[str]) -> dict[Name, Fraction]:
+    """What is to be known of one prediction per query, by its definition."""
+    pairs = Counter(zip(own, predicted, strict=True))
+    right = sum(pairs[name, name] for name in names)
+    found: dict[Name, Fraction] = {("accuracy",): Fraction(right, len(own))}
+    for name in names:
+        hits, size, named = pairs[name, name], own.count(name), predicted.count(name)
+        found[name, "precision"] = Fraction(hits, named or 1)
+        found[name, "recall"] = Fraction(hits, size or 1)
+        found[name, "f1"] = Fraction(2 * hits, size + named or 1)
+    for pair in itertools.product(names, [*names, NOTHING]):
+        found["confusion", *pair] = Fraction(pairs[pair])
+    return found
+
+
+@settings(max_examples=40)
+@given(
+    lists=st.lists(
+        st.lists(st.tuples(st.integers(0, 1), st.sampled_from("abc")), max_size=5),
+        min_size=1,
+        max_size=4,
+    ),
+    truth=st.lists(st.sampled_from("abc"), min_size=4, max_size=4),
+    k=st.integers(1, 4),
+    tied_votes=st.sampled_from(TIED_VOTES),
+)
+def test_the_frames_are_means_and_extremes_over_the_orders_of_all_lists(
+    lists: list[list[Row]], truth: list[str], k: int, tied_votes: str
+) -> None:
+    assume(any(lists))
+    own = dict(zip("pqrs"[: len(lists)], truth, strict=False))
+    by_query = dict(zip(own, lists, strict=True))
+    found = knn(by_query, own, k=k, tied_votes=tied_votes)
+    each = [
+        list(chances(rows, k, tied_votes).items()) if rows else [(NOTHING, Fraction(1))]
+        for rows in lists
+    ]
+    names = sorted({*own.values(), *(label for part in each for label, _ in part)} - {NOTHING})
+    outcomes: dict[Name, list[tuple[Fraction, Fraction]]] = defaultdict(list)
+    for choice in itertools.product(*each):
+        chance = prod(one for _, one in choice)
+        for name, rate in rates(list(own.values()), [label for label, _ in choice], names).items():
+            outcomes[name].append((Fraction(chance), rate))
+
+    def agrees(name: Name, row: Sequence[float]) -> bool:
+        mean = sum(chance * rate for chance, rate in outcomes[name])
+        variance = sum(chance * (rate - mean) ** 2 for chance, rate in outcomes[name])
+        values = [rate for _, rate in outcomes[name]]
+        assert row[1] == pytest.approx(sqrt(variance), abs=1e-7)
+        exact = [float(number) for number in (mean, min(values), max(values))]
+        return [row[0], *row[2:]] == pytest.approx(exact, rel=1e-13, abs=1e-13)
+
+    numbers = ("value", "tie_std", "lowest", "highest")
+    assert agrees(("accuracy",), found.accuracy.select(*numbers).row(0))
+    assert found.accuracy["queries"].item() == len(own)
+    of_classes = found.classes.select("label", "metric", *numbers).rows()
+    assert [row[:2] for row in of_classes] == list(itertools.product(names, METRICS))
+    assert all(agrees(row[:2], row[2:]) for row in of_classes)
+    cells = found.confusion.fill_null(NOTHING).select("label", "predicted", *numbers).rows()
+    assert {row[:2] for row in cells} == {
+        (one, other)
+        for one, other in itertools.product(own.values(), [*names, NOTHING])
+        if any(rate for _, rate in outcomes["confusion", one, other])
+    }
+    assert all(agrees(("confusion", *row[:2]), row[2:]) for row in cells)
+
+
+def test_large_ties_are_drawn_exactly() -> None:
+    """Two labels: the first wins with half of the draws or more."""
+    for red, blue, k in ((600, 500, 400), (900, 100, 990), (30, 20, 7), (10**12, 10**12, 80)):
+        draws = [comb(red, x) * comb(blue, k - x) for x in range(k + 1)]
+        wanted = Fraction(sum(draws[(k + 1) // 2 :]), sum(draws))
+        found = _chances(Vote(k, 0, (0, 0), (red, blue), (0, 1), (1, 1)))
+        assert found == pytest.approx([float(wanted), float(1 - wanted)], rel=1e-9, abs=1e-300)
+    counts = {"query": ["q"] * 3, "distance": [1] * 3, "label": list("abc"), "count": [10**9] * 3}
+    many = rr.knn(counts, queries={"q": "a"}, k=50, tied_votes="random").chances["chance"]
+    assert many.to_list() == pytest.approx([1 / 3] * 3, rel=1e-9)
+
+
+def test_the_distribution_of_a_sum_of_trials() -> None:
+    numbers, probabilities = _sum_distribution([0.3] * 2000 + [1.0] * 5)
+    exact = {
+        x: float(comb(2000, x) * Fraction(3, 10) ** x * Fraction(7, 10) ** (2000 - x))
+        for x in (580, 600, 630)
+    }
+    assert numbers[0] > 5
+    assert {x: probabilities[x + 5 - numbers[0]] for x in exact} == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.fixture(scope="module")
+def digits() -> dict[str, Any]:
+    """Half of scikit-learn's digits as items, and some others as queries."""
+    data = pytest.importorskip("sklearn.datasets").load_digits()
+    return {
+        "items": data.data[:900],
+        "labels": data.target[:900],
+        "asked": data.data[900:1100],
+        "own": data.target[900:1100],
+    }
+
+
+def search(digits: dict[str, Any], items: Any, asked: Any) -> pl.DataFrame:
+    distances = ((asked[:, None] - items[None]) ** 2).sum(axis=2)
+    queries, columns = distances.shape
+    return pl.DataFrame(
+        {
+            "query": np.repeat(np.arange(queries), columns),
+            "item": np.tile(np.arange(columns), queries),
+            "distance": distances.ravel(),
+        }
+    )
+
+
+@pytest.mark.parametrize("k", [1, 4, 15])
+def test_without_ties_it_is_scikit_learn(digits: dict[str, Any], k: int) -> None:
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    metrics = pytest.importorskip("sklearn.metrics")
+    generator = np.random.default_rng(0)
+    items, asked = (
+        digits[name] + generator.random(digits[name].shape) / 8 for name in ("items", "asked")
+    )
+    model = neighbors.KNeighborsClassifier(k, algorithm="brute").fit(items, digits["labels"])
+    predicted = model.predict(asked)
+    labels, own = (
+        dict(enumerate(digits["labels"].tolist())),
+        dict(enumerate(digits["own"].tolist())),
+    )
+    found = rr.knn(search(digits, items, asked), labels, queries=own, k=k)
+    assert found.chances["predicted"].to_list() == predicted.tolist()
+    assert set(found.chances["chance"]) == {1.0}
+    assert found.accuracy["value"].item() == pytest.approx(np.mean(predicted == digits["own"]))
+    wanted = metrics.precision_recall_fscore_support(digits["own"], predicted)[:3]
+    for metric, numbers in zip(("precision", "recall", "f1"), wanted, strict=True):
+        part = found.classes.filter(metric=metric)
+        assert part["label"].to_list() == list(range(10))
+        for name in ("value", "lowest", "highest"):
+            assert part[name].to_list() == pytest.approx(numbers)
+    matrix = metrics.confusion_matrix(digits["own"], predicted)
+    assert {
+        row[:2]: row[2] for row in found.confusion.select("label", "predicted", "value").rows()
+    } == {(int(one), int(other)): matrix[one, other] for one, other in np.argwhere(matrix)}
+
+
+def test_where_codes_tie_scikit_learn_stays_in_the_range_and_the_mean_of_shuffles_is_exact(
+    digits: dict[str, Any],
+) -> None:
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    items, asked = ((digits[name][:, 20:36] > 8).astype(np.float64) for name in ("items", "asked"))
+    labels, own = (
+        dict(enumerate(digits["labels"].tolist())),
+        dict(enumerate(digits["own"].tolist())),
+    )
+    found = rr.knn(search(digits, items, asked), labels, queries=own, k=5)
+    value, _, lowest, highest = found.accuracy.select("value", "tie_std", "lowest", "highest").row(
+        0
+    )
+    assert highest - lowest > 0.1
+    generator = np.random.default_rng(1)
+    shuffled = []
+    for _ in range(30):
+        order = generator.permutation(len(items))
+        # Without a tree, the neighbours of equal distance are those that come first or are
+        # partitioned so: another order of the items makes another choice.
+        model = neighbors.KNeighborsClassifier(5, algorithm="brute").fit(
+            items[order], digits["labels"][order]
+        )
+        shuffled.append(np.mean(model.predict(asked) == digits["own"]))
+    assert lowest <= min(shuffled) < max(shuffled) <= highest
+    assert np.mean(shuffled) == pytest.approx(value, abs=4 * np.std(shuffled) / sqrt(30))
+
+
+def test_the_nearest_alone() -> None:
+    lists = {"q": [(1, "a"), (1, "b"), (1, "b"), (2, "a")]}
+    found = knn(lists, {"q": "a"}, k=3, vote="nearest").chances
+    assert found.select("predicted", "chance").rows() == [("a", 1 / 3), ("b", 2 / 3)]
+    assert found.equals(knn(lists, {"q": "a"}, k=1).chances)
+
+
+RANKINGS = {"query": ["q"] * 3, "item": [1, 2, 3], "distance": [1.0, 2.0, 2.0]}
+LABELS = {1: "x", 2: "y", 3: "x"}
+
+
+def test_scores_masks_rows_without_distance_and_other_forms_of_labels() -> None:
+    rows = pl.DataFrame(RANKINGS)
+    near = rr.knn(rows, LABELS, queries={"q": "x"}, k=2)
+    assert near.chances["chance"].item() == 1.0
+    scored = rows.select("query", "item", score=-pl.col("distance"))
+    table = pl.DataFrame(
+        {"item": ["1", "2", "3"], "label": pl.Series(list("xyx"), dtype=pl.Categorical)}
+    )
+    for rankings in (
+        scored,
+        rows.with_columns(row=1),
+        rows.select(pl.lit("model").alias("model"), pl.all()),
+    ):
+        own = pl.DataFrame({"qid": ["q"], "label": ["x"]})
+        assert rr.knn(rankings, table, queries=own, k=2).chances.equals(near.chances)
+    masked = rows.with_columns(mask=pl.Series([False, True, False]))
+    with pytest.warns(rr.RetrievalReportWarning, match="1 lists, first that of query 'q'"):
+        found = rr.knn(masked, LABELS, queries={"q": "x"})
+    assert found.chances["predicted"].item() == "y"
+    absent = rows.with_columns(distance=pl.Series([None, 1.0, 2.0]))
+    assert rr.knn(absent, LABELS, queries={"q": "x"}).chances["predicted"].item() == "y"
+
+
+def test_whole_numbers_and_truth_values_are_labels() -> None:
+    found = rr.knn(RANKINGS, {1: 10, 2: 9, 3: 9}, queries={"q": np.int8(9)}, k=2)
+    assert found.chances["predicted"].to_list() == [9, 10][:1]
+    found = rr.knn(RANKINGS, {1: True, 2: False, 3: False}, queries={"q": True}, k=2)
+    assert found.chances["predicted"].to_list() == ["false"]
+
+
+def test_a_query_without_items_has_no_prediction_and_counts_as_missed() -> None:
+    found = rr.knn(RANKINGS, LABELS, queries={"q": "x", "none": "x"})
+    assert found.chances.select("query", "predicted", "chance").rows() == [
+        ("none", None, 1.0),
+        ("q", "x", 1.0),
+    ]
+    assert found.accuracy.select("value", "queries").row(0) == (0.5, 2)
+    rates = dict(found.classes.select("metric", "value").rows())
+    assert rates == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3})
+
+
+def test_frames_have_their_columns_also_without_rows() -> None:
+    empty = pl.DataFrame(RANKINGS).clear()
+    for found in (
+        rr.knn(RANKINGS, LABELS, queries={"q": "x"}),
+        rr.knn(empty, LABELS, queries={"q": "x"}),
+    ):
+        for name in ("chances", "accuracy", "confusion", "classes"):
+            frame = getattr(found, name)
+            declared = schema(f"knn_{name}")
+            assert list(frame.columns) == list(declared)
+            assert {part: kind for part, kind in frame.schema.items() if declared[part]} == {
+                part: kind for part, kind in declared.items() if kind
+            }
+    assert found.chances.is_empty()
+
+
+def test_a_list_that_ends_inside_the_tie_that_votes_is_warned_of() -> None:
+    labels = {**LABELS, 4: "y", 5: "y"}
+    with pytest.warns(
+        rr.RetrievalReportWarning, match=r"query 'q' and model 'model', end .*k=2.* 5 items"
+    ):
+        rr.knn(RANKINGS, labels, queries={"q": "x"}, k=2)
+    rr.knn(RANKINGS, labels, queries={"q": "x"}, k=1)
+
+
+def counted(**changes: Any) -> dict[str, Any]:
+    """Arguments with one counted row, and any labels."""
+    labels = {"labels": None} if "labels" in changes else {}
+    rows = {"query": ["q"], "distance": [1], "label": ["x"], "count": [2]} | changes
+    return {"rankings": {name: rows[name] for name in rows if name != "labels"}, **labels}
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"labels": {1: "x", 2: "y"}}, "column 'item': 1 rows of items without a label, first in query 'q', item 3 "),
+    ({"queries": {"r": "x"}}, "column 'query': 3 rows of queries without a label, first in query 'q'"),
+    ({"labels": None}, "labels: none given"),
+    ({"labels": {1: "x", 2: None, 3: "y"}}, "labels: column 'label': 1 null"),
+    ({"labels": {"item": [1, 1], "label": ["x", "y"]}}, "labels: 2 rows repeat another's item"),
+    ({"labels": {1: 0.5, 2: 1.0, 3: 1.0}}, "a label must be text or a whole number"),
+    ({"labels": {1: 7, 2: 8, 3: 9}}, "'x' is not spelt as a number|'x' of the queries"),
+    ({"queries": pl.DataFrame({"query": ["q"]})}, "queries: no column 'label'"),
+    ({"k": 0}, "k: 0 is not a whole number from 1 on"),
+    ({"vote": "most"}, "vote: 'most' is not one of"),
+    ({"tied_votes": "last"}, "tied_votes: 'last' is not one of"),
+    ({"rankings": {**RANKINGS, "item": [1, 1, 2]}}, "2 rows repeat another's model, query, item"),
+    (counted(), "labels: given together with counts"),
+    (counted(labels=None, label=["x"], count=[0]), "not a whole number above 0"),
+    (counted(labels=None, label=[None]), "counts: column 'label' is Null"),
+    ({"rankings": {"query": ["q"], "distance": [1], "count": [2]}, "labels": None}, "counts: no column 'label'"),
+])  # fmt: skip
+def test_errors_say_what_is_wrong(changes: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {
+        "rankings": RANKINGS,
+        "labels": LABELS,
+        "queries": {"q": "x"},
+        **changes,
+    }
+    with pytest.raises(rr.RetrievalReportError, match=message):
+        rr.knn(given.pop("rankings"), given.pop("labels"), **given)
