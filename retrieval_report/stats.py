@@ -9,6 +9,7 @@ helps to choose.
 - versions of a model: :func:`history`;
 - single queries and costs: :func:`deciding_queries`, :func:`cost_table`;
 - thresholds of distance: :class:`Thresholds`, which :func:`retrieval_report.thresholds` returns;
+- votes of neighbours: :class:`NearestLabels`, which :func:`retrieval_report.knn` returns;
 - the draws behind the policy "shuffled": :func:`evaluate_with_draws`.
 
 >>> import retrieval_report as rr
@@ -27,10 +28,12 @@ from retrieval_report.comparison.queries import deciding_queries
 from retrieval_report.comparison.segments import compare_by, segment_winners, summarise_by
 from retrieval_report.comparison.tie_ranks import tie_ranks
 from retrieval_report.engines.evaluate import evaluate_with_draws
+from retrieval_report.ties.nearest_labels import NearestLabels
 from retrieval_report.ties.thresholds import Thresholds
 
 __all__ = [
     "Gate",
+    "NearestLabels",
     "Thresholds",
     "compare_by",
     "cost_table",

@@ -44,6 +44,7 @@ COMMANDS = {
     "evaluate": ("scoring", "Score rankings: expected, naive, lowest and highest."),
     "gate": ("gate", "Decide whether a candidate may replace a baseline."),
     "history": ("analysis", "Follow a model over its versions, and mark real steps."),
+    "knn": ("knn", "Classify the queries by their nearest items."),
     "leaderboard": ("reporting", "Rank the models, and say how far to trust each rank."),
     "neighbours": ("codes", "Judge the nearest items by an exact search."),
     "profile": ("analysis", "Show how much the distances tie."),

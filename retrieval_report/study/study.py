@@ -84,6 +84,7 @@ from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.truncated_lists import truncated_lists
 
 if TYPE_CHECKING:
+    from retrieval_report.ties.nearest_labels import NearestLabels, VoteOptions
     from retrieval_report.ties.thresholds import Thresholds
 
 MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
@@ -563,6 +564,15 @@ class Study(JudgedStudy):
         rules = self._only((*ROW_OPTIONS, "relevant_from"))
         found = thresholds(self.judged, k=k, **rules)
         return replace(found, ties=self._of_models(found.ties))
+
+    def knn(self, labels: object, **how: Unpack[VoteOptions]) -> NearestLabels:
+        """The result of :func:`knn`: how the nearest items, whose labels are given, classify the
+        queries; these need a column ``label``.
+        """
+        from retrieval_report.ties.nearest_labels import knn
+
+        found = knn(self._retrieved, labels, queries=self._given()["queries"], **how)
+        return replace(found, chances=self._of_models(found.chances))
 
     @answer
     def agreement(self) -> pl.DataFrame:

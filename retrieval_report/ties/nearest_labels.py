@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import polars as pl
@@ -104,6 +104,14 @@ class NearestLabels:
         ]
         wanted = schema("knn_classes") | {"label": labels.dtype}
         return pl.DataFrame(found, schema=wanted, orient="row")
+
+
+class VoteOptions(TypedDict, total=False):
+    """The options of ``knn``."""
+
+    k: int
+    vote: str
+    tied_votes: str
 
 
 def knn(
@@ -214,7 +222,8 @@ def knn(
 
 def _truth(queries: object) -> pl.DataFrame:
     """Return queries and their labels."""
-    truth = check_queries(to_polars(_columns(queries, "query"), "queries"))
+    given = {"query": []} if queries is None else _columns(queries, "query")
+    truth = check_queries(to_polars(given, "queries"))
     if "label" not in truth.columns:
         raise ColumnError("queries: no column 'label', which says what is to be predicted")
     return truth.select("query", _plain(truth["label"]))

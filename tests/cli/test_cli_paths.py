@@ -39,6 +39,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [f"{query} Q0 {item} 0 {-distance} trec" for query, item, distance in rows.iter_rows()]
     (data / "trec.run").write_text("\n".join(lines) + "\n")
     RUN.select("query", "item", "relevance").write_csv(data / "judged.csv")
+    RUN.select("item", label="relevance").unique("item").write_csv(data / "labels.csv")
+    RUN.select("query", label=pl.lit(1)).unique("query").write_csv(data / "queries.csv")
     (home / "links").mkdir()
     for file in data.iterdir():
         (home / "links" / file.name).symlink_to(file)
@@ -85,6 +87,7 @@ COMMANDS = {  # "{}" stands for a file, whose name is put into the spelling
     "profile": ["{plain.csv}"],
     "curve": ["{plain.csv}", "--judgements", "{judged.csv}"],
     "thresholds": ["{plain.csv}", "--judgements", "{judged.csv}", "--out", "{out}"],
+    "knn": ["{plain.csv}", "--labels", "{labels.csv}", "--queries", "{queries.csv}"],
     "similarity": ["{plain.csv}", "{trec.run}"],
 }
 EXITS = {"gate": (0, 1, 3)}
