@@ -93,10 +93,6 @@ def _received(study: Any) -> pl.DataFrame:
 
 
 QUESTIONS = (
-    Question(
-        "reversals",
-        table=Layout("What could turn it around", "source varied reversal verdict", choice=False),
-    ),
     Question("scores"),
     Question(
         "summary",
@@ -115,6 +111,10 @@ QUESTIONS = (
     ),
     Question("flips"),
     Question("agreement"),
+    Question(
+        "reversals",
+        table=Layout("What could turn it around", "source varied reversal verdict", choice=False),
+    ),
     Question(
         "profile",
         table=Layout(
