@@ -100,7 +100,7 @@ def test_a_link_with_rules_gives_the_numbers_of_the_library(
     data, address = made_data(rankings, **others), {name: str(rules[name]) for name in rules}
     truth = answers(data, **rules)
     exact = truth.filter(policy="expected").sort("value", descending=True)
-    shown = table(open_page("overview", data, **address), 0)
+    shown = table(open_page("overview", data, **address), 1)
     assert shown["model"].to_list() == exact["model"].to_list()
     for column, policy in (
         ("expected", "expected"),
@@ -161,7 +161,7 @@ def test_one_list_and_the_report_follow_the_rules(
 def test_queries_without_a_list_are_counted_or_refused_and_reported() -> None:
     data = made_data(NO_LIST)
     page = open_page("overview", data)
-    assert table(page, 0).filter(model="fine")["missing"].to_list() == [1]
+    assert table(page, 1).filter(model="fine")["missing"].to_list() == [1]
     page = changed(page, "missing_query", "error")
     with pytest.raises(RetrievalReportError) as said:
         answers(data, missing_query="error")
@@ -209,14 +209,14 @@ def test_the_overview_of_cut_lists_says_so_after_the_verdict() -> None:
     assert first.endswith(
         plain("ndcg@3 is an estimate: lists are cut. Pass judgements or n_relevant.")
     )
-    shown = table(page, 0)
+    shown = table(page, 1)
     assert "tie_std" not in shown.columns
     truth = answers(data).filter(policy="expected").sort("value", descending=True)
     assert (truth["truncated_share"] > 0).all()
     assert shown["truncated_share"].to_list() == (100 * truth["truncated_share"]).to_list()
     page = changed(page, "truncated", "no")
     assert "are cut" not in words(page)
-    assert "truncated_share" not in table(page, 0).columns
+    assert "truncated_share" not in table(page, 1).columns
     shown = table(open_page("ties", data), 0).sort("model")
     profile = rr.tie_profile(data.rankings, cutoffs=3).sort("model")
     assert shown["ends_in_cut_tie"].to_list() == (100 * profile["ends_in_cut_tie"]).to_list()

@@ -49,7 +49,7 @@ def test_the_page_shows_the_numbers_of_the_study(
     )
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
     here = made.at("ap@2").summary
-    shown = table(page, 0)
+    shown = table(page, 1)
     for column, policy in (("expected", "expected"), ("naive", "naive"), ("lowest", "worst")):
         values = dict(here.filter(policy=policy).select("model", "value").iter_rows())
         assert dict(shown.select("model", column).iter_rows()) == values
