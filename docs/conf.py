@@ -24,6 +24,7 @@ project_copyright = "The authors of retrieval_report, Apache-2.0"
 release = version = __version__
 
 extensions = [
+    "glossary_links",
     "linked_files",
     "mathml",
     "myst_nb",
