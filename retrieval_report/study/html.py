@@ -25,6 +25,7 @@ from retrieval_report.metrics.record import Metric
 from retrieval_report.study.caveats import naive_ties, named_tests, winner_sentences
 from retrieval_report.study.contents import Report
 from retrieval_report.study.pictures import Picture
+from retrieval_report.study.questions import MOST_AUDITED
 from retrieval_report.study.tables import report_tables
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import write_files
@@ -87,6 +88,7 @@ def render_html(
             report=report,
             pictures=pictures,
             winners=winner_sentences(audit),
+            most_audited=MOST_AUDITED,
             tables=report_tables(report),
             hints=hints[:HINTS],
             more_hints=hints[HINTS:],

@@ -12,6 +12,7 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.study.fingerprint import fingerprint
 from retrieval_report.systems.audit import is_printed
 
+MOST_AUDITED = 2_000_000  # rows; every system sorts them anew, half of the time of a report
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
 
 
@@ -75,7 +76,8 @@ class Question:
 
 
 def _audit(study: Any) -> pl.DataFrame:
-    return study.audit if is_printed(study.measures) else pl.DataFrame()
+    few = study.frames["rankings"].height <= MOST_AUDITED
+    return study.audit if few and is_printed(study.measures) else pl.DataFrame()
 
 
 def _most_affected(study: Any) -> pl.DataFrame:

@@ -235,3 +235,18 @@ def test_files_of_earlier_reports_that_stay_are_named(tmp_path: Path) -> None:
         tmp_path, report, formats="parquet"
     )  # about.json names what was there: it goes, and nothing is said
     assert {path.suffix for path in tmp_path.iterdir()} == {".parquet", ".json"}
+
+
+def test_of_many_rows_the_page_leaves_the_audit_to_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [1, 0]}
+    said = "<code>retrieval-report audit</code> computes it"
+    rr.write_report(tmp_path / "few", rows, metrics="ap@2")
+    assert (tmp_path / "few" / "audit.csv").exists()
+    assert said not in (tmp_path / "few" / "report.html").read_text(encoding="utf-8")
+    for module in ("questions", "html"):
+        monkeypatch.setattr(f"retrieval_report.study.{module}.MOST_AUDITED", 1)
+    rr.write_report(tmp_path / "many", rows, metrics="ap@2")
+    assert not (tmp_path / "many" / "audit.csv").exists()
+    assert said in (tmp_path / "many" / "report.html").read_text(encoding="utf-8")
