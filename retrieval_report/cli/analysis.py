@@ -21,6 +21,7 @@ from retrieval_report.cli.files import (
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import (
     check,
+    cluster_option,
     correction_option,
     depths_option,
     explains,
@@ -51,6 +52,7 @@ ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
     "--baseline", metavar="MODEL", help="Compare all models with this one instead of all pairs."
 )
 @correction_option
+@cluster_option
 @output_options("comparison.csv and flips.csv")
 @form_options
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")

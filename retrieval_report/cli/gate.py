@@ -11,7 +11,7 @@ import click
 
 from retrieval_report.cli.files import FILES, Data, data_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import options, setting
+from retrieval_report.cli.settings import cluster_option, options, setting
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.options import RULES
 from retrieval_report.contracts.steps import step
@@ -53,6 +53,7 @@ Exit codes:
 @click.option(
     "--alpha", type=float, default=0.05, help="Probability of a wrong verdict, in either direction."
 )
+@cluster_option
 @options(*(name for name in RULES if name != "missing_query"))
 @setting(
     "missing_query",

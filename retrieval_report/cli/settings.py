@@ -82,6 +82,11 @@ like_option = setting("like", metavar="SYSTEM")
 study_options = add_all(
     [*(setting for name, setting in SETTINGS.items() if name != "policies"), like_option]
 )
+cluster_option = click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="A column of --queries, such as their topic: tests and intervals are over its values.",
+)
 question_options = add_all([
     average_option,
     click.option("--by", metavar="COLUMN", help="A column of --queries; find which of its values "
@@ -93,6 +98,7 @@ question_options = add_all([
     click.option("--costs", metavar="FILE", help="A table with the columns model and cost, such as "
                                                  "bytes per vector."),
     correction_option,
+    cluster_option,
 ])  # fmt: skip
 
 

@@ -169,6 +169,7 @@ def gate(
     tie_order: str = "expected",
     alpha: float = 0.05,
     names: tuple[str, str] = ("baseline", "candidate"),
+    cluster: str | None = None,
     **options: Unpack[ScoringOptions],
 ) -> Gate:
     """Decide whether a candidate may replace a baseline, that is, loses less than a margin.
@@ -191,6 +192,9 @@ def gate(
         The probability of a false verdict, in either direction.
     names
         Names of the two runs.
+    cluster
+        A column of ``queries``, such as the topic that several of them ask about: the test is then
+        over its values; see :func:`no_worse`.
     **options
         Options of :func:`evaluate`. A judged query that neither run answers is refused unless
         ``missing_query`` says otherwise.
@@ -239,7 +243,8 @@ def gate(
     scores = evaluate(
         runs, metrics=metric, cutoffs=[cutoff], judgements=judgements, queries=queries, **settings
     )
-    return decide(scores, names=names, margin=margin, tie_order=tie_order, alpha=alpha)
+    over: dict[str, Any] = {"queries": queries, "cluster": cluster}
+    return decide(scores, names=names, margin=margin, tie_order=tie_order, alpha=alpha, **over)
 
 
 def decide(
@@ -249,6 +254,8 @@ def decide(
     margin: float,
     tie_order: str = "expected",
     alpha: float = 0.05,
+    queries: object = None,
+    cluster: str | None = None,
 ) -> Gate:
     """Compare scores of "candidate" and "baseline", by one metric and cutoff, with the margin."""
     policies = "expected" if tie_order == "expected" else None
@@ -259,6 +266,8 @@ def decide(
         tie_order=tie_order,
         policies=policies,
         alpha=alpha,
+        queries=queries,
+        cluster=cluster,
     )
     found = known.row(0, named=True)
     status = STATUS.get(found["verdict"], found["verdict"])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.corrections import (
     LEAST_RESAMPLES,
     check_correction,
@@ -41,6 +42,8 @@ def leaderboard(
     confidence: float = 0.95,
     resamples: int | None = None,
     seed: int = 0,
+    queries: object = None,
+    cluster: str | None = None,
 ) -> pl.DataFrame:
     """Rank the models and say how far to trust each rank, by separate ranges for tie order and for
     queries.
@@ -61,6 +64,9 @@ def leaderboard(
     resamples, seed
         Number and seed of the sign patterns or permutations, as for :func:`compare`, and of the
         draws for ranks.
+    queries, cluster
+        A frame of the queries and one of its columns, such as the topic that several of them ask
+        about: tests and intervals are then over its values; see :func:`compare`.
 
     Returns
     -------
@@ -122,7 +128,7 @@ def leaderboard(
     asked = grid.asked(policies)
     if not asked:
         return pl.DataFrame(schema=LEADERBOARD)
-    pairs = grid.pairs()
+    pairs = clustered(grid.pairs(), grid, cluster, queries)
     ranks = tie_ranks(
         given,
         policies=list(dict.fromkeys(part.measure[2] for part in asked)),
@@ -138,7 +144,9 @@ def leaderboard(
         better = _better(part.value, pairs.part(p < alpha * (1 - TOLERANCE)))
         columns = {"model": grid.models, **_query_ranks(part.value, better)}
         tested.append(measured(columns, part.measure, TESTED))
-    summary = summarise(_complete(given), confidence=confidence).drop("value")
+    summary = summarise(
+        _complete(given), confidence=confidence, queries=queries, cluster=cluster
+    ).drop("value")
     for found in (pl.concat(tested), summary):
         board = board.join(found, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
     return in_contract(board, LEADERBOARD)

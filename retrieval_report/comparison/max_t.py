@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval_report.comparison.clusters import comparable, sums_of_pairs
 from retrieval_report.comparison.significance import (
     EXACT,
     MANY,
@@ -16,7 +17,7 @@ from retrieval_report.comparison.significance import (
     spreads,
     sums_with,
 )
-from retrieval_report.engines.score_grid import Pairs, differences, rounding, shared_queries
+from retrieval_report.engines.score_grid import Pairs, rounding
 from retrieval_report.kernels.lists import Bools, Floats
 
 
@@ -25,7 +26,8 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
 
     Every query has one sign per pattern, shared by all pairs, so that the dependence between pairs
     is kept. The statistic of a pair is \|Σ d\| / √Σ d² over the queries that both models have,
-    which rises with \|t\| and stays finite where all differences are equal. A pair is compared with
+    which rises with \|t\| and stays finite where all differences are equal. Of clusters of queries,
+    d are the sums of the differences of a cluster, which has one sign. A pair is compared with
     the largest statistic of those pairs that are not more significant than it (Westfall and Young,
     *Resampling-Based Multiple Testing*, 1993). If at most 13 queries differ at all, every pattern
     is tried and p is exact; else p = (b + 1) / (B + 1). Where the sums of all pairs are normal, as with
@@ -51,7 +53,6 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     >>> step_down(value, Pairs.every(3), 9_999, 0).tolist()
     [0.25, 0.25, 1.0]
     """
-    shared = shared_queries(value, pairs)
     blocks = [_statistics(value, part) for part in pairs.blocks(value.shape[1])]
     seen, scale, even, step = (
         np.concatenate([block[column] for block in blocks]) for column in range(4)
@@ -63,24 +64,25 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     family = pairs.part(order), seen[order], scale[order]
     count = int(differing.sum())
     if count > EXACT:
-        drawn = flipped_sums(value, resamples, seed, normal=normal)
+        drawn = flipped_sums(value, resamples, seed, normal=normal, cluster=pairs.cluster)
         reached = sum((_reached(*family, sums) for sums in drawn), np.zeros(order.size))
         p = (reached + 1) / (resamples + 1)
     else:
         signs = np.ones((differing.size, 2 ** max(count - 1, 0)))
         signs[differing] = every_pattern(count)
-        p = _reached(*family, sums_with(value, signs)) / signs.shape[1]
+        turned = signs if pairs.cluster is None else signs[pairs.cluster]
+        p = _reached(*family, sums_with(value, turned)) / signs.shape[1]
     adjusted = np.empty(order.size)
     adjusted[order] = np.maximum.accumulate(p[::-1])[::-1]
-    return np.where(shared > 0, adjusted, np.nan)
+    return np.where(comparable(value, pairs), adjusted, np.nan)
 
 
 def _statistics(value: Floats, pairs: Pairs) -> tuple[Floats, Floats, Floats, Floats, Bools]:
     """Return |Σ d| / √Σ d², less a margin for rounding, and 1 / √Σ d² of each pair, both 0 without
     a difference; how many even differences it has, and by what the first moves; and in which
-    queries some pair differs.
+    queries, or clusters of them, some pair differs.
     """
-    rounded = differences(value, pairs)
+    rounded = sums_of_pairs(value, pairs)
     length, even, least = spreads(rounded)
     scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
     # Equal sums of other scores differ by rounding, which must not set them apart.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
 from retrieval_report.contracts.arguments import check_whole, is_number
@@ -47,6 +48,8 @@ def no_worse(
     policies: str | Sequence[str] | None = None,
     alpha: float = 0.05,
     power: float = 0.8,
+    queries: object = None,
+    cluster: str | None = None,
 ) -> pl.DataFrame:
     """Test for every model whether it is worse than the baseline by more than a margin.
 
@@ -74,6 +77,10 @@ def no_worse(
         The probability of a false verdict that each test allows, below 0.5.
     power
         The probability of finding a real effect, for ``detectable`` and ``queries_needed``.
+    queries, cluster
+        A frame of the queries and one of its columns, such as the topic that several of them ask
+        about: the tests are then over its values; see :func:`compare`. ``queries_needed`` are in
+        clusters as large as these.
 
     Returns
     -------
@@ -158,7 +165,7 @@ def no_worse(
         raise ParameterError(f"alpha: {alpha} is not below 0.5; above it, both verdicts could hold")
     frame = check_scores(scores)
     grid = Grid.of(frame)
-    pairs = grid.pairs(baseline)
+    pairs = clustered(grid.pairs(baseline), grid, cluster, queries)
     nothing = frame["n_relevant"].max() == 0
     frames = [pl.DataFrame(schema=NO_WORSE)]
     for part in _asked(grid, tie_order, policies, baseline):
@@ -230,13 +237,13 @@ def _columns(
 ) -> Columns:
     columns = paired_columns(scores.value, scores.std, pairs)
     size = columns["queries"]
-    plain = paired_t(differences(scores.value, pairs), 1 - 2 * alpha)
+    plain = paired_t(differences(scores.value, pairs), 1 - 2 * alpha, pairs.cluster)
     known = ~np.isnan(scores.value) | scores.truncated
     scored = known[pairs.first] & known[pairs.second]
     least = _bound(scores.lowest, scores.highest, scored, pairs, alpha)
     most = _bound(scores.highest, scores.lowest, scored, pairs, alpha)
-    above = one_sided(least.mean, least.std, size, -margin)
-    below = one_sided(-most.mean, most.std, size, margin)
+    above = one_sided(least.mean, least.spread, least.units, -margin)
+    below = one_sided(-most.mean, most.spread, most.units, margin)
     reasons: dict[str, Bools] = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
         for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
@@ -244,8 +251,10 @@ def _columns(
     if nothing:
         above, below = np.full((2, size.size), np.nan)
         reasons = {NOTHING: np.ones(size.shape, np.bool_)}
-    unit = {n: detectable_effect(1.0, n, alpha=alpha, power=power) for n in set(size.tolist())}
-    needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in plain.std]
+    units = plain.units.tolist()
+    unit = {n: detectable_effect(1.0, n, alpha=alpha, power=power) for n in set(units)}
+    needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in plain.spread]
+    each = zip(needed, size.tolist(), units, strict=True)
     return {
         **columns,
         "value": columns["value_a"],
@@ -256,10 +265,13 @@ def _columns(
         "margin": margin,
         "no_worse_p": above,
         "worse_p": below,
-        "equivalent_p": np.maximum(above, one_sided(-most.mean, most.std, size, -margin)),
+        "equivalent_p": np.maximum(above, one_sided(-most.mean, most.spread, most.units, -margin)),
         "verdict": margin_rule(above, below, alpha, reasons),
-        "detectable": np.array([unit[n] for n in size.tolist()]) * plain.std,
-        "queries_needed": pl.Series(needed, dtype=pl.Int64),
+        "detectable": np.array([unit[n] for n in units]) * plain.spread,
+        "queries_needed": pl.Series(
+            [None if n is None else -(-n * queries // of) for n, queries, of in each],
+            dtype=pl.Int64,
+        ),
     }
 
 
@@ -267,11 +279,14 @@ def _bound(models: Floats, baseline: Floats, scored: Bools, pairs: Pairs, alpha:
     """Test differences of bounds of the models and of the baseline; NaN for a pair with a score
     that has none.
     """
-    both = Pairs(pairs.first, pairs.second + len(models))
+    both = replace(pairs, second=pairs.second + len(models))
     difference = differences(np.concatenate([models, baseline]), both)
     unbounded = (scored & np.isnan(difference)).any(axis=1)
     return PairedT(
-        *(np.where(unbounded, np.nan, column) for column in paired_t(difference, 1 - 2 * alpha))
+        *(
+            np.where(unbounded, np.nan, column)
+            for column in paired_t(difference, 1 - 2 * alpha, pairs.cluster)
+        )
     )
 
 

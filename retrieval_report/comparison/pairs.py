@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.comparison import tie_chance
+from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.corrections import (
     OF_SINGLE_TESTS,
     check_correction,
@@ -60,6 +61,7 @@ class PairOptions(TypedDict, total=False):
     correction: str
     most_apart: int | None
     resamples: int | None
+    cluster: str | None
 
 
 class ComparisonOptions(ListOptions, PairOptions, total=False):
@@ -84,6 +86,7 @@ def compare(
     rankings: object = None,
     judgements: object = None,
     queries: object = None,
+    cluster: str | None = None,
     **options: Unpack[ListOptions],
 ) -> pl.DataFrame:
     r"""Compare every pair of models on the queries for which both have a score.
@@ -129,6 +132,12 @@ def compare(
         The arguments of :func:`evaluate`, as frames. With them, ``p_tie`` is computed from the
         lists themselves if mean, standard deviation and bounds leave it open by more than 0.01.
         Frames or options that give other scores are refused.
+    cluster
+        A column of ``queries``, such as the topic that several queries ask about: what was drawn is
+        then a cluster, not a query. The signs of a
+        cluster change together, ``t_p`` and the interval are cluster-robust (Liang and Zeger, 1986,
+        with Student's t of one degree less than clusters), and ``wilcoxon_p`` is null. One cluster
+        has no p-value.
 
     Returns
     -------
@@ -210,16 +219,17 @@ def compare(
         if number is not None:
             check_whole(name, number, 1, MOST_SHUFFLES)
     check_correction(correction)
+    if cluster is not None and adjust == "wilcoxon":
+        raise ParameterError("adjust: 'wilcoxon' has no form for clusters; use permutation or t")
     grid = Grid.of(check_scores(scores))
-    pairs = grid.pairs(baseline)
+    pairs = clustered(grid.pairs(baseline), grid, cluster, queries)
     asked = grid.asked(policies)
     if not pairs.first.size:
         return pl.DataFrame(schema=COMPARISON)
     given: dict[str, Any] = {"judgements": judgements, "queries": queries, **options}
-    if rankings is None and any(part is not None for part in given.values()):
-        raise ParameterError(
-            f"{next(name for name, part in given.items() if part is not None)}: without rankings"
-        )
+    lone = [name for name, part in given.items() if part is not None]
+    if rankings is None and lone != ["queries"] * (cluster is not None):
+        raise ParameterError(f"{lone[0]}: without rankings")
     known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, **given)
     draws = resamples_for(correction, pairs) if resamples is None else resamples
     settings = _Settings(confidence, adjust, correction, draws, seed)
@@ -337,7 +347,7 @@ def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Columns:
     known = paired_columns(scores.value, scores.std, pairs)
     difference = differences(scores.value, pairs)
     paired = ~np.isnan(difference)
-    t = paired_t(difference, confidence)
+    t = paired_t(difference, confidence, pairs.cluster)
     variance = np.where(paired, scores.std[first] ** 2 + scores.std[second] ** 2, 0.0)
     moved = ((variance > 0) | np.isnan(variance)).sum(axis=1)  # an unknown deviation is not 0
     counted = (scores.measure[2] in COUNTED) & paired.any(axis=1)
@@ -346,7 +356,7 @@ def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Columns:
     )
     return {
         **known,
-        "wilcoxon_p": wilcoxon(difference),
+        "wilcoxon_p": wilcoxon(difference) if pairs.cluster is None else np.full_like(t.p, np.nan),
         "difference": _settled(t.mean, known["value_a"], known["value_b"]),
         "ci_low": t.low,
         "ci_high": t.high,

@@ -160,7 +160,8 @@ def summarise_by(
     ... ).rows()
     [('de', 'a', 1.0, 1), ('en', 'a', 0.375, 2)]
     """
-    named = None if options.get("average", "micro") == "micro" else queries
+    plain = options.get("average", "micro") == "micro" and options.get("cluster") is None
+    named = None if plain else queries
     return _each(
         scores, queries, by, SUMMARY, lambda part: summarise(part, queries=named, **options)
     )
@@ -217,8 +218,9 @@ def compare_by(
     correction = options.setdefault("correction", "holm")
     check_choice("correction", correction, OF_SINGLE_TESTS)
     p = pl.col(f"{options.get('adjust', 'permutation')}_p")
+    over: Any = {} if options.get("cluster") is None else {"queries": queries}
     return _each(
-        scores, queries, by, COMPARISON, lambda part: compare(part, **options)
+        scores, queries, by, COMPARISON, lambda part: compare(part, **over, **options)
     ).with_columns(
         family_p=_corrected(p, correction),
         bh_p=_corrected(p, "bh"),

@@ -11,16 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval_report.comparison.clusters import by_cluster, comparable, sums_of_pairs
 from retrieval_report.engines.score_grid import (
     DIGITS,
+    Indices,
     Pairs,
-    differences,
     largest,
     rounding,
     row_ranks,
-    shared_queries,
 )
-from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.lists import Bools, Floats
 
 NONE, ALL, SAMPLED, NORMAL = range(4)
 METHODS = (None, "exact", "sampled", "normal")  # of the sign-flip test
@@ -34,7 +34,8 @@ SHORT = 49  # up to this many non-zero differences, Wilcoxon's distribution with
 
 class PairedT(NamedTuple):
     """Mean difference, its sample standard deviation, p-value and interval of each pair; NaN if
-    undefined.
+    undefined. The standard error is ``spread`` / √``units``, with one degree of freedom less than
+    units: queries, or clusters of them.
     """
 
     mean: Floats
@@ -42,10 +43,14 @@ class PairedT(NamedTuple):
     p: Floats
     low: Floats
     high: Floats
+    spread: Floats
+    units: Floats
 
 
-def paired_t(difference: Floats, confidence: float) -> PairedT:
-    """Test paired differences by Student's t, two-sided.
+def paired_t(difference: Floats, confidence: float, cluster: Indices | None = None) -> PairedT:
+    """Test paired differences by Student's t, two-sided; of clusters of queries, with the variance
+    of the mean Σ(S − n·mean)²/N² · G/(G − 1), where S is the sum of n differences of one of G
+    clusters, and G − 1 degrees of freedom (Liang and Zeger, 1986).
 
     If all differences are equal, p is 1 if they are 0, else 0, and the interval is the difference
     itself. One query has neither p nor interval.
@@ -63,16 +68,40 @@ def paired_t(difference: Floats, confidence: float) -> PairedT:
     most = np.where(paired, difference, -np.inf).max(axis=1, initial=-np.inf)
     constant = least == most
     std[constant], mean[constant] = 0.0, least[constant]
-    error = std / np.sqrt(counted)
+    spread, units = std, size
+    if cluster is not None:
+        spread, units = _spread_of_clusters(filled - mean[:, None], paired, cluster)
+        mean[np.abs(mean) <= _rounding(difference)] = 0.0
+    error = spread / np.sqrt(np.maximum(units, 1))
     ratio = np.divide(np.abs(mean), error, out=np.where(mean == 0, 0.0, np.inf), where=error > 0)
-    freedom = np.maximum(size - 1, 1)
+    freedom = np.maximum(units - 1, 1)
     p = 2 * stdtr(freedom, -ratio)
     reach = stdtrit(freedom, 0.5 + confidence / 2) * error
     low, high = mean - reach, mean + reach
-    for column in (std, p, low, high):
-        column[size < 2] = np.nan
+    for column in (p, low, high, spread):
+        column[units < 2] = np.nan
+    std[size < 2] = np.nan
     mean[size == 0] = np.nan
-    return PairedT(mean, std, p, low, high)
+    return PairedT(mean, std, p, low, high, spread, units)
+
+
+def _spread_of_clusters(rest: Floats, paired: Bools, cluster: Indices) -> tuple[Floats, Floats]:
+    """Return the standard deviation that G independent clusters would need for the standard error
+    of the mean, and G.
+    """
+    sums = by_cluster(np.where(paired, rest, 0.0), cluster)
+    sums[np.abs(sums) <= _rounding(rest)[:, None]] = 0.0
+    units = (by_cluster(paired.astype(np.float64), cluster) > 0).sum(axis=1)
+    variance = (sums**2).sum(axis=1) * units / np.maximum(units - 1, 1)
+    size = np.maximum(paired.sum(axis=1), 1)
+    return np.sqrt(variance * units) / size, units
+
+
+def _rounding(difference: Floats) -> Floats:
+    """Return up to what sums of differences may be rounding."""
+    far = np.abs(np.nan_to_num(difference)).max(axis=1, initial=0.0)
+    margin: Floats = 10.0**-DIGITS * far * difference.shape[1]
+    return margin
 
 
 def wilcoxon(difference: Floats) -> Floats:
@@ -207,8 +236,9 @@ def sign_flips(
     from scipy.special import ndtr
 
     found = []
+    enough = comparable(value, pairs)
     for part in pairs.blocks(value.shape[1]):
-        difference = differences(value, part)
+        difference = sums_of_pairs(value, part)
         p = exact_sign_flips(difference, largest(value, part))
         spread = spreads(difference)
         normal = np.isnan(p) & (spread.length > 0) & (spread.even >= MANY)
@@ -216,7 +246,8 @@ def sign_flips(
         p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
         found.append((p, normal))
     p, normal = (np.concatenate(column) for column in zip(*found, strict=True))
-    drawn = np.isnan(p) & (shared_queries(value, pairs) > 0)
+    p[~enough] = np.nan
+    drawn = np.isnan(p) & enough
     if drawn.any():
         p[drawn] = sampled_sign_flips(value, pairs.part(drawn), resamples, seed)
     return p, np.select([drawn, normal, ~np.isnan(p)], [SAMPLED, NORMAL, ALL], NONE)
@@ -259,7 +290,7 @@ def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -
         ]
     )
     reached = np.zeros(seen.size, np.int64)
-    for sums in flipped_sums(value, resamples, seed):
+    for sums in flipped_sums(value, resamples, seed, cluster=pairs.cluster):
         for start in range(0, seen.size, ROWS):
             rows = slice(start, start + ROWS)
             flipped = sums(pairs.part(rows))
@@ -269,20 +300,26 @@ def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -
 
 
 def flipped_sums(
-    value: Floats, resamples: int, seed: int, *, normal: bool = False
+    value: Floats,
+    resamples: int,
+    seed: int,
+    *,
+    normal: bool = False,
+    cluster: Indices | None = None,
 ) -> Iterator[Sums]:
     """Yield, for `CHUNK` random patterns of signs at a time, what returns the sums of pairs (pairs,
     patterns); with ``normal``, of as many draws from the normal distribution with the same
-    covariance, which cost the same for any number of queries.
+    covariance, which cost the same for any number of queries. A cluster of queries has one sign.
     """
     if normal:
-        draws = _normal_sums(np.nan_to_num(value), resamples, seed)
+        draws = _normal_sums(by_cluster(np.nan_to_num(value), cluster), resamples, seed)
         yield from (partial(_apart, sums) for sums in draws)
         return
     # Where all models have one score, no sum of a pair depends on the sign.
     differs = np.flatnonzero((value != value[0]).any(axis=0))
     kept = np.ascontiguousarray(value[:, differs])
-    for signs in random_signs(value.shape[1], resamples, seed, differs):
+    unit = np.arange(value.shape[1]) if cluster is None else cluster
+    for signs in random_signs(unit.max(initial=-1) + 1, resamples, seed, unit[differs]):
         yield sums_with(kept, signs)
 
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from retrieval_report.engines.score_grid import DIGITS, Pairs, complete_queries
+from retrieval_report.comparison.clusters import by_cluster
+from retrieval_report.engines.score_grid import DIGITS, Indices, Pairs, complete_queries
 from retrieval_report.kernels.lists import Floats
 
 BLOCK = 1 << 21  # permuted scores held at a time
@@ -26,7 +27,8 @@ def tukey(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     value
         Scores (models, queries), NaN where there is none.
     pairs
-        The pairs to test; the distance is that of all models.
+        The pairs to test; the distance is that of all models. Models exchange the scores of a whole
+        cluster of queries.
     resamples, seed
         Number and seed of the permutations.
 
@@ -37,13 +39,27 @@ def tukey(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     >>> tukey(np.array([[1.0] * 4, [0.0] * 4]), Pairs.every(2), 9999, 0).round(1).tolist()
     [0.1]
     """
-    complete = value[:, complete_queries(value)]
-    if not complete.size:
+    known = complete_queries(value)
+    complete = value[:, known]
+    exchanged = complete if pairs.cluster is None else _of_clusters(complete, pairs.cluster[known])
+    if not exchanged.size:
         return np.full(pairs.first.size, np.nan)
     means = complete.mean(axis=1)
     return share_beyond(
-        range_draws(complete, resamples, seed), np.abs(means[pairs.first] - means[pairs.second])
+        range_draws(exchanged, resamples, seed), np.abs(means[pairs.first] - means[pairs.second])
     )
+
+
+def _of_clusters(value: Floats, cluster: Indices) -> Floats:
+    """Return a number for each cluster of queries, whose mean over clusters is that over queries;
+    nothing of fewer than two clusters.
+
+    >>> _of_clusters(np.array([[1.0, 0.0, 0.5]]), np.array([0, 1, 0])).tolist()
+    [[1.0, 0.0]]
+    """
+    sums = by_cluster(value, cluster)
+    clusters = sums.shape[1]
+    return sums * (clusters / value.shape[1]) if clusters > 1 else sums[:, :0]
 
 
 def range_draws(values: Floats, resamples: int, seed: int) -> Floats:

@@ -5,7 +5,7 @@ differences, exact to 12 digits.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -146,6 +146,7 @@ class Pairs:
 
     first: Indices
     second: Indices
+    cluster: Indices | None = None  # of every query of the grid; None: each is its own
 
     @classmethod
     def every(cls, models: int) -> Pairs:
@@ -166,7 +167,7 @@ class Pairs:
 
     def part(self, rows: slice | Indices | Bools) -> Pairs:
         """Return some of the pairs."""
-        return Pairs(self.first[rows], self.second[rows])
+        return replace(self, first=self.first[rows], second=self.second[rows])
 
 
 def measured(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import compress
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import check_text
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
-from retrieval_report.contracts.errors import ColumnError
+from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY, check_queries
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import GROUP, MEAN, check_fraction, check_scores, hold
@@ -28,6 +30,7 @@ class SummaryOptions(TypedDict, total=False):
 
     average: str
     confidence: float
+    cluster: str | None
 
 
 def summarise(
@@ -36,6 +39,7 @@ def summarise(
     queries: object = None,
     average: str = "micro",
     confidence: float = 0.95,
+    cluster: str | None = None,
 ) -> pl.DataFrame:
     """Average the scores of each model, metric, cutoff and policy over the queries.
 
@@ -59,6 +63,9 @@ def summarise(
         over queries; for macro, labels are strata and queries vary within them. For metrics whose
         scores lie between 0 and 1 (all except acg, dcg, wap and num_rel_ret) they are clipped
         there, which keeps their coverage.
+    cluster
+        A column of the queries, such as the topic that several of them ask about: standard errors
+        and intervals are then over its values (Liang and Zeger, 1986), for micro and weighted.
 
     Returns
     -------
@@ -94,7 +101,10 @@ def summarise(
     """
     check_choice("average", average, ("micro", "macro", "weighted"))
     confidence = check_fraction("confidence", confidence)
+    check_cluster(cluster, average)
     frame = _with_weights(check_scores(scores), queries, average)
+    if cluster is not None:
+        frame = with_clusters(frame, queries, cluster)
     order = frame.select(GROUP).unique(maintain_order=True).with_row_index("group")
     frame = frame.join(order, on=GROUP, how="left", nulls_equal=True).sort("group", "query")
     unbounded = pl.col("truncated") & pl.col("value").is_null()
@@ -142,6 +152,48 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     return frame
 
 
+def check_cluster(cluster: str | None, average: str) -> None:
+    """Refuse clusters for an average that has strata.
+
+    >>> check_cluster("topic", "macro")
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: cluster: average='macro' has labels as strata, to which clusters
+    are not added; use micro or weighted
+    """
+    if cluster is not None and average == "macro":
+        raise ParameterError(
+            "cluster: average='macro' has labels as strata, to which clusters are not added; use "
+            "micro or weighted"
+        )
+
+
+def with_clusters(frame: pl.DataFrame, queries: object, cluster: str) -> pl.DataFrame:
+    """Return rows of queries with a further column, ``cluster``: the value of a column of the
+    queries frame.
+
+    >>> ids = pl.DataFrame({"query": ["p", "q"]})
+    >>> with_clusters(ids, {"query": ["p", "q"], "topic": [7, None]}, "topic")
+    Traceback (most recent call last):
+    retrieval_report.DataError: column 'topic': 1 queries without a cluster, first in query 'q' (row
+    1)
+    """
+    if queries is None:
+        raise ColumnError(f"cluster={cluster!r}: needs queries with a column {cluster!r}")
+    given = to_polars(queries, "queries")
+    for name in ("query", check_text("cluster", cluster)):
+        if name not in given.columns:
+            known = ", ".join(map(repr, given.columns))
+            raise ColumnError(f"cluster: no column {name!r} in the queries; found {known}")
+    ids = frame.schema["query"]
+    if pl.Null not in (ids, given.schema["query"]):
+        given = given.with_columns(in_kind_of(frame["query"], given["query"], "scores", "queries"))
+    check_unique(given, ("query",), "queries")
+    own = given.select(pl.col("query").cast(ids, strict=False), pl.col(cluster).alias("cluster"))
+    frame = frame.join(own.drop_nulls("query"), on="query", how="left", maintain_order="left")
+    refuse(frame, pl.col("cluster").is_null(), cluster, "queries without a cluster")
+    return frame
+
+
 def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.DataFrame, list[str]]:
     """The queries, or the weights by list, held to their contract, and the columns that tell their
     rows apart.
@@ -165,6 +217,7 @@ def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, .
     """
     values, spread = rows["value"].to_numpy(), rows["std"].to_numpy()
     strata, weight = np.zeros(values.size), np.ones(values.size)  # the plain mean has one stratum
+    units = rows["cluster"].to_list() if "cluster" in rows.columns else range(values.size)
     if average == "macro":
         strata = rows["label"].rank("dense").to_numpy()
     elif average == "weighted":
@@ -173,7 +226,10 @@ def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, .
         weight = np.ldexp(weight, -math.frexp(weight.max(initial=0.0))[1])
     parts = [strata == stratum for stratum in np.unique(strata)]
     mean = stratified_mean(
-        [weighted_mean(values[part], spread[part], weight[part]) for part in parts]
+        [
+            weighted_mean(values[part], spread[part], weight[part], list(compress(units, part)))
+            for part in parts
+        ]
     )
     low, high = t_interval(mean, confidence)
     if is_share(rows["metric"][0]) and 0 <= mean.value <= 1 and low <= high:
@@ -203,17 +259,30 @@ class Mean(NamedTuple):
     freedom: int
 
 
-def weighted_mean(values: Floats, spread: Floats, weight: Floats) -> Mean:
-    """Return Σ w·x / Σ w; sums are exact, so the order of the queries does not matter."""
-    total, size = math.fsum(weight), int(np.count_nonzero(weight))
+def weighted_mean(values: Floats, spread: Floats, weight: Floats, units: Sequence[object]) -> Mean:
+    """Return Σ w·x / Σ w; sums are exact, so the order of the queries does not matter. Units are what
+    was drawn: queries, or clusters of them.
+    """
+    total, size = math.fsum(weight), len(set(compress(units, weight)))
     if total == 0:
         return Mean(math.nan, math.nan, math.nan, 0)
     value = math.fsum(weight * values) / total
     tie_std = math.sqrt(math.fsum((weight * spread) ** 2)) / total
     if size < 2:
         return Mean(value, tie_std, math.nan, 0)
-    error = math.sqrt(math.fsum((weight * (values - value)) ** 2) * size / (size - 1)) / total
+    rest = weight * (values - value)
+    if size < rest.size:
+        rest = np.array([math.fsum(part) for part in _parts(rest, units)])
+    error = math.sqrt(math.fsum(rest**2) * size / (size - 1)) / total
     return Mean(value, tie_std, error, size - 1)
+
+
+def _parts(rest: Floats, units: Sequence[object]) -> Collection[list[float]]:
+    """Return the numbers of each unit."""
+    parts: dict[object, list[float]] = {}
+    for unit, number in zip(units, rest.tolist(), strict=True):
+        parts.setdefault(unit, []).append(number)
+    return parts.values()
 
 
 def stratified_mean(means: Sequence[Mean]) -> Mean:

@@ -1,4 +1,4 @@
-"""The part of a study that is about several judges of relevance."""
+"""The part of a study that is about who judged, and about what was drawn."""
 
 from __future__ import annotations
 
@@ -12,17 +12,34 @@ from retrieval_report.comparison.judges import (
     judge_table,
     own_labels,
 )
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.study_data import Data, View, answer
 
 
 class JudgedStudy:
-    """What a study answers about its judges, if its judgements are given by name."""
+    """What a study answers about its judges, if its judgements are given by name, and whether its
+    queries were drawn in clusters.
+    """
 
     _data: Data
     _view: View
 
     def _with(self, view: View, data: Data | None = None) -> Self:
         raise NotImplementedError  # a study returns itself, looked at in another way
+
+    @property
+    def over(self) -> Named:
+        """The ``cluster`` over which tests and intervals are, with the ``queries``; nothing where
+        they are over queries.
+        """
+        cluster, queries = self._view.cluster, self._data.frames["queries"]
+        return {} if cluster is None else {"cluster": cluster, "queries": queries}
+
+    @property
+    def _tests(self) -> Named:
+        """How pairs are tested, in all answers."""
+        view = self._view
+        return {"correction": view.correction, "seed": view.draws.seed, **self.over}
 
     @property
     def judge(self) -> str | None:

@@ -8,9 +8,11 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.comparison import verdicts
+from retrieval_report.comparison.clusters import numbered
 from retrieval_report.comparison.queries import resampled_reversal
 from retrieval_report.comparison.verdicts import TIE_RISK, TOLERANCE, equal_means
 from retrieval_report.contracts.registry import schema
+from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.study.verdict import leading_pair, ranked_means
 from retrieval_report.writing.numbers import share
@@ -58,12 +60,16 @@ def _queries(study: Any, pair: Row) -> Row:
         scores.filter(model=pair[side]).select("query", "value") for side in ("model_a", "model_b")
     )
     both = one.join(other, on="query", maintain_order="left").drop_nulls()
+    drawn, cluster = f"the {both.height} queries", None
+    if study.over:
+        names = with_clusters(both, **study.over)["cluster"]
+        drawn, cluster = f"the {names.n_unique()} clusters of {drawn}", numbered(names)
     if not equal_means(pair["value_a"], pair["value_b"]):
         difference = (both["value"] - both["value_right"]).to_numpy()
-        found["reversal"] = resampled_reversal(difference)
+        found["reversal"] = resampled_reversal(difference, cluster)
     if verdicts.is_significant(pair["family_p"]):
         found["verdict"] = SIGNIFICANT
-    return {**found, "varied": f"the {both.height} queries, drawn anew"}
+    return {**found, "varied": f"{drawn}, drawn anew"}
 
 
 def _judge(study: Any, pair: Row) -> Row:

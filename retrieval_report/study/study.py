@@ -128,6 +128,9 @@ class Study(JudgedStudy):
     correction
         How p-values allow for the number of pairs, everywhere: "max-t", "holm", "tukey" or "bh";
         see :func:`compare`.
+    cluster
+        A column of the queries, such as the topic that several of them ask about: tests, ranks and
+        intervals over queries are then over its values; see :func:`compare`.
     **options
         All other options of :func:`evaluate` except ``policies``, all of which a study uses; and
         ``columns`` and ``name_by`` of :func:`read_rankings`.
@@ -169,13 +172,14 @@ class Study(JudgedStudy):
         margin: float | None = None,
         costs: object = None,
         correction: str = MAX_T,
+        cluster: str | None = None,
         **options: Unpack[StudyOptions],
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         given = {"rankings": rankings, "judgements": judgements, "queries": queries}
         data = Data.read(given, measures, like, {**options}, judge)
         draws = Draws(**Options(**data.options).of(DRAWS))
-        self._look(data, View(average, draws, by, baseline, margin, costs, correction))
+        self._look(data, View(average, draws, by, baseline, margin, costs, correction, cluster))
 
     def _look(self, data: Data, view: View) -> None:
         """Hold data and a view of it, refusing immediately what could not be answered later."""
@@ -271,8 +275,8 @@ class Study(JudgedStudy):
         shuffles, seed
             Number and seed of the random orders, as for :func:`evaluate`.
         **settings
-            ``average``, ``by``, ``baseline`` with ``margin``, ``costs``, ``correction``:
-            as for a new study.
+            ``average``, ``by``, ``baseline`` with ``margin``, ``costs``, ``correction``,
+            ``cluster``: as for a new study.
 
         Examples
         --------
@@ -353,7 +357,7 @@ class Study(JudgedStudy):
     @property
     def also(self) -> Named:
         """Settings of further questions: ``by``, ``baseline``, ``margin``, ``costs``,
-        ``correction``.
+        ``correction``, ``cluster``.
         """
         names = [name for name in Questions.__annotations__ if name != "average"]
         return {name: getattr(self._view, name) for name in names}
@@ -411,7 +415,7 @@ class Study(JudgedStudy):
     def summary(self) -> pl.DataFrame:
         """The result of :func:`summarise`."""
         queries = None if self.average == "micro" else self._data.frames["queries"]
-        return summarise(self.scores, queries=queries, average=self.average)
+        return summarise(self.scores, **{"queries": queries, **self.over}, average=self.average)
 
     @answer
     def comparison(self) -> pl.DataFrame:
@@ -455,12 +459,7 @@ class Study(JudgedStudy):
         """The result of :func:`leaderboard` for expected scores: the ranks that tie order and
         queries leave open.
         """
-        return leaderboard(
-            self._undrawn.scores,
-            policies="expected",
-            seed=self._view.draws.seed,
-            correction=self._view.correction,
-        )
+        return leaderboard(self._undrawn.scores, policies="expected", **self._tests)
 
     @answer
     def identical(self) -> Groups:
@@ -535,7 +534,8 @@ class Study(JudgedStudy):
         baseline, margin = self._view.baseline, self._view.margin
         if baseline is None or margin is None:
             return pl.DataFrame()
-        return no_worse(self._undrawn.scores, baseline=baseline, margin=margin, policies="expected")
+        scores = self._undrawn.scores
+        return no_worse(scores, baseline=baseline, margin=margin, policies="expected", **self.over)
 
     @property
     def costs(self) -> pl.DataFrame:
@@ -829,7 +829,7 @@ class Study(JudgedStudy):
         asked: Named = {"rankings": self.judged, **self._options}
         if self.like is not None:
             asked = {"rankings": self._emulated}
-        asked |= {"correction": self._view.correction, "seed": self._view.draws.seed, **how}
+        asked |= {**self._tests, **how}
         models = len(self.model_names)
         if models * (models - 1) / 2 > MOST_PAIRS and how.get("baseline") is None:
             asked = {"most_apart": max(1, MOST_PAIRS // models), **asked, "policies": "expected"}

@@ -28,6 +28,7 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
+from retrieval_report.engines.summary import check_cluster
 from retrieval_report.metrics.parsing import Cutoffs, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.reading.frames import is_named
@@ -253,6 +254,7 @@ class View:
         compare=False
     )  # may be a frame, which has no hash: nothing is remembered by it
     correction: str = MAX_T
+    cluster: str | None = None
     measures: tuple[Measure, ...] | None = None
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
@@ -265,8 +267,10 @@ class View:
         """Refuse immediately what could not be answered later."""
         check_choice("average", self.average, AVERAGES)
         check_correction(self.correction)
-        if self.by is not None and (queries is None or self.by not in queries.columns):
-            raise ParameterError(f"by: no column {self.by!r} in the queries")
+        check_cluster(self.cluster, self.average)
+        for name, column in (("by", self.by), ("cluster", self.cluster)):
+            if column is not None and (queries is None or column not in queries.columns):
+                raise ParameterError(f"{name}: no column {column!r} in the queries")
         if self.baseline is not None:
             check_choice("baseline", self.baseline, models)
             if self.margin is None:
@@ -284,6 +288,7 @@ class Questions(TypedDict, total=False):
     margin: float | None
     costs: object
     correction: str
+    cluster: str | None
 
 
 class StudyOptions(ScoringOptions, total=False):

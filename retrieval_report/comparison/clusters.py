@@ -1,0 +1,91 @@
+"""Queries that hang together: which cluster each belongs to, and differences summed by cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.engines.score_grid import (
+    DIGITS,
+    Grid,
+    Indices,
+    Pairs,
+    differences,
+    largest,
+    paired_queries,
+    shared_queries,
+)
+from retrieval_report.engines.summary import with_clusters
+from retrieval_report.kernels.lists import Bools, Floats
+
+
+def clustered(pairs: Pairs, grid: Grid, cluster: str | None, queries: object) -> Pairs:
+    """Return pairs that know the cluster of every query of a grid; unchanged where none is named, or
+    where each query is a cluster of its own.
+    """
+    if cluster is None:
+        return pairs
+    ids = pl.DataFrame({"query": grid.queries})
+    names = with_clusters(ids, queries, cluster)["cluster"]
+    if names.n_unique() == len(names):
+        return pairs
+    return replace(pairs, cluster=numbered(names))
+
+
+def numbered(names: pl.Series) -> Indices:
+    """Return names as numbers from 0, in the order in which they first appear.
+
+    >>> numbered(pl.Series(["b", "a", "b"])).tolist()
+    [0, 1, 0]
+    """
+    first = {name: number for number, name in enumerate(names.unique(maintain_order=True))}
+    return np.array([first[name] for name in names], np.intp)
+
+
+def by_cluster(columns: Floats, cluster: Indices | None) -> Floats:
+    """Return the sums over the queries of each cluster, (rows, clusters), in a fixed order.
+
+    >>> by_cluster(np.array([[1.0, 2.0, 4.0]]), np.array([0, 1, 0])).tolist()
+    [[5.0, 2.0]]
+    """
+    if cluster is None or not cluster.size:
+        return columns
+    order = np.argsort(cluster, kind="stable")
+    starts = np.unique(cluster[order], return_index=True)[1]
+    sums: Floats = np.add.reduceat(columns[:, order], starts, axis=1)
+    return sums
+
+
+def sums_of_pairs(value: Floats, pairs: Pairs) -> Floats:
+    """Return the differences of each pair summed by cluster, NaN where it shares no query; without
+    clusters, the differences.
+
+    Sums are rounded to 12 digits of the pair's largest score, so that 0.1 + 0.2 − 0.3 is no
+    difference.
+
+    >>> value = np.array([[0.1, 0.2, 0.0, 1.0], [0.0, 0.0, 0.3, np.nan]])
+    >>> sums_of_pairs(value, replace(Pairs.every(2), cluster=np.array([0, 0, 0, 1]))).tolist()
+    [[0.0, nan]]
+    """
+    difference = differences(value, pairs)
+    if pairs.cluster is None:
+        return difference
+    unit = largest(value, pairs)[:, None]
+    sums = by_cluster(np.nan_to_num(difference), pairs.cluster)
+    known = by_cluster((~np.isnan(difference)).astype(np.float64), pairs.cluster) > 0
+    settled: Floats = np.where(known, np.round(sums / unit, DIGITS) * unit + 0.0, np.nan)
+    return settled
+
+
+def comparable(value: Floats, pairs: Pairs) -> Bools:
+    """Return which pairs can be tested: those that share a query, of clustered queries two
+    clusters.
+    """
+    if pairs.cluster is None:
+        return shared_queries(value, pairs) > 0
+    parts = [paired_queries(value, part) for part in pairs.blocks(value.shape[1])]
+    shared = [by_cluster(part.astype(np.float64), pairs.cluster) > 0 for part in parts]
+    enough: Bools = np.concatenate([part.sum(axis=1) for part in shared]) > 1
+    return enough

@@ -1,0 +1,265 @@
+"""Queries in clusters: signs, intervals and draws are by cluster, and nothing changes where each
+query is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import retrieval_report as rr
+from made_scores import scores_of
+from retrieval_report.comparison.queries import resampled_reversal
+from retrieval_report.comparison.significance import paired_t
+
+MISSING = "statsmodels, of the extra `dev`, is not installed"
+TESTED = ["difference", "ci_low", "ci_high", "t_p", "permutation_p", "family_p", "bh_p"]
+SIZES = (5, 1, 3, 2, 7, 4)
+
+
+def made(seed: int, sizes: tuple[int, ...] = SIZES, models: int = 3, holes: int = 0) -> Any:
+    """Scores whose queries share most of their noise with their topic, and the frame of queries."""
+    generator = np.random.default_rng(seed)
+    topic = np.repeat(np.arange(len(sizes)), sizes)
+    shared = generator.normal(0, 0.2, (models, len(sizes)))[:, topic]
+    lead = np.linspace(0, 0.1, models)[:, None]
+    value = 0.5 + lead + shared + generator.normal(0, 0.05, (models, topic.size))
+    order = generator.permutation(topic.size)  # clusters are not contiguous
+    value, topic = value[:, order], topic[order]
+    for hole in generator.choice(value.size, holes, replace=False):
+        value.ravel()[hole] = np.nan
+    known = [[None if np.isnan(one) else one for one in row] for row in value.tolist()]
+    scores = scores_of({f"m{row}": values for row, values in enumerate(known)})
+    queries = scores["query"].unique().sort()
+    return scores, pl.DataFrame({"query": queries, "topic": topic}), value, topic
+
+
+def duplicated(scores: pl.DataFrame, times: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Every query several times, as a cluster."""
+    copies = [
+        scores.with_columns(pl.format("{} copy {}", "query", pl.lit(n)).alias("query"))
+        for n in range(times)
+    ]
+    found = pl.concat(copies)
+    queries = found.select("query").unique().sort("query")
+    return found, queries.with_columns(topic=pl.col("query").str.split(" ").list.first())
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("holes", [0, 6])
+def test_t_and_its_interval_are_those_of_statsmodels(seed: int, holes: int) -> None:
+    api = pytest.importorskip("statsmodels.api", reason=MISSING)
+    scores, queries, value, topic = made(seed, holes=holes)
+    rows = rr.compare(scores, cluster="topic", queries=queries, confidence=0.9)
+    for row, (a, b) in zip(rows.rows(named=True), [(0, 1), (0, 2), (1, 2)], strict=True):
+        difference = value[a] - value[b]
+        known = ~np.isnan(difference)
+        fit = api.OLS(difference[known], np.ones(known.sum())).fit(
+            cov_type="cluster", cov_kwds={"groups": topic[known]}, use_t=True
+        )
+        assert row["t_p"] == pytest.approx(fit.pvalues[0], rel=1e-9)
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx(fit.conf_int(0.1)[0], rel=1e-9)
+        assert row["wilcoxon_p"] is None
+        assert row["effect_size"] == pytest.approx(
+            difference[known].mean() / difference[known].std(ddof=1), rel=1e-9
+        )
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("holes", [0, 6])
+def test_all_patterns_of_signs_of_clusters_are_tried(seed: int, holes: int) -> None:
+    scores, queries, value, topic = made(seed, holes=holes)
+    rows = rr.compare(scores, cluster="topic", queries=queries)
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    sums = np.array(
+        [
+            [np.nansum((value[a] - value[b])[topic == c]) for c in range(len(SIZES))]
+            for a, b in pairs
+        ]
+    )
+    patterns = np.array(list(product([-1, 1], repeat=len(SIZES))))
+    flipped = np.abs(sums @ patterns.T)
+    seen = np.abs(sums.sum(axis=1))
+    single = (flipped >= seen[:, None] - 1e-9).mean(axis=1)
+    assert rows["permutation_p"].to_list() == pytest.approx(single, abs=1e-12)
+    assert set(rows["permutation_method"]) == {"exact"}
+    scale = np.sqrt((sums**2).sum(axis=1))
+    statistics, least_first = seen / scale, np.argsort(seen / scale)
+    adjusted = np.empty(3)
+    for count, row in enumerate(least_first, 1):
+        rivals = (flipped / scale[:, None])[least_first[:count]].max(axis=0)
+        adjusted[row] = (rivals >= statistics[row] - 1e-9).mean()
+    adjusted[least_first] = np.maximum.accumulate(adjusted[least_first][::-1])[::-1]
+    assert rows["family_p"].to_list() == pytest.approx(adjusted, abs=1e-12)
+
+
+def test_drawn_signs_come_near_all_patterns() -> None:
+    scores, queries, value, topic = made(3, sizes=(2, 3, 1, 4) * 4, models=2, holes=4)
+    rows = rr.compare(scores, cluster="topic", queries=queries, resamples=20_000)
+    difference = np.nan_to_num(value[0] - value[1])
+    sums = np.bincount(topic, difference)
+    patterns = np.array(list(product([-1, 1], repeat=15)))
+    flipped = np.abs(sums[0] + patterns @ sums[1:])
+    exact = (flipped >= abs(sums.sum()) - 1e-9).mean()
+    assert rows["permutation_method"].item() == "sampled"
+    for name in ("permutation_p", "family_p"):
+        assert rows[name].item() == pytest.approx(exact, abs=4 * np.sqrt(exact / 20_000))
+
+
+def test_many_even_clusters_are_normal() -> None:
+    generator = np.random.default_rng(0)
+    topic = np.repeat(np.arange(1_500), 2)
+    difference = np.repeat(generator.choice([-0.25, 0.25], 1_500, p=[0.52, 0.48]), 2)
+    scores = scores_of({"a": 0.5 + difference, "b": np.full(topic.size, 0.5)})
+    queries = pl.DataFrame({"query": scores["query"].unique().sort(), "topic": topic})
+    row = rr.compare(scores, cluster="topic", queries=queries).row(0, named=True)
+    sums = np.bincount(topic, difference)
+    p = stats.binomtest(int((sums > 0).sum()), 1_500).pvalue
+    assert row["permutation_method"] == "normal"
+    assert row["permutation_p"] == pytest.approx(p, rel=0.02)
+    assert row["family_p"] == pytest.approx(p, abs=0.02)
+
+
+ANSWERS: dict[str, Callable[..., pl.DataFrame]] = {
+    "compare": rr.compare,
+    "leaderboard": rr.leaderboard,
+    "no_worse": lambda scores, **over: rr.stats.no_worse(scores, baseline="m0", margin=0.1, **over),
+    "summarise": rr.summarise,
+    "tukey": lambda scores, **over: rr.compare(scores, correction="tukey", **over),
+    "holm": lambda scores, **over: rr.leaderboard(scores, correction="holm", **over),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize("holes", [0, 6])
+@pytest.mark.parametrize("sizes", [SIZES, (9,) * 5])
+def test_where_every_query_is_a_cluster_nothing_changes(
+    answer: Callable[..., pl.DataFrame], holes: int, sizes: tuple[int, ...]
+) -> None:
+    scores, queries, _, _ = made(1, sizes, holes=holes)
+    alone = queries.with_columns(topic=pl.col("query").str.reverse())
+    found = answer(scores, cluster="topic", queries=alone)
+    assert_frame_equal(found, answer(scores), check_exact=True)
+
+
+@pytest.mark.parametrize("queries", [6, 30])
+def test_copies_of_queries_tell_nothing_new(queries: int) -> None:
+    scores, _, _, _ = made(2, (1,) * queries)
+    copied, topics = duplicated(scores, 3)
+    over: dict[str, Any] = {"cluster": "topic", "queries": topics}
+    once, again = rr.compare(scores), rr.compare(copied, **over)
+    assert_frame_equal(once.select(TESTED), again.select(TESTED), rel_tol=1e-9)
+    assert (rr.compare(copied)["t_p"] < 0.9 * once["t_p"]).all()  # what clusters are for
+    columns = ["model", "query_rank_low", "query_rank_high", "ci_low", "ci_high"]
+    assert_frame_equal(
+        rr.leaderboard(copied, **over).select(columns),
+        rr.leaderboard(scores).select(columns),
+        rel_tol=1e-9,
+    )
+    asked: dict[str, Any] = {"baseline": "m0", "margin": 0.1}
+    numbers = ["bound_low", "bound_high", "no_worse_p", "worse_p", "equivalent_p", "detectable"]
+    first, second = rr.stats.no_worse(scores, **asked), rr.stats.no_worse(copied, **asked, **over)
+    assert_frame_equal(first.select(numbers), second.select(numbers), rel_tol=1e-9)
+    assert (second["queries_needed"] == 3 * first["queries_needed"]).all()
+    cases: list[tuple[pl.DataFrame, dict[str, Any]]] = [(scores, {}), (copied, over)]
+    tukey = [
+        rr.compare(given, correction="tukey", **how)["family_p"].to_list() for given, how in cases
+    ]
+    assert tukey[0] == pytest.approx(tukey[1], abs=1e-12)
+
+
+def test_segments_take_clusters_too() -> None:
+    scores, queries, _, topic = made(6, sizes=SIZES * 2)
+    both = queries.with_columns(half=pl.Series(topic < 6).cast(pl.Int64))
+    over: dict[str, Any] = {"cluster": "topic"}
+    part = scores.join(both.filter(half=1), on="query", how="semi")
+    pairs = rr.stats.compare_by(scores, both, "half", **over).filter(segment="1")
+    alone = rr.compare(part, queries=both, **over)
+    assert pairs["t_p"].equals(alone["t_p"])
+    means = rr.stats.summarise_by(scores, both, "half", **over).filter(segment="1")
+    assert means.drop("segment").equals(rr.summarise(part, queries=both, **over))
+
+
+def test_one_cluster_has_no_p() -> None:
+    scores, queries, _, _ = made(0)
+    over: dict[str, Any] = {
+        "cluster": "topic",
+        "queries": queries.with_columns(topic=pl.lit("one")),
+    }
+    for correction in ("max-t", "holm", "tukey", "bh"):
+        found = rr.compare(scores, correction=correction, **over)
+        for name in ("t_p", "permutation_p", "family_p", "bh_p", "ci_low"):
+            assert found[name].null_count() == found.height
+    assert rr.summarise(scores, **over)["query_se"].null_count() == 3
+    verdicts = rr.stats.no_worse(scores, baseline="m0", margin=0.1, **over)["verdict"]
+    assert set(verdicts) == {"not decided"}
+
+
+def test_clusters_of_one_mean_leave_no_error() -> None:
+    cluster = np.array([0, 0, 1, 1])
+    found = paired_t(np.array([[0.1, -0.1, 0.1 + 0.2, -0.3], [0.2, 0.4, 0.4, 0.2]]), 0.95, cluster)
+    assert found.mean.tolist() == pytest.approx([0.0, 0.3])
+    assert found.p.tolist() == [1.0, 0.0]
+    assert found.spread.tolist() == [0.0, 0.0]
+
+
+def test_a_mean_over_clusters_is_weighted_as_statsmodels_does() -> None:
+    api = pytest.importorskip("statsmodels.api", reason=MISSING)
+    scores, queries, value, topic = made(4, models=1)
+    weight = np.random.default_rng(4).integers(1, 5, topic.size)
+    given = queries.with_columns(weight=pl.Series(weight))
+    row = rr.summarise(scores, queries=given, average="weighted", cluster="topic").row(
+        0, named=True
+    )
+    fit = api.WLS(value[0], np.ones(topic.size), weights=weight).fit(
+        cov_type="cluster", cov_kwds={"groups": topic}, use_t=True
+    )
+    assert row["value"] == pytest.approx(fit.params[0], rel=1e-12)
+    assert row["query_se"] == pytest.approx(fit.bse[0], rel=1e-9)
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(fit.conf_int()[0], rel=1e-9)
+
+
+def test_a_reversal_is_the_share_of_draws_of_clusters() -> None:
+    generator = np.random.default_rng(1)
+    _, _, value, topic = made(5, sizes=(4,) * 25, models=2)
+    difference = value[0] - value[1]
+    means = np.bincount(topic, difference) / 4
+    drawn = generator.choice(means, (100_000, 25)).mean(axis=1)
+    opposite = (np.sign(drawn) == -np.sign(difference.mean())).mean()
+    assert resampled_reversal(difference, topic) == pytest.approx(opposite, abs=0.01)
+    assert resampled_reversal(difference, np.zeros(100, np.intp)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "how", "message"),
+    [
+        ({}, {"cluster": "subject"}, "no column 'subject' in the queries; found 'query', 'topic'"),
+        ({"topic": None}, {}, "column 'topic': 22 queries without a cluster"),
+        ({}, {"queries": None}, "needs queries with a column 'topic'"),
+        ({}, {"adjust": "wilcoxon"}, "has no form for clusters"),
+    ],
+)
+def test_what_is_no_cluster_is_refused(change: Any, how: Any, message: str) -> None:
+    scores, queries, _, _ = made(0)
+    queries = queries.with_columns(**{name: pl.lit(value) for name, value in change.items()})
+    with pytest.raises(rr.RetrievalReportError, match=message):
+        rr.compare(scores, **{"cluster": "topic", "queries": queries, **how})
+
+
+def test_a_query_that_the_frame_lacks_is_named() -> None:
+    scores, queries, _, _ = made(0)
+    with pytest.raises(rr.DataError, match=r"1 queries without a cluster.*'q00021'"):
+        rr.leaderboard(scores, cluster="topic", queries=queries.filter(pl.col("query") != "q00021"))
+
+
+def test_the_mean_of_strata_is_not_clustered() -> None:
+    scores, queries, _, _ = made(0)
+    with pytest.raises(rr.ParameterError, match="micro or weighted"):
+        rr.summarise(scores, queries=queries, average="macro", cluster="topic")

@@ -1,0 +1,93 @@
+"""A study whose queries were drawn in clusters: its answers, its narrower studies and the commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from polars.testing import assert_frame_equal
+
+import retrieval_report as rr
+from retrieval_report.cli import cli
+from retrieval_report.study.samples import sample_folder
+
+DOCS = sample_folder() / "docs"
+GIVEN: dict[str, Any] = {"judgements": DOCS / "qrels.txt", "truncated": "between_ties"}
+
+
+def queries() -> pl.DataFrame:
+    ids = rr.read_judgements(DOCS / "qrels.txt")["query"].unique().sort()
+    return pl.DataFrame({"query": ids, "topic": [n // 3 for n in range(len(ids))]})
+
+
+@pytest.fixture(scope="module")
+def study() -> rr.Study:
+    return rr.Study(
+        sorted((DOCS / "runs").glob("*")), "ndcg@10", queries=queries(), cluster="topic", **GIVEN
+    )
+
+
+def test_answers_are_those_of_the_functions(study: rr.Study) -> None:
+    over: dict[str, Any] = {"cluster": "topic", "queries": queries()}
+    exact = study.under("expected", "best", "worst").scores
+    board = rr.leaderboard(exact, policies="expected", **over)
+    assert_frame_equal(study.leaderboard, board)
+    assert_frame_equal(study.summary, rr.summarise(study.scores, **over))
+    tests = ["model_a", "model_b", "t_p", "permutation_p", "family_p", "ci_low"]
+    expected = study.under("expected").comparison
+    assert_frame_equal(expected.select(tests), rr.compare(exact, **over).select(tests))
+    against = study.using(baseline="bm25", margin=0.05).no_worse
+    assert_frame_equal(
+        against,
+        rr.stats.no_worse(exact, baseline="bm25", margin=0.05, policies="expected", **over),
+    )
+
+
+def test_clusters_change_what_queries_can_show(study: rr.Study) -> None:
+    alone = study.using(cluster=None)
+    assert study.also["cluster"] == "topic"
+    assert alone.under("expected").comparison["t_p"].to_list() != (
+        study.under("expected").comparison["t_p"].to_list()
+    )
+    assert "clusters of" in repr(study)
+    assert "clusters of" not in repr(alone)
+    two = study.pair("bm25", "tf-idf")
+    assert two.alone().under("expected").comparison.equals(two.under("expected").comparison)
+
+
+def test_an_unknown_column_is_refused_at_once() -> None:
+    with pytest.raises(rr.ParameterError, match="cluster: no column 'subject' in the queries"):
+        rr.Study(DOCS / "runs", queries=queries(), cluster="subject", **GIVEN)
+    with pytest.raises(rr.ParameterError, match="micro or weighted"):
+        rr.Study(DOCS / "runs", queries=queries(), cluster="topic", average="macro", **GIVEN)
+
+
+def run(*arguments: str) -> str:
+    outcome = CliRunner().invoke(cli, [*arguments, "--truncated", "between_ties"])
+    assert outcome.exit_code in (0, 1, 3), outcome.output
+    return outcome.output
+
+
+def test_commands_take_the_column(study: rr.Study, tmp_path: Path) -> None:
+    path = str(tmp_path / "queries.csv")
+    queries().write_csv(path)
+    given = ["--judgements", str(DOCS / "qrels.txt"), "--queries", path, "--cluster", "topic"]
+    asked = [str(DOCS / "runs"), "--metrics", "ndcg@10", *given]
+    run("compare", *asked, "--out", str(tmp_path / "pairs"))
+    written = pl.read_csv(tmp_path / "pairs" / "comparison.csv")
+    assert written["t_p"].to_list() == pytest.approx(study.comparison["t_p"].to_list())
+    run("leaderboard", *asked, "--out", str(tmp_path / "board"))
+    board = pl.read_csv(tmp_path / "board" / "leaderboard.csv")
+    assert board["ci_low"].to_list() == pytest.approx(study.leaderboard["ci_low"].to_list())
+    run("report", *asked, "--out", str(tmp_path / "report"))
+    assert "clusters of" in (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+    runs = [str(DOCS / "runs" / f"{name}.run.gz") for name in ("bm25", "tf-idf")]
+    gated = json.loads(
+        run("gate", *runs, "--measure", "ndcg@10", "--margin", "0.05", *given, "--json")
+    )
+    row = study.using(baseline="bm25", margin=0.05).no_worse.filter(model="tf-idf")
+    assert gated["no_worse_p"] == pytest.approx(row["no_worse_p"].item())
