@@ -63,7 +63,7 @@ def compare(
     import polars as pl
 
     import retrieval_report as rr
-    from retrieval_report.comparison.pairs import turned
+    from retrieval_report.comparison.pairs import ahead_first, turned
     from retrieval_report.comparison.verdicts import doubt, with_chances
     from retrieval_report.study.caveats import named_tests, uneven_lengths
     from retrieval_report.study.latex_markdown import Means, latex_table
@@ -85,11 +85,13 @@ def compare(
         verdicts = verdicts.filter(
             (verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline)
         )
-    # A baseline is model B whatever its name, and the least certain pairs come first.
-    rows = turned(verdicts, pl.col("model_a").eq_missing(baseline))
+    # The model that is ahead is A, but a baseline is B; the least certain pairs come first.
+    rows = verdicts.with_columns(measure=pl.struct("metric", "cutoff").rle_id())
+    rows = ahead_first(rows, pl.col("value_b") > pl.col("value_a"))
+    if baseline is not None:
+        rows = turned(rows, pl.col("model_a") == baseline)
     rows = rows.with_columns(difference=pl.col("value_a") - pl.col("value_b"))
-    measure = pl.struct("metric", "cutoff").rle_id()
-    rows = with_chances(rows.sort(measure, doubt, maintain_order=True))
+    rows = with_chances(rows.sort("measure", doubt, maintain_order=True))
     shown = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
     tests = named_tests(comparison)
     known = [str(option.name) for option in click.get_current_context().command.params]

@@ -432,3 +432,14 @@ def test_neighbours_are_judged_from_the_arrays_of_an_exact_search(tmp_path: Path
     refused = run("neighbours", distances, indices, "--k", "6", "--out", out)
     assert (refused.exit_code, "search deeper" in refused.stderr) == (2, True)
     assert run("neighbours", distances, indices, "--k", "2", "--out", indices).exit_code == 2
+
+
+def test_compare_has_the_model_ahead_first_and_measures_as_asked(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    head, *rows = ROWS.splitlines()
+    behind = [row.replace("b,", "A,", 1) for row in rows[4:]]  # A is by its name before a
+    path.write_text("\n".join([head, *rows[:2], "a,q2,x,2,0", "a,q2,y,1,1", *behind]))
+    printed = run("compare", path, "--metrics", "rr@2,precision@1").output
+    assert printed.index("\nrr@2\n") < printed.index("\nprecision@1\n")
+    pairs = re.findall(r"^(\w) +(\w) +0\.\d+ +0\.\d+", printed, re.MULTILINE)
+    assert pairs == [("a", "A")] * 2
