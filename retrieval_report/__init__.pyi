@@ -17,6 +17,7 @@ from retrieval_report.comparison.flips import flips as flips
 from retrieval_report.comparison.gate import gate as gate
 from retrieval_report.ties.hints import tie_hints as tie_hints
 from retrieval_report.comparison.leaderboard import leaderboard as leaderboard
+from retrieval_report.comparison.meter import Meter as Meter
 from retrieval_report.ties.nearest_labels import knn as knn
 from retrieval_report.ties.profile import tie_profile as tie_profile
 from retrieval_report.engines.summary import summarise as summarise

@@ -130,8 +130,8 @@ def read_results(given: object, what: str, *, indexes: object = None) -> Results
     (array([0, 0, 1]), array([4, 7, 4]), array([0.1, 0.2, 0.3]))
     """
     value, item, counts = _parts(given, what)
-    flat, lengths = _flat(value, what)
-    items, widths = (flat, lengths) if item is None else _flat(item, what)
+    flat, lengths = flat_rows(value, what)
+    items, widths = (flat, lengths) if item is None else flat_rows(item, what)
     if flat.dtype.kind in "iuUO" and items.dtype.kind == "f":  # hnswlib returns labels first
         flat, items = items, flat
     if flat.dtype.kind not in "biuf":
@@ -176,8 +176,8 @@ def _parts(given: Any, what: str) -> tuple[Array, Array | None, Array | None]:
     return value, item, None
 
 
-def _flat(array: Array, what: str) -> tuple[Array, NDArray[np.int64]]:
-    """All values one after the other, and the length of every row."""
+def flat_rows(array: Array, what: str) -> tuple[Array, NDArray[np.int64]]:
+    """Return all values one after the other, and the length of every row."""
     if array.ndim == 1 and array.dtype == object and any(np.ndim(row) == 1 for row in array):
         rows = [np.asarray(row) for row in array]
         filled = [row for row in rows if row.size]

@@ -1,0 +1,271 @@
+"""Scores batch by batch, as a training loop has them; together they are those of one evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Self, TypedDict, Unpack
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.comparison.flips import pair_verdicts
+from retrieval_report.comparison.pairs import compare
+from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.contracts.frames import SCORES
+from retrieval_report.contracts.options import NO, options_with
+from retrieval_report.engines.summary import summarise
+from retrieval_report.kernels.lists import Floats
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
+from retrieval_report.reading.search_results import as_array
+from retrieval_report.scoring.batches import MODEL, judged_batch
+from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.run import score_judged
+from retrieval_report.scoring.scores import ListScores
+
+POLICIES = ("expected", "best", "worst")
+
+
+class MeterOptions(TypedDict, total=False):
+    """The options of ``Meter``."""
+
+    relevant_from: float | None
+    no_relevant: str
+    distance_threshold: float | None
+    decimals: int | None
+    threads: int | None
+
+
+class Meter:
+    """Exact scores of a model, batch by batch.
+
+    Whatever the batches are, the result is, to the last bit, that of one :func:`evaluate` of all
+    lists with ``truncated="no"``. Scores are kept, and rows are not: memory grows with the
+    number of queries alone. A meter can be pickled.
+
+    Parameters
+    ----------
+    metrics, cutoffs
+        As in :func:`evaluate`.
+    **options
+        ``relevant_from``, ``no_relevant``, ``distance_threshold``, ``decimals`` and ``threads`` of
+        :func:`evaluate`.
+
+    Examples
+    --------
+    >>> meter = Meter("ndcg@2, ap")
+    >>> meter.update(scores=[[3, 2, 2], [5, 5, 1]], relevance=[[0, 1, 0], [1, 0, 0]])
+    >>> meter.update(scores=[[1, 2, 3]], relevance=[[1, 0, 1]], masks=[[True, True, False]])
+    >>> numbers = pl.col("value", "tie_std", "lowest", "highest").round(4)
+    >>> meter.compute().select("metric", "cutoff", numbers, "queries").rows()
+    [('ndcg', 2, 0.5873, 0.1218, 0.4206, 0.754, 3), ('ap', None, 0.5556, 0.0878, 0.4444, 0.6667, 3)]
+    """
+
+    def __init__(
+        self, metrics: Metrics = None, cutoffs: Cutoffs = None, **options: Unpack[MeterOptions]
+    ) -> None:
+        for name in options:
+            if name not in MeterOptions.__annotations__:
+                known = ", ".join(MeterOptions.__annotations__)
+                raise TypeError(f"unexpected keyword argument {name!r}; a Meter takes {known}")
+        self._requests = parse_metrics(metrics, cutoffs)
+        self._options = options_with(options, policies=POLICIES, truncated=NO)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        self._parts: list[ListScores] = []
+        self._weights: list[Floats] = []
+        self._weighted = False
+        self._named: bool | None = None  # whether queries have ids; None: there are none yet
+        self._seen: set[object] = set()
+
+    def update(
+        self,
+        scores: object = None,
+        relevance: object = None,
+        *,
+        distances: object = None,
+        rankings: object = None,
+        masks: object = None,
+        sample_weight: object = None,
+        query_ids: object = None,
+    ) -> None:
+        """Add the lists of a batch.
+
+        Parameters
+        ----------
+        scores, distances
+            One of them: a matrix (queries × items), or rows of different lengths. Arrays, lists and
+            tensors of any library that NumPy can convert.
+        relevance
+            The grades of the same items, in the same shape; all others of a query have none.
+        rankings
+            Instead of these: a frame with ``query``, ``item``, ``distance`` or ``score``, and
+            ``relevance``, as for :func:`evaluate`; of one model.
+        masks
+            False where there is no item, such as padding.
+        sample_weight
+            Weights of the queries, by which :meth:`compute` averages; 1 in batches without.
+        query_ids
+            Names of the queries (text or whole numbers), each once; by default they are numbered.
+
+        Raises
+        ------
+        RetrievalReportError
+            A ValueError; for example for a query that another batch had. The batch is then left
+            out.
+
+        Notes
+        -----
+        Weights of items are refused, because they change the definition of a metric:
+        ``rr.lists.query_weights`` and ``rr.lists.weigh_gains`` have what KerasRS makes of them.
+        """
+        judged = self._judged(scores, distances, relevance, rankings, masks, query_ids)
+        found = score_judged(judged, self._requests, self._options)
+        names, named = found.lists["query"], rankings is not None or query_ids is not None
+        if query_ids is not None:
+            names = _ids(query_ids, len(names))
+        elif not named:
+            names = names + len(self._seen)
+        self._check_ids(names, named)
+        weights = np.ones(len(names))
+        if sample_weight is not None:
+            weights = _weights(sample_weight, len(names))
+        self._keep(found, names, weights, named, sample_weight is not None)
+
+    def compute(self, confidence: float = 0.95) -> pl.DataFrame:
+        """Return the exact means over all queries so far, one row per measure.
+
+        The columns are those of :func:`summarise`; among them ``value``, ``tie_std`` (its standard
+        deviation under random tie order), ``lowest`` and ``highest`` (over all tie orders),
+        ``query_se`` and ``queries``. No rows before the first batch.
+        """
+        weights, average = None, "micro"
+        if self._weighted:
+            names = pl.concat(part.lists["query"] for part in self._parts)
+            weights = pl.DataFrame({"query": names, "weight": np.concatenate(self._weights)})
+            average = "weighted"
+        found = summarise(self.scores, queries=weights, average=average, confidence=confidence)
+        return found.filter(policy="expected")
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """The scores of all queries so far, as from :func:`evaluate` under the policies expected,
+        best and worst.
+        """
+        if not self._parts:
+            return pl.DataFrame(schema=SCORES)
+        return ListScores.of(self._parts).frame()
+
+    def merge(self, other: Meter) -> Self:
+        """Add what another meter of the same measures and options holds, such as that of another
+        process, and return this meter; numbered queries of the other are numbered on.
+        """
+        if str(other._requests) != str(self._requests) or other._options != self._options:
+            raise ParameterError("merge: the other meter has other measures or options")
+        parts = [
+            part if other._named else _renamed(part, part.lists["query"] + len(self._seen))
+            for part in other._parts
+        ]
+        for part in parts:
+            self._check_ids(part.lists["query"], bool(other._named))
+        for part, weights in zip(parts, other._weights, strict=True):
+            self._keep(part, part.lists["query"], weights, bool(other._named), other._weighted)
+        return self
+
+    def changed(self, previous: Meter | pl.DataFrame) -> pl.DataFrame:
+        """Compare this meter with that of an earlier epoch, or with its ``scores``: query by query,
+        numbered ones by their number.
+
+        Returns the columns of ``rr.stats.pair_verdicts``, one row per measure, with this meter as
+        ``model_a`` ("after"): ``difference``, its ``tie_std``, ``p_tie`` (the chance that tie order
+        reverses it), ``family_p`` (whether the choice of queries explains it) and ``verdict``, such
+        as "safe", "not significant" or "depends on tie order". Weights of queries are left out.
+
+        >>> earlier, later = Meter("rr"), Meter("rr")
+        >>> earlier.update(scores=[[2, 2]] * 9, relevance=[[1, 0]] * 9)
+        >>> later.update(scores=[[3, 2]] * 9, relevance=[[1, 0]] * 9)
+        >>> later.changed(earlier).select("difference", "p_tie_high", "family_p", "verdict").rows()
+        [(0.25, 0.0, 0.00390625, 'safe')]
+        """
+        before = previous.scores if isinstance(previous, Meter) else previous
+        frames = (self.scores, "after"), (before, "before")
+        scores = pl.concat(frame.with_columns(model=pl.lit(name)) for frame, name in frames)
+        return pair_verdicts(compare(scores, policies="expected"))
+
+    def _judged(
+        self,
+        scores: object,
+        distances: object,
+        relevance: object,
+        rankings: object,
+        masks: object,
+        query_ids: object,
+    ) -> Judged:
+        """Return the lists of one batch."""
+        if sum(part is not None for part in (scores, distances, rankings)) != 1:
+            raise ParameterError("update: takes one of scores=, distances= and rankings=")
+        if rankings is not None:
+            if any(part is not None for part in (relevance, masks, query_ids)):
+                raise ParameterError("rankings: a frame has relevance, mask and query as columns")
+            found = judge(rankings, None, None, self._options)
+            if len(found.whole.models) > 1:
+                raise ParameterError("rankings: a meter scores one model, and they hold several")
+            return found
+        if relevance is None:
+            raise ParameterError("relevance: none given for the scores or distances")
+        order, values = ("score", scores) if scores is not None else ("distance", distances)
+        self._options.check_order(order)
+        return judged_batch(order, values, relevance, masks, self._options)
+
+    def _check_ids(self, names: pl.Series, named: bool) -> None:
+        """Refuse queries that were there before, and ids of two kinds."""
+        if self._named not in (None, named):
+            raise ParameterError("query_ids: given for some batches, and not for others")
+        if self._parts and self._parts[0].lists["query"].dtype.is_integer() != (
+            names.dtype.is_integer()
+        ):
+            raise ParameterError("query_ids: text in some batches, and whole numbers in others")
+        again = [name for name in names if name in self._seen]
+        if again or names.n_unique() < len(names):
+            first = again[0] if again else names.filter(names.is_duplicated())[0]
+            raise DataError(f"query_ids: query {first!r} is given twice")
+
+    def _keep(
+        self, part: ListScores, names: pl.Series, weights: Floats, named: bool, weighted: bool
+    ) -> None:
+        self._parts.append(_renamed(part, names))
+        self._weights.append(weights)
+        self._named, self._weighted = named, self._weighted or weighted
+        self._seen.update(names)
+
+
+def _renamed(part: ListScores, names: pl.Series) -> ListScores:
+    kind = pl.Int64 if names.dtype.is_integer() else pl.String
+    lists = part.lists.with_columns(model=pl.lit(MODEL), query=names.cast(kind))
+    return replace(part, lists=lists)
+
+
+def _ids(given: object, queries: int) -> pl.Series:
+    """Return the ids of the queries of a batch."""
+    held = as_array(given, "query_ids")
+    if held.shape != (queries,) or held.dtype.kind not in "iuUO":
+        raise DataError(
+            f"query_ids: {held.dtype} of shape {held.shape} for {queries} lists; they are texts or "
+            "whole numbers, one per list"
+        )
+    return pl.Series("query", held.tolist())
+
+
+def _weights(given: object, queries: int) -> Floats:
+    """Return the weights of the queries of a batch."""
+    weights = as_array(given, "sample_weight")
+    if weights.size != queries or weights.shape[:1] != (queries,):
+        raise ParameterError(
+            f"sample_weight: shape {weights.shape} for {queries} lists; a weight per query is "
+            "taken, and weights of items are not (rr.lists.query_weights derives the former)"
+        )
+    found: Floats = weights.reshape(queries).astype(np.float64)
+    if not (np.isfinite(found) & (found >= 0)).all():
+        raise DataError("sample_weight: a weight is not a finite number of at least 0")
+    return found

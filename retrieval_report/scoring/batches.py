@@ -1,0 +1,90 @@
+"""Lists from arrays without ids, as batches of a training loop have them: no frame is joined or
+sorted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from retrieval_report.contracts.errors import DataError
+from retrieval_report.contracts.options import Options
+from retrieval_report.kernels.lists import Integers, Rows
+from retrieval_report.reading.search_results import as_array, flat_rows
+from retrieval_report.scoring import arrays
+from retrieval_report.scoring.judged import Judged, KnownOfWhole, judge
+
+Array = NDArray[Any]
+MODEL = "model"  # the only one
+PART = KnownOfWhole(part=True, models=(MODEL,))
+
+
+def judged_batch(
+    order: str, values: object, relevance: object, masks: object, options: Options
+) -> Judged:
+    """Return the lists of a batch, numbered from 0, with one row of scores or distances
+    (``order``) each, without what the masks leave out.
+    """
+    key, lengths = flat_rows(_numbers(values, f"{order}s"), f"{order}s")
+    grade = _like(relevance, "relevance", lengths)
+    if masks is not None:
+        kept = _like(masks, "masks", lengths) != 0
+        lengths = arrays.sums(kept.astype(np.int64), np.append(0, np.cumsum(lengths)))
+        key, grade = key[kept], grade[kept]
+    if not (_finite(key) and _finite(grade) and (not grade.size or grade.min() >= 0)):
+        return judge(_named(order, key, grade, lengths), None, None, options)  # which refuses them
+    end = np.cumsum(lengths)
+    frame = pl.DataFrame({order: key, "relevance": _plain(grade)})
+    grades, index = arrays.grade_indices(frame["relevance"], np.zeros(0))
+    lists = pl.DataFrame(
+        {"model": MODEL, "query": np.arange(lengths.size), "missing": np.zeros(lengths.size, bool)}
+    )
+    known = pl.DataFrame(schema={"query": pl.Int64, "relevance": pl.Int64})
+    rows = Rows(end - lengths, end)
+    return Judged(frame, known, lists, rows, None, grades, index, PART)
+
+
+def _numbers(values: object, what: str) -> Array:
+    array = as_array(values, what)
+    if array.dtype.name == "bfloat16":  # of JAX; polars has no such numbers
+        array = array.astype(np.float32)
+    rows = array if array.dtype == object else [array]
+    kinds = {np.asarray(row).dtype.kind for row in rows if np.size(row)}
+    if not kinds <= set("biuf"):
+        raise DataError(f"{what}: {np.asarray(rows[0]).dtype} values; they must be numbers")
+    return array
+
+
+def _like(values: object, what: str, lengths: Integers) -> Array:
+    """Return the values of an array whose rows are as long as those of the scores."""
+    flat, own = flat_rows(_numbers(values, what), what)
+    if not np.array_equal(own, lengths):
+        raise DataError(
+            f"{what}: {own.size} rows of {own.sum()} values in all, for {lengths.size} rows of "
+            f"{lengths.sum()}; rows must be equally long"
+        )
+    return flat
+
+
+def _finite(values: Array) -> bool:
+    return values.dtype.kind != "f" or bool(np.isfinite(values).all())
+
+
+def _plain(grade: Array) -> Array:
+    """Return grades as whole numbers, which are looked up in a table, if that changes none."""
+    if grade.dtype.kind == "b":
+        return grade.astype(np.uint8)
+    if grade.dtype.kind != "f" or (grade.size and grade.max() >= arrays.SMALL):
+        return grade
+    whole = grade.astype(np.int64)
+    return whole if np.array_equal(whole, grade) else grade
+
+
+def _named(order: str, key: Array, grade: Array, lengths: Integers) -> pl.DataFrame:
+    """Return the rows with their query and position, for messages that name them."""
+    query = np.repeat(np.arange(lengths.size), lengths)
+    item = np.arange(key.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return pl.DataFrame({"query": query, "item": item, order: key, "relevance": grade})

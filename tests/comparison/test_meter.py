@@ -1,0 +1,298 @@
+"""Scores by batches, against one evaluation of all lists and, for weights, exact fractions."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import retrieval_report as rr
+from catalogue_texts import TEXTS
+from retrieval_report.comparison.meter import POLICIES
+
+METRICS = [*TEXTS, "ap(rel=2)"]
+Rows = list[list[float]]
+
+
+def frame_of(values: Rows, grades: Rows, order: str = "score") -> pl.DataFrame:
+    """The rows of all lists."""
+    rows = [
+        (query, item, value, grade)
+        for query, pairs in enumerate(zip(values, grades, strict=True))
+        for item, (value, grade) in enumerate(zip(*pairs, strict=True))
+    ]
+    return pl.DataFrame(rows, schema=["query", "item", order, "relevance"], orient="row")
+
+
+def evaluated(frame: pl.DataFrame, metrics: Any, **options: Any) -> pl.DataFrame:
+    """One evaluation of all."""
+    return rr.evaluate(frame, metrics=metrics, policies=POLICIES, truncated="no", **options)
+
+
+def made(queries: int, items: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Scores that tie, and grades."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 6, (queries, items)).astype(np.float32) / 4
+    return scores, rng.choice([0, 0, 0, 1, 2, 3], (queries, items))
+
+
+LISTS = st.lists(
+    st.lists(st.tuples(st.sampled_from([-0.5, 0.0, 1, 2.25]), st.integers(0, 3)), max_size=7),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=60)
+@given(
+    lists=LISTS.filter(lambda lists: any(lists)),
+    cuts=st.sets(st.integers(1, 5)),
+    order=st.sampled_from(["score", "distance"]),
+    options=st.fixed_dictionaries(
+        {},
+        optional={
+            "relevant_from": st.just(2),
+            "no_relevant": st.sampled_from(["skip", "one"]),
+            "decimals": st.just(0),
+        },
+    ),
+    near=st.booleans(),
+)
+def test_batches_are_one_evaluation_to_the_bit(
+    lists: list[list[tuple[float, int]]],
+    cuts: set[int],
+    order: str,
+    options: dict[str, Any],
+    near: bool,
+) -> None:
+    lists = [rows for rows in lists if rows]  # evaluate does not know of lists without rows
+    if order == "distance" and near:
+        options = {**options, "distance_threshold": 1.0}
+    values = [[value for value, _ in rows] for rows in lists]
+    grades = [[float(grade) for _, grade in rows] for rows in lists]
+    meter = rr.Meter(METRICS, [3, None], **options)
+    ends = sorted({0, *(cut for cut in cuts if cut < len(lists)), len(lists)})
+    for first, last in pairwise(ends):
+        batch: dict[str, Any] = {f"{order}s": values[first:last]}
+        meter.update(relevance=grades[first:last], **batch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what a meter need not say in every batch
+        whole = evaluated(frame_of(values, grades, order), METRICS, cutoffs=[3, None], **options)
+    assert meter.scores.equals(whole)
+    assert meter.compute().equals(rr.summarise(whole).filter(policy="expected"))
+
+
+class Tensor:
+    """What a tensor looks like from outside: converted by NumPy's protocol after two calls."""
+
+    def __init__(self, values: Any, here: bool = False) -> None:
+        self.values, self.here = values, here
+
+    def detach(self) -> Tensor:
+        return self
+
+    def cpu(self) -> Tensor:
+        return Tensor(self.values, here=True)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        assert self.here
+        return np.asarray(self.values, dtype)
+
+
+def test_matrices_tensors_rows_and_frames_are_the_same() -> None:
+    scores, grades = made(12, 30)
+    whole = evaluated(frame_of(scores.tolist(), grades.tolist()), "ndcg@5, ap")
+    half = scores.astype(np.float64)
+    batches: list[dict[str, Any]] = [
+        {"scores": scores, "relevance": grades},
+        {"scores": half, "relevance": grades.astype(np.float32)},
+        {"scores": Tensor(scores), "relevance": Tensor(grades)},
+        {"scores": scores.tolist(), "relevance": grades.tolist()},
+        {"scores": [Tensor(row, here=True) for row in scores], "relevance": list(grades)},
+        {"distances": -scores, "relevance": grades.astype(np.uint8)},
+        {"rankings": frame_of(scores.tolist(), grades.tolist())},
+        {"rankings": frame_of(scores.tolist(), grades.tolist()).with_columns(model=pl.lit("mine"))},
+        {"scores": scores, "relevance": grades, "query_ids": np.arange(12)},
+    ]
+    for batch in batches:
+        meter = rr.Meter("ndcg@5, ap")
+        meter.update(**batch)
+        assert meter.scores.equals(whole), batch.keys()
+
+
+def test_truth_values_are_grades() -> None:
+    scores, grades = made(5, 9)
+    found, wanted = rr.Meter("ap"), rr.Meter("ap")
+    found.update(scores, grades > 0)
+    wanted.update(scores, (grades > 0).astype(float))
+    assert found.scores.equals(wanted.scores)
+
+
+def test_tensors_of_torch() -> None:
+    torch = pytest.importorskip("torch", reason="Tensor above stands for it")
+    scores, grades = made(7, 20)
+    found, wanted = rr.Meter("ndcg@5"), rr.Meter("ndcg@5")
+    wanted.update(scores, grades)
+    kept = torch.tensor(scores, requires_grad=True).to(torch.bfloat16)  # holds quarters exactly
+    found.update(kept, torch.tensor(grades))
+    assert found.scores.equals(wanted.scores)
+
+
+def test_masked_items_are_not_there() -> None:
+    scores, grades = made(20, 15, seed=3)
+    masks = np.random.default_rng(1).random(scores.shape) < 0.6
+    frame = frame_of(scores.tolist(), grades.tolist()).filter(pl.Series(masks.ravel()))
+    meter = rr.Meter("ndcg@5, rr, ap")
+    padded = np.where(masks, scores, np.nan)  # padding may be anything
+    for rows in (slice(0, 8), slice(8, 20)):
+        meter.update(padded[rows], grades[rows], masks=masks[rows])
+    assert meter.scores.equals(evaluated(frame, "ndcg@5, rr, ap"))
+    alone = rr.Meter("ndcg@5, rr, ap")
+    alone.update(scores[:1], grades[:1], masks=masks[:1] & False)  # a list without items
+    assert alone.compute()["value"].to_list() == [0.0] * 3
+
+
+def test_weights_of_queries_are_those_of_the_mean() -> None:
+    scores, grades = made(9, 11)
+    weights = np.array([0, 1, 2, 3, 0.5, 1, 1, 0.25, 4])
+    meter = rr.Meter("precision@4")
+    meter.update(scores[:4], grades[:4], sample_weight=weights[:4, None])
+    meter.update(scores[4:6], grades[4:6], sample_weight=weights[4:6])
+    meter.update(scores[6:], grades[6:], sample_weight=weights[6:])
+    values = meter.scores.filter(policy="expected")["value"]
+    exact = [
+        Fraction(value) * Fraction(weight) for value, weight in zip(values, weights, strict=True)
+    ]
+    wanted = float(sum(exact) / sum(map(Fraction, weights)))
+    assert meter.compute()["value"].item() == pytest.approx(wanted, rel=1e-15)
+    partly = rr.Meter("precision@4")
+    partly.update(scores[:4], grades[:4])
+    partly.update(scores[4:], grades[4:], sample_weight=np.ones(5))
+    plain = rr.Meter("precision@4")
+    plain.update(scores, grades)
+    assert partly.compute()["value"].item() == pytest.approx(plain.compute()["value"].item())
+
+
+@pytest.mark.parametrize("ids", [None, list("qwertzuiop"), list(range(90, 80, -1))])
+def test_meters_of_workers_merge_and_travel(ids: Any) -> None:
+    scores, grades = made(10, 8)
+    named = [{}] * 3 if ids is None else [{"query_ids": ids[a:b]} for a, b in ((0, 3), (3, 10))]
+    one, other, whole = (rr.Meter("ap, ndcg@3", relevant_from=2) for _ in range(3))
+    one.update(scores[:3], grades[:3], **named[0])
+    other.update(scores[3:], grades[3:], **named[1])
+    whole.update(scores, grades, **({} if ids is None else {"query_ids": ids}))
+    sent = pickle.loads(pickle.dumps(other))
+    assert sent.scores.equals(other.scores)
+    assert one.merge(sent) is one
+    assert one.scores.equals(whole.scores)
+    assert one.compute().equals(whole.compute())
+    one.reset()
+    assert one.compute().is_empty()
+    assert one.compute().schema == whole.compute().schema
+    one.merge(whole)
+    assert one.scores.equals(whole.scores)
+
+
+def test_memory_grows_with_queries_alone() -> None:
+    sizes = []
+    for items in (10, 1000):
+        meter = rr.Meter("ap")
+        meter.update(*made(16, items))
+        sizes.append(len(pickle.dumps(meter)))
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.01)
+
+
+def test_a_change_is_what_compare_says_of_the_queries() -> None:
+    scores, grades = made(40, 12)
+    better = scores + 0.5 * (grades > 0) * (np.arange(40) % 3 > 0)[:, None]
+    before, after = rr.Meter("ap"), rr.Meter("ap")
+    before.update(scores, grades)
+    for rows in np.split(np.arange(40), [13, 25]):
+        after.update(better[rows], grades[rows])
+    row = after.changed(before).row(0, named=True)
+    apart = (after.scores["value"] - before.scores["value"]).gather_every(3)
+    assert row["difference"] == pytest.approx(apart.mean(), rel=1e-14)
+    spread = np.concatenate([after.scores["std"].drop_nulls(), before.scores["std"].drop_nulls()])
+    assert row["tie_std"] == pytest.approx(np.sqrt((spread**2).sum()) / 40, rel=1e-14)
+    assert row["t_p"] == pytest.approx(stats.ttest_1samp(apart, 0).pvalue, rel=1e-9)
+    assert (row["model_a"], row["verdict"]) == ("after", "safe")
+    same = before.changed(before.scores).row(0, named=True)
+    assert (same["difference"], same["verdict"]) == (0.0, "depends on tie order")
+
+
+SCORES, GRADES = made(2, 3)
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({}, "takes one of scores=, distances= and rankings="),
+    ({"scores": SCORES, "distances": SCORES}, "takes one of"),
+    ({"scores": SCORES}, "relevance: none given"),
+    ({"scores": SCORES, "relevance": GRADES[:1]}, "relevance: 1 rows of 3 values in all, for 2"),
+    ({"scores": SCORES, "relevance": GRADES.T}, "relevance: 3 rows of 6 values in all, for 2"),
+    ({"scores": SCORES * np.nan, "relevance": GRADES}, "column 'score': 6 NaN"),
+    ({"scores": SCORES + np.inf, "relevance": GRADES}, "column 'score': 6 infinite"),
+    ({"distances": SCORES, "relevance": GRADES - 9}, "column 'relevance'.* negative"),
+    ({"scores": SCORES, "relevance": GRADES * np.nan}, "column 'relevance': 6 null or NaN"),
+    ({"scores": SCORES.astype(str), "relevance": GRADES}, "scores: <U32 values"),
+    ({"scores": SCORES[None], "relevance": GRADES}, r"scores: shape \(1, 2, 3\)"),
+    ({"scores": SCORES, "relevance": GRADES, "masks": GRADES[:1]}, "masks: 1 rows"),
+    ({"scores": SCORES, "relevance": GRADES, "query_ids": ["a"]}, "query_ids: .* for 2 lists"),
+    ({"scores": SCORES, "relevance": GRADES, "query_ids": ["a", "a"]}, "query 'a' is given twice"),
+    ({"scores": SCORES, "relevance": GRADES, "query_ids": [0.5, 1]}, "query_ids: float64"),
+    ({"scores": SCORES, "relevance": GRADES, "sample_weight": GRADES}, "weights of items are not"),
+    ({"scores": SCORES, "relevance": GRADES, "sample_weight": [-1, 1]}, "sample_weight: a weight"),
+    ({"rankings": {"query": []}, "relevance": GRADES}, "rankings: a frame has relevance"),
+    (
+        {"rankings": {"model": list("ab"), "query": [1, 1], "item": [1, 1], "score": [1, 2],
+                      "relevance": [1, 1]}},
+        "rankings: a meter scores one model",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("batch", "message"), BAD)
+def test_a_bad_batch_is_refused_and_left_out(batch: dict[str, Any], message: str) -> None:
+    meter = rr.Meter("ap")
+    meter.update(SCORES, GRADES, query_ids=["x", "y"])
+    before = meter.scores
+    if "sample_weight" in batch:
+        batch = {**batch, "query_ids": ["v", "w"]}
+    with pytest.raises(rr.RetrievalReportError, match=message):
+        meter.update(**batch)
+    assert meter.scores.equals(before)
+
+
+def test_queries_have_one_kind_of_names_and_come_once() -> None:
+    meter = rr.Meter("ap")
+    meter.update(SCORES, GRADES, query_ids=["x", "y"])
+    for ids, message in (
+        (None, "given for some batches, and not for others"),
+        ([1, 2], "text in some batches, and whole numbers in others"),
+        (["z", "y"], "query 'y' is given twice"),
+    ):
+        with pytest.raises(rr.RetrievalReportError, match=message):
+            meter.update(SCORES, GRADES, query_ids=ids)
+        other = rr.Meter("ap")
+        other.update(SCORES, GRADES, query_ids=ids)
+        with pytest.raises(rr.RetrievalReportError, match=message):
+            meter.merge(other)
+    assert meter.compute()["queries"].item() == 2
+    for other in (rr.Meter("rr"), rr.Meter("ap", relevant_from=2)):
+        with pytest.raises(rr.ParameterError, match="other measures or options"):
+            meter.merge(other)
+
+
+def test_options_are_those_of_single_lists() -> None:
+    with pytest.raises(TypeError, match="'shuffles'; a Meter takes relevant_from"):
+        rr.Meter("ap", shuffles=3)  # type: ignore[call-arg]
+    with pytest.raises(rr.ParameterError, match="distance_threshold"):
+        rr.Meter("ap", distance_threshold=1).update(SCORES, GRADES)
+    with pytest.raises(rr.DataError, match="no relevant item"):
+        rr.Meter("ap", no_relevant="error").update(SCORES, GRADES * 0)
