@@ -50,7 +50,7 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
         "Pairs that tie order reverses most easily come first. Choose a row for a link to that pair."
     )
     rows = ahead_first(expected.drop("policy"), pl.col("difference") < 0)
-    unsure = pl.col("p_tie_high").fill_null(1.0)
+    unsure = pl.col("p_tie_high").fill_null(0)
     rows = rows.sort(unsure, descending=True, maintain_order=True)
     alt = "Every pair of models, the least safe first."
     frame_table(

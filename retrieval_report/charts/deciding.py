@@ -9,7 +9,7 @@ from altair.typing import ChartType
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import held, of_policy, with_labels
 from retrieval_report.charts.layers import RULE, keyed, layer, number_axis, row_axis, span
-from retrieval_report.charts.theme import chart, finish, row_chart
+from retrieval_report.charts.theme import chart, filled, finish, row_chart
 from retrieval_report.comparison.queries import DECIDING
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.arguments import check_whole
@@ -77,7 +77,9 @@ def deciding_queries(
     reason = "no query has a score of both models"
     frame = held(deciding, DECIDING, "deciding", "deciding_queries", reason)
     everything, where = of_policy(frame, metric, cutoff, policy)
-    rows = everything.head(most).with_columns(pl.col("query").cast(pl.String))
+    able = pl.any_horizontal(pl.col("difference", "lowest", "highest").fill_null(0) != 0)
+    rows = filled(everything.filter(able), f"no query tells the two apart by {where}")
+    rows = rows.head(most).with_columns(pl.col("query").cast(pl.String))
     rows = with_labels(rows, "query").with_columns(
         pl.col("model_a", "model_b").map_elements(clean, return_dtype=pl.String),
         order=first_that_holds({UNSURE: pl.col("order_unsure").fill_null(False)}, SURE),

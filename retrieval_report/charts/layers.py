@@ -29,7 +29,14 @@ NUMBER = ".6~g"  # as many digits as there are, six at most
 OPEN = "not exact: items may be missing"  # what is drawn dashed, and what is said of it
 IN_CELL = "in-cell"  # the style of what is written on tiles
 
-DOT: Mark = {"type": "point", "filled": True, "size": 50, "opacity": 1}
+DOT: Mark = {
+    "type": "point",
+    "filled": True,
+    "size": 50,
+    "opacity": 1,
+    "stroke": "white",
+    "strokeWidth": 0.8,
+}
 RULE: Mark = {"type": "rule", "strokeWidth": 1.6}
 TEXT: Mark = {"type": "text", "align": "left"}
 INTERVAL: Mark = {"type": "rule", "strokeWidth": 1.4, "color": GREY}

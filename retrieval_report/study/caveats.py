@@ -163,15 +163,17 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     there are none.
 
     >>> identical_sentence([("06-18", "06-28")])
-    ['06-18 and 06-28 are the same list for every query.']
+    ['06-18 and 06-28 have the same list for every query.']
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
-    ['The same list for every query are: a, b and c; d and e.']
+    ['These models have the same list for every query: a, b and c; d and e.']
     """
     named = [names_text(map(model_text, group)) for group in groups]
     if len(named) < 2:
-        return [f"{names} are the same list for every query." for names in named]
+        return [f"{names} have the same list for every query." for names in named]
     more = [f"{len(named) - MOST_NAMED} more groups"] if len(named) > MOST_NAMED else []
-    return [f"The same list for every query are: {'; '.join([*named[:MOST_NAMED], *more])}."]
+    return [
+        f"These models have the same list for every query: {'; '.join([*named[:MOST_NAMED], *more])}."
+    ]
 
 
 def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measure]) -> list[str]:

@@ -108,7 +108,7 @@ QUESTIONS = (
         "comparison",
         table=Layout(
             "Every pair of models",
-            "model_a model_b measure difference interval family_p p_tie disagree counts verdict",
+            "model_a model_b verdict measure difference interval family_p p_tie disagree counts",
         ),
     ),
     Question("flips"),

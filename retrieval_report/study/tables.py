@@ -71,7 +71,9 @@ def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[Column]:
     if name == "deciding" and frame.height:
         titles = {f"value_{side}": frame[f"model_{side}"][0] for side in "ab"}
     declared = DECLARED.get(name, name)
-    known = {*frame.columns, *JOINED, "measure"}
+    # A column that says the same in every row says nothing; readers of one measure know it.
+    several = "metric" in frame.columns and frame.select("metric", "cutoff").n_unique() > 1
+    known = {*frame.columns, *JOINED, *(["measure"] if several else [])}
     return [
         column_of(declared, part, title=titles.get(part, ""))
         for part in layout.columns.split()

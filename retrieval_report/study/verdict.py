@@ -84,7 +84,9 @@ def verdict(
     """
     here = at_measure(metric, cutoff)
     pairs, measure = flips.filter(here), measure_text(metric, cutoff)
-    ranked = ranked_means(summary, metric, cutoff)
+    ranked = ranked_means(summary, metric, cutoff, identical)
+    names = [row["model"] for row in ranked]
+    pairs = pairs.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(names)))
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure)
@@ -96,13 +98,20 @@ def verdict(
     return status, (*sentences, *caveats.identical_sentence(identical))
 
 
-def ranked_means(summary: pl.DataFrame, metric: str, cutoff: int | None) -> list[Row]:
-    """Return the models that have an expected mean of a measure, best first."""
+def ranked_means(
+    summary: pl.DataFrame, metric: str, cutoff: int | None, identical: Sequence[Sequence[str]] = ()
+) -> list[Row]:
+    """Return the models that have an expected mean of a measure, best first; one of each group of
+    ``identical`` ones, unless all are.
+    """
     others = pl.col("truncated_share").filter(policy="expected").first()
     names = {"naive": "naive", "expected": "expected"}
     here = summary.filter(at_measure(metric, cutoff))
     means = side_by_side(here, ["model"], names, others).drop_nulls("expected")
-    return means.sort("expected", "model", descending=[True, False]).to_dicts()
+    rows = means.sort("expected", "model", descending=[True, False]).to_dicts()
+    twins = {name for group in identical for name in sorted(group)[1:]}
+    single = [row for row in rows if row["model"] not in twins]
+    return single if len(single) > 1 else rows
 
 
 def _lead(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:

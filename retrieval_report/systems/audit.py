@@ -278,9 +278,11 @@ def _with_winners(frame: pl.DataFrame) -> pl.DataFrame:
     """Add the winners as printed and as expected, by the system's definition; several if its order
     is open.
     """
-    known = (pl.col("prints").is_not_null() | pl.col("prints_low").is_null()).all().over("measure")
     frame = _with_best(frame, "exact_best", "expected", "expected")
     frame = _with_best(frame, "printed_best", "prints_low", "prints_high")
+    settled = pl.col("prints").is_not_null() | pl.col("prints_low").is_null()
+    behind = ~pl.col("model").is_in(pl.col("printed_best")).fill_null(True)
+    known = (settled | behind).all().over("measure")
     best = pl.col("printed_best").list
     frame = frame.with_columns(
         exact_winner=pl.col("exact_best").list.join(" = "),

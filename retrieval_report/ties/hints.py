@@ -81,7 +81,7 @@ def tie_hints(
     >>> tie_hints(rankings).row(0)
     ('model', 'ties', 0.5, '50% of the items share their distance with another, 50% are in ties of
     different
-    relevances: the order inside ties decides part of every score')
+    relevances, whose order moves the scores that reach them')
     """
     checked = options_with(options, policies="expected")
     table = TieTable(rankings, judgements, queries, checked)
@@ -260,8 +260,8 @@ def _ties(profile: pl.DataFrame) -> Iterator[Hint]:
         share = tied if mixed is None else mixed
         if mixed is not None:
             message += (
-                f", {mixed:.0%} are in ties of different relevances: the order inside ties decides "
-                "part of every score"
+                f", {mixed:.0%} are in ties of different relevances, whose order moves the scores that "
+                "reach them"
             )
         if share >= WORTH_SAYING:
             yield model, "ties", share, message

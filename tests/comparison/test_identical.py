@@ -19,8 +19,23 @@ def test_identical_runs_are_named_as_such() -> None:
         runs, "rr@3, ap@3", judgements={"q1": {"x": 1}, "q2": {"y": 1}}, truncated="no"
     )
     assert study.identical == (("06-18", "06-28"),)
-    assert "06-18 and 06-28 are the same list for every query." in study.sentences
-    assert "06-18 and 06-28 are the same list for every query." in study.contents().verdict
+    assert "06-18 and 06-28 have the same list for every query." in study.sentences
+    assert "06-18 and 06-28 have the same list for every query." in study.contents().verdict
     pair = study.compare("06-18", "06-28").filter(policy="expected")
     assert set(pair["family_p"]) == {1.0}
     assert study.models("06-18", "another").identical == ()
+
+
+def test_the_verdict_is_on_the_next_model_that_is_another() -> None:
+    """Two copies of a run share the lead, which is no answer to whether it leads."""
+    first = {f"q{n}": {"x": 2.0, "y": 1.0} for n in range(8)}
+    last = {f"q{n}": {"x": 1.0, "y": 2.0} for n in range(8)}
+    runs = {"a": first, "copy of a": first, "b": last}
+    judgements = {f"q{n}": {"x": 1} for n in range(8)}
+    study = rr.Study(runs, "rr@2", judgements=judgements, truncated="no")
+    assert study.sentences[0] == "a has the highest expected rr@2: 1.0000, ahead of b (0.5000)."
+    assert study.status == "safe"
+    assert study.reversals["model_b"].to_list()[:2] == ["b", "b"]
+    assert study.sentences[-1] == "a and copy of a have the same list for every query."
+    both = study.models("a", "copy of a")
+    assert both.status == "equal"

@@ -91,19 +91,27 @@
     }
   };
   const folded = (element) => element.closest("details:not([open])");
-  const drawOpen = () => {
-    for (const script of document.querySelectorAll(".specification:not([data-begun])")) {
-      if (folded(script)) continue;
-      script.dataset.begun = "yes";
-      draw(script);
-    }
+  const waiting = () => [...document.querySelectorAll(".specification:not([data-begun])")];
+  const begin = (script) => {
+    script.dataset.begun = "yes";
+    return draw(script);
+  };
+  const drawOpen = () => waiting().filter((script) => !folded(script)).forEach(begin);
+  // The others one by one while nothing else happens: paper shows only what is drawn already.
+  const drawNext = async () => {
+    const [script] = waiting();
+    if (!script) return;
+    await begin(script);
+    (window.requestIdleCallback || setTimeout)(drawNext);
   };
 
   // A link opens what it leads to, and paper has everything.
   const follow = () => {
     const target = location.hash && document.getElementById(location.hash.slice(1));
     const part = target && (target.querySelector("details.question") || target.closest("details.question"));
-    if (part) part.open = true;
+    if (!part) return;
+    part.open = true;
+    target.scrollIntoView();
   };
   for (const part of document.querySelectorAll("details")) part.addEventListener("toggle", drawOpen);
   addEventListener("hashchange", follow);
@@ -112,4 +120,5 @@
   });
   follow();
   drawOpen();
+  (window.requestIdleCallback || setTimeout)(drawNext);
 })();
