@@ -15,7 +15,13 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.terminal import SUMMARY, summary_rows
-from retrieval_report.writing.numbers import DECIMALS, chance_text, column_decimals, decimals
+from retrieval_report.writing.numbers import (
+    DECIMALS,
+    chance_text,
+    column_decimals,
+    decimals,
+    interval,
+)
 
 FLIPS = "verdict model_a model_b expected_a expected_b naive_a naive_b p_tie family_p disagree"
 PAIRS = (
@@ -25,7 +31,11 @@ PAIRS = (
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
 NARROW = {"query": 170}  # pixels; long names would push the scores out of sight
-WIDTHS = {"verdict": 170, "call": 190}  # in pixels, because a verdict that is cut off says nothing
+WIDTHS = {
+    "verdict": 170,
+    "call": 190,
+    "interval": 130,
+}  # in pixels, because a verdict that is cut off says nothing
 FORMATS = {"signed": "%+.{}f", "share": "%.1f%%", "tenth": "%.1f", "count": "%d"}  # of floats
 ALONE = ("_std", "_se")  # not compared with each other, so they need not differ
 FEW, MOST = 60, 6  # rows and decimals; in longer tables, some two numbers are always close
@@ -106,7 +116,11 @@ def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> N
         spans = [rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
         ranks = board.select("model", "rank", *spans)
         rows = rows.join(ranks, on="model", how="left", maintain_order="left")
-    frame_table(rows, of="board", show=SUMMARY, alt="Scores of the models, best first.")
+    if "ci_low" in rows.columns:
+        ends = [interval(*row, 3) for row in rows.select("ci_low", "ci_high").rows()]
+        rows = rows.with_columns(interval=pl.Series(ends, dtype=pl.String))
+    show = SUMMARY.replace("naive", "interval naive")
+    frame_table(rows, of="board", show=show, alt="Scores of the models, best first.")
 
 
 def flips_table(flips: pl.DataFrame) -> None:
