@@ -117,7 +117,7 @@ def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> N
         ranks = board.select("model", "rank", *spans)
         rows = rows.join(ranks, on="model", how="left", maintain_order="left")
     if "ci_low" in rows.columns:
-        ends = [interval(*row, 3) for row in rows.select("ci_low", "ci_high").rows()]
+        ends = [interval(low, high) for low, high in rows.select("ci_low", "ci_high").rows()]
         rows = rows.with_columns(interval=pl.Series(ends, dtype=pl.String))
     show = SUMMARY.replace("naive", "interval naive")
     frame_table(rows, of="board", show=show, alt="Scores of the models, best first.")

@@ -92,9 +92,8 @@ def deciding_queries(
         span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=TIPS),
     ]
     one, other = (quoted(everything[f"model_{side}"][0]) for side in "ab")
-    text = (
-        f"bar: {where} of {one} minus that of {other}; line: its range over tie orders; the "
-        f"{rows.height} largest of {everything.height} differences"
-    )
+    left = everything.height - rows.height
+    rest = f"; the {rows.height} largest differences of {everything.height} queries" if left else ""
+    text = f"bar: {where} of {one} minus that of {other}; line: its range over tie orders{rest}"
     title = f"Queries that decide between {one} and {other} at {where}"
     return finish(row_chart(layers, rows.height, step=16), title, text, rows, "difference")

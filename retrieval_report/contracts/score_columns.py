@@ -91,7 +91,7 @@ hints: tie_hints
 
 truncation: truncated_lists
   model cutoff
-  truncated | text | Its lists | how the lists are treated: no (they hold all items), between_ties (items may follow
+  truncated | text | Lists | how the lists are treated: no (they hold all items), between_ties (items may follow
       their last tie) or within_tie (items may also be missing from their last tie)
   reason | text | Because | what says or proves it; not known: nothing does
   lists | count | Lists | lists with an item
