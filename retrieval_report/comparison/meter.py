@@ -216,7 +216,7 @@ class Meter:
             raise ParameterError("relevance: none given for the scores or distances")
         order, values = ("score", scores) if scores is not None else ("distance", distances)
         self._options.check_order(order)
-        return judged_batch(order, values, relevance, masks, self._options)
+        return judged_batch(order, values, relevance, masks, self._options, self._requests)
 
     def _check_ids(self, names: pl.Series, named: bool) -> None:
         """Refuse queries that were there before, and ids of two kinds."""

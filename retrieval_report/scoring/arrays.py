@@ -175,11 +175,12 @@ def lists_from_rows(
     *,
     naive: bool,
     workers: int,
+    counting: Callable[..., tuple[int, int]] = grouping.count_cells,
 ) -> tuple[Lists, Codes | None, Integers]:
     """Return lists with their true ties, if asked the grades of the rows, nearest first and in the
     order received where they tie, and the key of every tie.
 
-    ``count`` of length 0 means that every row is one item.
+    ``count`` of length 0 means that every row is one item. ``counting`` is the kernel.
     """
     listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
     work = rows.work
@@ -199,7 +200,7 @@ def lists_from_rows(
             cell_items[own],
             order[own],
         )
-        ties, cells = grouping.count_cells(first, last, listed, kinds, filled)
+        ties, cells = counting(first, last, listed, kinds, filled)
         return int(work[first]), ties, cells
 
     parts = over_ranges(task, work, workers)

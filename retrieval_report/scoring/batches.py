@@ -13,17 +13,25 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.lists import Integers, Rows
+from retrieval_report.kernels.relevant_ties import count_relevant
+from retrieval_report.metrics.parsing import Requests
 from retrieval_report.reading.search_results import as_array, flat_rows
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged, KnownOfWhole, judge
 
 Array = NDArray[Any]
 MODEL = "model"  # the only one
+MOST = 32  # graded items of a list, up to which sorting these alone is faster
 PART = KnownOfWhole(part=True, models=(MODEL,))
 
 
 def judged_batch(
-    order: str, values: object, relevance: object, masks: object, options: Options
+    order: str,
+    values: object,
+    relevance: object,
+    masks: object,
+    options: Options,
+    requests: Requests,
 ) -> Judged:
     """Return the lists of a batch, numbered from 0, with one row of scores or distances
     (``order``) each, without what the masks leave out.
@@ -44,7 +52,36 @@ def judged_batch(
     )
     known = pl.DataFrame(schema={"query": pl.Int64, "relevance": pl.Int64})
     rows = Rows(end - lengths, end)
-    return Judged(frame, known, lists, rows, None, grades, index, PART)
+    judged = Judged(frame, known, lists, rows, None, grades, index, PART)
+    if np.count_nonzero(index) <= min(MOST * lengths.size, index.size // 8) and _only_relevant(
+        options, requests
+    ):
+        _lay_out_relevant(judged, options)
+    return judged
+
+
+def _only_relevant(options: Options, requests: Requests) -> bool:
+    """Return whether items of grade 0 count by their number alone: they bring nothing, and neither
+    distances nor grades change later.
+    """
+    nothing = np.zeros(1), np.zeros(1, np.bool_)
+    same = options.decimals is None and options.distance_threshold is None
+    return same and not any(metric.term.gains(*nothing).any() for metric, _ in requests)
+
+
+def _lay_out_relevant(judged: Judged, options: Options) -> None:
+    """Keep the ties of the lists, laid out from the items of grades above 0."""
+    falling = judged.order == "score"
+    judged.ties[None, None, falling] = arrays.lists_from_rows(
+        judged.rows,
+        arrays.order_keys(judged.retrieved[judged.order], falling=falling),
+        judged.grade_index,
+        np.empty(0, np.int64),
+        judged.grades.size,
+        naive=False,
+        workers=options.workers,
+        counting=count_relevant,
+    )
 
 
 def _numbers(values: object, what: str) -> Array:

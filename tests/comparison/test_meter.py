@@ -18,6 +18,7 @@ from scipy import stats
 import retrieval_report as rr
 from catalogue_texts import TEXTS
 from retrieval_report.comparison.meter import POLICIES
+from retrieval_report.scoring import batches
 
 METRICS = [*TEXTS, "ap(rel=2)"]
 Rows = list[list[float]]
@@ -91,6 +92,38 @@ def test_batches_are_one_evaluation_to_the_bit(
     assert meter.compute().equals(rr.summarise(whole).filter(policy="expected"))
 
 
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int8])
+@pytest.mark.parametrize("items", [10, 60, 300])
+def test_few_relevant_items_are_sorted_alone_to_the_same_bits(
+    items: int, kind: type, masked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(items)
+    scores: np.ndarray = rng.integers(-20, 20, (30, items)).astype(kind)
+    grades = rng.choice([0, 1, 2, 3], scores.shape, p=[0.94, 0.03, 0.02, 0.01])
+    masks = rng.random(scores.shape) < 0.8 if masked else None
+    used: list[None] = []
+    real = batches._lay_out_relevant
+    monkeypatch.setattr(batches, "_lay_out_relevant", lambda *of: used.append(real(*of)))
+    meter = rr.Meter(METRICS, [1, 5, 40, None])
+    for part in np.array_split(np.arange(30), 3):
+        own = None if masks is None else masks[part]
+        meter.update(distances=scores[part], relevance=grades[part], masks=own)
+    assert used == [None] * 3
+    rows = frame_of(scores.tolist(), grades.tolist(), "distance")
+    rows = rows.filter(pl.Series(np.ones(scores.size, bool) if masks is None else masks.ravel()))
+    assert meter.scores.equals(evaluated(rows, METRICS, cutoffs=[1, 5, 40, None]))
+
+
+def test_a_gain_of_grade_0_needs_the_order_of_all_items() -> None:
+    scores, grades = made(6, 50)
+    metric = rr.NDCG(gain={0: 1, 1: 2, 2: 3, 3: 4})
+    meter = rr.Meter(metric, 5)
+    meter.update(scores, np.where(scores > 0.2, 0, grades))
+    frame = frame_of(scores.tolist(), np.where(scores > 0.2, 0, grades).tolist())
+    assert meter.scores.equals(evaluated(frame, metric, cutoffs=5))
+
+
 class Tensor:
     """What a tensor looks like from outside: converted by NumPy's protocol after two calls."""
 
@@ -112,7 +145,7 @@ def test_matrices_tensors_rows_and_frames_are_the_same() -> None:
     scores, grades = made(12, 30)
     whole = evaluated(frame_of(scores.tolist(), grades.tolist()), "ndcg@5, ap")
     half = scores.astype(np.float64)
-    batches: list[dict[str, Any]] = [
+    inputs: list[dict[str, Any]] = [
         {"scores": scores, "relevance": grades},
         {"scores": half, "relevance": grades.astype(np.float32)},
         {"scores": Tensor(scores), "relevance": Tensor(grades)},
@@ -123,7 +156,7 @@ def test_matrices_tensors_rows_and_frames_are_the_same() -> None:
         {"rankings": frame_of(scores.tolist(), grades.tolist()).with_columns(model=pl.lit("mine"))},
         {"scores": scores, "relevance": grades, "query_ids": np.arange(12)},
     ]
-    for batch in batches:
+    for batch in inputs:
         meter = rr.Meter("ndcg@5, ap")
         meter.update(**batch)
         assert meter.scores.equals(whole), batch.keys()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from retrieval_report.kernels import grouping
 from retrieval_report.kernels.lists import Lists, Rows
+from retrieval_report.kernels.relevant_ties import count_relevant
 from retrieval_report.scoring.arrays import SMALL, lists_from_rows
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -100,6 +101,36 @@ def check(lists: list[list[tuple[int, int]]], naive: bool) -> None:
         assert order is not None
         near_first = [grade for rows in lists for _, grade in sorted(rows, key=lambda row: row[0])]
         assert order.tolist() == near_first
+
+
+@given(
+    st.sampled_from([KEYS, st.integers(-2, 2)]).flatmap(
+        lambda of: st.lists(
+            st.lists(st.tuples(of, st.sampled_from([0, 0, 0, 1, 2])), max_size=12), max_size=6
+        )
+    )
+)
+def test_sorting_what_is_graded_alone_merges_the_other_ties(
+    lists: list[list[tuple[int, int]]],
+) -> None:
+    ends = np.cumsum([len(rows) for rows in lists], dtype=np.int64)
+    begins = ends - np.array([len(rows) for rows in lists], np.int64)
+    key = np.array([key for rows in lists for key, _ in rows], np.int64)
+    grade = np.array([grade for rows in lists for _, grade in rows], np.int32)
+    given = Rows(begins, ends), key, grade, np.empty(0, np.int64), 3
+    ties, _, keys = lists_from_rows(*given, naive=False, workers=2, counting=count_relevant)
+    for number, members in enumerate(lists):
+        found = range(ties.start[number], ties.start[number + 1])
+        wanted: list[Counter[int]] = []
+        for level in sorted({key for key, _ in members}):
+            tie = Counter(own for other, own in members if other == level)
+            if wanted and set(tie) == set(wanted[-1]) == {0}:
+                wanted[-1] += tie
+            else:
+                wanted.append(tie)
+        assert [dict(cells(ties, tie)) for tie in found] == wanted
+        assert all(cells(ties, tie) == sorted(cells(ties, tie)) for tie in found)
+        assert np.all(np.diff(keys[ties.start[number] : ties.start[number + 1]]) > 0)
 
 
 def cells(ties: Lists, tie: int) -> list[tuple[int, int]]:

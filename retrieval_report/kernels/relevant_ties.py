@@ -1,0 +1,118 @@
+"""Group rows into lists, ties and cells where few of them have a grade above 0: only these are
+sorted, and what lies between two of their ties is one tie.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from retrieval_report.kernels.compile import ZERO, allocating, kernel
+from retrieval_report.kernels.grouping import (
+    RISING,
+    Filled,
+    Listed,
+    Tally,
+    Together,
+    Written,
+    flush,
+    sort_keys,
+)
+from retrieval_report.kernels.lists import Codes, Integers
+
+
+@kernel
+def _gather(begin: int, end: int, listed: Listed, graded: Together) -> int:
+    """Copy key and grade of the rows of a grade above 0; return how many there are."""
+    found = ZERO
+    for row in range(begin, end):
+        if listed.grade[row] > 0:
+            graded.key[found], graded.grade[found] = listed.key[row], listed.grade[row]
+            found += 1
+    return found
+
+
+@kernel
+def _count_others(
+    key: Integers, grade: Codes, level: Integers, place: Integers, others: Integers
+) -> None:
+    """Count rows of grade 0 before (even), at (odd) and after the levels, which ascend."""
+    others[: 2 * level.size + 1] = 0
+    place[: key.size] = 0
+    for index in range(level.size):  # many rows at a time, where a search for each would branch
+        value = level[index]
+        for row in range(key.size):
+            place[row] += int(value < key[row]) + int(value <= key[row])
+    for row in range(key.size):
+        if grade[row] == 0:
+            others[place[row]] += 1
+
+
+@kernel
+def _write(
+    graded: Together, ends: Integers, others: Integers, tallied: Tally, done: Written, out: Filled
+) -> Written:
+    """Write the ties of one list: others before a level, those at it with what is graded."""
+    ties, cells = done
+    row = ZERO
+    for part in range(2 * ends.size + 1):
+        found, before = ZERO, cells
+        if others[part] > 0:
+            tallied.items[0], tallied.seen[0] = others[part], 0
+            found += 1
+        while part & 1 and row < ends[part >> 1]:
+            code = graded.grade[row]
+            if tallied.items[code] == 0:
+                tallied.seen[found] = code
+                found += 1
+            tallied.items[code] += 1
+            row += 1
+        if found > 0:
+            cells = flush(tallied, found, out.grade, out.items, cells, RISING)
+            out.tie_key[ties], out.tie_cells[ties] = part, cells - before
+            ties += 1
+    return Written(ties, cells)
+
+
+@allocating
+def count_relevant(
+    first: int, last: int, listed: Listed, kinds: int, out: Filled
+) -> tuple[int, int]:
+    """As `count_cells`, of rows that are one item each, with ties of grade 0 alone that follow each
+    other as one; the keys of the ties are small numbers in the same order.
+    """
+    begin, end = listed.of_list.begin, listed.of_list.end
+    longest = 1
+    for q in range(first, last):
+        longest = max(longest, end[q] - begin[q])
+    gathered = Together(
+        np.empty(longest, np.int64), np.empty(longest, np.int32), np.empty(0, np.int64)
+    )
+    order, level, ends = (
+        np.empty(longest, np.int64),
+        np.empty(longest, np.int64),
+        np.empty(longest, np.int64),
+    )
+    place, others = np.empty(longest, np.int64), np.empty(2 * longest + 1, np.int64)
+    codes = np.empty(longest, np.int32)
+    tallied = Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
+    done = Written(ZERO, ZERO)
+    for q in range(first, last):
+        size, levels, before = _gather(begin[q], end[q], listed, gathered), ZERO, done.ties
+        if size > 0:
+            key = gathered.key[:size]
+            low, high = key[0], key[0]
+            for row in range(size):
+                low, high = min(low, key[row]), max(high, key[row])
+            sort_keys(key, low, np.uint64(high - low), order)
+        for row in range(size):
+            codes[row] = gathered.grade[order[row]]
+            if levels == 0 or level[levels - 1] != gathered.key[order[row]]:
+                level[levels] = gathered.key[order[row]]
+                levels += 1
+            ends[levels - 1] = row + 1
+        own = slice(begin[q], end[q])
+        _count_others(listed.key[own], listed.grade[own], level[:levels], place, others)
+        graded = Together(gathered.key, codes, gathered.items)
+        done = _write(graded, ends[:levels], others, tallied, done, out)
+        out.list_ties[q - first] = done.ties - before
+    return done.ties, done.cells
