@@ -8,6 +8,8 @@ helps to choose.
 - segments of the queries: :func:`summarise_by`, :func:`compare_by`, :func:`segment_winners`;
 - versions of a model: :func:`history`;
 - single queries and costs: :func:`deciding_queries`, :func:`cost_table`;
+- seeds and folds: :func:`replicate_table`, :func:`replicate_pairs`; data sets:
+  :func:`dataset_scores`, :func:`dataset_table`;
 - thresholds of distance: :class:`Thresholds`, which :func:`retrieval_report.thresholds` returns;
 - votes of neighbours: :class:`NearestLabels`, which :func:`retrieval_report.knn` returns;
 - the draws behind the policy "shuffled": :func:`evaluate_with_draws`.
@@ -20,11 +22,13 @@ helps to choose.
 from __future__ import annotations
 
 from retrieval_report.comparison.costs import cost_table
+from retrieval_report.comparison.datasets import dataset_scores, dataset_table
 from retrieval_report.comparison.flips import pair_verdicts, rank_agreement
 from retrieval_report.comparison.gate import Gate
 from retrieval_report.comparison.history import history
 from retrieval_report.comparison.noninferiority import detectable_effect, no_worse, queries_needed
 from retrieval_report.comparison.queries import deciding_queries
+from retrieval_report.comparison.replicates import replicate_pairs, replicate_table
 from retrieval_report.comparison.segments import compare_by, segment_winners, summarise_by
 from retrieval_report.comparison.tie_ranks import tie_ranks
 from retrieval_report.engines.evaluate import evaluate_with_draws
@@ -37,6 +41,8 @@ __all__ = [
     "Thresholds",
     "compare_by",
     "cost_table",
+    "dataset_scores",
+    "dataset_table",
     "deciding_queries",
     "detectable_effect",
     "evaluate_with_draws",
@@ -45,6 +51,8 @@ __all__ = [
     "pair_verdicts",
     "queries_needed",
     "rank_agreement",
+    "replicate_pairs",
+    "replicate_table",
     "segment_winners",
     "summarise_by",
     "tie_ranks",

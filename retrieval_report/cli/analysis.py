@@ -19,6 +19,7 @@ from retrieval_report.cli.files import (
     output_options,
 )
 from retrieval_report.cli.group import cli
+from retrieval_report.cli.reporting import question_tables
 from retrieval_report.cli.settings import (
     check,
     cluster_option,
@@ -26,6 +27,7 @@ from retrieval_report.cli.settings import (
     depths_option,
     explains,
     options,
+    replicate_option,
     study_options,
 )
 from retrieval_report.cli.streams import form_options, json_option
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 ROW_RULES = ["missing_query", "unjudged", "unjudged_query", "null_distance"]
 LEVELS = "model recall value tie_std lowest highest naive queries"
+REPLICATED = "replicates", "replicate_pairs"
 EXACT = "expected", "best", "worst"
 ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
 
@@ -53,6 +56,7 @@ ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
 )
 @correction_option
 @cluster_option
+@replicate_option
 @output_options("comparison.csv and flips.csv")
 @form_options
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
@@ -73,7 +77,7 @@ def compare(
         raise click.UsageError(
             "--latex marks what is below the highest, not below --baseline: choose one of them"
         )
-    output.check(data.paths, "comparison.csv", "flips.csv")
+    output.check(data.paths, *(f"{name}.csv" for name in ("comparison", "flips", *REPLICATED)))
     study = study_of(data, settings)
     if len(study.model_names) == 1:
         only = study.model_names[0]
@@ -96,8 +100,10 @@ def compare(
     tests = named_tests(comparison)
     known = [str(option.name) for option in click.get_current_context().command.params]
     turning = in_options(reversals_text(study.reversals), known)
+    above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
     texts = [
         *([turning] if turning and baseline is None else []),
+        *question_tables(study, list(above)),
         frame_table(rows, shown, by="metric cutoff"),
         *([f"family_p: {tests}."] if tests else []),
     ]
@@ -105,7 +111,7 @@ def compare(
         study.under("expected").scores, study.measures[1:]
     )  # the notices speak of the first
     output.show(
-        {"comparison": comparison, "flips": verdicts},
+        {**above, "comparison": comparison, "flips": verdicts},
         "\n\n".join(texts),
         form=form,
         latex=lambda: latex_table(Means(*study.measures[0], study.summary, verdicts, comparison)),

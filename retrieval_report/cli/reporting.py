@@ -7,8 +7,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,7 +29,16 @@ from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, summary_table, visible
 
+if TYPE_CHECKING:
+    from retrieval_report.study.study import Study
+
 BOARD = "rank model value tie_std ranks_by_ties ranks_by_queries ci_low ci_high"
+ABOVE = [
+    "replicates",
+    "replicate_pairs",
+    "datasets",
+    "dataset_scores",
+]  # what ranks other than runs
 ALSO = ["segments", "no_worse", "costs"]
 
 
@@ -109,20 +119,13 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     open. With --by, --margin and --costs: which segments have another winner, which models are no
     worse than a baseline, and which are worth their cost.
     """
-    import polars as pl
-
     from retrieval_report.comparison.leaderboard import rank_range
     from retrieval_report.engines.check_scores import at_measure
-    from retrieval_report.study.questions import QUESTIONS
 
-    output.check(
-        [*data.paths, settings["costs"]], *(f"{name}.csv" for name in ("leaderboard", *ALSO))
-    )
+    names = ["leaderboard", *ABOVE, *ALSO]
+    output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in names))
     study = study_of(data, settings)
-    frames = {
-        "leaderboard": study.leaderboard,
-        **{name: getattr(study, name) for name in ALSO},
-    }
+    frames = {name: getattr(study, name) for name in names}
     frames = {name: frame for name, frame in frames.items() if frame.width}
     board = study.leaderboard.with_columns(
         ranks_by_ties=rank_range("tie", " to "), ranks_by_queries=rank_range("query", " to ")
@@ -132,13 +135,29 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     board = board.filter(here).join(others, on="model", how="left", maintain_order="left")
     shown = " ".join([BOARD, *others.columns[1:]])
     texts = identical_sentence(study.identical)
+    texts += question_tables(study, [name for name in ABOVE if name in frames])
     texts.append(frame_table(board, shown, by="metric cutoff queries unpaired"))
     texts += uneven_lengths(study.under("expected").scores, study.measures)
-    for question in QUESTIONS:
-        if question.name in frames.keys() & ALSO and question.table is not None:
-            rows = frames[question.name].filter(here, pl.col("policy") == "expected")
-            columns = question.table.columns.replace("measure ", "")
-            texts.append(frame_table(rows, columns, by="metric cutoff"))
+    texts += question_tables(study, [name for name in ALSO if name in frames])
     output.show(
         frames, "\n\n".join(texts), form=form, latex=study.to_latex, notices=lambda: study.notices
     )
+
+
+def question_tables(study: Study, names: Sequence[str]) -> list[str]:
+    """Return the tables of some questions at the headline measure as text, in this order."""
+    import polars as pl
+
+    from retrieval_report.engines.check_scores import at_measure
+    from retrieval_report.study.questions import QUESTIONS
+
+    layouts = {question.name: question.table for question in QUESTIONS}
+    texts = []
+    for name in names:
+        rows, layout = getattr(study, name).filter(at_measure(*study.measures[0])), layouts[name]
+        if "policy" in rows.columns:
+            rows = rows.filter(pl.col("policy") == "expected")
+        if layout is not None:
+            columns = layout.columns.replace("measure ", "")
+            texts.append(frame_table(rows, columns, by="metric cutoff"))
+    return texts

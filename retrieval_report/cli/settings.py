@@ -87,8 +87,19 @@ cluster_option = click.option(
     metavar="COLUMN",
     help="A column of --queries, such as their topic: tests and intervals are over its values.",
 )
+replicate_option = click.option(
+    "--replicates",
+    "--replicate",
+    "replicate",
+    metavar="REGEX",
+    help="Compare models as means over their runs, such as seeds: its group (?P<model>…) finds the "
+    "model in the name of a run.",
+)
 question_options = add_all([
     average_option,
+    replicate_option,
+    click.option("--dataset", metavar="COLUMN", help="A column of --queries; average over its "
+                                                     "values, each of which counts the same."),
     click.option("--by", metavar="COLUMN", help="A column of --queries; find which of its values "
                                                 "change the winner."),
     click.option("--baseline", metavar="MODEL", help="Find which models are no worse than this one "

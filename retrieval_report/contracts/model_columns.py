@@ -64,7 +64,8 @@ reversals
   source | text | Source | what could turn the lead of model_a round
   varied | text | Varied | what was varied, with the rest as it is
   reversal | chance | Turned round | chance that random tie order reverses the lead; share of samples of the queries
-      drawn with replacement, as if normal, or of the other judges, that reverse it; empty: not known
+      drawn with replacement, as if normal, of the other judges, of pairs of replicates, or of data sets that
+      reverse it; empty: not known
   verdict | | | whether the lead can be trusted as far as this source goes
   advice | text | To vary it | what to pass where the data do not vary it
 
@@ -95,6 +96,64 @@ judge_agreement
   kappa | signed | Cohen’s κ | agreement on labels beyond chance
   weighted_kappa | signed | Weighted κ | the same, where a disagreement counts with the square of its size
   alpha | signed | Krippendorff’s α | the same by ranks of labels (ordinal), of two or of all judges
+
+replicates: stats.replicate_table
+  metric cutoff rank model
+  value | | | mean over the replicates, of the queries that all of them have
+  tie_std
+  std_error | number | ± s.e. | standard error of the mean, with replicates and queries as random samples
+  ci_low | | | lower end of the 95% interval, with replicates and queries as random samples
+  ci_high
+  replicate_low | number | Lowest replicate | lowest mean of a replicate
+  replicate_high | number | Highest replicate | highest mean of a replicate
+  replicates | count | Replicates | runs of the model, such as seeds or folds
+  queries | | | queries that all of them have
+  unpaired | | | queries that only some of them have, and which are left out
+  tie_var | number | Ties (variance) | variance that random tie order adds to a score, exact
+  replicate_var | number | Replicates (variance) | variance between replicates
+  query_var | number | Queries (variance) | variance between queries
+  residual_var | number | Rest (variance) | variance between replicates that differs by query; tie order has no
+      part in it
+  note | | | what cannot be said: one replicate, one query or nothing to compare
+
+replicate_pairs: stats.replicate_pairs
+  model_a | | | the model with the higher mean
+  model_b | | | the other model
+  metric cutoff
+  value_a | | | mean of model_a over its replicates
+  value_b | | | mean of model_b over its replicates
+  difference
+  std_error | number | ± s.e. | standard error of the difference, with replicates and queries as random samples
+  ci_low | | | lower end of the 95% interval, with replicates and queries as random samples
+  ci_high
+  p | chance | p | p-value of the difference, with replicates and queries as random samples
+  family_p | | | p after Holm's correction for all pairs
+  seed_reversal | share | Turned by the seed | share of pairs of replicates, one of each model, with the other order;
+      a level pair counts half
+  replicates_a | count | Replicates of A | replicates of model_a
+  replicates_b | count | Replicates of B | replicates of model_b
+  queries | | | queries that all replicates of both have
+  unpaired | | | queries that only some have, and which are left out
+  verdict | | | depends on the seed, holds, one replicate (which cannot tell), equal or nothing to compare
+
+datasets: stats.dataset_table
+  metric cutoff rank model
+  value | | | mean over the data sets of the means over their queries; empty if the model lacks one
+  tie_std
+  ci_low | | | lower end of the 95% interval, with data sets and queries as random samples
+  ci_high
+  rank_low | count | Best rank | best rank that the tests of all pairs over the data sets leave open
+  rank_high | count | Worst rank | worst rank that they leave open
+  datasets | count | Data sets | data sets in which the model has lists
+  lacks | text | Lacks | data sets in which it has none
+
+dataset_scores: stats.dataset_scores
+  metric cutoff
+  dataset | text | Data set | data set of the queries
+  rank
+  model
+  value | | | mean over the queries of the data set; empty if the model has no lists there
+  tie_std ci_low ci_high queries
 
 leaderboard: leaderboard
   metric cutoff policy rank model value tie_std lowest highest ci_low ci_high

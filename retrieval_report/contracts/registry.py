@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -39,6 +39,16 @@ def in_contract(frame: pl.DataFrame, contract: Mapping[str, Any]) -> pl.DataFram
     return frame.select(
         pl.col(name).cast(dtype) if dtype else pl.col(name) for name, dtype in contract.items()
     )
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]], contract: Mapping[str, Any]) -> pl.DataFrame:
+    """Return rows as a frame with all columns of a contract; NaN becomes null.
+
+    >>> frame_of([{"draw": 1, "value": float("nan")}], schema("shuffled", "draw", "value")).row(0)
+    (1, None)
+    """
+    filled = [{name: row.get(name) for name in contract} for row in rows]
+    return pl.DataFrame(filled, schema=contract).fill_nan(None)
 
 
 def column(frame: str, name: str) -> Column:

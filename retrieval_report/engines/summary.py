@@ -232,9 +232,19 @@ def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, .
         ]
     )
     low, high = t_interval(mean, confidence)
-    if is_share(rows["metric"][0]) and 0 <= mean.value <= 1 and low <= high:
-        low, high = max(low, 0.0), min(high, 1.0)  # which does not change the coverage
-    return *mean[:3], low, high
+    return *mean[:3], *clipped(rows["metric"][0], mean.value, low, high)
+
+
+def clipped(metric: str, mean: float, low: float, high: float) -> tuple[float, float]:
+    """Return the interval of a mean within 0 and 1 if scores lie there, which does not change its
+    coverage.
+
+    >>> clipped("ap", 0.9, 0.75, 1.05), clipped("dcg", 0.9, 0.75, 1.05)
+    ((0.75, 1.0), (0.75, 1.05))
+    """
+    if is_share(metric) and 0 <= mean <= 1 and low <= high:
+        return max(low, 0.0), min(high, 1.0)
+    return low, high
 
 
 def with_bounds(result: pl.DataFrame) -> pl.DataFrame:

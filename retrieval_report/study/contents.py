@@ -75,6 +75,8 @@ class Report:
     judges, judge_pairs, judge_agreement
         What every judge says of the models, of every pair and of the others' labels; without
         columns unless there are several judges.
+    replicates, replicate_pairs, datasets, dataset_scores
+        Models as means over replicates or data sets; without columns if none are named.
     segments, no_worse, costs
         The results of `segment_winners`, `no_worse` and `cost_table` if requested; otherwise
         without columns.

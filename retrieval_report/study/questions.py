@@ -209,6 +209,44 @@ QUESTIONS = (
         ),
     ),
     Question(
+        "replicates",
+        table=Layout(
+            "Models as means over {replicate}",
+            "rank model measure value ci_low ci_high std_error tie_std replicate_low replicate_high "
+            "replicates queries unpaired tie_var replicate_var query_var residual_var note",
+            "summary",
+        ),
+    ),
+    Question(
+        "replicate_pairs",
+        table=Layout(
+            "Every pair of these models, with other replicates",
+            "model_a model_b measure difference ci_low ci_high family_p seed_reversal replicates_a "
+            "replicates_b verdict",
+            "comparison",
+            folded="What other replicates say of every pair of models",
+            id="replicate-pairs",
+        ),
+    ),
+    Question(
+        "datasets",
+        table=Layout(
+            "Means over the data sets",
+            "rank model measure value tie_std ci_low ci_high rank_low rank_high datasets lacks",
+            "summary",
+        ),
+    ),
+    Question(
+        "dataset_scores",
+        table=Layout(
+            "Every data set",
+            "dataset rank model measure value tie_std ci_low ci_high queries",
+            "comparison",
+            folded="How the models do in every data set",
+            id="dataset-scores",
+        ),
+    ),
+    Question(
         "judges",
         table=Layout(
             "Ranks by judge",

@@ -23,6 +23,7 @@ class ReportOptions(PageOptions, Questions, ScoringOptions, total=False):
     judgements: object
     queries: object
     judge: str | None
+    replicate: object
     metrics: Metrics
     cutoffs: Cutoffs
     like: str | None
@@ -46,6 +47,8 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     by
         A column of the queries, to find which of its values change the winner; see
         :func:`segment_winners`.
+    replicate, dataset
+        Replicates of models, and data sets of queries, as for :class:`Study`.
     baseline, margin
         The model that others are compared with, and the largest loss that does not matter; see
         :func:`no_worse`.

@@ -10,9 +10,10 @@ import polars as pl
 from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.clusters import numbered
 from retrieval_report.comparison.queries import resampled_reversal
-from retrieval_report.comparison.verdicts import TIE_RISK, TOLERANCE, equal_means
+from retrieval_report.comparison.verdicts import TIE_RISK, TOLERANCE, equal_means, order_of
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.summary import with_clusters
+from retrieval_report.study.study_data import at_measures
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.study.verdict import leading_pair, ranked_means
 from retrieval_report.writing.numbers import share
@@ -91,11 +92,43 @@ def _judge(study: Any, pair: Row) -> Row:
 
 
 def _seed(study: Any, pair: Row) -> Row:
-    return _not_varied("seed", "replicate=")
+    """The replicates of the first two models, whose means may have another order than single runs:
+    the share of pairs of replicates that orders them the other way.
+    """
+    if not study.of_run:
+        return _not_varied("seed", "replicate=")
+    board = at_measures(study.measures[:1], study.replicates)["model"].to_list()
+    if len(board) < 2:
+        return {"source": "seed", "varied": "runs of one model", "verdict": verdicts.NOTHING}
+    two = pl.col("model_a").is_in(board[:2]) & pl.col("model_b").is_in(board[:2])
+    known = at_measures(study.measures[:1], study.replicate_pairs)
+    row = known.filter(two).row(0, named=True)
+    sides = [f"{row[f'replicates_{side}']} of {row[f'model_{side}']}" for side in "ab"]
+    found = {name: row[name] for name in ("model_a", "model_b", "verdict")}
+    varied = f"the replicates: {' with '.join(sides)}"
+    return {**found, "source": "seed", "varied": varied, "reversal": row["seed_reversal"]}
 
 
 def _dataset(study: Any, pair: Row) -> Row:
-    return _not_varied("data set", "dataset=")
+    """The data sets: the share that orders the two the other way; one that has them level counts
+    half.
+    """
+    if not study.dataset_scores.width:
+        return _not_varied("data set", "dataset=")
+    means = at_measures(study.measures[:1], study.dataset_scores)
+    one, other = (
+        means.filter(model=pair[side]).select("dataset", "value") for side in ("model_a", "model_b")
+    )
+    both = one.join(other, on="dataset", maintain_order="left").drop_nulls()
+    lead = (pair["value_a"] > pair["value_b"]) - (pair["value_a"] < pair["value_b"])
+    if equal_means(pair["value_a"], pair["value_b"]) or both.is_empty():
+        reversal = None
+    else:
+        agree = both.select(order_of("value", "value_right")).to_series().mean()
+        reversal = (1 - lead * agree) / 2
+    varied = f"{both.height} data sets"
+    verdict = depends("the data set", reversal)
+    return {"source": "data set", "varied": varied, "reversal": reversal, "verdict": verdict}
 
 
 SOURCES: tuple[Callable[[Any, Row], Row], ...] = (_ties, _queries, _judge, _seed, _dataset)

@@ -17,7 +17,6 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.comparison.segments import segment_winners
 from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.frames import with_model
@@ -36,8 +35,8 @@ from retrieval_report.scoring.layout import rounded
 from retrieval_report.study import means
 from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
-from retrieval_report.study.judges import JudgedStudy
 from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
+from retrieval_report.study.levels import LevelledStudy
 from retrieval_report.study.plots import Plots
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
@@ -91,8 +90,8 @@ MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pa
 MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
 
 
-class Study(JudgedStudy):
-    """A comparison of models: their rankings, how to score them, and every answer, each computed
+class Study(LevelledStudy):
+    r"""A comparison of models: their rankings, how to score them, and every answer, each computed
     once on first use.
 
     A study never changes and may be used from several threads. `at`, `models`, `where` and `pair`
@@ -121,6 +120,14 @@ class Study(JudgedStudy):
         One of {"micro", "macro", "weighted"}, as for :func:`summarise`.
     by
         A column of the queries; `segments` shows which of its values change the winner.
+    replicate
+        A column of the rankings such as "seed", if they are in memory; a pattern of the names of
+        runs such as ``r"(?P<model>.+)-seed\d+"``, or a dictionary of run → model. `replicates` and
+        `replicate_pairs` then compare models as means over their runs; see
+        :func:`replicate_table <retrieval_report.stats.replicate_table>`.
+    dataset
+        A column of the queries, or without queries of the rankings, that names the data set of a
+        query; `datasets` averages over data sets, and `dataset_scores` has the mean in each.
     baseline, margin
         `no_worse` shows which models are no worse than the baseline by the margin.
     costs
@@ -168,6 +175,8 @@ class Study(JudgedStudy):
         like: str | None = None,
         average: str = "micro",
         by: str | None = None,
+        replicate: object = None,
+        dataset: str | None = None,
         baseline: str | None = None,
         margin: float | None = None,
         costs: object = None,
@@ -177,9 +186,10 @@ class Study(JudgedStudy):
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         given = {"rankings": rankings, "judgements": judgements, "queries": queries}
-        data = Data.read(given, measures, like, {**options}, judge)
+        data = Data.read(given, measures, like, {**options}, judge, replicate, dataset)
         draws = Draws(**Options(**data.options).of(DRAWS))
-        self._look(data, View(average, draws, by, baseline, margin, costs, correction, cluster))
+        view = View(average, draws, by, dataset, baseline, margin, costs, correction, cluster)
+        self._look(data, view)
 
     def _look(self, data: Data, view: View) -> None:
         """Hold data and a view of it, refusing immediately what could not be answered later."""
@@ -275,8 +285,8 @@ class Study(JudgedStudy):
         shuffles, seed
             Number and seed of the random orders, as for :func:`evaluate`.
         **settings
-            ``average``, ``by``, ``baseline`` with ``margin``, ``costs``, ``correction``,
-            ``cluster``: as for a new study.
+            ``average``, ``by``, ``dataset``, ``baseline`` with ``margin``, ``costs``,
+            ``correction``, ``cluster``: as for a new study.
 
         Examples
         --------
@@ -305,6 +315,7 @@ class Study(JudgedStudy):
             by_judge = {judge: self.judged_by(judge)._given() for judge in self.judgements}
             judgements = {judge: frames["judgements"] for judge, frames in by_judge.items()}
             given |= {"judgements": judgements, "judge": self.judge}
+        given["replicate"] = self.of_run or None
         return type(self)(**given, **self.also, **self._options)
 
     @property
@@ -356,7 +367,7 @@ class Study(JudgedStudy):
 
     @property
     def also(self) -> Named:
-        """Settings of further questions: ``by``, ``baseline``, ``margin``, ``costs``,
+        """Settings of further questions: ``by``, ``dataset``, ``baseline``, ``margin``, ``costs``,
         ``correction``, ``cluster``.
         """
         names = [name for name in Questions.__annotations__ if name != "average"]
@@ -515,16 +526,6 @@ class Study(JudgedStudy):
         frames = given["rankings"], given["judgements"]
         how = self._only(COVERAGE_OPTIONS)
         return self._of_models(means.coverage_means(*frames, cutoffs=self._cutoffs, **how))
-
-    @answer
-    def segments(self) -> pl.DataFrame:
-        """The result of :func:`segment_winners` for the column ``by`` of the queries; nothing where
-        none was named.
-        """
-        by, queries = self._view.by, self._data.frames["queries"]
-        if by is None:
-            return pl.DataFrame()
-        return segment_winners(self.under("expected").scores, queries, by)
 
     @answer
     def no_worse(self) -> pl.DataFrame:
@@ -687,7 +688,7 @@ class Study(JudgedStudy):
         self._data.check_all(self.policies, self._view.draws)
         frames = {question.name: question.ask(self) for question in QUESTIONS}
         names = [measure_text(*known) for known in self.measures]
-        also = {"judge": self.judge, "average": self.average, **self.also}
+        also = {"judge": self.judge, "average": self.average, **self._replicate, **self.also}
         parameters = parameters_of(names, self.part, self.like, also, self.options)
         call = python_call(list(self.frames), parameters, self.part)
         return Report(

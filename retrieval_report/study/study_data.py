@@ -14,6 +14,7 @@ import polars as pl
 
 from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.corrections import check_correction
+from retrieval_report.comparison.replicates import replicate_groups
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
@@ -32,6 +33,7 @@ from retrieval_report.engines.summary import check_cluster
 from retrieval_report.metrics.parsing import Cutoffs, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.reading.frames import is_named
+from retrieval_report.reading.levels import datasets_of, rankings_with, runs_of
 from retrieval_report.reading.names import JUDGEMENTS
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.systems.audit import audit
@@ -96,6 +98,8 @@ class Data:
     found: Once = field(default_factory=lambda: Once(MOST_KEPT))
     judges: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # none if there is one at most
     judge: str | None = None  # whose judgements those of the frames are
+    replicate: Any = None  # as asked: a column, a pattern or run → model
+    of_run: Mapping[str, str] = field(default_factory=dict)  # run → model; none unless asked
 
     @classmethod
     def read(
@@ -105,6 +109,8 @@ class Data:
         like: str | None,
         options: Named,
         judge: str | None = None,
+        replicate: object = None,
+        dataset: str | None = None,
     ) -> Data:
         """Read the input and check the options; nothing is scored yet."""
         if "policies" in options:
@@ -112,7 +118,8 @@ class Data:
         scoring = dict(options)
         asked = {"metrics": measures, "cutoffs": scoring.pop("cutoffs", None)}
         names = [name for name in ("columns", "name_by") if name in scoring]
-        reading = {name: scoring.pop(name) for name in names}
+        reading: Named = {name: scoring.pop(name) for name in names}
+        given, of_run = _levels(given, reading, replicate, dataset)
         options_with(scoring)
         named = {
             (str(metric), cutoff): (str(metric), cutoff)
@@ -129,7 +136,11 @@ class Data:
         if judge is not None:
             given = {**given, "judgements": judges[judge]}
         frames = _read(**given, **reading)
-        return cls(frames, named, asked, scoring, like, judges=judges, judge=judge)
+        if replicate is not None and not of_run:
+            runs = frames["rankings"]["model"].unique().sort().to_list()
+            of_run = replicate_groups(runs, replicate)
+        levels: Named = {"replicate": replicate, "of_run": of_run}
+        return cls(frames, named, asked, scoring, like, judges=judges, judge=judge, **levels)
 
     def judged_by(self, judge: str) -> Data:
         """Return the same data with the judgements of another judge, which share nothing else."""
@@ -195,6 +206,28 @@ class Data:
             )
 
 
+def _levels(
+    given: Named, reading: Named, replicate: object, dataset: str | None
+) -> tuple[Named, dict[str, str]]:
+    """Return what was given, where columns of the rankings that name a replicate or a data set have
+    become names of models or a frame of queries; and the model of every run.
+    """
+    if isinstance(given["rankings"], Inputs):
+        return given, {}
+    of_run: dict[str, str] = {}
+    given = dict(given)
+    if given["queries"] is None and dataset is not None:
+        frame = rankings_with(given["rankings"], dataset, reading.get("columns"))
+        if frame is not None:
+            given["queries"] = datasets_of(frame, dataset)
+    if isinstance(replicate, str):
+        frame = rankings_with(given["rankings"], replicate, reading.get("columns"))
+        if frame is not None:
+            given["rankings"], of_run = runs_of(frame, replicate)
+            reading.pop("columns", None)
+    return given, of_run
+
+
 def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
     """Return the judgements of every judge, by name; none if these are the judgements of one."""
     if not is_named(judgements, JUDGEMENTS):
@@ -248,6 +281,7 @@ class View:
     average: str
     draws: Draws
     by: str | None
+    dataset: str | None
     baseline: str | None
     margin: float | None
     costs: Any = field(
@@ -268,7 +302,8 @@ class View:
         check_choice("average", self.average, AVERAGES)
         check_correction(self.correction)
         check_cluster(self.cluster, self.average)
-        for name, column in (("by", self.by), ("cluster", self.cluster)):
+        named = {"by": self.by, "dataset": self.dataset, "cluster": self.cluster}
+        for name, column in named.items():
             if column is not None and (queries is None or column not in queries.columns):
                 raise ParameterError(f"{name}: no column {column!r} in the queries")
         if self.baseline is not None:
@@ -284,6 +319,7 @@ class Questions(TypedDict, total=False):
 
     average: str
     by: str | None
+    dataset: str | None
     baseline: str | None
     margin: float | None
     costs: object

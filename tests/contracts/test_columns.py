@@ -103,6 +103,7 @@ def of_lists(
 def of_models(
     data: pl.DataFrame, scores: pl.DataFrame, summary: pl.DataFrame
 ) -> dict[str, pl.DataFrame]:
+    of_datasets = rr.stats.dataset_scores(scores, QUERIES, "language")
     comparison, report = rr.compare(scores), rr.report.report_contents(data, **WANTED)
     return {
         "compare": comparison,
@@ -111,11 +112,15 @@ def of_models(
         "audit": rr.audit(data, **WANTED),
         "stats.compare_by": rr.stats.compare_by(scores, QUERIES, "language"),
         "stats.cost_table": rr.stats.cost_table(summary, {"a": 1.0, "b": 2.0}),
+        "stats.dataset_scores": of_datasets,
+        "stats.dataset_table": rr.stats.dataset_table(of_datasets),
         "stats.deciding_queries": rr.stats.deciding_queries(scores, "a", "b"),
         "stats.history": rr.stats.history(scores, "(?P<version>.)"),
         "stats.no_worse": rr.stats.no_worse(scores, baseline="a", margin=0.1),
         "stats.pair_verdicts": rr.stats.pair_verdicts(comparison),
         "stats.rank_agreement": rr.stats.rank_agreement(summary),
+        "stats.replicate_pairs": rr.stats.replicate_pairs(scores, "(?P<model>.)"),
+        "stats.replicate_table": rr.stats.replicate_table(scores, "(?P<model>.)"),
         "stats.tie_ranks": rr.stats.tie_ranks(scores),
         "stats.segment_winners": rr.stats.segment_winners(scores, QUERIES, "language"),
         "stats.summarise_by": rr.stats.summarise_by(scores, QUERIES, "language"),

@@ -1,0 +1,416 @@
+"""Models that were trained or split several times: their means over replicates, and what seeds or
+folds, queries and tie order each add to the variance.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from retrieval_report.comparison.corrections import corrected
+from retrieval_report.comparison.datasets import ranks_of
+from retrieval_report.comparison.verdicts import EQUAL, NOTHING, equal_means, equal_values
+from retrieval_report.contracts.arguments import check_text
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.registry import frame_of, schema
+from retrieval_report.engines.check_scores import check_fraction, check_scores
+from retrieval_report.engines.score_grid import Grid
+from retrieval_report.engines.summary import clipped
+from retrieval_report.kernels.lists import Floats
+
+DEPENDS_ON_SEED, HOLDS = "depends on the seed", "holds"
+ONE_REPLICATE, ONE_QUERY = "one replicate", "one query"
+LEAST_LOG_P = -250.0  # of a p; below it is 0, since the square of its t is no number
+
+
+class Part(NamedTuple):
+    """A variance that is estimated: of a mean, with its degrees of freedom (0: it is not known)."""
+
+    variance: float
+    freedom: int
+
+
+def replicate_groups(names: list[str], groups: object) -> dict[str, str]:
+    r"""Return the model of every run, by a pattern or as it is given; other runs are models of one
+    replicate.
+
+    >>> replicate_groups(["bge-seed1", "bge-seed2", "bm25"], r"-seed(?P<replicate>\d+)$")
+    {'bge-seed1': 'bge', 'bge-seed2': 'bge', 'bm25': 'bm25'}
+    """
+    if isinstance(groups, Mapping):
+        for name, model in groups.items():
+            if not isinstance(model, str) or not model:
+                raise ParameterError(f"replicate: {model!r}, the model of {name!r}, is no name")
+            check_choice("replicate", name, names)
+        return {name: groups.get(name, name) for name in names}
+    try:
+        expression = re.compile(check_text("replicate", groups))
+    except re.error as error:
+        raise ParameterError(f"replicate: {groups!r} is no regular expression: {error}") from error
+    if not {"model", "replicate"} & expression.groupindex.keys():
+        raise ParameterError(
+            f"replicate: {groups!r} has no group (?P<model>…) or (?P<replicate>…), and is no column "
+            "of a frame of rankings"
+        )
+    if names and not any(map(expression.search, names)):
+        raise ParameterError(f"replicate: {groups!r} fits no model, such as {names[0]!r}")
+    return {name: _model_of(name, expression) for name in names}
+
+
+def _model_of(name: str, expression: re.Pattern[str]) -> str:
+    """Return the group "model", else what a match leaves of the name."""
+    match = expression.search(name)
+    if match is None:
+        return name
+    if "model" in expression.groupindex:
+        return match["model"] or name
+    return name[: match.start()] + name[match.end() :] or name
+
+
+def replicate_table(scores: object, groups: object, *, confidence: float = 0.95) -> pl.DataFrame:
+    r"""Average runs of the same model that differ by seed or fold, and split the variance of its
+    scores into ties, replicates, queries and the rest.
+
+    Parameters
+    ----------
+    scores
+        The result of :func:`evaluate`; its models are the runs, and the policy is expected.
+    groups
+        A regular expression that is searched in every name: its group ``model`` is the model;
+        without one, the model is what is left of the name without the match, which then needs a
+        group ``replicate``. Or a dictionary of run → model. A run that neither names is a model of
+        one replicate.
+    confidence
+        Confidence level of the intervals.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per metric, cutoff and model, the best first: ``metric``, ``cutoff``, ``rank``,
+        ``model``; ``value``, the mean over replicates of the queries that all of its replicates
+        have; ``tie_std`` of this mean; ``std_error``, ``ci_low``, ``ci_high`` with replicates and
+        queries as random samples; ``replicate_low``, ``replicate_high``, the lowest and highest
+        mean of a replicate; ``replicates``, ``queries``, ``unpaired`` (queries left out because a
+        replicate lacks them); the components of variance of a single score ``tie_var``,
+        ``replicate_var``, ``query_var`` and ``residual_var``; ``note``, what cannot be said.
+
+    Raises
+    ------
+    RetrievalReportError
+        The scores break their contract or lack the policy expected, or the pattern is no regular
+        expression, lacks a group or fits no name.
+
+    Notes
+    -----
+    Replicates and queries are crossed. With mean squares MS of the two-way analysis of variance,
+    ``residual_var`` = MS_residual (query × replicate), ``replicate_var`` = (MS_replicates −
+    MS_residual) / queries and ``query_var`` = (MS_queries − MS_residual) / replicates, not below 0.
+    ``tie_var`` is the mean variance of a score under random tie order. It is known exactly and not
+    part of the residual: expected scores are means over all tie orders, and the analysis of scores
+    of one random order has exactly ``tie_var`` more in its residual, in expectation.
+
+    ``std_error``² = s²_queries / queries + s²_replicates / replicates, with the variances of the
+    means by query and by replicate. The residual counts in both, which makes it rather too large.
+    The interval is value ± √(Σ t² s² / n), where every part has its own quantile of Student's t
+    (Banerjee, *Approximate confidence interval for linear functions of means of k populations*,
+    Sankhyā 22, 1960). It holds its level with three replicates, where Satterthwaite's approximation
+    covers 92% instead of 95%.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate
+    >>> ranks = {
+    ...     "a-s1": (1, 2, 1, 1),
+    ...     "a-s2": (1, 1, 2, 1),
+    ...     "a-s3": (1, 1, 1, 2),
+    ...     "b": (2, 2, 2, 1),
+    ... }
+    >>> rows = [
+    ...     {
+    ...         "model": run,
+    ...         "query": query,
+    ...         "item": item,
+    ...         "distance": distance,
+    ...         "relevance": relevant,
+    ...     }
+    ...     for run, own in ranks.items()
+    ...     for query, rank in enumerate(own)
+    ...     for item, distance, relevant in (("a", rank, 1), ("b", 1.5, 0))
+    ... ]
+    >>> scores = evaluate(pl.DataFrame(rows), metrics="rr@2")
+    >>> table = replicate_table(scores, r"-s(?P<replicate>\d+)")
+    >>> table.select(
+    ...     "model", "value", "replicates", "query_var", pl.col("residual_var").round(4)
+    ... ).rows()
+    [('a', 0.875, 3, 0.0, 0.0833), ('b', 0.625, 1, None, None)]
+    """
+    check_fraction("confidence", confidence)
+    contract, parts = schema("replicates"), [pl.DataFrame(schema=schema("replicates"))]
+    for measure, models in _of_models(scores, groups):
+        rows = [
+            {"model": name, **_summary(measure["metric"], *runs, confidence)}
+            for name, runs in models.items()
+        ]
+        rows.sort(key=lambda row: (row["value"] is None, -(row["value"] or 0), row["model"]))
+        for row, rank in zip(rows, ranks_of([row["value"] for row in rows]), strict=True):
+            row |= {**measure, "rank": rank}
+        parts.append(frame_of(rows, contract))
+    return pl.concat(parts)
+
+
+def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95) -> pl.DataFrame:
+    r"""Compare models by their means over replicates such as seeds or folds, and say whose order
+    depends on the replicate.
+
+    Parameters
+    ----------
+    scores, groups, confidence
+        As for :func:`replicate_table`.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per metric, cutoff and pair, where ``model_a`` has the higher mean: ``model_a``,
+        ``model_b``, ``metric``, ``cutoff``, ``value_a``, ``value_b``, ``difference`` on the queries
+        that all replicates of both have; ``std_error``, ``ci_low``, ``ci_high`` and ``p`` with
+        replicates and queries as random samples; ``family_p``, corrected by Holm for all pairs;
+        ``seed_reversal``, the share of pairs of replicates, one of each model, that have the means
+        the other way round (those that have them level count half); ``replicates_a``,
+        ``replicates_b``, ``queries``, ``unpaired``; ``verdict``: "depends on the seed" if any pair
+        of replicates reverses the order or has it level, else "holds"; "one replicate" if none
+        does but one of the models has only one, "equal" or "nothing to compare".
+
+    Raises
+    ------
+    RetrievalReportError
+        As for :func:`replicate_table`.
+
+    Notes
+    -----
+    Queries are paired, and replicates of different models independent: ``std_error``² = s²_queries
+    / queries + s²_a / replicates_a + s²_b / replicates_b, where s²_queries is the variance of the
+    differences by query. Interval and p are those of :func:`replicate_table`: p is 1 minus the
+    confidence of the interval that ends at 0. Without a second replicate of both they are null,
+    since nothing tells how much another would differ.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate
+    >>> ranks = {
+    ...     "a-s1": (1, 1, 2, 1),
+    ...     "a-s2": (2, 2, 2, 1),
+    ...     "b-s1": (1, 2, 2, 2),
+    ...     "b-s2": (2, 2, 2, 2),
+    ... }
+    >>> rows = [
+    ...     {
+    ...         "model": run,
+    ...         "query": query,
+    ...         "item": item,
+    ...         "distance": distance,
+    ...         "relevance": relevant,
+    ...     }
+    ...     for run, own in ranks.items()
+    ...     for query, rank in enumerate(own)
+    ...     for item, distance, relevant in (("a", rank, 1), ("b", 1.5, 0))
+    ... ]
+    >>> scores = evaluate(pl.DataFrame(rows), metrics="rr@2")
+    >>> pairs = replicate_pairs(scores, r"(?P<model>.+)-s\d+")
+    >>> pairs.select("model_a", "model_b", "difference", "seed_reversal", "verdict").row(0)
+    ('a', 'b', 0.1875, 0.125, 'depends on the seed')
+    """
+    check_fraction("confidence", confidence)
+    contract, parts = schema("replicate_pairs"), [pl.DataFrame(schema=schema("replicate_pairs"))]
+    for measure, models in _of_models(scores, groups):
+        rows = [
+            {**measure, **_compared(one, other, models, confidence)}
+            for one, other in combinations(models, 2)
+        ]
+        p = np.array([np.nan if row["p"] is None else row["p"] for row in rows])
+        for row, family_p in zip(rows, corrected(p, "holm"), strict=True):
+            row["family_p"] = float(family_p)
+        parts.append(frame_of(rows, contract))
+    return pl.concat(parts)
+
+
+Runs = tuple[Floats, Floats]  # scores and variances under tie order, (replicates, queries)
+
+
+def _of_models(scores: object, groups: object) -> Iterator[tuple[dict[str, Any], dict[str, Runs]]]:
+    """Yield every measure with the scores of each model."""
+    grid = Grid.of(check_scores(scores))
+    of_run = replicate_groups(grid.models, groups)
+    for found in grid.asked("expected"):
+        variance = np.where(found.truncated, np.nan, found.std) ** 2
+        rows: dict[str, list[int]] = {}
+        for row, run in enumerate(grid.models):
+            rows.setdefault(of_run[run], []).append(row)
+        metric, cutoff, _ = found.measure
+        models = {name: (found.value[rows[name]], variance[rows[name]]) for name in sorted(rows)}
+        yield {"metric": metric, "cutoff": cutoff}, models
+
+
+def _shared(value: Floats) -> tuple[Any, int]:
+    """Return which queries every replicate has, and how many only some have."""
+    known = ~np.isnan(value)
+    every = known.all(axis=0)
+    return every, int((known.any(axis=0) & ~every).sum())
+
+
+def _summary(metric: str, value: Floats, variance: Floats, confidence: float) -> dict[str, Any]:
+    """Return the row of a model."""
+    every, unpaired = _shared(value)
+    value, variance = value[:, every], variance[:, every]
+    replicates, queries = value.shape
+    row = {"replicates": replicates, "queries": queries, "unpaired": unpaired}
+    if not queries:
+        return {**row, "value": None, "note": NOTHING}
+    mean = _mean(value)
+    means = value.mean(axis=1)
+    interval = _interval(mean, [_part(value.mean(axis=0)), _part(means)], confidence)
+    if interval:
+        ends = clipped(metric, mean, interval["ci_low"], interval["ci_high"])
+        interval["ci_low"], interval["ci_high"] = ends
+    note = ONE_REPLICATE if replicates == 1 else ONE_QUERY if queries == 1 else ""
+    return {
+        **row,
+        "value": mean,
+        "tie_std": math.sqrt(math.fsum(variance.flat)) / value.size,
+        "tie_var": _mean(variance),
+        "replicate_low": means.min(),
+        "replicate_high": means.max(),
+        "note": note,
+        **components(value),
+        **interval,
+    }
+
+
+def components(value: Floats) -> dict[str, float]:
+    """Return the components of variance of scores (replicates, queries): of two or more of each.
+
+    >>> components(np.array([[0.0, 1.0], [0.5, 1.0]]))
+    {'replicate_var': 0.0, 'query_var': 0.25, 'residual_var': 0.0625}
+    """
+    replicates, queries = value.shape
+    if min(value.shape) < 2:
+        return {}
+    by_replicate, by_query = value.mean(axis=1), value.mean(axis=0)
+    rest = value - by_replicate[:, None] - by_query + value.mean()
+    residual = math.fsum((rest**2).flat) / ((replicates - 1) * (queries - 1))
+    return {
+        "replicate_var": max(0.0, float(by_replicate.var(ddof=1)) - residual / queries),
+        "query_var": max(0.0, float(by_query.var(ddof=1)) - residual / replicates),
+        "residual_var": residual,
+    }
+
+
+def _mean(values: Floats) -> float:
+    return math.fsum(values.flat) / values.size
+
+
+def _part(means: Floats) -> Part:
+    """Return the variance of the mean of these means; nothing of one."""
+    if means.size < 2:
+        return Part(math.nan, 0)
+    return Part(float(means.var(ddof=1)) / means.size, means.size - 1)
+
+
+def _reach(parts: list[Part], p: float) -> float:
+    """Return the square of the half-width of the interval at confidence 1 − p."""
+    # What `scipy.stats.t.ppf` calls, without the half second of its import.
+    from scipy.special import stdtrit
+
+    return math.fsum(
+        part.variance * float(stdtrit(part.freedom, p / 2)) ** 2 for part in parts if part.variance
+    )
+
+
+def _interval(value: float, parts: list[Part], confidence: float) -> dict[str, float]:
+    """Return the standard error and the interval; nothing where a part is not known."""
+    if any(part.freedom == 0 for part in parts):
+        return {}
+    reach = math.sqrt(_reach(parts, 1 - confidence))
+    error = math.sqrt(math.fsum(part.variance for part in parts))
+    return {"std_error": error, "ci_low": value - reach, "ci_high": value + reach}
+
+
+def p_value(difference: float, parts: list[Part]) -> float | None:
+    """Return the p at which the interval ends at 0.
+
+    >>> round(p_value(0.3, [Part(0.01, 9)]), 4)  # Student's t of one sample, t = 3
+    0.015
+    """
+    if any(part.freedom == 0 for part in parts):
+        return None
+    if difference == 0:
+        return 1.0
+
+    def beyond(log_p: float) -> float:
+        return _reach(parts, math.exp(log_p)) - difference**2
+
+    if beyond(LEAST_LOG_P) <= 0:
+        return 0.0
+    from scipy.optimize import brentq
+
+    return math.exp(brentq(beyond, LEAST_LOG_P, 0.0))
+
+
+def _compared(
+    one: str, other: str, models: Mapping[str, Runs], confidence: float
+) -> dict[str, Any]:
+    """Return the row of a pair, the better model first."""
+    sides = [models[one][0], models[other][0]]
+    every, unpaired = _shared(np.concatenate(sides))
+    first, second = (side[:, every] for side in sides)
+    row: dict[str, Any] = {"queries": first.shape[1], "unpaired": unpaired, "p": None}
+    if row["queries"] and _mean(first) < _mean(second):
+        one, other, first, second = other, one, second, first
+    row |= {"model_a": one, "model_b": other}
+    row |= {"replicates_a": len(first), "replicates_b": len(second)}
+    if not row["queries"]:
+        return {**row, "verdict": NOTHING}
+    difference = _mean(first) - _mean(second)
+    if equal_means(_mean(first), _mean(second)):
+        difference = 0.0
+    means = first.mean(axis=1), second.mean(axis=1)
+    parts = [_part(first.mean(axis=0) - second.mean(axis=0)), *map(_part, means)]
+    reversal = None if difference == 0 else seed_reversal(*means)
+    return {
+        **row,
+        "value_a": _mean(first),
+        "value_b": _mean(second),
+        "difference": difference,
+        **_interval(difference, parts, confidence),
+        "p": p_value(difference, parts),
+        "seed_reversal": reversal,
+        "verdict": _verdict(reversal, min(len(first), len(second))),
+    }
+
+
+def seed_reversal(first: Floats, second: Floats) -> float:
+    """Return the share of pairs of replicates that have the second model ahead; a level pair counts
+    half.
+
+    >>> seed_reversal(np.array([0.5, 0.7]), np.array([0.6, 0.4, 0.3, 0.5]))
+    0.1875
+    """
+    one, other = first[:, None], second
+    level = equal_values(one, other)
+    return float(((one < other) & ~level).mean() + level.mean() / 2)
+
+
+def _verdict(reversal: float | None, fewest: int) -> str:
+    if reversal is None:
+        return EQUAL
+    if reversal > 0:
+        return DEPENDS_ON_SEED
+    return ONE_REPLICATE if fewest == 1 else HOLDS

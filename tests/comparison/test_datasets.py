@@ -1,0 +1,189 @@
+"""Averages over data sets: the mean of means, its spread, models that lack a data set, and ranks."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats as scipy_stats
+
+import retrieval_report as rr
+from retrieval_report.comparison.datasets import rank_ranges
+from retrieval_report.stats import dataset_scores, dataset_table
+
+SETS = {"law": 3, "news": 2, "web": 4}
+QUERIES = pl.DataFrame(
+    [
+        {"query": f"{name}{number}", "dataset": name}
+        for name, count in SETS.items()
+        for number in range(count)
+    ]
+)
+
+
+def scores_of(lacking: dict[str, tuple[str, ...]], seed: int = 0) -> pl.DataFrame:
+    """Scores of models in eighths, without lists for the data sets that they lack."""
+    generator = np.random.default_rng(seed)
+    rows = [
+        {
+            "model": model,
+            "query": query,
+            "metric": "ap",
+            "cutoff": None,
+            "policy": "expected",
+            "value": 0.0 if name in lacks else int(generator.integers(0, 9)) / 8,
+            "std": 0.0 if name in lacks else int(generator.integers(0, 3)) / 8,
+            "items": 0 if name in lacks else 5,
+            "n_relevant": 1,
+        }
+        for model, lacks in lacking.items()
+        for query, name in QUERIES.rows()
+    ]
+    return pl.DataFrame(rows)
+
+
+def rows_of(frame: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    return {row["model"]: row for row in frame.iter_rows(named=True)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_means_of_means_are_those_of_fractions(seed: int) -> None:
+    scores = scores_of({"a": (), "b": (), "c": ()}, seed)
+    table = rows_of(dataset_table(dataset_scores(scores, QUERIES)))
+    joined = scores.join(QUERIES, on="query")
+    for model, row in table.items():
+        means, variance = [], Fraction()
+        for name, count in SETS.items():
+            own = joined.filter(model=model, dataset=name)
+            means.append(sum(map(Fraction, own["value"])) / count)
+            variance += (
+                sum((Fraction(std) * Fraction(std) for std in own["std"]), Fraction()) / count**2
+            )
+        assert row["value"] == pytest.approx(float(sum(means) / 3), abs=1e-15)
+        assert row["tie_std"] == pytest.approx(math.sqrt(variance) / 3)
+        assert (row["datasets"], row["lacks"]) == (3, "")
+        interval = scipy_stats.t.interval(
+            0.95, 2, loc=float(sum(means) / 3), scale=scipy_stats.sem(list(map(float, means)))
+        )
+        assert row["ci_low"] == pytest.approx(max(interval[0], 0))
+        assert row["ci_high"] == pytest.approx(min(interval[1], 1))
+
+
+def test_the_mean_is_the_macro_mean_of_summarise() -> None:
+    scores = scores_of({"a": (), "b": ()}, 5)
+    table = rows_of(dataset_table(dataset_scores(scores, QUERIES)))
+    labels = QUERIES.rename({"dataset": "label"})
+    macro = rows_of(rr.summarise(scores, queries=labels, average="macro"))
+    for model, row in table.items():
+        assert row["value"] == pytest.approx(macro[model]["value"], abs=1e-15)
+        assert row["tie_std"] == pytest.approx(macro[model]["tie_std"], abs=1e-15)
+
+
+def test_a_model_that_lacks_a_data_set_is_named_and_not_averaged() -> None:
+    scores = scores_of({"whole": (), "other": (), "part": ("law", "web")}, 1)
+    of_sets = dataset_scores(scores, QUERIES)
+    lacking = of_sets.filter(model="part", dataset="law").row(0, named=True)
+    assert (lacking["value"], lacking["rank"], lacking["queries"]) == (None, None, 0)
+    assert of_sets.filter(model="part", dataset="news")["value"].item() is not None
+    table = dataset_table(of_sets)
+    assert table["model"].to_list()[-1] == "part"
+    part = table.row(-1, named=True)
+    assert (part["value"], part["rank"], part["rank_low"], part["ci_low"]) == (None,) * 4
+    assert (part["datasets"], part["lacks"]) == (1, "law, web")
+    assert table["rank"].to_list()[:2] == [1, 2]
+    # A model that is left out of the ranks cannot narrow or widen them.
+    without = dataset_table(dataset_scores(scores.filter(pl.col("model") != "part"), QUERIES))
+    assert table.head(2).equals(without)
+
+
+def test_rows_of_a_model_that_are_not_there_lack_too() -> None:
+    scores = scores_of({"a": (), "b": ()}, 2)
+    gone = (pl.col("model") == "b") & pl.col("query").str.starts_with("web")
+    table = rows_of(dataset_table(dataset_scores(scores.filter(~gone), QUERIES)))
+    assert (table["b"]["value"], table["b"]["lacks"]) == (None, "web")
+
+
+def test_every_data_set_ranks_its_models() -> None:
+    scores = scores_of({"a": (), "b": (), "c": ()}, 4)
+    of_sets = dataset_scores(scores, QUERIES)
+    for (name,), part in of_sets.group_by("dataset"):
+        chosen = QUERIES.filter(dataset=name)["query"].implode()
+        own = rows_of(rr.leaderboard(scores.filter(pl.col("query").is_in(chosen))))
+        for row in part.iter_rows(named=True):
+            assert row["value"] == pytest.approx(own[row["model"]]["value"])
+            assert row["rank"] == own[row["model"]]["rank"]
+
+
+def test_one_data_set_has_a_mean_and_no_interval() -> None:
+    scores = scores_of({"a": (), "b": ()}, 3).filter(pl.col("query").str.starts_with("law"))
+    table = dataset_table(dataset_scores(scores, QUERIES))
+    assert table.select("ci_low", "ci_high").null_count().row(0) == (2, 2)
+    assert table.select("rank_low", "rank_high").rows() == [(1, 2), (1, 2)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ranks_are_those_of_holm_by_hand(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    means = np.arange(4)[:, None] * 0.05 + generator.normal(0, 0.05, (4, 12))
+    pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+    p = [scipy_stats.ttest_rel(means[i], means[j]).pvalue for i, j in pairs]
+    corrected = np.empty(6)
+    order = np.argsort(p)
+    stepped = np.maximum.accumulate(np.array(p)[order] * (6 - np.arange(6)))
+    corrected[order] = np.minimum(stepped, 1)
+    low, high = [1] * 4, [4] * 4
+    for (i, j), found in zip(pairs, corrected, strict=True):
+        if found < 0.05:
+            winner, loser = (i, j) if means[i].mean() > means[j].mean() else (j, i)
+            low[loser] += 1
+            high[winner] -= 1
+    assert (np.array(low) > 1).any()
+    assert rank_ranges(means, 0.05) == list(zip(low, high, strict=True))
+
+
+def test_intervals_and_ranks_hold_over_data_sets_and_queries() -> None:
+    """Draw data sets and queries of unequal numbers; the true means are those of the population."""
+    generator = np.random.default_rng(7)
+    trials, missed, wrong = 400, 0, 0
+    truth = np.array([0.45, 0.4, 0.4])
+    sizes = np.array([5, 10, 20, 40, 80, 160])
+    for _ in range(trials):
+        level = generator.normal(0, 0.1, 6)  # of a data set
+        own = generator.normal(0, 0.03, (3, 6))  # of a model in it
+        noise = generator.normal(0, 0.2, (3, 6)) / np.sqrt(sizes)
+        means = truth[:, None] + level + own + noise
+        rows = [
+            {
+                "metric": "dcg",
+                "cutoff": None,
+                "dataset": f"d{at}",
+                "rank": None,
+                "model": f"m{model}",
+            }
+            | {"value": means[model, at], "tie_std": 0.0, "ci_low": None, "ci_high": None}
+            | {"queries": int(sizes[at])}
+            for model in range(3)
+            for at in range(6)
+        ]
+        table = rows_of(dataset_table(pl.DataFrame(rows)))
+        missed += not table["m0"]["ci_low"] <= truth[0] <= table["m0"]["ci_high"]
+        ranks = {"m0": (1, 1), "m1": (2, 3), "m2": (2, 3)}
+        wrong += any(
+            table[name]["rank_low"] > high or table[name]["rank_high"] < low
+            for name, (low, high) in ranks.items()
+        )
+    most = scipy_stats.binom.ppf(0.999, trials, 0.05)
+    assert missed <= most
+    assert wrong <= most
+
+
+def test_scores_of_other_policies_are_refused() -> None:
+    naive = scores_of({"a": ()}).with_columns(policy=pl.lit("naive"))
+    with pytest.raises(rr.ParameterError, match="no policy 'expected'"):
+        dataset_scores(naive, QUERIES)
+    with pytest.raises(rr.ColumnError, match="no column 'area'"):
+        dataset_scores(scores_of({"a": ()}), QUERIES, "area")

@@ -1,0 +1,321 @@
+"""Means over seeds and folds: the split of the variance, intervals, p, and whose order a seed
+decides.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats as scipy_stats
+
+import retrieval_report as rr
+from retrieval_report.comparison.replicates import Part, components, p_value, replicate_groups
+from retrieval_report.stats import replicate_pairs, replicate_table
+
+MISSING = "statsmodels, of the extra `dev`, is not installed"
+PATTERN = r"(?P<model>.+)-s\d+"
+
+
+def scores_of(
+    values: dict[str, list[Any]], std: dict[str, list[Any]] | None = None
+) -> pl.DataFrame:
+    rows = [
+        {
+            "model": run,
+            "query": f"q{query:03}",
+            "metric": "ap",
+            "cutoff": None,
+            "policy": "expected",
+            "value": value,
+            "std": 0.0 if std is None else std[run][query],
+            "items": 5,
+            "n_relevant": 1,
+        }
+        for run, own in values.items()
+        for query, value in enumerate(own)
+    ]
+    return pl.DataFrame(rows)
+
+
+def drawn(
+    seed: int, replicates: int, queries: int, spread: float = 0.05, shift: float = 0.0
+) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    topic = generator.beta(1, 2, queries)
+    noise = generator.normal(0, 0.1, (replicates, queries))
+    return topic + generator.normal(0, spread, (replicates, 1)) + noise + shift
+
+
+def runs(model: str, values: np.ndarray) -> dict[str, list[Any]]:
+    return {f"{model}-s{number}": row.tolist() for number, row in enumerate(values)}
+
+
+def test_components_are_those_of_fractions() -> None:
+    table = [[Fraction(n, 8) for n in row] for row in ((1, 5, 6), (3, 4, 8))]
+    replicates, queries = 2, 3
+    mean = sum(map(sum, table), Fraction()) / 6
+    rows = [sum(row) / queries for row in table]
+    columns = [sum(column) / replicates for column in zip(*table, strict=True)]
+    rest = sum(
+        (table[j][i] - rows[j] - columns[i] + mean) ** 2
+        for j, i in product(range(replicates), range(queries))
+    )
+    residual = Fraction(rest, (replicates - 1) * (queries - 1))
+    between_rows = sum((row - mean) ** 2 for row in rows) / (replicates - 1)
+    between_columns = sum((column - mean) ** 2 for column in columns) / (queries - 1)
+    found = components(np.array(table, dtype=float))
+    assert found["residual_var"] == pytest.approx(float(residual), abs=1e-15)
+    assert found["replicate_var"] == pytest.approx(max(0, between_rows - residual / queries))
+    assert found["query_var"] == pytest.approx(float(between_columns - residual / replicates))
+
+
+@pytest.mark.parametrize(("seed", "replicates", "queries"), [(0, 3, 25), (1, 5, 10), (2, 2, 40)])
+def test_components_are_those_of_statsmodels(seed: int, replicates: int, queries: int) -> None:
+    formula = pytest.importorskip("statsmodels.formula.api", reason=MISSING)
+    anova = pytest.importorskip("statsmodels.stats.anova", reason=MISSING)
+    values = drawn(seed, replicates, queries, spread=0.2)
+    long = [
+        {"score": values[j, i], "replicate": f"r{j}", "topic": f"t{i}"}
+        for j, i in product(range(replicates), range(queries))
+    ]
+    fitted = formula.ols(
+        "score ~ C(replicate) + C(topic)", data=pl.DataFrame(long).to_pandas()
+    ).fit()
+    square = anova.anova_lm(fitted)
+    square = square["sum_sq"] / square["df"]
+    row = replicate_table(scores_of(runs("m", values)), PATTERN).row(0, named=True)
+    rest = square["Residual"]
+    assert row["residual_var"] == pytest.approx(rest)
+    assert row["replicate_var"] == pytest.approx((square["C(replicate)"] - rest) / queries)
+    assert row["query_var"] == pytest.approx((square["C(topic)"] - rest) / replicates)
+    error = (square["C(topic)"] + square["C(replicate)"]) / (replicates * queries)
+    assert row["std_error"] == pytest.approx(math.sqrt(error))
+    assert row["value"] == pytest.approx(values.mean(), abs=1e-15)
+    means = values.mean(axis=1)
+    assert (row["replicate_low"], row["replicate_high"]) == pytest.approx(
+        (means.min(), means.max())
+    )
+
+
+def test_the_analysis_of_random_orders_has_the_exact_tie_variance_more() -> None:
+    """Enumerate all outcomes of two-valued ties: their mean residual is that of the expected scores
+    plus ``tie_var``, and the other components are unchanged.
+    """
+    expected = np.array([[0.5, 0.25, 0.75], [0.25, 0.75, 0.5]])
+    std = np.array([[0.25, 0.125, 0.0], [0.0, 0.25, 0.25]])
+    whole = components_signed(expected)
+    parts = [
+        components_signed(expected + std * np.reshape(signs, std.shape))
+        for signs in product((-1, 1), repeat=6)
+    ]
+    mean = np.mean(parts, axis=0)
+    table = replicate_table(scores_of(runs("m", expected), runs("m", std)), PATTERN)
+    row = table.row(0, named=True)
+    assert row["tie_var"] == pytest.approx((std**2).mean())
+    assert row["residual_var"] == pytest.approx(whole[2])
+    assert mean[2] == pytest.approx(whole[2] + row["tie_var"])
+    assert mean[:2] == pytest.approx(whole[:2])
+    assert row["tie_std"] == pytest.approx(math.sqrt((std**2).sum()) / 6)
+
+
+def components_signed(values: np.ndarray) -> list[float]:
+    """Return replicate, query and residual variance without the bound at 0."""
+    replicates, queries = values.shape
+    rows, columns = values.mean(axis=1), values.mean(axis=0)
+    rest = values - rows[:, None] - columns + values.mean()
+    residual = (rest**2).sum() / ((replicates - 1) * (queries - 1))
+    return [
+        rows.var(ddof=1) - residual / queries,
+        columns.var(ddof=1) - residual / replicates,
+        residual,
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_is_that_of_banerjee(seed: int) -> None:
+    values = drawn(seed, 4, 30)
+    row = replicate_table(scores_of(runs("m", values)), PATTERN, confidence=0.9).row(0, named=True)
+    reach = math.sqrt(
+        scipy_stats.t.ppf(0.95, 29) ** 2 * scipy_stats.sem(values.mean(axis=0)) ** 2
+        + scipy_stats.t.ppf(0.95, 3) ** 2 * scipy_stats.sem(values.mean(axis=1)) ** 2
+    )
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(
+        (values.mean() - reach, values.mean() + reach)
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_p_is_that_of_the_interval_that_ends_at_0(seed: int) -> None:
+    one, other = drawn(seed, 3, 20), drawn(seed, 5, 20, shift=-0.05 * seed)
+    scores = scores_of({**runs("a", one), **runs("b", other)})
+    pair = replicate_pairs(scores, PATTERN).row(0, named=True)
+    closed = replicate_pairs(scores, PATTERN, confidence=1 - pair["p"]).row(0, named=True)
+    assert min(abs(closed["ci_low"]), abs(closed["ci_high"])) < 1e-9
+    by_query = one.mean(axis=0) - other.mean(axis=0)
+    error = (
+        scipy_stats.sem(by_query) ** 2
+        + scipy_stats.sem(one.mean(axis=1)) ** 2
+        + scipy_stats.sem(other.mean(axis=1)) ** 2
+    )
+    assert pair["std_error"] == pytest.approx(math.sqrt(error))
+    assert (pair["replicates_a"], pair["replicates_b"]) in ((3, 5), (5, 3))
+
+
+@pytest.mark.parametrize(("t", "freedom"), [(0.5, 3), (4.0, 9), (40.0, 99), (3.0, 1)])
+def test_p_of_one_part_is_that_of_students_t(t: float, freedom: int) -> None:
+    assert p_value(t, [Part(1.0, freedom)]) == pytest.approx(2 * scipy_stats.t.sf(t, freedom))
+
+
+def test_p_without_variance_is_0_or_1() -> None:
+    assert p_value(0.1, [Part(0.0, 5), Part(0.0, 2)]) == 0.0
+    assert p_value(0.0, [Part(0.0, 5)]) == 1.0
+    assert p_value(0.1, [Part(0.1, 5), Part(math.nan, 0)]) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_seed_reversals_are_counted_pair_by_pair(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    values = {
+        f"{model}-s{number}": (generator.integers(0, 9, 4) / 8).tolist()
+        for model, count in (("a", 3), ("b", 4))
+        for number in range(count)
+    }
+    pair = replicate_pairs(scores_of(values), PATTERN).row(0, named=True)
+    exact = {run: sum(map(Fraction, own)) / 4 for run, own in values.items()}
+    sides = {
+        model: [mean for run, mean in exact.items() if run.startswith(model)] for model in "ab"
+    }
+    best, worst = sides[pair["model_a"]], sides[pair["model_b"]]
+    assert sum(best) / len(best) > sum(worst) / len(worst)
+    points = sum(Fraction((a < b) * 2 + (a == b), 2) for a, b in product(best, worst))
+    assert pair["seed_reversal"] == pytest.approx(float(points / 12), abs=1e-15)
+    assert pair["verdict"] == ("depends on the seed" if points else "holds")
+
+
+def test_a_seed_that_decides_is_found_and_one_that_does_not_is_not() -> None:
+    scores = scores_of(
+        {
+            **runs("good", drawn(0, 3, 30, 0.01, 0.3)),
+            **runs("noisy", drawn(0, 3, 30, 0.4)),
+            **runs("steady", drawn(0, 3, 30, 0.01)),
+        }
+    )
+    pairs = replicate_pairs(scores, PATTERN)
+    said = {
+        frozenset(row[:2]): row[2:]
+        for row in pairs.select("model_a", "model_b", "verdict", "family_p").rows()
+    }
+    verdict, family_p = said[frozenset(("good", "steady"))]
+    assert verdict == "holds"
+    assert family_p < 0.05
+    assert said[frozenset(("noisy", "steady"))][0] == "depends on the seed"
+    known = pairs["p"].to_numpy()
+    order = np.argsort(known)
+    stepped = np.minimum(np.maximum.accumulate(known[order] * (3, 2, 1)), 1)
+    assert pairs["family_p"].to_numpy()[order] == pytest.approx(stepped)
+
+
+def test_one_replicate_is_answered_with_what_it_cannot_say() -> None:
+    scores = scores_of({**runs("many", drawn(0, 3, 20, 0.01, 0.5)), "bm25": [0.1] * 20})
+    table = replicate_table(scores, PATTERN)
+    alone = table.row(by_predicate=pl.col("model") == "bm25", named=True)
+    assert (alone["replicates"], alone["note"], alone["std_error"]) == (1, "one replicate", None)
+    assert alone["value"] == pytest.approx(0.1)
+    assert alone["tie_var"] == 0.0
+    assert alone["replicate_var"] is alone["query_var"] is alone["residual_var"] is None
+    pair = replicate_pairs(scores, PATTERN).row(0, named=True)
+    assert (pair["model_a"], pair["seed_reversal"]) == ("many", 0.0)
+    assert (pair["verdict"], pair["p"], pair["ci_low"]) == ("one replicate", None, None)
+
+
+def test_queries_that_a_replicate_lacks_are_left_out_and_counted() -> None:
+    values: dict[str, list[Any]] = {
+        "a-s0": [0.5, 0.25, None],
+        "a-s1": [1.0, None, None],
+        "b-s0": [0.5, 0.5, 0.75],
+        "b-s1": [0.25, 1.0, 0.5],
+    }
+    table = replicate_table(scores_of(values), PATTERN)
+    rows = {row["model"]: row for row in table.iter_rows(named=True)}
+    assert (rows["a"]["value"], rows["a"]["queries"], rows["a"]["unpaired"]) == (0.75, 1, 1)
+    assert (rows["a"]["note"], rows["b"]["unpaired"]) == ("one query", 0)
+    pair = replicate_pairs(scores_of(values), PATTERN).row(0, named=True)
+    assert (pair["queries"], pair["unpaired"]) == (1, 2)
+    assert (pair["value_a"], pair["value_b"]) == (0.75, 0.375)
+
+
+def test_models_without_a_shared_query_have_nothing_to_compare() -> None:
+    values: dict[str, list[Any]] = {
+        "a-s0": [0.5, None],
+        "a-s1": [None, 0.5],
+        "b-s0": [1.0, 1.0],
+    }
+    table = replicate_table(scores_of(values), PATTERN)
+    assert table.select("model", "rank", "value", "note").rows()[1] == (
+        "a",
+        None,
+        None,
+        "nothing to compare",
+    )
+    assert replicate_pairs(scores_of(values), PATTERN)["verdict"].to_list() == [
+        "nothing to compare"
+    ]
+
+
+def test_equal_means_share_their_rank_and_no_seed_can_turn_them() -> None:
+    values = {"a-s0": [0.1, 0.5], "a-s1": [0.2, 0.4], "b-s0": [0.3, 0.3], "b-s1": [0.3, 0.3]}
+    table = replicate_table(scores_of(values), PATTERN)
+    assert table["rank"].to_list() == [1, 1]
+    pair = replicate_pairs(scores_of(values), PATTERN).row(0, named=True)
+    assert (pair["verdict"], pair["seed_reversal"], pair["p"]) == ("equal", None, 1.0)
+
+
+def test_a_mapping_and_both_kinds_of_pattern_name_the_same_models() -> None:
+    names = ["a-s1", "a-s2", "b"]
+    wanted = {"a-s1": "a", "a-s2": "a", "b": "b"}
+    assert replicate_groups(names, PATTERN) == wanted
+    assert replicate_groups(names, r"-s(?P<replicate>\d)") == wanted
+    assert replicate_groups(names, {"a-s1": "a", "a-s2": "a"}) == wanted
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        ("(", "is no regular expression"),
+        ("seed", r"has no group \(\?P<model>…\) or \(\?P<replicate>…\)"),
+        (r"(?P<model>.+)-fold\d", "fits no model, such as 'a-s0'"),
+        ({"c": "a"}, "replicate: 'c' is not one of"),
+        ({"a-s0": ""}, "the model of 'a-s0', is no name"),
+        (3, "replicate"),
+    ],
+)
+def test_bad_groups_are_refused(groups: object, said: str) -> None:
+    with pytest.raises(rr.ParameterError, match=said):
+        replicate_table(scores_of({"a-s0": [0.5], "b": [0.5]}), groups)
+
+
+@pytest.mark.parametrize(("replicates", "queries", "spread"), [(3, 25, 0.1), (5, 50, 0.02)])
+def test_intervals_and_p_hold_their_level(replicates: int, queries: int, spread: float) -> None:
+    generator = np.random.default_rng(replicates)
+    trials, missed, false = 400, 0, 0
+    for _ in range(trials):
+        topic = generator.normal(0.4, 0.2, queries)
+        sides = [
+            topic
+            + generator.normal(0, spread, (replicates, 1))
+            + generator.normal(0, 0.1, (replicates, queries))
+            for _ in range(2)
+        ]
+        scores = scores_of({**runs("a", sides[0]), **runs("b", sides[1])})
+        row = replicate_table(scores, PATTERN).filter(model="a").row(0, named=True)
+        missed += not row["ci_low"] <= 0.4 <= row["ci_high"]
+        false += replicate_pairs(scores, PATTERN)["p"].item() < 0.05
+    most = scipy_stats.binom.ppf(0.999, trials, 0.05)
+    assert missed <= most
+    assert false <= most
