@@ -7,6 +7,7 @@ helps to choose.
   :class:`Gate`, which :func:`retrieval_report.gate` returns;
 - segments of the queries: :func:`summarise_by`, :func:`compare_by`, :func:`segment_winners`;
 - versions of a model: :func:`history`;
+- few human judgements and many of a machine: :func:`estimate`;
 - single queries and costs: :func:`deciding_queries`, :func:`cost_table`;
 - seeds and folds: :func:`replicate_table`, :func:`replicate_pairs`; data sets:
   :func:`dataset_scores`, :func:`dataset_table`;
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.datasets import dataset_scores, dataset_table
+from retrieval_report.comparison.estimate import estimate
 from retrieval_report.comparison.flips import pair_verdicts, rank_agreement
 from retrieval_report.comparison.gate import Gate
 from retrieval_report.comparison.history import history
@@ -45,6 +47,7 @@ __all__ = [
     "dataset_table",
     "deciding_queries",
     "detectable_effect",
+    "estimate",
     "evaluate_with_draws",
     "history",
     "no_worse",

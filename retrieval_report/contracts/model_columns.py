@@ -205,6 +205,23 @@ deciding: stats.deciding_queries
   decides | flag | Decides | whether the query is in the smallest set without which the winner would not be ahead
   order_unsure | flag | Tie order may reverse it | whether tie order can reverse the difference
 
+estimates: stats.estimate
+  model_a
+  model_b | | | the model whose mean is taken off that of model_a; empty: the row is about model_a alone
+  metric cutoff policy
+  value | signed | Estimate | what people would find on all queries: by their judgements of some and a machine's of all
+  std_error | number | ± s.e. | standard error of the estimate under sampling of queries
+  ci_low
+  ci_high
+  human_only | signed | People alone | mean of the queries that people judged
+  human_low | number | People from | lower end of its 95% interval
+  human_high | number | to | upper end of its 95% interval
+  machine_only | signed | Machine alone | mean of all queries by the machine's judgements
+  lambda | share | Trust | how far the machine's judgements count (λ), which the queries with both decide
+  gain | tenth | Gain | as many times more queries people would have to judge for this error without the machine
+  queries | | | queries that the machine judged
+  judged | count | By people | of these, judged by people too
+
 history: stats.history
   metric cutoff
   series | text | Model | model whose versions these are

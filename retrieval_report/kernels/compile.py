@@ -24,9 +24,8 @@ import numpy as np
 ZERO = cast(int, np.int64(0))
 
 # Work is counted in numbers walked over (`elements`, or a kernel's own `costs`), about 0.5 µs each as
-# Python. Loading the compiler takes as long as the first bound; compiling a kernel, 1 to 4 s, at
-# least as the second.
-LOADING, COMPILING = 400_000.0, 2_000_000.0
+# Python. Loading the compiler takes as long as the first bound; compiling a kernel, as the second.
+LOADING, COMPILING = 400_000.0, 600_000.0
 DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 FOLDER = Path(__file__).parent
 

@@ -13,6 +13,8 @@ from retrieval_report.comparison.judges import (
     own_labels,
 )
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.study_data import Data, View, answer
 
 
@@ -92,6 +94,35 @@ class JudgedStudy:
         judges = self.judges
         labels = {name: study.judged.known for name, study in self._by_judge().items()}
         return judge_agreement(judges, labels) if judges.width else judges
+
+    def estimate(self, human: str = "human", machine: str | None = None) -> pl.DataFrame:
+        """The result of :func:`estimate`: the means that one judge would give on all queries, who
+        judged some of them, with the help of another, who judged all: by default that of the
+        headline, or the first other.
+
+        >>> from retrieval_report import Study
+        >>> lists = {f"q{n}": {"a": 1, "b": 2 + n % 2, "c": 2.5} for n in range(9)}
+        >>> judgements = {query: {"a": 0, "b": 1, "c": 0} for query in lists}
+        >>> few = {query: judgements[query] for query in ("q0", "q1", "q2", "q3")}
+        >>> judges = {"gpt": judgements, "human": few}
+        >>> study = Study(lists, "rr", judgements=judges, truncated="no")
+        >>> study.estimate().select("human_only", "machine_only", "queries", "judged").row(0)
+        (0.75, 0.7222222222222222, 9, 4)
+        """
+        from retrieval_report.comparison.estimate import estimate
+
+        others = [name for name in self.judgements if name != human]
+        if human not in self.judgements or not others:
+            raise ParameterError(
+                f"estimate: needs judgements by {human!r} and by another judge, as in "
+                f"judgements={{{human!r}: …, 'machine': …}}"
+            )
+        usual = others[0] if self.judge == human else self.judge
+        machine = usual if machine is None else machine
+        check_choice("machine", machine, others)
+        by_people = self._with(self._view, self._data.judged_by(human).of_judged_queries())
+        studies: list[Any] = [self.judged_by(str(machine)), by_people]
+        return estimate(*(study.under("expected").scores for study in studies))
 
     def _by_judge(self) -> dict[str, Any]:
         """Return the study under every judge, without random orders; nothing without expected

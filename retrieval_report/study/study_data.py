@@ -151,6 +151,15 @@ class Data:
             lambda: replace(self, frames=frames, judge=judge, found=Once(MOST_KEPT)),
         )
 
+    def of_judged_queries(self) -> Data:
+        """Return the same data, of which queries without judgements are left out."""
+        if self.like is not None:
+            return self  # the system decides
+        options = {**self.options, "unjudged_query": "skip"}
+        return self.found.find(
+            "judged queries", lambda: replace(self, options=options, found=Once(MOST_KEPT))
+        )
+
     def of_queries(self, queries: Sequence[object] | None) -> Named:
         """Return the frames of some queries (None: of all)."""
         if queries is None:

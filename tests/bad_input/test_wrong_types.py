@@ -66,6 +66,7 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
     "knn": (rr.knn, (FRAME, {"c": "x", "d": "y"}), {"queries": QUERIES}),
     "tie_hints": (rr.tie_hints, (FRAME,), {}),
     "tie_profile": (rr.tie_profile, (FRAME,), {}),
+    "estimate": (rr.stats.estimate, (SCORES, SCORES), {}),
     "thresholds": (rr.thresholds, (FRAME,), {}),
     "Thresholds.calibrate": (rr.thresholds(FRAME).calibrate, (), {"resamples": 3}),
     "Thresholds.abstain": (rr.thresholds(FRAME).abstain, (), {}),

@@ -113,7 +113,11 @@ def test_an_existing_file_whose_name_holds_an_equals_sign_is_one_file(labels: Pa
         ("leaderboard", "human={human},gpt", "'gpt' is not of the form judge=file"),
         ("leaderboard", "human={human},human={human}", "'human' is given twice"),
         ("leaderboard", "human={human},gpt=nowhere", "nowhere: No such file"),
-        ("evaluate", "human={human},gpt={human}", "compare, leaderboard and report take several"),
+        (
+            "evaluate",
+            "human={human},gpt={human}",
+            "compare, leaderboard, estimate and report take several",
+        ),
     ],
 )
 def test_bad_judges_are_refused(labels: Path, command: str, given: str, said: str) -> None:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import pickle
-import re
-import subprocess
-import sys
 import warnings
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -335,76 +329,3 @@ def test_options_are_those_of_single_lists() -> None:
         rr.Meter("ap", distance_threshold=1).update(SCORES, GRADES)
     with pytest.raises(rr.DataError, match="no relevant item"):
         rr.Meter("ap", no_relevant="error").update(SCORES, GRADES * 0)
-
-
-PAGE = Path(rr.__file__).parents[1] / "docs/howto/while-training.md"
-
-
-@pytest.mark.skipif(not PAGE.exists(), reason="installed without the documentation")
-def test_callbacks_of_the_page_give_the_exact_mean(capsys: pytest.CaptureFixture[str]) -> None:
-    """The libraries are stood in for, by what the callbacks use of them."""
-    scores, grades = made(20, 15, seed=5)
-    exact = evaluated(frame_of(scores.tolist(), grades.tolist()), "ndcg@10")
-    mean = exact.filter(policy="expected")["value"].mean()
-    names: dict[str, Any] = {
-        "np": np,
-        "rr": rr,
-        "functools": functools,
-        "keras": SimpleNamespace(callbacks=SimpleNamespace(Callback=object)),
-        "lightning": SimpleNamespace(LightningModule=object),
-        "SentenceEvaluator": object,
-    }
-    for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
-        exec(code, names)
-        assert len(code.splitlines()) <= 15
-
-    log = names["RetrievalLog"]("inputs", grades)
-    log.model = SimpleNamespace(predict=lambda inputs, verbose: scores)
-    logs: dict[str, float] = {}
-    log.on_epoch_end(0, logs)
-    log.on_epoch_end(1, logs)
-    assert logs["val_ndcg"] == mean
-    assert capsys.readouterr().out == "depends on tie order\n"
-
-    logged: dict[str, float] = {}
-    ranker = names["Ranker"]
-    ranker.__call__ = lambda self, rows: scores[rows]
-    module = ranker()
-    module.trainer, module.log = SimpleNamespace(world_size=1), logged.__setitem__
-    module.on_validation_epoch_start()
-    for number, rows in enumerate((slice(0, 9), slice(9, 20))):
-        batch = {"inputs": rows, "relevance": grades[rows], "mask": np.ones_like(grades[rows])}
-        module.validation_step(batch, number)
-    module.on_validation_epoch_end()
-    assert logged == {"val_ndcg": mean}
-    parts = [rr.Meter("ndcg@10") for _ in range(2)]
-    for part, rows in zip(parts, (slice(0, 9), slice(9, 20)), strict=True):
-        part.update(scores[rows], grades[rows])
-
-    def gather(into: list[Any], own: Any) -> None:
-        into[:] = parts
-
-    module.trainer.world_size = 2
-    names["torch"] = SimpleNamespace(distributed=SimpleNamespace(all_gather_object=gather))
-    module.on_validation_epoch_end()
-    assert logged == {"val_ndcg": mean}
-
-    padded = np.pad(grades, ((0, 0), (0, 3)), constant_values=-100)
-    output = np.pad(scores, ((0, 0), (0, 3)), constant_values=9)
-    prediction = SimpleNamespace(predictions=output, label_ids=padded)
-    assert names["compute_metrics"](prediction)["ndcg"] == mean
-
-    model = SimpleNamespace(encode=lambda texts: texts, similarity=lambda one, other: scores)
-    assert names["ExactNDCG"]("queries", "documents", grades)(model) == {"ndcg": mean}
-
-
-def test_small_batches_never_meet_the_compiler() -> None:
-    program = (
-        "import sys, retrieval_report as rr; meter = rr.Meter('ndcg@10, ap');"
-        "meter.update([[2, 2, 1]] * 20, [[0, 1, 0]] * 20); meter.compute();"
-        "print({'numba', 'scipy.stats', 'altair', 'jinja2'} & set(sys.modules))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "set()\n", done.stderr

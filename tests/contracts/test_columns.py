@@ -115,6 +115,7 @@ def of_models(
         "stats.dataset_scores": of_datasets,
         "stats.dataset_table": rr.stats.dataset_table(of_datasets),
         "stats.deciding_queries": rr.stats.deciding_queries(scores, "a", "b"),
+        "stats.estimate": rr.stats.estimate(scores, scores),
         "stats.history": rr.stats.history(scores, "(?P<version>.)"),
         "stats.no_worse": rr.stats.no_worse(scores, baseline="a", margin=0.1),
         "stats.pair_verdicts": rr.stats.pair_verdicts(comparison),

@@ -1,0 +1,198 @@
+"""Few human judgements and many of a machine: estimates, errors, intervals and how often they hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import retrieval_report as rr
+from made_scores import scores_of
+from retrieval_report.comparison.estimate import powered
+
+Floats = NDArray[np.float64]
+NUMBERS = ["value", "std_error", "ci_low", "ci_high"]
+
+
+def made(seed: int, queries: int = 60, judged: int = 15, models: int = 3) -> tuple[Floats, Floats]:
+    """Machine and human scores (models, queries); the human ones are NaN where nobody judged."""
+    generator = np.random.default_rng(seed)
+    human = generator.beta(2, 3, (models, queries))
+    machine = np.clip(0.2 + 0.7 * human + generator.normal(0, 0.1, human.shape), 0, 1)
+    human[:, generator.permutation(queries)[judged:]] = np.nan
+    return machine, human
+
+
+def frames(machine: Floats, human: Floats) -> tuple[pl.DataFrame, pl.DataFrame]:
+    known = [[None if np.isnan(one) else one for one in row] for row in human.tolist()]
+    first, second = (
+        scores_of({f"m{row}": values for row, values in enumerate(part)})
+        for part in (machine.tolist(), known)
+    )
+    return first, second.drop_nulls("value")
+
+
+def by_hand(machine: Floats, human: Floats, confidence: float = 0.95) -> dict[str, float]:
+    """One row of numbers from the definitions, without arrays of rows."""
+    judged = ~np.isnan(human)
+    y, f, more = human[judged], machine[judged], machine[~judged]
+    n, rest = y.size, more.size
+    slope = np.cov(y, f, ddof=0)[0, 1] / np.var(machine, ddof=1) / (1 + n / rest)
+    trust = min(max(slope, 0.0), 1.0)
+    rest_of = y - trust * f
+    scale = ((rest_of - rest_of.mean()) ** 2).sum() / (n - 2)
+    variance = scale / n + trust**2 * np.var(machine, ddof=1) / rest
+    of_slope = ((f - f.mean()) ** 2).sum() / (n * (1 + n / rest) * np.var(machine, ddof=1)) ** 2
+    variance += scale * (more.mean() - f.mean()) ** 2 * of_slope
+    value = trust * more.mean() + (y - trust * f).mean()
+    reach = stats.t.ppf(0.5 + confidence / 2, n - 2) * np.sqrt(variance)
+    return {
+        "value": value,
+        "std_error": np.sqrt(variance),
+        "ci_low": value - reach,
+        "ci_high": value + reach,
+        "human_only": y.mean(),
+        "machine_only": machine.mean(),
+        "lambda": trust,
+        "gain": np.var(y, ddof=1) / n / variance,
+        "queries": n + rest,
+        "judged": n,
+    }
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_models_and_pairs_are_those_of_the_formula(seed: int) -> None:
+    machine, human = made(seed)
+    found = rr.stats.estimate(*frames(machine, human), confidence=0.9)
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    assert found.select("model_a", "model_b").rows() == [
+        *((f"m{row}", None) for row in range(3)),
+        *((f"m{a}", f"m{b}") for a, b in pairs),
+    ]
+    rows = [(machine[row], human[row]) for row in range(3)]
+    rows += [(machine[a] - machine[b], human[a] - human[b]) for a, b in pairs]
+    for row, given in zip(found.to_dicts(), rows, strict=True):
+        truth = by_hand(*given, confidence=0.9)
+        assert {name: row[name] for name in truth} == pytest.approx(truth, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("judged", [10, 200])
+def test_estimate_and_error_are_those_of_ppi_py(seed: int, judged: int) -> None:
+    ppi = pytest.importorskip("ppi_py", reason="ppi_py is not installed")
+    machine, human = made(seed, queries=5_000, judged=judged, models=1)
+    known = ~np.isnan(human[0])
+    parts = human[0][known], machine[0][known], machine[0][~known]
+    row = rr.stats.estimate(*frames(machine, human)).row(0, named=True)
+    # ppi_py tunes λ around another point in each function, which does not change it
+    assert row["value"] == pytest.approx(ppi.ppi_mean_pointestimate(*parts).item(), rel=1e-12)
+    low, high = ppi.ppi_mean_ci(*parts, alpha=0.05, lam=row["lambda"])
+    error = (high - low).item() / 2 / stats.norm.ppf(0.975)
+    # what few queries add: two degrees of freedom, and the slope's own error
+    f, y = parts[1], parts[0] - row["lambda"] * parts[1]
+    added = y.var() * (1 / (judged - 2) - 1 / judged)
+    gap = parts[2].mean() - f.mean()
+    of_slope = f.var() / judged / ((1 + judged / parts[2].size) * machine.var(ddof=1)) ** 2
+    added += y.var() * judged / (judged - 2) * gap**2 * of_slope
+    assert row["std_error"] ** 2 == pytest.approx(error**2 + added, rel=2e-3)
+    assert judged < 100 or row["std_error"] == pytest.approx(error, rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_people_judged_all_it_is_the_ordinary_interval(seed: int) -> None:
+    machine, human = made(seed, judged=60)
+    scores = frames(machine, human)
+    found = rr.stats.estimate(*scores)
+    means = rr.summarise(scores[1])
+    ordinary = ["value", "ci_low", "ci_high"]
+    assert_frame_equal(found.head(3).select(ordinary), means.select(ordinary), rel_tol=1e-12)
+    pairs = rr.compare(scores[1]).select(pl.col("difference").alias("value"), *ordinary[1:])
+    assert_frame_equal(found.tail(3).select(ordinary), pairs, rel_tol=1e-12)
+    assert (found["value"] == found["human_only"]).all()
+    assert found["gain"].to_list() == pytest.approx([1.0] * 6)
+    assert set(found["lambda"]) == {0.0}
+
+
+def test_a_bias_of_the_machine_changes_nothing() -> None:
+    machine, human = made(7)
+    kept = rr.stats.estimate(*frames(machine, human))
+    moved = rr.stats.estimate(*frames(machine + 0.25, human))
+    assert_frame_equal(kept.select(NUMBERS), moved.select(NUMBERS), rel_tol=1e-9)
+    assert (moved["machine_only"].head(3) - kept["machine_only"].head(3)).to_list() == (
+        pytest.approx([0.25] * 3)
+    )
+
+
+def test_a_useless_machine_is_not_trusted() -> None:
+    machine, human = made(8)
+    constant = rr.stats.estimate(*frames(np.full_like(machine, 0.5), human))
+    against = rr.stats.estimate(*frames(1 - machine, human))
+    for found in (constant, against):
+        assert set(found["lambda"]) == {0.0}
+        assert found["value"].to_list() == pytest.approx(found["human_only"].to_list())
+    assert constant["gain"].to_list() == pytest.approx([1.0] * 6)
+
+
+@pytest.mark.parametrize("judged", [1, 2, 3])
+def test_very_few_queries_have_no_interval(judged: int) -> None:
+    machine, human = made(9, judged=judged)
+    row = rr.stats.estimate(*frames(machine, human)).row(0, named=True)
+    assert row["judged"] == judged
+    assert (row["ci_low"] is None) == (judged < 3)
+    assert row["value"] is not None
+
+
+def test_gaps_are_left_out_model_by_model() -> None:
+    machine, human = made(10)
+    first, second = frames(machine, human)
+    mine = pl.col("model") == "m0"
+    cut = first.filter(~(mine & pl.col("query").is_in(["q00000", "q00001", "q00002"])))
+    found, whole = rr.stats.estimate(cut, second), rr.stats.estimate(first, second)
+    assert found["queries"].to_list() == [57, 60, 60, 57, 57, 60]
+    others = ~pl.any_horizontal(pl.col("model_a", "model_b") == "m0").fill_null(value=False)
+    assert_frame_equal(found.filter(others), whole.filter(others))
+    row = found.row(0, named=True)
+    assert row["value"] == pytest.approx(by_hand(machine[0, 3:], human[0, 3:])["value"])
+
+
+@pytest.mark.parametrize(
+    ("change", "how", "message"),
+    [
+        ({"query": pl.lit("other")}, {}, "no query has a score by people and one by the machine"),
+        ({"query": pl.lit(1)}, {}, "column 'query' is String in the machine's scores and Int"),
+        ({}, {"policy": "best"}, "policy: 'best' is not one of 'expected'"),
+        ({}, {"confidence": 1.5}, "confidence"),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(change: Any, how: Any, message: str) -> None:
+    first, second = frames(*made(0))
+    second = second.with_columns(**change).unique(["model", "query"]) if change else second
+    with pytest.raises(rr.RetrievalReportError, match=message):
+        rr.stats.estimate(first, second, **how)
+
+
+MACHINES = {
+    "good": lambda y, draw: np.clip(y + draw.normal(0, 0.15, y.shape), 0, 1),
+    "biased": lambda y, draw: np.clip(0.3 + 0.6 * y + draw.normal(0, 0.1, y.shape), 0, 1),
+    "useless": lambda y, draw: draw.beta(1.2, 1.5, y.shape),
+    "perfect": lambda y, draw: y,
+}
+
+
+@pytest.mark.parametrize("judged", [10, 25, 50])
+@pytest.mark.parametrize("machine", MACHINES)
+def test_intervals_hold_the_true_mean_as_often_as_they_say(machine: str, judged: int) -> None:
+    draw = np.random.default_rng(judged)
+    truth = draw.beta(1.2, 1.5, (4_000, 500))
+    guess = MACHINES[machine](truth, draw)
+    known = np.where(np.arange(500) < judged, truth, np.nan)
+    found = powered(guess, known, 0.95)
+    inside = (found["ci_low"] <= 1.2 / 2.7) & (found["ci_high"] >= 1.2 / 2.7)
+    assert inside.mean() > 0.95 - 3 * np.sqrt(0.95 * 0.05 / 4_000)
+    gain = (found["human_only"] - 1.2 / 2.7).var() / (found["value"] - 1.2 / 2.7).var()
+    assert gain > {"good": 2.3, "biased": 2.0, "useless": 0.9, "perfect": 5.0}[machine]

@@ -1,0 +1,130 @@
+"""What a study and the command line estimate from few human judgements and many of a machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from polars.testing import assert_frame_equal
+
+import retrieval_report as rr
+from made_reports import made_rankings
+from real_data import folder
+from retrieval_report.cli import cli
+
+RANKINGS = made_rankings(("coarse", "fine")).drop("relevance")
+QUERIES, ITEMS = RANKINGS["query"].unique().sort(), RANKINGS["item"].unique().sort()
+
+
+def labels(seed: int, queries: Any = QUERIES) -> pl.DataFrame:
+    generator = np.random.default_rng(seed)
+    given = {query: {item: int(generator.integers(0, 4)) for item in ITEMS} for query in QUERIES}
+    return rr.read_judgements(given).filter(pl.col("query").is_in(list(queries)))
+
+
+JUDGES = {"gpt": labels(1), "human": labels(2, QUERIES[:5]), "llama": labels(3)}
+
+
+def study(**options: Any) -> rr.Study:
+    return rr.Study(RANKINGS, "ndcg@3, ap", judgements=JUDGES, truncated="no", **options)
+
+
+@pytest.mark.parametrize("machine", ["gpt", "llama"])
+def test_a_study_estimates_by_its_judges(machine: str) -> None:
+    scores = [
+        rr.evaluate(
+            RANKINGS, judgements=JUDGES[name], metrics="ndcg@3, ap", truncated="no",
+            policies="expected", unjudged_query="skip" if name == "human" else "error",
+        ) for name in (machine, "human")
+    ]  # fmt: skip
+    found = study().estimate(machine=machine)
+    assert_frame_equal(found, rr.stats.estimate(*scores))
+    assert found["judged"].max() == 5
+    assert found.select("model_a", "model_b", "metric").rows()[:3] == [
+        ("coarse", None, "ndcg"), ("fine", None, "ndcg"), ("coarse", "fine", "ndcg"),
+    ]  # fmt: skip
+    assert (
+        study().estimate()["machine_only"][0] == study().estimate("human", "gpt")["machine_only"][0]
+    )
+
+
+def test_the_machine_is_the_judge_of_the_headline_unless_that_is_human() -> None:
+    assert_frame_equal(study(judge="llama").estimate(), study().estimate(machine="llama"))
+    assert_frame_equal(study(judge="human").estimate(), study().estimate(machine="gpt"))
+
+
+def test_a_narrower_study_estimates_what_it_holds() -> None:
+    one = study().at("ap").models("fine").estimate()
+    whole = study().estimate().filter(metric="ap", model_a="fine")
+    assert_frame_equal(one, whole)
+
+
+@pytest.mark.parametrize(
+    ("judgements", "how", "message"),
+    [
+        (JUDGES, {"human": "people"}, "needs judgements by 'people' and by another judge"),
+        (JUDGES, {"machine": "human"}, "machine: 'human' is not one of 'gpt', 'llama'"),
+        (JUDGES["gpt"], {}, "needs judgements by 'human'"),
+        ({"human": JUDGES["human"]}, {}, "and by another judge"),
+    ],
+)
+def test_judges_that_are_not_there_are_refused(judgements: Any, how: Any, message: str) -> None:
+    made = rr.Study(RANKINGS, "ap", judgements=judgements, truncated="no")
+    with pytest.raises(rr.ParameterError, match=message):
+        made.estimate(**how)
+
+
+def run(tmp_path: Path, *arguments: str) -> str:
+    RANKINGS.write_csv(tmp_path / "runs.csv")
+    for name, frame in JUDGES.items():
+        frame.write_csv(tmp_path / f"{name}.csv")
+    judges = ",".join(f"{name}={tmp_path / name}.csv" for name in JUDGES)
+    words = [
+        "estimate",
+        str(tmp_path / "runs.csv"),
+        "--judgements",
+        judges,
+        "--metrics",
+        "ndcg@3,ap",
+    ]
+    outcome = CliRunner().invoke(cli, [*words, "--truncated", "no", *arguments])
+    assert outcome.exit_code == 0, outcome.output
+    return outcome.output
+
+
+def test_the_command_is_the_study(tmp_path: Path) -> None:
+    assert "coarse" in run(tmp_path, "--out", str(tmp_path / "out"))
+    rows = json.loads(run(tmp_path, "--judge", "llama", "--json"))["estimates"]
+    truth = study().estimate(machine="llama")
+    assert [row["value"] for row in rows] == pytest.approx(truth["value"].to_list())
+    written = pl.read_csv(tmp_path / "out" / "estimates.csv")
+    assert written["value"].to_list() == pytest.approx(study().estimate()["value"].to_list())
+
+
+@pytest.mark.filterwarnings("ignore::retrieval_report.RetrievalReportWarning")
+def test_exact_means_take_noise_out_of_real_estimates() -> None:
+    """LLMJudge: 22 rankers by language models, of whose 25 queries people judge 10."""
+    data = folder("llmjudge")
+    human = rr.read_judgements(data / "qrels.txt")
+    machine = rr.read_judgements(data / "labels" / "willia-umbrela1.txt")
+    runs = rr.from_labels(data / "labels")
+    some = human.filter(pl.col("query").is_in(human["query"].unique().sort()[::5].to_list()))
+    policies = ("expected", "naive")
+    scores = [
+        rr.evaluate(
+            runs, judgements=given, metrics="ndcg@10", truncated="no", policies=policies,
+            unjudged_query="skip",
+        ) for given in (machine, some)
+    ]  # fmt: skip
+    widths = []
+    for policy in policies:
+        found = rr.stats.estimate(*scores, policy=policy)
+        means = found.filter(pl.col("model_b").is_null())
+        widths.append((means["human_high"] - means["human_low"]).to_numpy())
+    assert (widths[0] < widths[1]).mean() > 0.5
+    assert widths[0].mean() < widths[1].mean()
