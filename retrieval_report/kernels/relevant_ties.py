@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from retrieval_report.kernels.compile import ZERO, allocating, kernel
+from retrieval_report.kernels.compile import ZERO, allocating, costs, elements, kernel
 from retrieval_report.kernels.grouping import (
     RISING,
     Filled,
@@ -73,6 +73,13 @@ def _write(
     return Written(ties, cells)
 
 
+def levels_walked(first: int, last: int, listed: Listed, kinds: int, out: Filled) -> float:
+    """Estimate the work of `count_relevant`: all rows of a list, for each that is graded."""
+    rows = listed.key.size / max(listed.of_list.begin.size, 1)
+    return elements(listed, out) + float(np.count_nonzero(listed.grade)) * rows
+
+
+@costs(levels_walked)
 @allocating
 def count_relevant(
     first: int, last: int, listed: Listed, kinds: int, out: Filled

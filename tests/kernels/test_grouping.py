@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from retrieval_report.kernels import grouping
 from retrieval_report.kernels.lists import Lists, Rows
-from retrieval_report.kernels.relevant_ties import count_relevant
+from retrieval_report.kernels.relevant_ties import count_relevant, levels_walked
 from retrieval_report.scoring.arrays import SMALL, lists_from_rows
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -131,6 +131,16 @@ def test_sorting_what_is_graded_alone_merges_the_other_ties(
         assert [dict(cells(ties, tie)) for tie in found] == wanted
         assert all(cells(ties, tie) == sorted(cells(ties, tie)) for tie in found)
         assert np.all(np.diff(keys[ties.start[number] : ties.start[number + 1]]) > 0)
+
+
+def test_the_work_of_sorting_the_graded_grows_with_their_number() -> None:
+    rows = Rows(np.array([0, 100]), np.array([100, 200]))
+    listed = grouping.Listed(rows, np.arange(200), np.zeros(200, np.int32), np.empty(0, np.int64))
+    whole, codes = np.empty(0, np.int64), np.empty(0, np.int32)
+    out = grouping.Filled(whole, whole, whole, codes, whole, codes)
+    before = levels_walked(0, 2, listed, 2, out)
+    listed.grade[::50] = 1
+    assert levels_walked(0, 2, listed, 2, out) - before == 4 * 100
 
 
 def cells(ties: Lists, tie: int) -> list[tuple[int, int]]:
