@@ -17,13 +17,17 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
+from retrieval_report.comparison.datasets import rank_ranges
 from retrieval_report.comparison.max_t import step_down
 from retrieval_report.comparison.noninferiority import one_sided
+from retrieval_report.comparison.replicates import Part, interval_of, mean_part, p_value
 from retrieval_report.comparison.significance import (
     benjamini_hochberg,
     holm,
@@ -37,6 +41,7 @@ from retrieval_report.engines.score_grid import Pairs, differences
 Floats = NDArray[np.float64]
 ALPHA, MARGIN, GAP = 0.05, 0.01, 0.1
 TRIALS, FAMILIES, RESAMPLES, FEW = 4_000, 400, 1_999, 999
+SEEDED = 2_000
 START, END = (
     "<!-- calibration: made by benchmarks/calibration.py -->",
     "<!-- end of calibration -->",
@@ -302,6 +307,83 @@ def power_table(generator: np.random.Generator) -> Iterator[str]:
             )
 
 
+def seeded(generator: np.random.Generator, scores: Floats, seeds: int, spread: float) -> Floats:
+    """Return replicates of a run, (seeds, topics): every seed shifts the run, and a topic in it."""
+    shift = generator.normal(0, spread, (seeds, 1))
+    return scores + shift + generator.normal(0, 0.05, (seeds, scores.size))
+
+
+def satterthwaite(parts: list[Part]) -> tuple[float, float]:
+    """Return the variance of a mean and the degrees of freedom that are usual for it."""
+    variance = sum(part.variance for part in parts)
+    return variance, variance**2 / sum(part.variance**2 / part.freedom for part in parts)
+
+
+def seed_table(generator: np.random.Generator) -> Iterator[str]:
+    """Yield a table of the errors of intervals and tests over seeds, of real runs whose topics are
+    drawn again; the second run has the same mean.
+    """
+    data = tracks("ap")
+    yield "| seeds | topics | spread of seeds | interval | by Satterthwaite | pair |"
+    yield "| ---: | ---: | ---: | ---: | ---: | ---: |"
+    for seeds, topics, spread in product((3, 5, 10), (25, 100), (0.01, 0.1, 0.3)):
+        missed = np.zeros(3)
+        for trial in range(SEEDED):
+            runs = data[trial % len(data)]
+            chosen = runs[generator.choice(len(runs), 2, replace=False)]
+            drawn = chosen[:, generator.integers(0, runs.shape[1], topics)]
+            drawn -= chosen.mean(axis=1, keepdims=True)  # so that both true means are 0
+            one, other = (seeded(generator, run, seeds, spread) for run in drawn)
+            parts = [mean_part(one.mean(axis=0)), mean_part(one.mean(axis=1))]
+            held = interval_of(float(one.mean()), parts, 1 - ALPHA)
+            variance, freedom = satterthwaite(parts)
+            reach = stdtrit(freedom, 1 - ALPHA / 2) * np.sqrt(variance)
+            means = one.mean(axis=1), other.mean(axis=1)
+            parts = [mean_part(one.mean(axis=0) - other.mean(axis=0)), *map(mean_part, means)]
+            p = p_value(float(one.mean() - other.mean()), parts)
+            outside = not held["ci_low"] <= 0 <= held["ci_high"]
+            missed += (outside, abs(one.mean()) > reach, p is not None and p < ALPHA)
+        shares = " | ".join(f"{share:.1%}" for share in missed / SEEDED)
+        yield f"| {seeds} | {topics} | {spread:g} | {shares} |"
+
+
+def dataset_rows(generator: np.random.Generator) -> Iterator[str]:
+    """Yield a table of the errors of intervals and ranks over data sets: runs of random tracks on 25
+    topics drawn again, where all models have the same mean.
+    """
+    data = tracks("ap")
+    truth = np.mean([runs.mean() for runs in data])
+    yield "| data sets | interval | ranks of 5 models |"
+    yield "| ---: | ---: | ---: |"
+    for count in (5, 10, 20):
+        missed = np.zeros(2)
+        for _ in range(SEEDED):
+            means = np.empty((5, count))
+            for at, track in enumerate(generator.integers(0, len(data), count)):
+                runs = data[track]
+                chosen = runs[generator.choice(len(runs), 5, replace=False)]
+                means[:, at] = chosen[:, generator.integers(0, runs.shape[1], 25)].mean(axis=1)
+            part = mean_part(means[0])
+            held = interval_of(float(means[0].mean()), [part], 1 - ALPHA)
+            ranges = rank_ranges(means, ALPHA)
+            missed += (not held["ci_low"] <= truth <= held["ci_high"], {*ranges} != {(1, 5)})
+        yield f"| {count} | " + " | ".join(f"{share:.1%}" for share in missed / SEEDED) + " |"
+
+
+def level_texts() -> list[str]:
+    """Return the tables on seeds and data sets, with their headings."""
+    generator = np.random.default_rng(1)  # their own, so that the other tables do not move
+    return [
+        (
+            f"95% intervals and pairs of models over seeds, {SEEDED} trials each: intervals that miss "
+            "the true mean, and p < 0.05 of equal models (5.0% has a standard error of 0.5%):"
+        ),
+        "\n".join(seed_table(generator)),
+        f"95% intervals and ranks over data sets, {SEEDED} trials each:",
+        "\n".join(dataset_rows(generator)),
+    ]
+
+
 def main() -> None:
     """Print the tables, or insert them into a file."""
     parser = argparse.ArgumentParser(
@@ -324,6 +406,7 @@ def main() -> None:
         coverage,
         "Pairs of real runs separated, mean of 40 draws of runs:",
         "\n".join(power_table(generator)),
+        *level_texts(),
     ]
     text = "\n\n".join(parts)
     if asked.out is None:

@@ -276,7 +276,7 @@ def _summary(metric: str, value: Floats, variance: Floats, confidence: float) ->
         return {**row, "value": None, "note": NOTHING}
     mean = _mean(value)
     means = value.mean(axis=1)
-    interval = _interval(mean, [_part(value.mean(axis=0)), _part(means)], confidence)
+    interval = interval_of(mean, [mean_part(value.mean(axis=0)), mean_part(means)], confidence)
     if interval:
         ends = clipped(metric, mean, interval["ci_low"], interval["ci_high"])
         interval["ci_low"], interval["ci_high"] = ends
@@ -317,7 +317,7 @@ def _mean(values: Floats) -> float:
     return math.fsum(values.flat) / values.size
 
 
-def _part(means: Floats) -> Part:
+def mean_part(means: Floats) -> Part:
     """Return the variance of the mean of these means; nothing of one."""
     if means.size < 2:
         return Part(math.nan, 0)
@@ -334,7 +334,7 @@ def _reach(parts: list[Part], p: float) -> float:
     )
 
 
-def _interval(value: float, parts: list[Part], confidence: float) -> dict[str, float]:
+def interval_of(value: float, parts: list[Part], confidence: float) -> dict[str, float]:
     """Return the standard error and the interval; nothing where a part is not known."""
     if any(part.freedom == 0 for part in parts):
         return {}
@@ -382,14 +382,14 @@ def _compared(
     if equal_means(_mean(first), _mean(second)):
         difference = 0.0
     means = first.mean(axis=1), second.mean(axis=1)
-    parts = [_part(first.mean(axis=0) - second.mean(axis=0)), *map(_part, means)]
+    parts = [mean_part(first.mean(axis=0) - second.mean(axis=0)), *map(mean_part, means)]
     reversal = None if difference == 0 else seed_reversal(*means)
     return {
         **row,
         "value_a": _mean(first),
         "value_b": _mean(second),
         "difference": difference,
-        **_interval(difference, parts, confidence),
+        **interval_of(difference, parts, confidence),
         "p": p_value(difference, parts),
         "seed_reversal": reversal,
         "verdict": _verdict(reversal, min(len(first), len(second))),
