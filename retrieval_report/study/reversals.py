@@ -188,3 +188,19 @@ def judges_sentence(frame: pl.DataFrame) -> str:
         return own
     said = f"Of {judge['varied']}, {share(against)} order these two the other way."
     return f"{own} {said}".strip()
+
+
+def levels_sentence(frame: pl.DataFrame) -> str:
+    """Say that other seeds or data sets turn the lead round, if that is so."""
+    said = []
+    for row in frame.iter_rows(named=True):
+        if (row["reversal"] or 0.0) <= TIE_RISK * (1 + TOLERANCE):
+            continue
+        if row["source"] == "seed":
+            lead = f"In the mean over their runs, {row['model_a']} is ahead of {row['model_b']}"
+            said.append(f"{lead}, but not in {share(row['reversal'])} of the pairs of runs.")
+        elif row["source"] == "data set":
+            said.append(
+                f"Of {row['varied']}, {share(row['reversal'])} order these two the other way."
+            )
+    return " ".join(said)

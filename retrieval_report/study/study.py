@@ -41,6 +41,7 @@ from retrieval_report.study.plots import Plots
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
     judges_sentence,
+    levels_sentence,
     reversals,
     reversals_html,
     reversals_text,
@@ -661,8 +662,16 @@ class Study(LevelledStudy):
             cutoff=cutoff,
             ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
-            judges=judges_sentence(self.reversals) if len(self.judgements) > 1 else "",
+            judges=self._against_the_lead,
         )
+
+    @property
+    def _against_the_lead(self) -> str:
+        """What judges, seeds and data sets say against it, if any of them are varied."""
+        said = [judges_sentence(self.reversals)] if len(self.judgements) > 1 else []
+        if self.of_run or self._view.dataset is not None:
+            said.append(levels_sentence(self.reversals))
+        return " ".join(filter(None, said))
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one

@@ -96,6 +96,17 @@ def test_seed_and_data_set_are_rows_of_what_could_turn_it_around() -> None:
     assert sets["varied"] == "2 data sets"
 
 
+def test_the_verdict_says_what_seeds_and_data_sets_turn_round() -> None:
+    study = rr.Study(ROWS, "ndcg@3", replicate="seed", dataset="from")
+    seed, sets = row(study, "seed"), row(study, "data set")
+    said = " ".join(study.sentences)
+    known = f"{seed['model_a']} is ahead of {seed['model_b']}, but not in "
+    assert (known in said) == (float(str(seed["reversal"])) > 0.05)
+    assert ("Of 2 data sets, " in said) == (float(str(sets["reversal"])) > 0.05)
+    assert known in said or "Of 2 data sets, " in said
+    assert "is ahead of" not in " ".join(rr.Study(NAMED, "ndcg@3").sentences)
+
+
 def test_runs_of_one_model_have_no_seed_to_compare() -> None:
     study = rr.Study(ROWS.filter(model="bge"), "ndcg@3", replicate="seed")
     assert row(study, "seed")["verdict"] == "nothing to compare"
