@@ -3,7 +3,8 @@ nominal one.
 
 Run from the project's folder, with RETRIEVAL_REPORT_REAL set (some three CPU minutes):
 ``python benchmarks/calibration.py --out docs/choosing-a-test.md``. The tables replace the text
-between the two markers of the file.
+between two markers of the file. ``--only clusters`` makes those of clusters of queries and of
+estimates from few human judgements alone, which need no data (half a minute).
 
 It reads the topic × run scores of TREC ad hoc 5–8 that Urbano, Lima and Hanjalic published with
 *Statistical Significance Testing in Information Retrieval* (SIGIR 2019;
@@ -17,6 +18,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from retrieval_report.comparison.datasets import rank_ranges
+from retrieval_report.comparison.estimate import powered
 from retrieval_report.comparison.max_t import step_down
 from retrieval_report.comparison.noninferiority import one_sided
 from retrieval_report.comparison.replicates import Part, interval_of, mean_part, p_value
@@ -33,19 +36,27 @@ from retrieval_report.comparison.significance import (
     holm,
     paired_t,
     sampled_sign_flips,
+    sign_flips,
     wilcoxon,
 )
 from retrieval_report.comparison.tukey import tukey
 from retrieval_report.engines.score_grid import Pairs, differences
 
 Floats = NDArray[np.float64]
+Clustered = tuple[Floats, NDArray[np.intp]]
 ALPHA, MARGIN, GAP = 0.05, 0.01, 0.1
 TRIALS, FAMILIES, RESAMPLES, FEW = 4_000, 400, 1_999, 999
 SEEDED = 2_000
-START, END = (
-    "<!-- calibration: made by benchmarks/calibration.py -->",
-    "<!-- end of calibration -->",
-)
+PLACES = {  # the texts between which each part stands
+    "tests": (
+        "<!-- calibration: made by benchmarks/calibration.py -->",
+        "<!-- end of calibration -->",
+    ),
+    "clusters": (
+        "<!-- clusters and estimates: made by benchmarks/calibration.py -->",
+        "<!-- end of clusters and estimates -->",
+    ),
+}
 TRACKS = ("adhoc5", "adhoc6", "adhoc7", "adhoc8")
 
 
@@ -384,17 +395,102 @@ def level_texts() -> list[str]:
     ]
 
 
-def main() -> None:
-    """Print the tables, or insert them into a file."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, help="file whose text between the markers is replaced")
-    asked = parser.parse_args()
-    start = time.process_time()
-    generator = np.random.default_rng(0)
+def clustered_scores(generator: np.random.Generator, clusters: int, sizes: str) -> Clustered:
+    """Return scores of five models of equal means, which share most of their luck with a topic, and
+    the topic of each query; the last models vary more.
+    """
+    number = generator.geometric(0.25, clusters) if sizes == "geometric" else np.full(clusters, 4)
+    topic = np.repeat(np.arange(clusters), number)
+    spread = np.linspace(0.5, 1.5, 5)[:, None]
+    shared = generator.normal(0, 0.12, (5, clusters))[:, topic] * spread
+    return 0.4 + shared + generator.normal(0, 0.08, shared.shape), topic
+
+
+def cluster_table(generator: np.random.Generator) -> Iterator[str]:
+    """Yield a table of the error of tests of clustered queries, and of its power for a lead of
+    GAP.
+    """
+    head = "t | permutation | no worse | max-T | t, 0.1 apart | t without clusters | max-T without"
+    yield f"| clusters | sizes | {head} |"
+    yield f"| ---: | --- |{' ---: |' * 7}"
+    for sizes in ("four", "geometric"):
+        for clusters in (10, 20, 30):
+            found = []
+            for trial in range(5 * FAMILIES):
+                value, topic = clustered_scores(generator, clusters, sizes)
+                alone = Pairs.every(len(value))
+                pairs = replace(alone, cluster=topic)
+                first = pairs.part(slice(0, 1))
+                difference = differences(value, first)
+                known = paired_t(difference - MARGIN, 0.9, topic)
+                found.append([
+                    paired_t(difference, 0.95, topic).p[0],
+                    sign_flips(value, first, FEW, trial)[0][0],
+                    one_sided(known.mean, known.spread, known.units, -MARGIN)[0],
+                    step_down(value, pairs, FEW, trial).min(),
+                    paired_t(difference + GAP, 0.95, topic).p[0],
+                    paired_t(difference, 0.95).p[0],
+                    step_down(value, alone, FEW, trial).min(),
+                ])  # fmt: skip
+            shares = (np.array(found) < ALPHA).mean(axis=0)
+            yield f"| {clusters} | {sizes} | " + " | ".join(f"{s:.1%}" for s in shares) + " |"
+
+
+def judged_twice(generator: np.random.Generator, machine: str) -> tuple[Floats, Floats, float]:
+    """Return a machine's scores and the true ones (trials, 500), and the true mean."""
+    shape = (TRIALS, 500)
+    if machine == "differences, mostly 0":
+        truth = np.where(generator.random(shape) < 0.3, generator.normal(0.1, 0.3, shape), 0.0)
+        return np.where(generator.random(shape) < 0.8, truth, 0.0), truth, 0.03
+    truth = generator.beta(1.2, 1.5, shape)
+    made = {
+        "good": lambda: truth + generator.normal(0, 0.15, shape),
+        "too kind": lambda: 0.3 + 0.6 * truth + generator.normal(0, 0.1, shape),
+        "useless": lambda: generator.beta(1.2, 1.5, shape),
+        "perfect": lambda: truth,
+    }
+    return np.clip(made[machine](), 0, 1), truth, 1.2 / 2.7
+
+
+def estimate_table(generator: np.random.Generator) -> Iterator[str]:
+    """Yield a table of how often intervals by few human judgements hold the true mean."""
+    yield "| machine | judged by people | people and machine | people alone | machine alone | gain |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
+    for machine in ("good", "too kind", "useless", "perfect", "differences, mostly 0"):
+        for judged in (10, 25, 50):
+            guess, truth, mean = judged_twice(generator, machine)
+            found = powered(guess, np.where(np.arange(500) < judged, truth, np.nan), 0.95)
+            alone = paired_t(guess, 0.95)
+            held = [
+                ((low <= mean) & (mean <= high)).mean()
+                for low, high in (
+                    (found["ci_low"], found["ci_high"]),
+                    (found["human_low"], found["human_high"]),
+                    (alone.low, alone.high),
+                )
+            ]
+            gain = np.var(found["human_only"]) / np.var(found["value"])
+            shares = " | ".join(f"{share:.1%}" for share in held)
+            yield f"| {machine} | {judged} | {shares} | {gain:.1f} |"
+
+
+def parts_of_clusters(generator: np.random.Generator) -> list[str]:
+    """Return the tables of what was drawn otherwise than query by query."""
+    return [
+        f"Five models of equal means, {5 * FAMILIES} trials each (5.0% has a standard error of 0.5%):",
+        "\n".join(cluster_table(generator)),
+        (
+            f"Intervals that hold the true mean, of 500 queries, {TRIALS} trials each (95.0% has a "
+            "standard error of 0.3%):"
+        ),
+        "\n".join(estimate_table(generator)),
+    ]
+
+
+def parts_of_tests(generator: np.random.Generator) -> list[str]:
+    """Return the tables of the tests of pairs and families."""
     pair_rows, (errors, coverage) = list(pair_table(generator)), family_tables(generator)
-    parts = [
+    return [
         f"Two models, {TRIALS} trials each (a share of 5.0% has a standard error of 0.3%):",
         "\n".join(pair_rows),
         (
@@ -408,14 +504,33 @@ def main() -> None:
         "\n".join(power_table(generator)),
         *level_texts(),
     ]
-    text = "\n\n".join(parts)
-    if asked.out is None:
-        print(text)
-    else:
-        before, _, rest = asked.out.read_text(encoding="utf-8").partition(START)
-        _, _, after = rest.partition(END)
-        asked.out.write_text(f"{before}{START}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+PARTS = {"tests": parts_of_tests, "clusters": parts_of_clusters}
+
+
+def main() -> None:
+    """Print the tables, or insert them into a file."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, help="file whose text between the markers is replaced")
+    parser.add_argument("--only", choices=[*PARTS], help="make these tables alone")
+    asked = parser.parse_args()
+    start = time.process_time()
+    for name in PARTS if asked.only is None else [asked.only]:
+        show("\n\n".join(PARTS[name](np.random.default_rng(0))), asked.out, *PLACES[name])
     print(f"{time.process_time() - start:.0f} CPU seconds")
+
+
+def show(text: str, out: Path | None, start: str, end: str) -> None:
+    """Print tables, or put them between two texts of a file."""
+    if out is None:
+        print(text)
+        return
+    before, _, rest = out.read_text(encoding="utf-8").partition(start)
+    _, _, after = rest.partition(end)
+    out.write_text(f"{before}{start}\n\n{text}\n\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
