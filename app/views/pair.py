@@ -27,7 +27,7 @@ from url_controls import choose_pair, choose_query
 INTERVAL = column("board", "interval")
 WIDE = {"text": 260, "ranks": 80, "other_ranks": 90}
 QUERY = "pair_query"
-DECIDING = "query difference lowest highest value_a value_b share decides order_unsure"
+DECIDING = "query difference lowest highest value_a value_b decides order_unsure"
 LIST = "ranks item text image relevance other_ranks distance score"
 
 

@@ -157,7 +157,7 @@ QUESTIONS = (
         "deciding",
         table=Layout(
             "Which queries decide {measure} between the first two models",
-            "query value_a value_b difference lowest highest share decides order_unsure",
+            "query value_a value_b difference lowest highest decides order_unsure",
             choice=False,
         ),
     ),

@@ -1,4 +1,5 @@
-"""Take the pictures of README anew, in Chromium, from the samples.
+"""Take the pictures of README and of the gallery anew, in Chromium, from the samples and from the
+tables kept beside the pages.
 
     python tests/helpers/take_pictures.py [folder]
 
@@ -13,10 +14,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import altair as alt
+import polars as pl
+
+import retrieval_report as rr
 from app_visits import READY, Visit
+from retrieval_report.charts.colours import BLUE, SKY, VERMILLION
+from retrieval_report.study.samples import SAMPLES
 from visits import launched, served
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
+GALLERY = IMAGES.parent / "gallery"
 
 
 def report(browser: Any, folder: Path, images: Path) -> None:
@@ -48,9 +56,48 @@ def dashboard(browser: Any, address: str, images: Path) -> None:
         visit.page.screenshot(path=images / "dashboard-overview.png", clip=clip)
 
 
+def ranges(table: str, names: dict[str, str]) -> alt.LayerChart:
+    """Draw a table that a page of the gallery keeps: range over tie orders, exact and printed."""
+    frame = pl.read_csv(GALLERY / table).rename({ours: name for name, ours in names.items()})
+    rows = frame.unique("model", keep="first", maintain_order=True).sort("exact", descending=True)
+    base = alt.Chart(rows.head(6)).encode(y=alt.Y("model", sort=None, title=None, axis=None))
+    scale = alt.Scale(zero=False)
+    bar = base.mark_rule(strokeWidth=9, opacity=0.4, color=SKY)
+    exact = base.mark_point(filled=True, color=BLUE, size=60)
+    printed = base.mark_tick(color=VERMILLION, thickness=3)
+    layers = (
+        bar.encode(x=alt.X("lowest", scale=scale, title=None), x2="highest"),
+        exact.encode(x=alt.X("exact", scale=scale)),
+        printed.encode(x=alt.X("printed", scale=scale)),
+    )
+    return alt.layer(*layers).properties(width=300, height=150)
+
+
+def thumbnails(images: Path) -> None:
+    """Draw a small picture for every page of the gallery."""
+    samples = {sample.name: sample for sample in SAMPLES}
+    docs, digits = (samples[name].files for name in ("docs", "digits"))
+    of_docs = rr.Study(**docs, measures="ndcg@1, ndcg@5, ndcg@10", truncated="between_ties")
+    of_digits = rr.Study(**digits, measures="ndcg@10", truncated="no")
+    printed = "last_name_first"
+    drawn = {
+        "llmjudge": ranges("llmjudge.csv", {"printed": printed}),
+        "trec-covid": ranges("trec-covid.csv", {"exact": "expected"}),
+        "core17": ranges("core17.csv", {"exact": "expected", "printed": "item_descending"}),
+        "digits": of_digits.plot.policies(),
+        "quantisation": of_digits.plot.comparison_matrix(),
+        "scikit-learn": of_docs.plot.scores_by_cutoff(),
+        "reactive": of_docs.plot.policies(),
+    }
+    for name, chart in drawn.items():
+        small = 0.45 if name not in ("llmjudge", "trec-covid", "core17") else 1
+        chart.save(images / f"gallery-{name}.png", scale_factor=small)
+
+
 def main() -> None:
-    """Take both."""
+    """Take all."""
     images = Path(sys.argv[1]) if sys.argv[1:] else IMAGES
+    thumbnails(images)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with launched(folder / "profile") as browser, served(folder) as address:
