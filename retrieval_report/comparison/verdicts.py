@@ -142,6 +142,26 @@ def is_significant(p: object, alpha: float = ALPHA) -> bool:
     return isinstance(p, float) and p < alpha * (1 - TOLERANCE)
 
 
+def reverses(share: float) -> bool:
+    """Whether a chance or share of a reversal is above the threshold for ties.
+
+    >>> reverses(0.2), reverses(1 / 20)
+    (True, False)
+    """
+    return share > TIE_RISK * (1 + TOLERANCE)
+
+
+def depends(on: str, share: float | None) -> str:
+    """Return the word for a chance or share of a reversal.
+
+    >>> depends("the seed", 0.2), depends("the seed", 0.05), depends("the seed", None)
+    ('depends on the seed', 'safe', 'nothing to compare')
+    """
+    if share is None:
+        return NOTHING
+    return f"depends on {on}" if reverses(share) else SAFE
+
+
 def least_certain(verdicts: Iterable[str]) -> str:
     """Return the least certain of the verdicts on pairs of models with equal means.
 

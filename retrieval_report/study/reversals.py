@@ -10,7 +10,7 @@ import polars as pl
 from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.clusters import numbered
 from retrieval_report.comparison.queries import resampled_reversal
-from retrieval_report.comparison.verdicts import TIE_RISK, TOLERANCE, equal_means, order_of
+from retrieval_report.comparison.verdicts import depends, equal_means, order_of, reverses
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.study_data import at_measures
@@ -134,17 +134,6 @@ def _dataset(study: Any, pair: Row) -> Row:
 SOURCES: tuple[Callable[[Any, Row], Row], ...] = (_ties, _queries, _judge, _seed, _dataset)
 
 
-def depends(on: str, reversal: float | None) -> str:
-    """Return the word for a chance or share of a reversal, by the threshold for ties.
-
-    >>> depends("the seed", 0.2), depends("the seed", 0.05), depends("the seed", None)
-    ('depends on the seed', 'safe', 'nothing to compare')
-    """
-    if reversal is None:
-        return verdicts.NOTHING
-    return f"depends on {on}" if reversal > TIE_RISK * (1 + TOLERANCE) else verdicts.SAFE
-
-
 def _not_varied(source: str, advice: str) -> Row:
     return {"source": source, "verdict": NOT_VARIED, "advice": advice}
 
@@ -184,7 +173,7 @@ def judges_sentence(frame: pl.DataFrame) -> str:
     judge, ties = known["judge"], known["tie order"]["reversal"] or 0.0
     own = "One of them is judged by its own labels." if judge["verdict"] == OWN else ""
     against = judge["reversal"] or 0.0
-    if against <= max(ties, TIE_RISK * (1 + TOLERANCE)):
+    if not reverses(against) or against <= ties:
         return own
     said = f"Of {judge['varied']}, {share(against)} order these two the other way."
     return f"{own} {said}".strip()

@@ -56,7 +56,7 @@ def dashboard(browser: Any, address: str, images: Path) -> None:
         visit.page.screenshot(path=images / "dashboard-overview.png", clip=clip)
 
 
-def ranges(table: str, names: dict[str, str]) -> alt.LayerChart:
+def ranges(table: str, names: dict[str, str]) -> Any:
     """Draw a table that a page of the gallery keeps: range over tie orders, exact and printed."""
     frame = pl.read_csv(GALLERY / table).rename({ours: name for name, ours in names.items()})
     rows = frame.unique("model", keep="first", maintain_order=True).sort("exact", descending=True)
