@@ -11,8 +11,8 @@ import pytest
 import retrieval_report as rr
 from made_reports import made_rankings
 from retrieval_report.comparison.queries import resampled_reversal
+from retrieval_report.comparison.verdicts import depends
 from retrieval_report.study.reversals import (
-    depends,
     judges_sentence,
     not_varied_line,
     reversals_text,
