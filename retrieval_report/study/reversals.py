@@ -183,7 +183,7 @@ def levels_sentence(frame: pl.DataFrame) -> str:
     """Say that other seeds or data sets turn the lead round, if that is so."""
     said = []
     for row in frame.iter_rows(named=True):
-        if (row["reversal"] or 0.0) <= TIE_RISK * (1 + TOLERANCE):
+        if not reverses(row["reversal"] or 0.0):
             continue
         if row["source"] == "seed":
             lead = f"In the mean over their runs, {row['model_a']} is ahead of {row['model_b']}"
