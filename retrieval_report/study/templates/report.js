@@ -91,18 +91,12 @@
     }
   };
   const folded = (element) => element.closest("details:not([open])");
-  const waiting = () => [...document.querySelectorAll(".specification:not([data-begun])")];
-  const begin = (script) => {
-    script.dataset.begun = "yes";
-    return draw(script);
-  };
-  const drawOpen = () => waiting().filter((script) => !folded(script)).forEach(begin);
-  // The others one by one while nothing else happens: paper shows only what is drawn already.
-  const drawNext = async () => {
-    const [script] = waiting();
-    if (!script) return;
-    await begin(script);
-    (window.requestIdleCallback || setTimeout)(drawNext);
+  const drawOpen = () => {
+    for (const script of document.querySelectorAll(".specification:not([data-begun])")) {
+      if (folded(script)) continue;  // it has no width to be drawn for
+      script.dataset.begun = "yes";
+      draw(script);
+    }
   };
 
   // A link opens what it leads to, and paper has everything.
@@ -117,8 +111,8 @@
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => {
     for (const part of document.querySelectorAll("details.question")) part.open = true;
+    drawOpen();
   });
   follow();
   drawOpen();
-  (window.requestIdleCallback || setTimeout)(drawNext);
 })();
