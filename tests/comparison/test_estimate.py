@@ -84,7 +84,7 @@ def test_models_and_pairs_are_those_of_the_formula(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("judged", [10, 200])
 def test_estimate_and_error_are_those_of_ppi_py(seed: int, judged: int) -> None:
-    ppi = pytest.importorskip("ppi_py", reason="ppi_py is not installed")
+    ppi = pytest.importorskip("ppi_py", reason="ppi_py, of the extra `peers`, is not installed")
     machine, human = made(seed, queries=5_000, judged=judged, models=1)
     known = ~np.isnan(human[0])
     parts = human[0][known], machine[0][known], machine[0][~known]

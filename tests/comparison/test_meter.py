@@ -171,7 +171,8 @@ def test_truth_values_are_grades() -> None:
 
 
 def test_tensors_of_torch() -> None:
-    torch = pytest.importorskip("torch", reason="Tensor above stands for it")
+    reason = "torch, of the extra `peers`, is not installed; Tensor above stands for it"
+    torch = pytest.importorskip("torch", reason=reason)
     scores, grades = made(7, 20)
     found, wanted = rr.Meter("ndcg@5"), rr.Meter("ndcg@5")
     wanted.update(scores, grades)
