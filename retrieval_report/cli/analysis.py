@@ -24,6 +24,7 @@ from retrieval_report.cli.settings import (
     check,
     cluster_option,
     correction_option,
+    dataset_option,
     depths_option,
     explains,
     options,
@@ -57,6 +58,7 @@ ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
 @correction_option
 @cluster_option
 @replicate_option
+@dataset_option
 @output_options("comparison.csv and flips.csv")
 @form_options
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")

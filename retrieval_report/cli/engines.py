@@ -145,12 +145,18 @@ def score(
 def study_of(data: Data, settings: Named) -> Study:
     """Check the settings of a command, and read its files into a study."""
     import retrieval_report as rr
+    from retrieval_report.reading.levels import columns_named
 
     chosen = settled(settings)
     check(**{name: value for name, value in chosen.items() if name in (*SETTINGS, "like")})
     measures, costs = chosen.pop("metrics"), chosen.pop("costs", None)
+    columns = columns_named(chosen.get("replicate"), chosen.get("dataset"))
     return rr.Study(
-        **data.read(), measures=measures, **chosen, costs=read_costs(costs), progress=watched()
+        **data.read(columns),
+        measures=measures,
+        **chosen,
+        costs=read_costs(costs),
+        progress=watched(),
     )
 
 

@@ -152,11 +152,13 @@ class Data:
         judged = [*given.values()] if isinstance(given, dict) else [given]
         return [*self.rankings, *judged, self.queries]
 
-    def read(self) -> Named:
-        """Read the files into frames, by the names of the arguments of `evaluate`."""
+    def read(self, keep: Collection[str] = ()) -> Named:
+        """Read the files into frames, by the names of the arguments of `evaluate`; keep further
+        columns of the rankings.
+        """
         data: Named = {
             "queries": self.read_queries(),
-            "rankings": step("read", self._read_rankings),
+            "rankings": step("read", lambda: self._read_rankings(keep)),
             "judgements": self.read_judgements(),
         }
         if self.judge is not None:
@@ -167,14 +169,15 @@ class Data:
             raise no_rows(self.rankings)
         return data
 
-    def _read_rankings(self) -> pl.DataFrame:
+    def _read_rankings(self, keep: Collection[str]) -> pl.DataFrame:
         import retrieval_report as rr
 
         paths = list(self.rankings)
         if self.labels_as_rankings:
             labels = paths if len(paths) > 1 else paths[0]
             return self.collapsed(rr.from_labels(labels, negative=self.negative))
-        return self.collapsed(rr.read_rankings(paths, columns=self.columns, name_by=self.name_by))
+        how: Named = {"columns": self.columns, "name_by": self.name_by, "keep": keep}
+        return self.collapsed(rr.read_rankings(paths, **how))
 
     def collapsed(self, rankings: pl.DataFrame) -> pl.DataFrame:
         """Return the documents of chunks, if --group says what names them."""

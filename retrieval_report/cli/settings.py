@@ -91,15 +91,20 @@ replicate_option = click.option(
     "--replicates",
     "--replicate",
     "replicate",
-    metavar="REGEX",
-    help="Compare models as means over their runs, such as seeds: its group (?P<model>…) finds the "
-    "model in the name of a run.",
+    metavar="COLUMN|REGEX",
+    help="Compare models as means over their runs, told apart by a column of RANKINGS such as seed, "
+    "or by name: the group (?P<model>…) finds the model in it.",
+)
+dataset_option = click.option(
+    "--dataset",
+    metavar="COLUMN",
+    help="A column of --queries, or of RANKINGS; average over its values, each of which counts the "
+    "same.",
 )
 question_options = add_all([
     average_option,
     replicate_option,
-    click.option("--dataset", metavar="COLUMN", help="A column of --queries; average over its "
-                                                     "values, each of which counts the same."),
+    dataset_option,
     click.option("--by", metavar="COLUMN", help="A column of --queries; find which of its values "
                                                 "change the winner."),
     click.option("--baseline", metavar="MODEL", help="Find which models are no worse than this one "

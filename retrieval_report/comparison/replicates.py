@@ -57,7 +57,7 @@ def replicate_groups(names: list[str], groups: object) -> dict[str, str]:
     if not {"model", "replicate"} & expression.groupindex.keys():
         raise ParameterError(
             f"replicate: {groups!r} has no group (?P<model>…) or (?P<replicate>…), and is no column "
-            "of a frame of rankings"
+            "of the rankings"
         )
     if names and not any(map(expression.search, names)):
         raise ParameterError(f"replicate: {groups!r} fits no model, such as {names[0]!r}")

@@ -15,7 +15,6 @@ from retrieval_report.reading.ids import as_text
 from retrieval_report.reading.names import (
     COSTS,
     ID_COLUMNS,
-    RANKINGS,
     Kind,
     in_order,
     match_columns,
@@ -53,10 +52,9 @@ def parts_from(
     parts = []
     for source in sources:
         form, frame = _read_source(source, kind, columns, max_rows)
-        ranked = kind is RANKINGS
         parts.append(
             _with_model(source.path, frame, model, form == "run")
-            if ranked
+            if kind.ranked
             else Part(source.path, frame)
         )
     return _with_shared(parts, kind) if kind.others else parts
@@ -68,7 +66,7 @@ def in_contract(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.D
 
     ``negative`` is that of `read_judgements`.
     """
-    if kind is RANKINGS and "count" not in frame.columns and "row" not in frame.columns:
+    if kind.ranked and "count" not in frame.columns and "row" not in frame.columns:
         frame = frame.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
     if negative == "unjudged" and frame.schema["relevance"].is_numeric():
         # NaN and null stay, so that the evaluation can refuse them.

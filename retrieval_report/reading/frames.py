@@ -69,17 +69,18 @@ def to_polars(given: object, what: str, columns: Mapping[str, str] | None = None
     """
     refuse_fork()
     kind = KINDS.get(what)
-    return convert(given, what) if kind is None else _of_kind(given, kind, what, columns)
+    return convert(given, what) if kind is None else frame_of_kind(given, kind, what, columns)
 
 
-def _of_kind(
+def frame_of_kind(
     given: object, kind: Kind, what: str, columns: Mapping[str, str] | None
 ) -> pl.DataFrame:
+    """Return the frame of `to_polars` for a kind, which may have more columns than usual."""
     if is_path(given):
         return frame_from(sources_of(given, kind), kind, columns=columns)
     name, held = name_of(given), unwrapped(given)
-    if kind is RANKINGS and is_models(held):
-        return _of_models(held, columns)
+    if kind.ranked and is_models(held):
+        return _of_models(held, kind, columns)
     frame = _table(held, kind, what)
     frame = renamed(frame, matched_columns(frame, kind, what, columns), kind)
     if name is None or "model" in frame.columns:
@@ -92,7 +93,7 @@ def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:
     value = VALUES.get(kind.name)
     if value is not None and is_nested(held):
         return nested_frame(held, value, what)
-    if kind is RANKINGS and is_search_result(held):
+    if kind.ranked and is_search_result(held):
         return results_frame(held, what)
     if value is not None and _holds_records(held):
         return convert(record_columns(held, what), what)
@@ -160,7 +161,7 @@ def _is_flat(values: Any) -> bool:
     )
 
 
-def _of_models(held: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
+def _of_models(held: Any, kind: Kind, columns: Mapping[str, str] | None) -> pl.DataFrame:
     """Return the rows of all models, one after the other, in the order given."""
     entries = held.items() if isinstance(held, Mapping) else [(name_of(run), run) for run in held]
     parts = []
@@ -170,13 +171,11 @@ def _of_models(held: Any, columns: Mapping[str, str] | None) -> pl.DataFrame:
                 f"rankings: {model!r} is not the name of a model, in a dict of model → rankings"
             )
         if is_path(given):
-            frame = frame_from(sources_of(given, RANKINGS), RANKINGS, columns=columns, model=model)
+            frame = frame_from(sources_of(given, kind), kind, columns=columns, model=model)
         else:
-            frame = _of_kind(given, RANKINGS, f"model {model!r}", columns)
+            frame = frame_of_kind(given, kind, f"model {model!r}", columns)
         known = [
-            name
-            for name in RANKINGS.columns
-            if name in frame.columns and name not in ("model", "row")
+            name for name in kind.columns if name in frame.columns and name not in ("model", "row")
         ]
         frame = frame.sort("row", maintain_order=True) if "row" in frame.columns else frame
         parts.append(Part(f"model {model!r}", frame.select(pl.lit(model).alias("model"), *known)))
@@ -203,11 +202,7 @@ def matched_columns(
     """Map our columns to the columns of a frame that stand for them."""
     matched = known_columns(frame.columns, kind, columns, what)
     theirs = matched.get("relevance")
-    if (
-        kind is RANKINGS
-        and theirs not in (None, "relevance")
-        and "relevance" not in (columns or {})
-    ):
+    if kind.ranked and theirs not in (None, "relevance") and "relevance" not in (columns or {}):
         dtype = frame.schema[theirs]  # a label in words is the class of the row, not a relevance
         if not (dtype.is_numeric() or dtype == pl.Boolean):
             del matched["relevance"]

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import polars as pl
 
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.reading.finding import is_path
-from retrieval_report.reading.frames import to_polars
 
 
-def rankings_with(
-    rankings: Any, column: object, columns: Mapping[str, str] | None
-) -> pl.DataFrame | None:
-    """Return rankings in memory as a frame, if they have this column."""
-    if not isinstance(column, str) or "(?P<" in column or is_path(rankings):
-        return None
-    frame = to_polars(rankings, "rankings", columns)
-    if column not in frame.columns:
-        return None
-    refuse(frame, pl.col(column).is_null(), column, "null in the rankings")
-    return frame
+def columns_named(*names: object) -> list[str]:
+    """Return which of these are names of columns, rather than patterns, dictionaries or nothing.
+
+    >>> columns_named("seed", r"-s(?P<replicate>.+)", None)
+    ['seed']
+    """
+    return [name for name in names if isinstance(name, str) and "(?P<" not in name]
 
 
 def runs_of(frame: pl.DataFrame, column: str) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return rankings with a model for every replicate, such as "bge seed=1", and the model of each.
 
-    >>> rows = {"query": ["q", "q"], "item": ["a", "a"], "score": [2, 1], "seed": [1, 2]}
+    >>> rows = {"model": ["bge"] * 2, "query": ["q"] * 2, "item": ["a"] * 2, "seed": [1, 2]}
     >>> runs_of(pl.DataFrame(rows), "seed")[1]
-    {'model seed=1': 'model', 'model seed=2': 'model'}
+    {'bge seed=1': 'bge', 'bge seed=2': 'bge'}
     """
-    model = pl.col("model") if "model" in frame.columns else pl.lit("model")
-    model = model.cast(pl.String)
+    _refuse_nulls(frame, column)
+    model = pl.col("model").cast(pl.String)
     run = pl.format("{} {}={}", model, pl.lit(column), pl.col(column))
     named = frame.select(run.alias("run"), model.alias("model")).unique(maintain_order=True)
     return frame.with_columns(model=run).drop(column), dict(named.iter_rows())
@@ -48,6 +39,7 @@ def datasets_of(frame: pl.DataFrame, column: str) -> pl.DataFrame:
     Traceback (most recent call last):
     retrieval_report.DataError: dataset: query 'q' is in two of the 'from'; ids have to be distinct
     """
+    _refuse_nulls(frame, column)
     queries = frame.select("query", column).unique(maintain_order=True)
     twice = queries.filter(pl.col("query").is_duplicated())["query"]
     if twice.len():
@@ -55,3 +47,7 @@ def datasets_of(frame: pl.DataFrame, column: str) -> pl.DataFrame:
             f"dataset: query {twice[0]!r} is in two of the {column!r}; ids have to be distinct"
         )
     return queries
+
+
+def _refuse_nulls(frame: pl.DataFrame, column: str) -> None:
+    refuse(frame, pl.col(column).is_null(), column, "null in the rankings")

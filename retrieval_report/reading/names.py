@@ -7,8 +7,8 @@ to decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -66,11 +66,20 @@ class Kind:
     others: bool = False
     skip: tuple[str, ...] = ()
 
+    @property
+    def ranked(self) -> bool:
+        """Whether these are rankings."""
+        return self.name == "rankings"
+
     def knows(self, name: object) -> bool:
         """Return whether this could be the name of one of our columns."""
         return isinstance(name, str) and any(
             _normal(name) in known for known in self.columns.values()
         )
+
+    def keeping(self, names: Collection[str]) -> Kind:
+        """Return the kind with further columns, by no other names than these."""
+        return replace(self, columns={**self.columns, **{name: (name,) for name in names}})
 
     def missing(self, present: Mapping[str, str]) -> list[str]:
         """List the required entries that `present` does not fulfil; rows that are counts have no

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path  # noqa: F401 - the examples use it
 from typing import Any
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
+from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.combine import combine, name_runs
 from retrieval_report.reading.files import (
     costs_from,
@@ -19,7 +20,7 @@ from retrieval_report.reading.files import (
     sources_of,
 )
 from retrieval_report.reading.finding import find_files, is_path
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.frames import frame_of_kind
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, lacking
 from retrieval_report.reading.sources import open_source
 
@@ -30,6 +31,7 @@ def read_rankings(
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
     name_by: str | None = None,
+    keep: Collection[str] = (),
     max_bytes: int | None = None,
     max_rows: int | None = None,
 ) -> pl.DataFrame:
@@ -67,6 +69,8 @@ def read_rankings(
         have the same, and none is what a tool writes unless it is told (``unknown``, ``run``,
         ``Anserini`` and the like). A single file of several runs has the names of its tags. With
         ``"tag"``, files of one tag are pieces of one run.
+    keep
+        Other columns that are kept where a source has them, such as the ``seed`` of a run.
     max_bytes : int | None
         Largest unpacked size of a gzipped file. By default 64 GiB.
     max_rows : int | None
@@ -81,7 +85,7 @@ def read_rankings(
         files have them ``relevance``, ``mask``, ``weight``; then ``row`` (Int64), the position over
         all rows, unless the source has its own ``row``. Numbers of different types get a type that
         keeps their order. Files with a ``count`` column give counts: without ``row``, and
-        ``item`` may be absent. Other columns are left out.
+        ``item`` may be absent. Other columns are left out, but for those to ``keep``.
 
     Raises
     ------
@@ -123,7 +127,8 @@ def read_rankings(
     if name_by is not None:
         check_choice("name_by", name_by, ("tag", "file"))
     names = {"model": model, "name_by": name_by}
-    return _read(source, RANKINGS, columns, max_bytes, max_rows=max_rows, **names)
+    kind = RANKINGS.keeping(keep)
+    return _read(source, kind, columns, max_bytes, max_rows=max_rows, **names)
 
 
 def read_each(
@@ -240,14 +245,15 @@ def _read(
     if is_path(source) or (isinstance(source, list | tuple) and not source):
         return frame_from(sources_of(source, kind, max_bytes), kind, columns=columns, **how)
     frame = _held(source, kind, columns)
-    if kind is RANKINGS and (how["model"] is not None or "model" not in frame.columns):
+    if kind.ranked and (how["model"] is not None or "model" not in frame.columns):
         frame = frame.with_columns(pl.lit(how["model"] or "model").alias("model"))
     return in_contract(frame, kind, how.get("negative", "keep"))
 
 
 def _held(source: object, kind: Kind, columns: Mapping[str, str] | None) -> pl.DataFrame:
     """Return a frame of an object in memory, with all columns that its kind requires."""
-    frame = to_polars(source, kind.name, columns)
+    refuse_fork()
+    frame = frame_of_kind(source, kind, kind.name, columns)
     present = {name: name for name in frame.columns}
     if kind.missing(present):
         names = getattr(getattr(source, "index", None), "names", ())

@@ -29,7 +29,7 @@ def reversals(study: Any) -> pl.DataFrame:
     expected mean.
     """
     metric, cutoff = study.measures[0]
-    ranked = ranked_means(study.summary, metric, cutoff, study.identical)
+    ranked = ranked_means(study.summary, metric, cutoff, study.identical, study.of_run)
     if len(ranked) < 2:
         return pl.DataFrame()
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))

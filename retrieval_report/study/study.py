@@ -662,6 +662,7 @@ class Study(LevelledStudy):
             cutoff=cutoff,
             ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
+            of_run=self.of_run,
             judges=self._against_the_lead,
         )
 

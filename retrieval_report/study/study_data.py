@@ -33,7 +33,7 @@ from retrieval_report.engines.summary import check_cluster
 from retrieval_report.metrics.parsing import Cutoffs, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.reading.frames import is_named
-from retrieval_report.reading.levels import datasets_of, rankings_with, runs_of
+from retrieval_report.reading.levels import columns_named, datasets_of, runs_of
 from retrieval_report.reading.names import JUDGEMENTS
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.systems.audit import audit
@@ -221,20 +221,18 @@ def _levels(
     """Return what was given, where columns of the rankings that name a replicate or a data set have
     become names of models or a frame of queries; and the model of every run.
     """
-    if isinstance(given["rankings"], Inputs):
+    columns = columns_named(replicate, dataset if given["queries"] is None else None)
+    if isinstance(given["rankings"], Inputs) or not columns:
         return given, {}
-    of_run: dict[str, str] = {}
-    given = dict(given)
-    if given["queries"] is None and dataset is not None:
-        frame = rankings_with(given["rankings"], dataset, reading.get("columns"))
-        if frame is not None:
-            given["queries"] = datasets_of(frame, dataset)
-    if isinstance(replicate, str):
-        frame = rankings_with(given["rankings"], replicate, reading.get("columns"))
-        if frame is not None:
-            given["rankings"], of_run = runs_of(frame, replicate)
-            reading.pop("columns", None)
-    return given, of_run
+    frame = read_rankings(given["rankings"], keep=columns, **reading)
+    reading.clear()
+    given = {**given, "rankings": frame}
+    if dataset in columns and dataset in frame.columns:
+        given["queries"] = datasets_of(frame, dataset)
+    if replicate in columns and replicate in frame.columns:
+        given["rankings"], of_run = runs_of(frame, replicate)
+        return given, of_run
+    return given, {}
 
 
 def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:

@@ -4,7 +4,7 @@ are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -61,6 +61,7 @@ def verdict(
     cutoff: int | None,
     ties: str = caveats.NAIVE_ORDERS["row"],
     identical: Sequence[Sequence[str]] = (),
+    of_run: Mapping[str, str] | None = None,
     judges: str = "",
 ) -> tuple[str, tuple[str, ...]]:
     """Return status and sentences on what one metric at one cutoff says about the models.
@@ -73,6 +74,8 @@ def verdict(
         The measure to describe, and the order inside ties of the naive scores (see `naive_ties`).
     identical
         Groups of models whose lists are the same.
+    of_run
+        The model of every run, if they are replicates: the first run is ahead of other models'.
     judges
         What other judges say against the lead, before how safe it is otherwise.
 
@@ -84,7 +87,7 @@ def verdict(
     """
     here = at_measure(metric, cutoff)
     pairs, measure = flips.filter(here), measure_text(metric, cutoff)
-    ranked = ranked_means(summary, metric, cutoff, identical)
+    ranked = ranked_means(summary, metric, cutoff, identical, of_run)
     names = [row["model"] for row in ranked]
     pairs = pairs.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(names)))
     if not ranked:
@@ -99,10 +102,14 @@ def verdict(
 
 
 def ranked_means(
-    summary: pl.DataFrame, metric: str, cutoff: int | None, identical: Sequence[Sequence[str]] = ()
+    summary: pl.DataFrame,
+    metric: str,
+    cutoff: int | None,
+    identical: Sequence[Sequence[str]] = (),
+    of_run: Mapping[str, str] | None = None,
 ) -> list[Row]:
     """Return the models that have an expected mean of a measure, best first; one of each group of
-    ``identical`` ones, unless all are.
+    ``identical`` ones, and the first alone of its replicates, unless no other is left.
     """
     others = pl.col("truncated_share").filter(policy="expected").first()
     names = {"naive": "naive", "expected": "expected"}
@@ -110,6 +117,9 @@ def ranked_means(
     means = side_by_side(here, ["model"], names, others).drop_nulls("expected")
     rows = means.sort("expected", "model", descending=[True, False]).to_dicts()
     twins = {name for group in identical for name in sorted(group)[1:]}
+    if of_run and rows:
+        first = rows[0]["model"]
+        twins |= {run for run, model in of_run.items() if model == of_run[first]} - {first}
     single = [row for row in rows if row["model"] not in twins]
     return single if len(single) > 1 else rows
 
