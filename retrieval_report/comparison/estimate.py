@@ -87,8 +87,10 @@ def estimate(
        \frac{\sum(f - \bar f_n)^2}{(n(1 + n/N)\,\mathrm{var}(f))^2},\qquad
        s^2 = \frac{\sum(y - \lambda f - \overline{y - \lambda f})^2}{n - 2},
 
-    with Student's t of n − 2 degrees. Where people judged every query, it is the ordinary mean with
-    the ordinary interval. Intervals of means of shares are cut at 0 and 1, as in :func:`summarise`.
+    with Student's t of n − 2 degrees, or fewer: one less than the human scores that are not 0. (With
+    n − 2 degrees, intervals of differences that are mostly 0 hold the true one in 87 to 93% of cases
+    instead of 95%.) Where people judged every query, it is the ordinary mean with the ordinary
+    interval. Intervals of means of shares are cut at 0 and 1, as in :func:`summarise`.
 
     Examples
     --------
@@ -207,7 +209,10 @@ def powered(machine: Floats, human: Floats, confidence: float) -> dict[str, Any]
     error = np.sqrt(residual * (1 / np.maximum(n, 1) + slope) + far)
     error[freedom < 1] = np.nan
     value = y_n + trust * gap
-    reach = stdtrit(np.maximum(freedom, 1), 0.5 + confidence / 2) * error
+    # Queries without a score or a difference tell little of the spread that others would have.
+    scored = np.where(tuned, np.count_nonzero(np.where(judged, human, 0.0), axis=1) - 1, freedom)
+    degrees = np.maximum(np.minimum(freedom, scored), 1)
+    reach = stdtrit(degrees, 0.5 + confidence / 2) * error
     alone = paired_t(np.where(judged, human, np.nan), confidence)
     ordinary = alone.std**2 / np.maximum(n, 1)
     gain = np.divide(ordinary, error**2, out=np.full(n.size, np.nan), where=error > 0)
