@@ -8,7 +8,7 @@ remembers its own answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +25,7 @@ from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
+from retrieval_report.study.study_data import headline_judge, read_judges, with_levels
 from retrieval_report.ties.orders import ranking_ties
 from uploads import columns_of, read_texts
 from warning_log import noticed
@@ -52,27 +53,40 @@ column_names = remember(64)(columns_of)  # of an uploaded file
 
 def read_files(files: Files) -> Data:
     """Read files, or return the cached data if none has changed."""
-    kinds = (files.rankings, files.judgements, files.queries, files.items)
+    named = files.judgements
+    judgements = list(named.values()) if isinstance(named, Mapping) else named
+    kinds = (files.rankings, judgements, files.queries, files.items)
     paths = [path for given in kinds if given is not None for path in find_files(given)]
     return _read(files, [(path.stat().st_mtime_ns, path.stat().st_size) for path in paths])
 
 
 @remember(4)
 def _read(files: Files, states: object) -> Data:
+    study = dict(files.study or {})
     with noticed() as notes:
+        judges = read_judges(files.judgements)
+        judgements = _if_given(rr.read_judgements, None if judges else files.judgements)
+        given: Named = {"rankings": list(files.rankings)}
+        given["queries"] = _if_given(rr.read_queries, files.queries)
+        reading: Named = {"columns": files.columns, "name_by": files.name_by}
+        named = (study.get(name) for name in ("replicate", "dataset"))
+        given, of_run = with_levels(given, reading, *named)
+        study |= {"replicate": of_run} if of_run else {}
+        study |= {"judgements": judges} if judges else {}
         data = Data(
             files.name,
-            rr.read_rankings(list(files.rankings), columns=files.columns, name_by=files.name_by),
-            _if_given(rr.read_judgements, files.judgements),
-            _if_given(rr.read_queries, files.queries),
+            rr.read_rankings(given["rankings"], **reading),
+            judges[headline_judge(judges, study.get("judge"))] if judges else judgements,
+            given["queries"],
             _if_given(lambda path: read_texts(Upload(path, Path(path).read_bytes())), files.items),
             start=files.start,
             history=files.history,
+            study=study,
         )
     return replace(data, notes=tuple(notes))
 
 
-def _if_given(read: Callable[[str], Part], path: str | None) -> Part | None:
+def _if_given(read: Callable[[Any], Part], path: Any) -> Part | None:
     return None if path is None else read(path)
 
 
@@ -95,7 +109,7 @@ def _scored(
     if data.rankings.is_empty():
         raise DataError(f"{data.name}: no rows")
     with noticed() as notes:
-        study = rr.Study(measures=measures, **data.frames, **rules)
+        study = rr.Study(measures=measures, **{**data.frames, **data.study}, **rules)
         study.under("expected").scores  # noqa: B018  # computed now, so that its warnings are caught here
     return study, tuple(notes)
 

@@ -121,6 +121,9 @@ class Data:
         The initial measure and options, from what is known of the data, or from a study.
     history
         The regular expression that finds versions in the names of models.
+    study
+        Arguments of the study that only vary what could turn a lead round: judgements by judge,
+        replicate, dataset, cluster.
     digest
         Identifies the content: equal digests mean equal frames.
     """
@@ -133,6 +136,7 @@ class Data:
     notes: tuple[str, ...] = ()
     start: Choice = field(default_factory=Choice)
     history: str | None = None
+    study: Named = field(default_factory=dict)
     digest: str = field(default_factory=lambda: uuid4().hex)
 
     @cached_property
@@ -190,13 +194,14 @@ class Files(NamedTuple):
 
     name: str
     rankings: Sequence[str]
-    judgements: str | None = None
+    judgements: str | Mapping[str, str] | None = None  # files by judge
     queries: str | None = None
     items: str | None = None
     columns: Mapping[str, str] | None = None
     name_by: str | None = None
     start: Choice = Choice()
     history: str | None = None
+    study: Named | None = None
 
 
 class Upload(NamedTuple):

@@ -12,13 +12,25 @@ import click
 
 from retrieval_report.cli.files import file_options
 from retrieval_report.cli.group import cli
+from retrieval_report.cli.settings import cluster_option, dataset_option, replicate_option
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.study.server import application, check_installed, check_port, environment
+from retrieval_report.study.server import (
+    application,
+    check_installed,
+    check_port,
+    environment,
+    known_of,
+)
+
+STUDIED = ("judge", "replicate", "dataset", "cluster")  # what could turn a lead round
 
 
 @cli.command()
 @click.argument("data", nargs=-1)
-@file_options("judgements", "queries", "columns", "name_by")
+@file_options("judgements", "queries", "columns", "name_by", "judge")
+@replicate_option
+@dataset_option
+@cluster_option
 @click.option(
     "--items", metavar="FILE", help="Items with a column text or image, to show what a list holds."
 )
@@ -52,24 +64,30 @@ def dashboard(
     it.
     """
     if not data and any(value for name, value in given.items() if name != "name_by"):
-        options = "--judgements, --queries, --columns, --items and --history"
-        raise ParameterError(f"dashboard: {options} require DATA, but none is given")
-    files = {"rankings": [os.path.abspath(path) for path in data]}  # noqa: PTH100
-    files |= {
-        name: given[name] and os.path.abspath(given[name])  # noqa: PTH100
-        for name in ("judgements", "queries", "items")
-    }
+        raise ParameterError("dashboard: its options require DATA, but none is given")
+    files = {name: _whole(given[name]) for name in ("judgements", "queries", "items")}
+    files["rankings"] = _whole(data)
     for paths in filter(None, files.values()):
-        _check(paths)
+        _check([*paths.values()] if isinstance(paths, dict) else paths)
+    study = known_of({name: given.pop(name) for name in STUDIED})
     check_installed()
     if port is not None:
         check_port(port)
-    opened = {**given, **files} if data else None
+    opened = {**given, **files, "study": study} if data else None
     command = [sys.executable, str(application())]
     settings = environment(opened, port, browser=not no_browser)
     if os.name == "posix":  # ending the process then ends the server
         os.execve(command[0], command, settings)  # noqa: S606 - the dashboard takes this process over
     context.exit(subprocess.call(command, env=settings))
+
+
+def _whole(path: Any) -> Any:
+    """Return a path, or those of several files, as seen from everywhere."""
+    if isinstance(path, dict):
+        return {name: _whole(own) for name, own in path.items()}
+    if isinstance(path, tuple):
+        return [_whole(own) for own in path]
+    return path and os.path.abspath(path)  # noqa: PTH100
 
 
 def _check(paths: str | Sequence[str]) -> None:

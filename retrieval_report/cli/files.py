@@ -65,7 +65,7 @@ def _judges(context: click.Context, option: click.Parameter, given: Any) -> Any:
         return path
     if not any(known.name == "judge" for known in context.command.params):
         raise click.BadParameter(
-            f"'{path}' does not exist; compare, leaderboard, estimate and report take several judges",
+            f"'{path}' does not exist; compare, leaderboard, estimate, report and dashboard take several judges",
             context,
             option,
         )

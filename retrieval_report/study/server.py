@@ -14,7 +14,7 @@ import time
 import urllib.request
 import weakref
 import webbrowser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -114,18 +114,18 @@ def asked_of_dashboard(
 
 
 def serve(
-    frames: Mapping[str, pl.DataFrame],
+    study: Any,
     about: Named,
     *,
     port: int | None = None,
     browser: bool = True,
 ) -> Dashboard:
-    """Start a dashboard for frames, and wait until it answers.
+    """Start a dashboard for a study, and wait until it answers.
 
     Parameters
     ----------
-    frames
-        ``rankings``, and ``judgements`` and ``queries`` if there are any.
+    study
+        Its ``frames``, the judgements of several judges, and what else could turn a lead round.
     about
         ``name``, ``measure``, ``options`` and other entries that app/data_source.py reads.
     port
@@ -145,16 +145,16 @@ def serve(
     # immediately.
     with ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="retrieval-report-"))
-        paths = {name: str(Path(folder) / f"{name}.parquet") for name in frames}
-        for name, frame in frames.items():
-            frame.write_parquet(paths[name])
-        found = {
-            "judgements": None,
-            "queries": None,
-            **paths,
-            "rankings": [paths["rankings"]],
-            **about,
-        }
+        found: Named = {name: _stored(one, folder, name) for name, one in study.frames.items()}
+        found["rankings"] = [found["rankings"]]
+        if study.judge is not None:
+            judges = enumerate(study.judgements.items())
+            found["judgements"] = {
+                name: _stored(one, folder, f"judge-{number}") for number, (name, one) in judges
+            }
+        varied = {"judge": study.judge, "replicate": study.of_run or None}
+        varied |= {name: study.also[name] for name in ("dataset", "cluster")}
+        found |= {"study": known_of(varied), **about}
         process = subprocess.Popen(
             [sys.executable, str(application())],
             env=environment(found, port),
@@ -166,6 +166,22 @@ def serve(
     if browser:
         webbrowser.open(address)
     return dashboard
+
+
+def _stored(frame: pl.DataFrame, folder: str, name: str) -> str:
+    """Write a frame, and return the path of the file."""
+    path = str(Path(folder) / f"{name}.parquet")
+    frame.write_parquet(path)
+    return path
+
+
+def known_of(settings: Named) -> Named:
+    """Return the settings that are not None.
+
+    >>> known_of({"judge": None, "dataset": "corpus"})
+    {'dataset': 'corpus'}
+    """
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def _wait(address: str, process: Process) -> None:

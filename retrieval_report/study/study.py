@@ -651,7 +651,7 @@ class Study(LevelledStudy):
 
     @answer
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
-        # Random orders take long, and what they show is known exactly.
+        """Drawn from no random orders: these take long, and what they show is known exactly."""
         here = self._undrawn.narrowed(self.measures[0])
         metric, cutoff = self.measures[0]
         return verdict(
@@ -757,7 +757,7 @@ class Study(LevelledStudy):
         """
         settings = {"average": self.average, "correction": self._view.correction}
         asked = asked_of_dashboard(self.options, self.measures[0], self.like, **settings)
-        return serve(self.alone().frames, {"name": name, **asked}, port=port, browser=browser)
+        return serve(self.alone(), {"name": name, **asked}, port=port, browser=browser)
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""

@@ -119,7 +119,7 @@ class Data:
         asked = {"metrics": measures, "cutoffs": scoring.pop("cutoffs", None)}
         names = [name for name in ("columns", "name_by") if name in scoring]
         reading: Named = {name: scoring.pop(name) for name in names}
-        given, of_run = _levels(given, reading, replicate, dataset)
+        given, of_run = with_levels(given, reading, replicate, dataset)
         options_with(scoring)
         named = {
             (str(metric), cutoff): (str(metric), cutoff)
@@ -215,7 +215,7 @@ class Data:
             )
 
 
-def _levels(
+def with_levels(
     given: Named, reading: Named, replicate: object, dataset: str | None
 ) -> tuple[Named, dict[str, str]]:
     """Return what was given, where columns of the rankings that name a replicate or a data set have
@@ -245,7 +245,7 @@ def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
     return {name: read_judgements(given) for name, given in judgements.items()}
 
 
-def headline_judge(judges: Mapping[str, pl.DataFrame], judge: str | None) -> str | None:
+def headline_judge(judges: Mapping[str, pl.DataFrame], judge: str | None) -> Any:
     """Return the judge of the headline: the first unless another is named."""
     if judge is None:
         return next(iter(judges), None)

@@ -116,3 +116,31 @@ def test_what_the_dashboard_cannot_show_is_refused(options: dict[str, Any], said
         study(**options).dashboard()
     with pytest.raises(rr.ParameterError, match="no control for ap"):
         rr.Study(RANKINGS, "ap(denominator=k)@3").dashboard()
+
+
+def test_judges_seeds_data_sets_and_clusters_come_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = made_rankings(("coarse", "fine"))
+    rankings = pl.concat([runs.with_columns(seed=pl.lit(seed)) for seed in (1, 2)])
+    rankings = rankings.with_columns(corpus=pl.col("query").cast(pl.String))
+    judged = rankings.select("query", "item", "relevance").unique(["query", "item"])
+    rankings = rankings.drop("relevance")
+    other = judged.with_columns(relevance=1 - pl.col("relevance").clip(0, 1))
+    files = {"rankings": rankings, "human": judged, "machine": other}
+    paths = {name: str(tmp_path / f"{name}.parquet") for name in files}
+    for name, frame in files.items():
+        frame.write_parquet(paths[name])
+    how: dict[str, Any] = {"replicate": "seed", "dataset": "corpus"}
+    same = rr.Study(rankings, "ndcg@10", judgements={"human": judged, "machine": other}, **how)
+    opened = {
+        "name": "mine",
+        "rankings": [paths["rankings"]],
+        "judgements": {name: paths[name] for name in ("human", "machine")},
+        "study": how,
+    }
+    monkeypatch.setenv(START, json.dumps(opened))
+    page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    shown = table(page, 0)
+    assert shown["source"].to_list() == ["tie order", "queries", "judge", "seed", "data set"]
+    assert shown["verdict"].to_list() == same.reversals["verdict"].to_list()

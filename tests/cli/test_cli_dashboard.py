@@ -83,6 +83,7 @@ def test_it_hands_over_the_files_by_their_full_paths(
         "history": None,
         "columns": {"query": "query"},
         "name_by": "file",
+        "study": {},
     }
     assert served[0]["settings"]["server.port"] == free
     assert served[0]["browser"] == "open"
@@ -175,3 +176,17 @@ def test_a_browser_is_opened_where_there_is_a_screen(
     monkeypatch.setattr("click.launch", asked.append)
     open_browser("http://127.0.0.1:8501")
     assert asked == ["http://127.0.0.1:8501"] * opened
+
+
+def test_it_hands_over_judges_seeds_data_sets_and_clusters(
+    served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder, other = sample_folder() / "docs", tmp_path / "gpt.txt"
+    monkeypatch.chdir(folder)
+    other.write_bytes(Path("qrels.txt").read_bytes())
+    judges = ("--judgements", f"human=qrels.txt,gpt={other}", "--judge", "gpt")
+    outcome = run("runs", *judges, "--replicates", "seed", "--cluster", "topic")
+    assert outcome.exit_code == 0, outcome.output
+    told = json.loads(served[0]["files"])
+    assert told["judgements"] == {"human": str(folder / "qrels.txt"), "gpt": str(other)}
+    assert told["study"] == {"judge": "gpt", "replicate": "seed", "cluster": "topic"}

@@ -116,7 +116,7 @@ def test_an_existing_file_whose_name_holds_an_equals_sign_is_one_file(labels: Pa
         (
             "evaluate",
             "human={human},gpt={human}",
-            "compare, leaderboard, estimate and report take several",
+            "compare, leaderboard, estimate, report and dashboard take several",
         ),
     ],
 )
