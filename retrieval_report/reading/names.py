@@ -79,7 +79,8 @@ class Kind:
 
     def keeping(self, names: Collection[str]) -> Kind:
         """Return the kind with further columns, by no other names than these."""
-        return replace(self, columns={**self.columns, **{name: (name,) for name in names}})
+        others = {name: (name,) for name in names if name not in self.columns}
+        return replace(self, columns={**self.columns, **others})
 
     def missing(self, present: Mapping[str, str]) -> list[str]:
         """List the required entries that `present` does not fulfil; rows that are counts have no

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import check_text, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
@@ -31,7 +32,7 @@ def read_rankings(
     columns: Mapping[str, str] | None = None,
     model: str | None = None,
     name_by: str | None = None,
-    keep: Collection[str] = (),
+    keep: str | Collection[str] = (),
     max_bytes: int | None = None,
     max_rows: int | None = None,
 ) -> pl.DataFrame:
@@ -69,7 +70,7 @@ def read_rankings(
         have the same, and none is what a tool writes unless it is told (``unknown``, ``run``,
         ``Anserini`` and the like). A single file of several runs has the names of its tags. With
         ``"tag"``, files of one tag are pieces of one run.
-    keep
+    keep : str or collection of str
         Other columns that are kept where a source has them, such as the ``seed`` of a run.
     max_bytes : int | None
         Largest unpacked size of a gzipped file. By default 64 GiB.
@@ -127,7 +128,7 @@ def read_rankings(
     if name_by is not None:
         check_choice("name_by", name_by, ("tag", "file"))
     names = {"model": model, "name_by": name_by}
-    kind = RANKINGS.keeping(keep)
+    kind = RANKINGS.keeping([check_text("keep", name) for name in listed(keep)])
     return _read(source, kind, columns, max_bytes, max_rows=max_rows, **names)
 
 
