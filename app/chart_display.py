@@ -19,6 +19,7 @@ from retrieval_report.comparison.verdicts import (
     SAFE,
     UNTESTED,
 )
+from retrieval_report.contracts.arguments import Named
 from text import plain
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
@@ -74,7 +75,7 @@ def show_chart(drawing: Drawing, **shown: Any) -> Any:
         st.markdown(f"**{plain(drawn['title'])}**")
     if drawn["subtitle"]:
         st.caption(plain(drawn["subtitle"]))
-    panels: list[dict[str, Any]] = [
+    panels: list[Named] = [
         {"spec": spec, "theme": None, "width": "stretch" if most is None else most}
         for spec, most in drawn["panels"]
     ]

@@ -7,12 +7,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
 from cached import read_files
 from records import NAMED, USUAL, Choice, Data, Files
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.study.samples import SAMPLES, Sample
 from retrieval_report.study.server import START
@@ -61,7 +61,7 @@ def adopt(data: Data) -> None:
 
 def _started_with() -> Files | None:
     """Return the files named on the command line, or those of a study with its settings."""
-    known: dict[str, Any] = json.loads(os.environ.get(START) or "{}")
+    known: Named = json.loads(os.environ.get(START) or "{}")
     if not known:
         return None
     metric, cutoff = known.pop("measure", (Choice.metric, Choice.cutoff))

@@ -11,6 +11,7 @@ from cached import asked, check, column_names, report, scored
 from data_source import adopt
 from page import Page
 from records import Data, Upload
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ColumnError, RetrievalReportError
 from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
@@ -46,7 +47,7 @@ def show(page: Page) -> None:
 def _what_is_there(data: Data) -> None:
     st.markdown(f"**{plain(data.name)}**")
     frames = {name: frame for name, frame in data.frames.items() if frame is not None}
-    facts: list[dict[str, Any]] = [
+    facts: list[Named] = [
         {
             "frame": "counts" if name == "rankings" and data.counted else name,
             "rows": frame.height,

@@ -26,6 +26,7 @@ from retrieval_report.charts.layers import (
     span,
 )
 from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, filled, finish, layered
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import board
 from retrieval_report.metrics.parsing import parse_measure
@@ -96,7 +97,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     )
     y = number_axis(alt.Y, clean(name, 60))
     rows, colour = _shaded(rows)
-    look: dict[str, Any] = {"x": x, "color": colour, "detail": "label:N"}
+    look: Named = {"x": x, "color": colour, "detail": "label:N"}
     lit = rows.filter("lit")
     layers = [*_lines(rows, y, TIPS, **look), span(lit, RING, y, "naive", tips=TIPS, **look)]
     text = how_to_read("line: expected score; ring: naive order", rows)

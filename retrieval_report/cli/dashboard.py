@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ import click
 from retrieval_report.cli.files import file_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import cluster_option, dataset_option, replicate_option
+from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.server import (
     application,
@@ -90,7 +90,7 @@ def _whole(path: Any) -> Any:
     return path and os.path.abspath(path)  # noqa: PTH100
 
 
-def _check(paths: str | Sequence[str]) -> None:
+def _check(paths: Names) -> None:
     """Refuse files that cannot be opened before a server starts, which could report them only in
     the browser.
     """

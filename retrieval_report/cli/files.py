@@ -5,7 +5,7 @@ computation.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -29,6 +29,8 @@ from retrieval_report.writing.files import (
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from retrieval_report.contracts.columns import Frames
 
 Command = Callable[..., Any]
 Addition = Callable[[Command], Command]  # of an option to a command
@@ -251,9 +253,7 @@ class Output:
         refuse_inputs([folder / name for name in names], files, "; choose another --out")
         return folder
 
-    def write(
-        self, frames: Mapping[str, pl.DataFrame], *, instead: Collection[str] = ()
-    ) -> list[Path]:
+    def write(self, frames: Frames, *, instead: Collection[str] = ()) -> list[Path]:
         """Write frames as CSV or Parquet files of these names if there is a folder, and return the
         files.
 
@@ -273,7 +273,7 @@ class Output:
 
     def show(
         self,
-        frames: Mapping[str, pl.DataFrame],
+        frames: Frames,
         text: str,
         *,
         form: str | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import click
 from retrieval_report.writing.temporary import scratch
 
 if TYPE_CHECKING:
-    import polars as pl
+    from retrieval_report.contracts.columns import Frames
 
 DASH = "-"
 NAME = "standard-input"  # what a model is called whose file does not name it
@@ -68,7 +68,7 @@ def without_scratch(message: str, context: click.Context) -> str:
     return message.replace(file, "standard input") if file else message
 
 
-def print_json(frames: Mapping[str, pl.DataFrame], notices: Sequence[str]) -> None:
+def print_json(frames: Frames, notices: Sequence[str]) -> None:
     """Print frames as arrays of rows, and what has to be known before any number; NaN is null."""
     rows = {name: json.loads(frame.write_json()) for name, frame in frames.items()}
     click.echo(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import combinations, zip_longest
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +12,7 @@ from retrieval_report.comparison.corrections import corrected
 from retrieval_report.comparison.segments import segments_of
 from retrieval_report.comparison.significance import paired_t
 from retrieval_report.comparison.verdicts import ALPHA, equal_means, is_significant
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, check_fraction, check_scores, hold
@@ -171,11 +171,11 @@ def dataset_table(
     return pl.concat(parts)
 
 
-def _row(own: pl.DataFrame, confidence: float) -> dict[str, Any]:
+def _row(own: pl.DataFrame, confidence: float) -> Named:
     """Return the mean of a model over its data sets, and those that it lacks."""
     lacking = own.filter(pl.col("value").is_null())["dataset"].to_list()
     count = own.height - len(lacking)
-    row: dict[str, Any] = {"model": own["model"][0], "value": None}
+    row: Named = {"model": own["model"][0], "value": None}
     row |= {"datasets": count, "lacks": ", ".join(lacking)}
     if lacking:
         return row

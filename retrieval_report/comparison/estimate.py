@@ -4,12 +4,11 @@ prediction-powered inference.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.significance import paired_t
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError
 from retrieval_report.contracts.registry import schema
@@ -171,7 +170,7 @@ def _rows(
 ENDS = ("ci_low", "ci_high", "human_low", "human_high")
 
 
-def powered(machine: Floats, human: Floats, confidence: float) -> dict[str, Any]:
+def powered(machine: Floats, human: Floats, confidence: float) -> Named:
     """Return the estimate of every row, of scores (rows, queries) that are NaN where there is none;
     see `estimate`.
 

@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.pairs import COMPARISON, turned
@@ -18,7 +17,7 @@ from retrieval_report.contracts.errors import DataError, KeyMismatchError, Param
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction, hold, side_by_side
-from retrieval_report.engines.score_grid import DIGITS
+from retrieval_report.engines.score_grid import DIGITS, Indices
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
@@ -396,7 +395,7 @@ def rank_agreement(summary: object) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema("agreement"), orient="row")
 
 
-def value_ranks(values: Floats) -> NDArray[np.intp]:
+def value_ranks(values: Floats) -> Indices:
     """Return ranks from 0 for the smallest value; values equal up to rounding share one."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
@@ -406,9 +405,7 @@ def value_ranks(values: Floats) -> NDArray[np.intp]:
     return ranks
 
 
-def order_agreement(
-    one: NDArray[np.intp], other: NDArray[np.intp]
-) -> tuple[float | None, bool | None]:
+def order_agreement(one: Indices, other: Indices) -> tuple[float | None, bool | None]:
     """Return Kendall's τ-b, and whether the first ranks are the same."""
     from scipy import (
         stats,

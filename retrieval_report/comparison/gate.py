@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from retrieval_report.comparison.verdicts import (
     UNKNOWN_R,
     WORSE,
 )
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
@@ -141,7 +142,7 @@ class Gate:
             f"({difference}{sure}; {'; '.join(filter(None, (queries, advice(self))))})"
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Named:
         """Return all fields and the exit code as values for JSON."""
         return {**asdict(self), "exit_code": self.exit_code}
 
@@ -235,7 +236,7 @@ def gate(
     if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
         raise ParameterError(f"names: {names!r} is not a pair of names")
     runs = check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
-    settings: dict[str, Any] = {
+    settings: Named = {
         "missing_query": "error",
         **options,
         "policies": ("expected", "best", "worst"),
@@ -243,7 +244,7 @@ def gate(
     scores = evaluate(
         runs, metrics=metric, cutoffs=[cutoff], judgements=judgements, queries=queries, **settings
     )
-    over: dict[str, Any] = {"queries": queries, "cluster": cluster}
+    over: Named = {"queries": queries, "cluster": cluster}
     return decide(scores, names=names, margin=margin, tie_order=tie_order, alpha=alpha, **over)
 
 

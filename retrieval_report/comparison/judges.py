@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from retrieval_report.comparison.flips import order_agreement, value_ranks
 from retrieval_report.comparison.verdicts import order_of
+from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN
 from retrieval_report.kernels.lists import Floats
@@ -40,9 +42,7 @@ def own_labels(judged: Judged) -> list[str]:
     return found.filter("same", "enough")["model"].sort().to_list()
 
 
-def judge_table(
-    summaries: Mapping[str, pl.DataFrame], own: Mapping[str, Sequence[str]]
-) -> pl.DataFrame:
+def judge_table(summaries: Frames, own: Mapping[str, Sequence[str]]) -> pl.DataFrame:
     """Return a row for every judge, measure and model, the best first."""
     parts = []
     for judge, summary in summaries.items():
@@ -96,7 +96,7 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
     return in_contract(rows, schema("judge_pairs"))
 
 
-def judge_agreement(judges: pl.DataFrame, labels: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
     """Return for every two judges and measure how far they agree on the order of the models and on
     labels; of all judges, Krippendorff's α in the last row of a measure.
     """
@@ -119,7 +119,7 @@ def judge_agreement(judges: pl.DataFrame, labels: Mapping[str, pl.DataFrame]) ->
     return pl.DataFrame(rows, schema=schema("judge_agreement"))
 
 
-def _of_models(means: Mapping[Any, Mapping[str, float]], one: Any, other: Any) -> dict[str, Any]:
+def _of_models(means: Mapping[Any, Mapping[str, float]], one: Any, other: Any) -> Named:
     """Return Kendall's τ-b of the order of the models by two judges."""
     if one not in means or other not in means:
         return {}
@@ -130,7 +130,7 @@ def _of_models(means: Mapping[Any, Mapping[str, float]], one: Any, other: Any) -
     return {"models": len(shared), "tau": order_agreement(*ranks)[0]}
 
 
-def _label_grid(labels: Mapping[str, pl.DataFrame]) -> tuple[Floats, Floats]:
+def _label_grid(labels: Frames) -> tuple[Floats, Floats]:
     """Return all labels, (items, judges), NaN where there is none, and the distinct ones."""
     long = pl.concat(
         (
@@ -143,7 +143,7 @@ def _label_grid(labels: Mapping[str, pl.DataFrame]) -> tuple[Floats, Floats]:
     return wide.drop("query", "item").to_numpy(), np.unique(long["label"].to_numpy())
 
 
-def _of_two(grid: Floats, grades: Floats) -> dict[str, Any]:
+def _of_two(grid: Floats, grades: Floats) -> Named:
     """Return Cohen's coefficients and the like for two judges."""
     both = grid[~np.isnan(grid).any(axis=1)]
     first, second = ((both[:, [side]] == grades).astype(np.float64) for side in (0, 1))
@@ -158,7 +158,7 @@ def _of_two(grid: Floats, grades: Floats) -> dict[str, Any]:
     }
 
 
-def _of_all(grid: Floats, grades: Floats) -> dict[str, Any]:
+def _of_all(grid: Floats, grades: Floats) -> Named:
     """Return Krippendorff's α of all judges, over the items that two or more labelled."""
     counts = np.stack([(grid == grade).sum(axis=1) for grade in grades], axis=1)
     shared = counts[counts.sum(axis=1) > 1].astype(np.float64)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 
@@ -16,6 +14,7 @@ from retrieval_report.comparison.corrections import (
 )
 from retrieval_report.comparison.tie_ranks import tie_ranks
 from retrieval_report.comparison.verdicts import TOLERANCE
+from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import SCORE, check_fraction, check_scores
@@ -36,7 +35,7 @@ TESTED = schema("leaderboard", *KEYS, "query_rank_low", "query_rank_high", "unpa
 def leaderboard(
     scores: object,
     *,
-    policies: str | Sequence[str] | None = None,
+    policies: Names | None = None,
     correction: str = MAX_T,
     alpha: float = 0.05,
     confidence: float = 0.95,

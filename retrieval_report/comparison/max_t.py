@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.comparison.clusters import comparable, sums_of_pairs
 from retrieval_report.comparison.significance import (
@@ -17,7 +16,7 @@ from retrieval_report.comparison.significance import (
     spreads,
     sums_with,
 )
-from retrieval_report.engines.score_grid import Pairs, rounding
+from retrieval_report.engines.score_grid import Indices, Pairs, rounding
 from retrieval_report.kernels.lists import Bools, Floats
 
 
@@ -91,7 +90,7 @@ def _statistics(value: Floats, pairs: Pairs) -> tuple[Floats, Floats, Floats, Fl
     return seen, scale, even, least * scale, (np.nan_to_num(rounded) != 0).any(axis=0)
 
 
-def _reached(pairs: Pairs, seen: Floats, scale: Floats, sums: Sums) -> NDArray[np.intp]:
+def _reached(pairs: Pairs, seen: Floats, scale: Floats, sums: Sums) -> Indices:
     """Count for each pair, the least significant first, the patterns in which it, or a less
     significant pair, is as far from 0 as it was.
     """
@@ -107,7 +106,7 @@ def _reached(pairs: Pairs, seen: Floats, scale: Floats, sums: Sums) -> NDArray[n
     return reached
 
 
-def _reaching(flipped: Floats, seen: Floats, largest: Floats) -> NDArray[np.intp]:
+def _reaching(flipped: Floats, seen: Floats, largest: Floats) -> Indices:
     """Return how many patterns reach each pair of a block, and raise the ``largest`` statistic of
     each pattern so far.
 
@@ -123,7 +122,7 @@ def _reaching(flipped: Floats, seen: Floats, largest: Floats) -> NDArray[np.intp
     """
     grown = flipped.max(axis=0, initial=0.0) > largest
     still = np.sort(largest[~grown])
-    reaching: NDArray[np.intp] = still.size - np.searchsorted(still, seen, side="left")
+    reaching: Indices = still.size - np.searchsorted(still, seen, side="left")
     if grown.any():
         rising = np.ascontiguousarray(flipped[:, grown].T)
         rising[:, 0] = np.maximum(rising[:, 0], largest[grown])

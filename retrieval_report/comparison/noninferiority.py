@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
-from retrieval_report.contracts.arguments import check_whole, is_number
+from retrieval_report.contracts.arguments import Named, Names, check_whole, is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import MOST_ITEMS
@@ -36,7 +34,6 @@ from retrieval_report.metrics.parsing import divided_by_relevant
 NO_WORSE = schema("no_worse")
 TIE_ORDERS = ("expected", "worst")
 MOST_QUERIES = 10**9  # larger numbers are of no use
-Columns = dict[str, Any]
 
 
 def no_worse(
@@ -45,7 +42,7 @@ def no_worse(
     baseline: str,
     margin: float,
     tie_order: str = "expected",
-    policies: str | Sequence[str] | None = None,
+    policies: Names | None = None,
     alpha: float = 0.05,
     power: float = 0.8,
     queries: object = None,
@@ -187,9 +184,7 @@ def check_margin(margin: object) -> float:
     return float(margin)  # type: ignore[arg-type]
 
 
-def _asked(
-    grid: Grid, tie_order: str, policies: str | Sequence[str] | None, baseline: str
-) -> list[Scores]:
+def _asked(grid: Grid, tie_order: str, policies: Names | None, baseline: str) -> list[Scores]:
     """Return the scores by every measure, and the bounds of those that are not known; for the worst
     order, of the baseline's best and the others' worst.
     """
@@ -234,7 +229,7 @@ def _expected(scores: Scores) -> Scores:
 
 def _columns(
     scores: Scores, pairs: Pairs, margin: float, alpha: float, power: float, *, nothing: bool
-) -> Columns:
+) -> Named:
     columns = paired_columns(scores.value, scores.std, pairs)
     size = columns["queries"]
     plain = paired_t(differences(scores.value, pairs), 1 - 2 * alpha, pairs.cluster)

@@ -4,8 +4,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
@@ -21,7 +20,7 @@ from retrieval_report.comparison.corrections import (
 )
 from retrieval_report.comparison.significance import METHODS, paired_t, sign_flips, wilcoxon
 from retrieval_report.comparison.verdicts import equal_values
-from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.arguments import Named, Names, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import MOST_SHUFFLES, ListOptions
@@ -48,14 +47,13 @@ NEGATED = {
     "ci_low": "ci_high",
     "ci_high": "ci_low",
 }
-Columns = dict[str, Any]
 
 
 class PairOptions(TypedDict, total=False):
     """The options of ``compare`` that choose pairs and tests."""
 
     baseline: str | None
-    policies: str | Sequence[str] | None
+    policies: Names | None
     confidence: float
     adjust: str
     correction: str
@@ -76,7 +74,7 @@ def compare(
     scores: object,
     *,
     baseline: str | None = None,
-    policies: str | Sequence[str] | None = None,
+    policies: Names | None = None,
     confidence: float = 0.95,
     adjust: str = "permutation",
     correction: str = MAX_T,
@@ -226,7 +224,7 @@ def compare(
     asked = grid.asked(policies)
     if not pairs.first.size:
         return pl.DataFrame(schema=COMPARISON)
-    given: dict[str, Any] = {"judgements": judgements, "queries": queries, **options}
+    given: Named = {"judgements": judgements, "queries": queries, **options}
     lone = [name for name, part in given.items() if part is not None]
     if rankings is None and lone != ["queries"] * (cluster is not None):
         raise ParameterError(f"{lone[0]}: without rankings")
@@ -315,7 +313,7 @@ class _Settings(NamedTuple):
     seed: int
 
 
-def _tested(scores: Scores, pairs: Pairs, rows: Indices, settings: _Settings) -> Columns:
+def _tested(scores: Scores, pairs: Pairs, rows: Indices, settings: _Settings) -> Named:
     """Return the tests of some pairs by one measure, with p-values that are corrected for all
     pairs.
     """
@@ -325,9 +323,7 @@ def _tested(scores: Scores, pairs: Pairs, rows: Indices, settings: _Settings) ->
     blocks = [
         _of_differences(scores, part, settings.confidence) for part in tested.blocks(value.shape[1])
     ]
-    columns: Columns = {
-        name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]
-    }
+    columns: Named = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
     p, method = sign_flips(value, tested, settings.resamples, settings.seed)
     columns["permutation_p"] = p
     columns["permutation_method"] = pl.Series(METHODS)[method]
@@ -341,7 +337,7 @@ def _tested(scores: Scores, pairs: Pairs, rows: Indices, settings: _Settings) ->
     return {**columns, "family_p": family[rows], "family": size, "family_method": correction}
 
 
-def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Columns:
+def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Named:
     """Return all columns of one measure that need single differences."""
     first, second = pairs.first, pairs.second
     known = paired_columns(scores.value, scores.std, pairs)

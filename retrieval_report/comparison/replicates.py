@@ -16,7 +16,7 @@ import polars as pl
 from retrieval_report.comparison.corrections import corrected
 from retrieval_report.comparison.datasets import ranks_of
 from retrieval_report.comparison.verdicts import EQUAL, NOTHING, equal_means, equal_values
-from retrieval_report.contracts.arguments import check_text
+from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import frame_of, schema
@@ -245,7 +245,7 @@ def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95)
 Runs = tuple[Floats, Floats]  # scores and variances under tie order, (replicates, queries)
 
 
-def _of_models(scores: object, groups: object) -> Iterator[tuple[dict[str, Any], dict[str, Runs]]]:
+def _of_models(scores: object, groups: object) -> Iterator[tuple[Named, dict[str, Runs]]]:
     """Yield every measure with the scores of each model."""
     grid = Grid.of(check_scores(scores))
     of_run = replicate_groups(grid.models, groups)
@@ -266,7 +266,7 @@ def _shared(value: Floats) -> tuple[Any, int]:
     return every, int((known.any(axis=0) & ~every).sum())
 
 
-def _summary(metric: str, value: Floats, variance: Floats, confidence: float) -> dict[str, Any]:
+def _summary(metric: str, value: Floats, variance: Floats, confidence: float) -> Named:
     """Return the row of a model."""
     every, unpaired = _shared(value)
     value, variance = value[:, every], variance[:, every]
@@ -364,14 +364,12 @@ def p_value(difference: float, parts: list[Part]) -> float | None:
     return math.exp(brentq(beyond, LEAST_LOG_P, 0.0))
 
 
-def _compared(
-    one: str, other: str, models: Mapping[str, Runs], confidence: float
-) -> dict[str, Any]:
+def _compared(one: str, other: str, models: Mapping[str, Runs], confidence: float) -> Named:
     """Return the row of a pair, the better model first."""
     sides = [models[one][0], models[other][0]]
     every, unpaired = _shared(np.concatenate(sides))
     first, second = (side[:, every] for side in sides)
-    row: dict[str, Any] = {"queries": first.shape[1], "unpaired": unpaired, "p": None}
+    row: Named = {"queries": first.shape[1], "unpaired": unpaired, "p": None}
     if row["queries"] and _mean(first) < _mean(second):
         one, other, first, second = other, one, second, first
     row |= {"model_a": one, "model_b": other}

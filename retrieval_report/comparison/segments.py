@@ -13,7 +13,7 @@ import polars as pl
 from retrieval_report.comparison.corrections import OF_SINGLE_TESTS, corrected
 from retrieval_report.comparison.pairs import COMPARISON, ComparisonOptions, compare
 from retrieval_report.comparison.verdicts import segment_rule
-from retrieval_report.contracts.arguments import check_text
+from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
 from retrieval_report.contracts.frames import SUMMARY
@@ -316,7 +316,7 @@ def _each(
     scores: object,
     queries: object,
     by: str,
-    schema: dict[str, Any],
+    schema: Named,
     analyse: Callable[[pl.DataFrame], pl.DataFrame],
 ) -> pl.DataFrame:
     """The analysis of each segment, under its name."""
@@ -337,7 +337,7 @@ def _corrected(p: pl.Expr, correction: str) -> pl.Expr:
     return p.map_batches(fill, return_dtype=pl.Float64).over(SCORE)
 
 
-def _winners(frame: pl.DataFrame) -> dict[Measure, dict[str, Any]]:
+def _winners(frame: pl.DataFrame) -> dict[Measure, Named]:
     """Return the best model by every measure, its mean, and the number of queries."""
     grid = Grid.of(frame)
     found = {}
@@ -357,11 +357,11 @@ def _winners(frame: pl.DataFrame) -> dict[Measure, dict[str, Any]]:
 def _against(
     part: pl.DataFrame,
     measure: Measure,
-    own: dict[str, Any],
-    overall: dict[str, Any],
+    own: Named,
+    overall: Named,
     resamples: int,
     seed: int,
-) -> dict[str, Any]:
+) -> Named:
     """The overall winner beside that of a segment; p where they are not the same."""
     rows = part.filter(at_measure(*measure[:2]), policy=measure[2])
     winner, name = own["winner"], overall["winner"]

@@ -9,7 +9,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from retrieval_report.comparison.clusters import by_cluster, comparable, sums_of_pairs
 from retrieval_report.engines.score_grid import (
@@ -222,9 +221,7 @@ def every_pattern(queries: int) -> Floats:
     return np.where((patterns >> np.arange(queries)[:, None]) & 1, -1.0, 1.0)
 
 
-def sign_flips(
-    value: Floats, pairs: Pairs, resamples: int, seed: int
-) -> tuple[Floats, NDArray[np.intp]]:
+def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[Floats, Indices]:
     """Return the p of the sign-flip test of every pair, NaN where they share no query, and how it
     was found, as an index of `METHODS`: all patterns up to 13 non-zero differences; from `MANY` even
     ones on from the normal distribution, which their sum then has; between these by drawing.
@@ -358,9 +355,7 @@ def _normal_sums(value: Floats, resamples: int, seed: int) -> Iterator[Floats]:
         yield root @ generator.standard_normal((min(CHUNK, resamples - done), len(value))).T
 
 
-def random_signs(
-    queries: int, resamples: int, seed: int, which: NDArray[np.intp]
-) -> Iterator[Floats]:
+def random_signs(queries: int, resamples: int, seed: int, which: Indices) -> Iterator[Floats]:
     """Yield random signs of some queries (queries, patterns), chunk by chunk, ``resamples`` patterns
     in all; the signs of a query do not depend on which others are wanted.
     """

@@ -21,7 +21,7 @@ from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.score_grid import Grid, Pairs, Scores, paired_mean, paired_queries
 from retrieval_report.kernels.lists import Bools, Floats
-from retrieval_report.metrics.parsing import Requests, measure_text, parse_metrics
+from retrieval_report.metrics.parsing import Measure, Requests, measure_text, parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import Run, run_of
@@ -151,7 +151,7 @@ def tie_orders(
     judgements: object = None,
     queries: object = None,
     **options: Unpack[ListOptions],
-) -> dict[tuple[str, int | None], Lists]:
+) -> dict[Measure, Lists]:
     """Return the lists on which a pair of models depends; raise an error if they contradict the
     scores.
 
@@ -164,7 +164,7 @@ def tie_orders(
         measure[:2]: grid.scores(measure) for measure in grid.measures if measure[2] == "expected"
     }
     wanted = {index: unsure for index, part in scores.items() if (unsure := undecided(part)).any()}
-    found: dict[tuple[str, int | None], Lists] = {index: {} for index in scores}
+    found: dict[Measure, Lists] = {index: {} for index in scores}
     if not wanted:
         return found
     sources: Iterable[Any] = (
@@ -183,7 +183,7 @@ def tie_orders(
     return found
 
 
-def _requests(measures: Iterable[tuple[str, int | None]]) -> Requests:
+def _requests(measures: Iterable[Measure]) -> Requests:
     """Return the metrics of measures, without those made of a caller's functions."""
     requests: Requests = []
     for name, cutoff in measures:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
     COUNTED,
@@ -36,7 +37,7 @@ CHUNK = (
 def tie_ranks(
     scores: object,
     *,
-    policies: str | Sequence[str] | None = None,
+    policies: Names | None = None,
     confidence: float = 0.95,
     resamples: int = 9_999,
     seed: int = 0,

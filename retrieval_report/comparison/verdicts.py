@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.kernels.lists import Bools
 from retrieval_report.writing.numbers import chance_text
 
 CUT = "lists are cut"
@@ -192,7 +193,7 @@ def equal_means(one: Any, other: Any) -> bool:
     )
 
 
-def equal_values(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
+def equal_values(one: NDArray[np.float64], other: NDArray[np.float64]) -> Bools:
     """Where two arrays are equal to 12 digits."""
     return np.abs(one - other) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
 
@@ -236,7 +237,7 @@ def margin_rule(
     no_worse_p: NDArray[Any],
     worse_p: NDArray[Any],
     alpha: float,
-    open_scores: Mapping[str, NDArray[np.bool_]],
+    open_scores: Mapping[str, Bools],
 ) -> list[str]:
     """The verdict on models that are held to a margin; alpha is below 0.5, so that no two hold.
 

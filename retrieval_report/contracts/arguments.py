@@ -15,6 +15,8 @@ from retrieval_report.contracts.errors import ParameterError
 Thing = TypeVar("Thing", bound=Hashable)
 Named = dict[str, Any]
 """Values by name: the arguments of a function, the settings of a report, the columns of a row."""
+Names = str | Sequence[str]
+"""One name or several, such as of policies."""
 
 
 def is_missing(value: object) -> bool:

@@ -9,6 +9,7 @@ dashboard and the help of the command line read them here, through
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -16,6 +17,7 @@ import polars as pl
 from retrieval_report.contracts.significance_tests import MEANINGS
 
 TYPES = {"text": pl.String, "count": pl.Int64, "flag": pl.Boolean}  # of formats; others are Float64
+Frames = Mapping[str, pl.DataFrame]  # by name
 FORMATS = ("text", "number", "amount", "signed", "share", "chance", "count", "tenth", "flag")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.columns import Column, frames
+from retrieval_report.contracts.columns import Column, Frames, frames
 from retrieval_report.contracts.model_columns import COMPARED
 from retrieval_report.contracts.score_columns import SCORED
 
@@ -71,7 +71,7 @@ def title_of(name: str) -> str:
     )
 
 
-def describe(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def describe(frames: Frames) -> pl.DataFrame:
     """Return one row per column of the frames: ``frame``, ``column``, ``type``, ``meaning``.
 
     >>> describe({"summary": pl.DataFrame({"value": [0.5]})}).row(0)

@@ -33,6 +33,7 @@ class Foreign(Protocol):
 Metrics = str | Metric | Foreign | Sequence[str | Metric | Foreign] | None
 Cutoff = int | str | None  # as a caller writes it
 Cutoffs = int | str | Sequence[int | str | None] | None
+Measure = tuple[str, int | None]  # metric and cutoff as the scores name them; None: the whole list
 CATALOGUE: dict[str, type[Metric]] = {
     record.name: record
     for record in vars(catalogue).values()

@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
-from retrieval_report.metrics.parsing import CATALOGUE, divided_by_relevant, measure_text
+from retrieval_report.metrics.parsing import CATALOGUE, Measure, divided_by_relevant, measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
@@ -20,7 +20,7 @@ from retrieval_report.writing.names import first_names
 from retrieval_report.writing.numbers import p_value
 
 if TYPE_CHECKING:
-    from retrieval_report.study.study_data import Measure
+    from retrieval_report.metrics.parsing import Measure
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
@@ -40,7 +40,7 @@ def notices(
     summary: pl.DataFrame,
     lists: pl.DataFrame | None = None,
     *,
-    measure: tuple[str, int | None] | None = None,
+    measure: Measure | None = None,
 ) -> tuple[str, ...]:
     """Return a line to read after the verdict if its measure is an estimate; nothing otherwise.
 

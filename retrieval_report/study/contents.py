@@ -12,6 +12,7 @@ from typing import TypedDict
 import polars as pl
 
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions, Options
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import any_cut, notices, uneven_lengths
@@ -101,7 +102,7 @@ class Report:
     cutoff: int | None
     verdict: tuple[str, ...]
     status: str
-    frames: Mapping[str, pl.DataFrame]
+    frames: Frames
     parameters: Named
     command: str
     versions: Mapping[str, str] = field(default_factory=versions)
@@ -138,7 +139,7 @@ class Report:
 
     def __getattr__(self, name: str) -> pl.DataFrame:
         """Return one of the frames."""
-        frames: Mapping[str, pl.DataFrame] = vars(self).get("frames", {})
+        frames: Frames = vars(self).get("frames", {})
         if name not in frames:
             raise AttributeError(name)
         return frames[name]

@@ -5,10 +5,10 @@ format.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 
 import polars as pl
 
+from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.registry import schema
 
 SLICE = 500_000  # rows that are turned into text at a time
@@ -39,7 +39,7 @@ def content_hash(frame: pl.DataFrame) -> str:
     return digest.hexdigest()
 
 
-def fingerprint(frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+def fingerprint(frames: Frames) -> pl.DataFrame:
     """Return sizes and hash of every frame: ``frame``, ``rows``, ``models``, … (null: no such
     column), ``sha256``.
 

@@ -124,11 +124,11 @@ class JudgedStudy:
         studies: list[Any] = [self.judged_by(str(machine)), by_people]
         return estimate(*(study.under("expected").scores for study in studies))
 
-    def _by_judge(self) -> dict[str, Any]:
+    def _by_judge(self) -> Named:
         """Return the study under every judge, without random orders; nothing without expected
         scores.
         """
-        studies: dict[str, Any] = {name: self.judged_by(name) for name in self.judgements}
+        studies: Named = {name: self.judged_by(name) for name in self.judgements}
         return {
             name: study._undrawn for name, study in studies.items() if "expected" in study.policies
         }

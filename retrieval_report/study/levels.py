@@ -11,6 +11,7 @@ import polars as pl
 from retrieval_report.comparison.datasets import dataset_scores, dataset_table
 from retrieval_report.comparison.replicates import replicate_pairs, replicate_table
 from retrieval_report.comparison.segments import segment_winners
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.study.judges import JudgedStudy
 from retrieval_report.study.study_data import answer
 
@@ -31,7 +32,7 @@ class LevelledStudy(JudgedStudy):
         return {run: self._data.of_run[run] for run in self.model_names if self._data.of_run}
 
     @property
-    def _replicate(self) -> dict[str, Any]:
+    def _replicate(self) -> Named:
         """What was named as ``replicate``, in plain values for a report."""
         named = self._data.replicate
         return {"replicate": named if named is None or isinstance(named, str) else self.of_run}

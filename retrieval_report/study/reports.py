@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, Names
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import ScoringOptions
 from retrieval_report.metrics.parsing import Cutoffs, Metrics
@@ -103,7 +102,7 @@ def write_report(
     path: str | os.PathLike[str],
     rankings: object,
     *,
-    formats: str | Sequence[str] = ("html", "csv"),
+    formats: Names = ("html", "csv"),
     timestamp: str | None = None,
     raw: bool = False,
     **contents: Unpack[ReportOptions],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import FileError
 
 
@@ -22,7 +22,7 @@ class Sample:
     truncated: str = "between_ties"  # as for `evaluate`: lists hold the nearest items and all that tie with the last
 
     @property
-    def files(self) -> dict[str, Any]:
+    def files(self) -> Named:
         """Return where its files are, as the readers of files take them."""
         folder = sample_folder()
         judgements, queries = (

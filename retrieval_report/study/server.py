@@ -24,8 +24,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import FileError, OutputError, ParameterError
 from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES, Options
-from retrieval_report.metrics.parsing import CATALOGUE
-from retrieval_report.study.study_data import Measure
+from retrieval_report.metrics.parsing import CATALOGUE, Measure
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
 """Environment variable with the files the application opens, as JSON; app/data_source.py reads

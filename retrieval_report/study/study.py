@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
@@ -17,7 +16,7 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.contracts.arguments import Named, check_text
+from retrieval_report.contracts.arguments import Named, Names, check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options
@@ -26,6 +25,7 @@ from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import (
     Foreign,
+    Measure,
     measure_text,
     parse_measure,
     parse_metrics,
@@ -54,7 +54,6 @@ from retrieval_report.study.study_data import (
     ROW_OPTIONS,
     Data,
     Draws,
-    Measure,
     Questions,
     StudyOptions,
     View,
@@ -716,7 +715,7 @@ class Study(LevelledStudy):
         self,
         folder: str | Path,
         *,
-        formats: str | Sequence[str] = ("html", "csv"),
+        formats: Names = ("html", "csv"),
         timestamp: str | None = None,
         raw: bool = False,
         **about: Unpack[PageOptions],

@@ -17,6 +17,7 @@ from retrieval_report.comparison.corrections import check_correction
 from retrieval_report.comparison.replicates import replicate_groups
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import (
     OPTIONS,
@@ -30,7 +31,7 @@ from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
-from retrieval_report.metrics.parsing import Cutoffs, parse_metrics
+from retrieval_report.metrics.parsing import Cutoffs, Measure, parse_metrics
 from retrieval_report.reading import read_judgements, read_queries, read_rankings
 from retrieval_report.reading.frames import is_named
 from retrieval_report.reading.levels import columns_named, datasets_of, runs_of
@@ -40,7 +41,6 @@ from retrieval_report.systems.audit import audit
 from retrieval_report.systems.evaluate_like import check_like, measures_like, score_like
 from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 
-Measure = tuple[str, int | None]
 ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 FEW_ITEMS = 1_200_000  # of all lists; 100 random orders of so many take some seconds
@@ -96,7 +96,7 @@ class Data:
     options: Named
     like: str | None
     found: Once = field(default_factory=lambda: Once(MOST_KEPT))
-    judges: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # none if there is one at most
+    judges: Frames = field(default_factory=dict)  # none if there is one at most
     judge: str | None = None  # whose judgements those of the frames are
     replicate: Any = None  # as asked: a column, a pattern or run → model
     of_run: Mapping[str, str] = field(default_factory=dict)  # run → model; none unless asked
@@ -245,7 +245,7 @@ def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
     return {name: read_judgements(given) for name, given in judgements.items()}
 
 
-def headline_judge(judges: Mapping[str, pl.DataFrame], judge: str | None) -> Any:
+def headline_judge(judges: Frames, judge: str | None) -> Any:
     """Return the judge of the headline: the first unless another is named."""
     if judge is None:
         return next(iter(judges), None)

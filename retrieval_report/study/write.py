@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from retrieval_report.contracts.arguments import check_flag, check_text, listed, some
+from retrieval_report.contracts.arguments import Names, check_flag, check_text, listed, some
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.warning import warn
 from retrieval_report.study.contents import Report
@@ -20,7 +20,7 @@ FORMATS = ("html", "csv", "parquet", "json", "markdown", "latex")
 
 
 def save_report(
-    folder: Path, report: Report, *, formats: str | Sequence[str], timestamp: str | None, raw: bool
+    folder: Path, report: Report, *, formats: Names, timestamp: str | None, raw: bool
 ) -> list[Path]:
     """Write a finished report into a folder that can be written to; see `write_report`."""
     chosen = formats_of(formats)

@@ -17,7 +17,7 @@ unstably prints one of many numbers: it has no ``prints`` and no ``off``, but ``
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -27,7 +27,14 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN
 from retrieval_report.engines.score_grid import tie_means
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, measure_text, parse_metrics
+from retrieval_report.metrics.parsing import (
+    Cutoffs,
+    Measure,
+    Metrics,
+    Requests,
+    measure_text,
+    parse_metrics,
+)
 from retrieval_report.scoring.run import score_judged, score_lists
 from retrieval_report.systems.conventions import Convention, choose
 from retrieval_report.systems.emulation import Emulation, Rules, Way, judge_items
@@ -140,7 +147,7 @@ def audit(
     """
     requests = parse_metrics(metrics, cutoffs)
     entries = _entries(requests, choose(systems))
-    rules: dict[str, Any] = {
+    rules: Named = {
         "relevant_from": relevant_from,
         "unjudged": unjudged,
         "unjudged_query": unjudged_query,
@@ -202,7 +209,7 @@ def changes_rank(audit: pl.DataFrame) -> pl.Series:
     return audit.select(changed=((printed != exact) & known).fill_null(False))["changed"]
 
 
-def is_printed(measures: Iterable[tuple[str, int | None]]) -> bool:
+def is_printed(measures: Iterable[Measure]) -> bool:
     """Whether any system prints one of the measures; an audit of others is refused.
 
     >>> is_printed([("rbp(p=0.8)", 10), ("ap", 10)]), is_printed([("rbp(p=0.8)", 10)])

@@ -21,12 +21,11 @@ from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.engines.check_scores import MEAN, side_by_side
 from retrieval_report.engines.score_grid import tie_means
-from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.run import run_of, score_judged, score_with_means
 from retrieval_report.systems.conventions import OPEN, Convention
 
-Measure = tuple[str, int | None]
 BY_ITEM = ("item", "item_descending")
 LARGEST = float(np.finfo(np.float32).max)
 

@@ -4,17 +4,19 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import LikeOptions, options_with
 from retrieval_report.contracts.registry import in_contract
 from retrieval_report.metrics.parsing import (
     Cutoffs,
+    Measure,
     Metrics,
     measure_text,
     parse_metric,
@@ -23,7 +25,7 @@ from retrieval_report.metrics.parsing import (
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.run import start
 from retrieval_report.systems.conventions import CONVENTIONS, Convention, system_of
-from retrieval_report.systems.emulation import Emulation, Measure, judge_items
+from retrieval_report.systems.emulation import Emulation, judge_items
 
 Asked = dict[Measure, Convention]
 
@@ -74,7 +76,7 @@ def evaluate_like(
     queries: object = None,
     metrics: Metrics = None,
     cutoffs: Cutoffs = None,
-    policies: str | Sequence[str] = ("expected", "naive"),
+    policies: Names = ("expected", "naive"),
     seed: int = 0,
     **options: Unpack[LikeOptions],
 ) -> pl.DataFrame:

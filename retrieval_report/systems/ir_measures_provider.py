@@ -10,7 +10,7 @@ from ir_measures import providers, util
 
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.engines.evaluate import evaluate
-from retrieval_report.metrics.parsing import parse_metric
+from retrieval_report.metrics.parsing import Measure, parse_metric
 from retrieval_report.reading import read_judgements
 
 UNTYPED: Any = util
@@ -55,7 +55,7 @@ class TieAwareEvaluator(providers.Evaluator):
             unjudged_query="skip",
         )
         rows = scores.drop_nulls("value").select("metric", "cutoff", "query", "value").iter_rows()
-        values: dict[tuple[str, int | None], dict[str, float]] = {}
+        values: dict[Measure, dict[str, float]] = {}
         for metric, cutoff, query, value in rows:
             values.setdefault((metric, cutoff), {})[query] = value
         for measure in self.measures:

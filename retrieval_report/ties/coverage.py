@@ -4,11 +4,11 @@ relevant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named, Names
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import check_judgements
 from retrieval_report.contracts.options import Options, ScoringOptions
@@ -27,7 +27,7 @@ def judgement_coverage(
     *,
     cutoffs: Cutoffs = (1, 5, 10, None),
     p: float = 0.8,
-    policies: str | Sequence[str] = ("expected", "naive", "best", "worst"),
+    policies: Names = ("expected", "naive", "best", "worst"),
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
     """Compute the share of judged items among the top k, and the residual of rank-biased precision,
@@ -84,7 +84,7 @@ def judgement_coverage(
     )
     frame = to_polars(rankings, "rankings").drop("relevance", strict=False)
     weighed, names = RBP(p=p), Options(policies=policies).policies
-    asked: dict[str, Any] = {"judgements": judged, "cutoffs": cutoffs, **options}
+    asked: Named = {"judgements": judged, "cutoffs": cutoffs, **options}
     share = evaluate(frame, metrics="precision(denominator=retrieved)", policies=names, **asked)
     # What is judged first leaves least open.
     seen = evaluate(

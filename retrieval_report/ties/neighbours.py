@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from retrieval_report.contracts.arguments import check_whole, is_number
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
+from retrieval_report.kernels.lists import Bools
 
 PADDING = -1  # the index that FAISS fills short answers with
 
@@ -150,7 +151,7 @@ def _check_depth(items: pl.DataFrame, queries: int, k: int) -> None:
         )
 
 
-def _warn_cut(items: pl.DataFrame, full: NDArray[np.bool_], k: int) -> None:
+def _warn_cut(items: pl.DataFrame, full: Bools, k: int) -> None:
     """Warn about queries whose truth ends before an item that is too far."""
     all_near = items.group_by("query", maintain_order=True).agg(pl.col("near").all())
     cut = all_near.filter(pl.col("near") & pl.Series(full[all_near["query"].to_numpy()]))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_text, check_whole
+from retrieval_report.contracts.arguments import Named, check_text, check_whole
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.options import RowOptions, options_with
 from retrieval_report.kernels import shuffling
@@ -124,7 +124,7 @@ def _tied(rows: object, name: str) -> pl.DataFrame:
 
 def lists_of_query(
     rankings: object, query: object, judgements: object, queries: object
-) -> tuple[pl.DataFrame, dict[str, Any]]:
+) -> tuple[pl.DataFrame, Named]:
     """The rankings of all models for one query, and what is known of it: all that may decide the
     score of a list.
 

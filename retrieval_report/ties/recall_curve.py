@@ -11,7 +11,7 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import is_number, listed, number_text
+from retrieval_report.contracts.arguments import Names, is_number, listed, number_text
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
@@ -39,7 +39,7 @@ def recall_curve(
     judgements: object = None,
     queries: object = None,
     levels: Sequence[float] = LEVELS,
-    policies: str | Sequence[str] = POLICIES,
+    policies: Names = POLICIES,
     **options: Unpack[ScoringOptions],
 ) -> pl.DataFrame:
     """Score lists by interpolated precision: the best from the rank on where a share of recall is

@@ -21,6 +21,7 @@ from retrieval_report.contracts.checks import check_unique
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column
 from retrieval_report.contracts.registry import schema
+from retrieval_report.kernels.lists import Bools
 from retrieval_report.reading.frames import to_polars
 
 SIMILARITY = schema("similarity")
@@ -240,7 +241,7 @@ class Ranks(NamedTuple):
     bottom: Integers
 
     @property
-    def there(self) -> NDArray[np.bool_]:
+    def there(self) -> Bools:
         """Which items the list holds."""
         return self.top > 0
 
