@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
+import polars as pl
 import streamlit as st
 
 from cached import remember
@@ -90,6 +91,16 @@ def show_chart(drawing: Drawing, **shown: Any) -> Any:
             ):
                 column.vega_lite_chart(**panel, **shown)
     return event
+
+
+def brushed(
+    drawing: Drawing, key: str, rows: pl.DataFrame, *axes: str
+) -> tuple[pl.DataFrame, Named]:
+    """Show a scatter, and return the rows inside the rectangle dragged on it, and the rectangle."""
+    event = show_chart(drawing, key=key, on_select="rerun", selection_mode="brush")
+    box = event["selection"].get("brush") or {}
+    inside = [pl.col(name).is_between(*sorted(box[name])) for name in axes if name in box]
+    return rows.filter(*inside), box
 
 
 @remember(256)

@@ -14,7 +14,7 @@ from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS as OPTIONS
 from retrieval_report.metrics.parsing import CATALOGUE, parameter_text, parse_metric
 from text import plain
-from url_controls import choose_many, choose_number, choose_one, given, no_use, refuse
+from url_controls import choose_models, choose_number, choose_one, given, no_use, refuse
 
 UNSET = "usual"  # the default of `evaluate`, which depends on the data
 RESET = "reset the cutoff"  # a value can be set only before its widget is made, that is, in the next run
@@ -41,7 +41,7 @@ def sidebar(data: Data) -> Choice:
     with st.sidebar:
         metric = _metric(first.metric)
         cutoff = None if own_depth(metric) else _cutoff(first.cutoff)
-        models = choose_many("Models", data.models, name="models", placeholder="all")
+        models = choose_models(data.models)
         with st.expander("Rules"):
             options = {name: _option(name, data) for name in USUAL}
     return Choice(metric, cutoff, models or data.models, options)

@@ -76,8 +76,7 @@ def _answers(name: str, page: Page) -> bool:
     if name in ("compare", "pair", "costs"):
         return len(page.data.models) > 1
     if name == "segments":
-        queries = page.data.queries
-        return queries is not None and bool(segment_columns(queries))
+        return bool(segment_columns(page.data))
     return name != "audit" or not page.data.counted
 
 

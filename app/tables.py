@@ -109,6 +109,16 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
     return shown, kinds.NumberColumn(**about, format=form.format(places))
 
 
+def with_texts(rows: pl.DataFrame, texts: pl.DataFrame | None) -> pl.DataFrame:
+    """Return items with their texts and pictures, if there are any."""
+    if texts is None:
+        return rows
+    texts = texts.unique("item", keep="first", maintain_order=True)
+    return rows.with_columns(pl.col("item").cast(pl.String)).join(
+        texts, on="item", how="left", maintain_order="left"
+    )
+
+
 def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:
     """Show one row per model at one cutoff, best first, with ranks if a leaderboard is given."""
     rows = summary_rows(summary)

@@ -127,32 +127,20 @@ def choose_query(queries: pl.Series, name: str, most: int) -> Any:
     return None if named.is_empty() else named[0]
 
 
-def choose_many(
-    label: str,
-    options: Sequence[T],
-    *,
-    name: str,
-    default: Sequence[T] = (),
-    placeholder: str,
-    help: str | None = None,
-) -> tuple[T, ...]:
-    """Offer several options, and return the chosen ones in order. The arguments are those of
-    `choose_one`.
-    """
-    texts = _texts(name, options)
+def choose_models(models: Sequence[str]) -> tuple[str, ...]:
+    """Offer the models of the data, and return the chosen ones in order."""
+    texts, name = _texts("models", models), "models"
     if not set(st.session_state.get(name, ())) <= set(texts):
-        del st.session_state[name]  # other data, other options
+        del st.session_state[name]  # other data, other models
     chosen = st.multiselect(
-        label,
-        options,
-        default=default,
+        "Models",
+        models,
         format_func=texts.__getitem__,
         key=name,
-        placeholder=placeholder,
-        help=help,
+        placeholder="all",
         bind="query-params",
     )
-    return tuple(option for option in options if option in chosen)
+    return tuple(model for model in models if model in chosen)
 
 
 def _texts(name: str, options: Sequence[T], show: Callable[[T], str] = short) -> dict[T, str]:

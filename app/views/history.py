@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import polars as pl
 import streamlit as st
 
+from cached import remember
 from page import Page
+from records import Choice, Data
 from retrieval_report import charts
 from retrieval_report.comparison.history import history
 from tables import frame_table
@@ -22,8 +25,15 @@ def show(page: Page) -> None:
             "*--history*, such as `--history '(?P<date>[0-9-]{10})'`."
         )
         return
-    steps = history(page.study.under("expected", "best", "worst").scores, page.data.history)
+    steps = _steps(page.data, page.choice, page)
     names = steps["series"].unique(maintain_order=True).to_list()
     series = names[0] if len(names) == 1 else choose_one("Model", names, name="series")
     page.show(charts.history, steps, **page.choice.at, series=series, key=("series", series))
     frame_table(steps.filter(series=series), of="history", show=SHOWN, alt="Versions in order.")
+
+
+@remember(32)
+def _steps(data: Data, choice: Choice, _page: Page) -> pl.DataFrame:
+    """Compare every version with the one before, once."""
+    scores = _page.study.under("expected", "best", "worst").scores
+    return history(scores, str(data.history))

@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import ranked
-from chart_display import BOXES, show_chart
+from chart_display import BOXES, brushed
 from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.pairs import turned
@@ -20,7 +20,7 @@ from retrieval_report.study.terminal import deviation
 from retrieval_report.study.verdict import verdict
 from retrieval_report.ties.orders import side_by_side
 from retrieval_report.writing.numbers import chance_text, interval, number
-from tables import ITEMS, LISTED, NARROW, PAIRS, frame_table
+from tables import ITEMS, LISTED, NARROW, PAIRS, frame_table, with_texts
 from text import plain, short
 from url_controls import choose_pair, choose_query
 
@@ -55,15 +55,8 @@ def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
     left, right = st.columns([5, 7])
     with left:
         scatter = page.drawing(charts.pair_scatter, queries, **page.choice.at, key=pair)
-        event = show_chart(scatter, key="pair scatter", on_select="rerun", selection_mode="brush")
-    box = event["selection"].get("brush") or {}
-    inside = [
-        pl.col(name).is_between(*sorted(box[name]))
-        for name in ("value_a", "value_b")
-        if name in box
-    ]
-    rows = queries.filter(*inside)
-    rows = rows if rows.height else queries
+        inside, _ = brushed(scatter, "pair scatter", queries, "value_a", "value_b")
+    rows = inside if inside.height else queries
     with right:
         cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
         st.caption(
@@ -96,7 +89,7 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
         st.info("Neither list is here: no query of this name has a score of both models.")
         return
     _steps([short(name) for name in rows["query"].head(LISTED)])
-    row = rows.filter(pl.col("query") == pl.lit(query)).row(0, named=True)
+    row = rows.filter(query=query).row(0, named=True)
     _ranges(page, query, row)
     if page.data.counted:
         st.info("Counts have no items, so there are no ranked lists to show.")
@@ -129,7 +122,7 @@ def _go(name: str) -> None:
 
 def _ranges(page: Page, query: object, row: Named) -> None:
     """Say what both lists score, and what tie order could make of them."""
-    scores = page.study.queries.filter(pl.col("query") == pl.lit(query))
+    scores = page.study.queries.filter(query=query)
     with st.container(horizontal=True, gap="large"):
         for side in "ab":
             of = scores.filter(model=row[f"model_{side}"]).row(0, named=True)
@@ -144,14 +137,11 @@ def _ranges(page: Page, query: object, row: Named) -> None:
 def _list(page: Page, rows: pl.DataFrame, query: object) -> None:
     """Show one list."""
     if page.data.judgements is not None:
-        judged = page.data.judgements.filter(pl.col("query") == pl.lit(query))["item"]
+        judged = page.data.judgements.filter(query=query)["item"]
         known = pl.col("item").cast(pl.String).is_in(judged.cast(pl.String).implode())
         rows = rows.with_columns(pl.when(known).then("relevance"))
-    if (texts := page.data.items) is not None:
-        texts = texts.unique("item", keep="first", maintain_order=True)
-        rows = rows.with_columns(pl.col("item").cast(pl.String))
-        rows = rows.join(texts, on="item", how="left", maintain_order="left")
-    frame_table(rows.head(ITEMS), of="side_by_side", show=LIST, widths=WIDE, alt="A list.")
+    rows = with_texts(rows.head(ITEMS), page.data.items)
+    frame_table(rows, of="side_by_side", show=LIST, widths=WIDE, alt="A list.")
 
 
 def _alike(page: Page, first: str, second: str) -> None:

@@ -8,13 +8,13 @@ import polars as pl
 import streamlit as st
 
 from cached import ranked, remember
-from chart_display import show_chart
+from chart_display import brushed
 from page import Page
 from records import SCORING, Choice, Data
 from retrieval_report import charts
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.ties.distributions import score_distribution
-from tables import ITEMS, LISTED, NARROW, frame_table
+from tables import ITEMS, LISTED, NARROW, frame_table, with_texts
 from text import plain, short
 from url_controls import choose_one, choose_query
 
@@ -66,16 +66,11 @@ def _brushed(page: Page, known: pl.DataFrame) -> pl.DataFrame:
         st.caption("Counts have no order, so there is no naive score to compare with.")
         return known
     scatter = page.drawing(charts.query_scatter, known, **page.choice.at)
-    event = show_chart(scatter, key="scatter", on_select="rerun", selection_mode="brush")
-    box = event["selection"].get("brush") or {}
-    inside = [
-        pl.col(name).is_between(*sorted(box[name])) for name in ("naive", "expected") if name in box
-    ]
-    rows = known.filter(*inside)
+    rows, box = brushed(scatter, "scatter", known, "naive", "expected")
     if rows.is_empty():
         st.info("No query lies inside the rectangle; all are listed.")
         return known
-    if inside and box != st.session_state.get(BRUSHED):
+    if box and box != st.session_state.get(BRUSHED):
         _take(rows.row(0, named=True))
     st.session_state[BRUSHED] = box
     return rows
@@ -120,7 +115,7 @@ def _choose(known: pl.DataFrame, models: tuple[str, ...]) -> Named | None:
         text = plain(st.session_state["query"], 60)
         st.info(f"{plain(model, 60)} has no score for a query “{text}”.")
         return None
-    return rows.filter(pl.col("query") == pl.lit(query)).row(0, named=True)
+    return rows.filter(query=query).row(0, named=True)
 
 
 def _list(page: Page, scores: Named) -> None:
@@ -128,7 +123,7 @@ def _list(page: Page, scores: Named) -> None:
     data = page.data
     model, query = key = (scores["model"], scores["query"])
     if data.queries is not None and "text" in data.queries.columns:
-        texts = data.queries.filter(pl.col("query") == pl.lit(query))["text"]
+        texts = data.queries.filter(query=query)["text"]
         known = texts.cast(pl.String).drop_nulls()
         st.markdown(
             f"The query: {plain(known[0], 500)}" if len(known) else "The query has no text."
@@ -162,10 +157,7 @@ def _items(rows: pl.DataFrame, texts: pl.DataFrame | None) -> None:
     items = rows.head(ITEMS).with_row_index("rank", 1)
     if rows.height > ITEMS:
         st.caption(f"The first {ITEMS} of {rows.height}.")
-    if texts is not None:
-        texts = texts.unique("item", keep="first", maintain_order=True)
-        items = items.with_columns(pl.col("item").cast(pl.String))
-        items = items.join(texts, on="item", how="left", maintain_order="left")
+    items = with_texts(items, texts)
     alt = "The items in the order received."
     frame_table(items, of="tie_groups", show=ITEMS_SHOWN, widths={"text": 360}, alt=alt)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
+from cached import remember
 from chart_display import BOXES
 from page import Page
+from records import Data
 from retrieval_report.comparison.segments import NO_VALUE
 from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
 from tables import flips_table, frame_table, summary_table
@@ -24,8 +26,7 @@ SHOWN = (
 def show(page: Page) -> None:
     """Draw the page."""
     page.heading(f"Segments: {page.measure}")
-    queries = page.data.queries
-    columns = [] if queries is None else segment_columns(queries)
+    queries, columns = page.data.queries, segment_columns(page.data)
     if queries is None or not columns:
         st.info(
             "No column divides these queries into segments. Open a file of queries with a column "
@@ -48,10 +49,12 @@ def show(page: Page) -> None:
     _one(page, queries[by])
 
 
-def segment_columns(queries: pl.DataFrame) -> list[str]:
+@remember(16)
+def segment_columns(data: Data) -> list[str]:
     """Return columns of the queries with few enough values to be segments; floats must be binned
     first.
     """
+    queries = pl.DataFrame() if data.queries is None else data.queries
     return [
         values.name
         for values in queries

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.data import held, of_policy, with_labels
+from retrieval_report.charts.data import expected_at, held, with_labels
 from retrieval_report.charts.layers import left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
@@ -28,9 +28,7 @@ NONE = "there are no pairs of models to compare"
 
 
 @chart
-def comparison_matrix(
-    comparison: object, *, metric: object, cutoff: Cutoff = None, policy: str = "expected"
-) -> ChartType:
+def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = None) -> ChartType:
     """Draw every pair of models as two cells: the difference below the diagonal, the chance of a
     flip above it.
 
@@ -38,7 +36,7 @@ def comparison_matrix(
     ----------
     comparison
         The result of :func:`compare`.
-    metric, cutoff, policy
+    metric, cutoff
         A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
 
     Returns
@@ -68,7 +66,7 @@ def comparison_matrix(
     given = to_polars(comparison, "comparison")
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
     frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts", NONE)
-    here, where = of_policy(frame, metric, cutoff, policy)
+    here, where = expected_at(frame, metric, cutoff)
     pairs = with_chances(filled(here.drop_nulls("difference"), NONE), "chance")
     ranked = _best_first(pairs)
     models = ranked.head(MOST)

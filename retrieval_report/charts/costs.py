@@ -9,7 +9,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.colours import BLUE
-from retrieval_report.charts.data import held, of_policy, with_labels
+from retrieval_report.charts.data import expected_at, held, with_labels
 from retrieval_report.charts.layers import (
     MODEL,
     RANGES,
@@ -34,9 +34,7 @@ def costs(
     *,
     metric: object,
     cutoff: Cutoff = None,
-    policy: str = "expected",
     cost: str | None = None,
-    log: bool | None = None,
 ) -> ChartType:
     """Draw score against cost, each model with its tie range and interval.
 
@@ -44,19 +42,17 @@ def costs(
     ----------
     costs
         The result of :func:`retrieval_report.stats.cost_table`.
-    metric, cutoff, policy
+    metric, cutoff
         A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
     cost
         The kind of cost; by default the first.
-    log
-        Whether costs are drawn on a logarithmic axis; by default if all are above 0 and the largest
-        is more than twenty times the smallest.
 
     Returns
     -------
     altair.Chart
         Dot: score; line: confidence interval over queries; bar: the range over tie orders; steps:
-        the front.
+        the front. The axis of costs is logarithmic if all are above 0 and the largest is more than
+        twenty times the smallest.
 
     Examples
     --------
@@ -88,11 +84,11 @@ def costs(
     kinds = list(dict.fromkeys(frame["cost"]))
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)
-    rows, where = of_policy(frame.filter(cost=cost), metric, cutoff, policy)
+    rows, where = expected_at(frame.filter(cost=cost), metric, cutoff)
     beaten_by = pl.col("beaten_by").map_elements(clean, return_dtype=pl.String)
     rows, what = with_labels(rows).with_columns(beaten_by), clean(cost, 60)
     low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
-    on_log = low > 0 and (high > 20 * low if log is None else log)
+    on_log = high > 20 * low > 0
     scale = alt.Scale(type="log") if on_log else alt.Scale(zero=False)
     x = number_axis(alt.X, what, scale=scale)("amount")
     y = number_axis(alt.Y, where)

@@ -13,7 +13,7 @@ from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.engines.check_scores import at_cutoff, board, hold
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.writing.names import LABEL, clean, measure_name, unique_labels
+from retrieval_report.writing.names import clean, measure_name, unique_labels
 
 SAME = 1e-12  # scores are exact to twelve digits
 
@@ -49,19 +49,17 @@ def at_measure(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.
     """
     name, depth = parse_measure(metric, cutoff)
     here = of_metric(frame, name)
-    there = here["cutoff"].unique(maintain_order=True).to_list()
-    if depth not in there:
-        raise ParameterError(f"cutoff: {depth!r} is not one of {', '.join(map(repr, there))}")
+    cutoffs = here["cutoff"].unique(maintain_order=True).to_list()
+    if depth not in cutoffs:
+        raise ParameterError(f"cutoff: {depth!r} is not one of {', '.join(map(repr, cutoffs))}")
     return here.filter(at_cutoff(depth)), measure_name(name, depth)
 
 
-def of_policy(
-    frame: pl.DataFrame, metric: object, cutoff: object, policy: str
-) -> tuple[pl.DataFrame, str]:
-    """Return the rows of one policy by one measure, and the name of the measure."""
-    here, where = at_measure(frame, metric, cutoff)
-    check_choice("policy", policy, list(dict.fromkeys(here["policy"])))
-    return here.filter(policy=policy), where
+def expected_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
+    """Return the rows of expected scores by one measure, and the name of the measure."""
+    rows, where = at_measure(frame, metric, cutoff)
+    check_choice("policy", "expected", list(dict.fromkeys(rows["policy"])))
+    return rows.filter(policy="expected"), where
 
 
 def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
@@ -70,9 +68,9 @@ def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataF
     return board(here), where
 
 
-def with_labels(frame: pl.DataFrame, column: str = "model", limit: int = LABEL) -> pl.DataFrame:
+def with_labels(frame: pl.DataFrame, column: str = "model") -> pl.DataFrame:
     """Add ``label``, short and unique; the full name stays for the tooltip."""
-    labels = unique_labels(frame[column], limit)
+    labels = unique_labels(frame[column])
     name = pl.col(column)
     return frame.with_columns(
         name.replace_strict({text: clean(text) for text in labels}, return_dtype=pl.String),

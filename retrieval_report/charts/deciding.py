@@ -7,15 +7,15 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import held, of_policy, with_labels
+from retrieval_report.charts.data import expected_at, held, with_labels
 from retrieval_report.charts.layers import RULE, keyed, layer, number_axis, row_axis, span
 from retrieval_report.charts.theme import chart, filled, finish, row_chart
 from retrieval_report.comparison.queries import DECIDING
 from retrieval_report.comparison.verdicts import first_that_holds
-from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean, quoted
 
+MOST = 40  # queries
 SURE, UNSURE = "the difference", "could change its sign in another tie order"
 COLOURS = {SURE: BLUE, UNSURE: VERMILLION}
 BAR = {"type": "bar", "height": 10, "opacity": 0.75}
@@ -28,8 +28,6 @@ def deciding_queries(
     *,
     metric: object,
     cutoff: Cutoff = None,
-    policy: str = "expected",
-    most: int = 40,
 ) -> ChartType:
     """Draw the queries that decide between two models, the largest differences first.
 
@@ -37,16 +35,14 @@ def deciding_queries(
     ----------
     deciding
         The result of :func:`retrieval_report.stats.deciding_queries`.
-    metric, cutoff, policy
+    metric, cutoff
         A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
-    most
-        How many queries to draw.
 
     Returns
     -------
     altair.Chart
         Bar: difference; line: its range over tie orders; the colour shows whether that includes
-        both signs.
+        both signs. Forty queries at most.
 
     Examples
     --------
@@ -73,13 +69,12 @@ def deciding_queries(
     >>> chart.to_dict()["title"]["text"]
     ['Queries that decide between a and b at ap@all']
     """
-    check_whole("most", most, 1)
     reason = "no query has a score of both models"
     frame = held(deciding, DECIDING, "deciding", "deciding_queries", reason)
-    everything, where = of_policy(frame, metric, cutoff, policy)
+    everything, where = expected_at(frame, metric, cutoff)
     able = pl.any_horizontal(pl.col("difference", "lowest", "highest").fill_null(0) != 0)
     rows = filled(everything.filter(able), f"no query tells the two apart by {where}")
-    rows = rows.head(most).with_columns(pl.col("query").cast(pl.String))
+    rows = rows.head(MOST).with_columns(pl.col("query").cast(pl.String))
     rows = with_labels(rows, "query").with_columns(
         pl.col("model_a", "model_b").map_elements(clean, return_dtype=pl.String),
         order=first_that_holds({UNSURE: pl.col("order_unsure").fill_null(False)}, SURE),

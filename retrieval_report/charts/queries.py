@@ -107,7 +107,7 @@ def pair_scatter(
     Returns
     -------
     altair.Chart
-        Points as in :func:`query_scatter`; a query is grey if the order of its ties decides which
+        Points as in :func:`query_scatter`; a query is amber if the order of its ties decides which
         of the two is ahead. The parameter ``brush`` is the rectangle that is dragged.
 
     Examples

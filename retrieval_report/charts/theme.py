@@ -68,7 +68,7 @@ def _themed(chart: Drawing) -> Drawing:
     return chart
 
 
-def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
+def styled(chart: Drawing, *, text: str = TEXT) -> Drawing:
     """Apply the theme to one chart; nothing is set for other charts.
 
     The background is transparent. The default text colour is readable on light and dark pages; a
@@ -78,8 +78,8 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
     ----------
     chart
         Any chart of this package, styled or not.
-    text, grid
-        CSS colours of all text, and of grid lines and axes.
+    text
+        CSS colour of all text.
 
     Returns
     -------
@@ -102,9 +102,9 @@ def styled(chart: Drawing, *, text: str = TEXT, grid: str = GRID) -> Drawing:
         view={"stroke": None},
         axis={
             **lettering,
-            "gridColor": grid,
-            "domainColor": grid,
-            "tickColor": grid,
+            "gridColor": GRID,
+            "domainColor": GRID,
+            "tickColor": GRID,
             "labelSeparation": 8,
         },
         legend={

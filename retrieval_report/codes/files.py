@@ -4,7 +4,6 @@ their content.
 
 from __future__ import annotations
 
-import io
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,30 +54,6 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
         return CodeFile(np.lib.format.open_memmap(path, mode="r"), labels, ids)
 
 
-def codes_from(name: str, content: bytes, max_bytes: int | None = None) -> CodeFile:
-    """Load codes from bytes, such as an upload; no file is opened.
-
-    Parameters
-    ----------
-    name
-        Name of the data, for messages.
-    content
-        An ``.npz`` archive or an ``.npy`` array, as for :func:`load_codes`.
-    max_bytes
-        Largest total size of the arrays, as declared by the archive.
-
-    Raises
-    ------
-    FileError
-        The same as for :func:`load_codes`.
-    """
-    path, file = Path(name), io.BytesIO(content)
-    with _foreign(path):
-        if zipfile.is_zipfile(file):
-            return _read_archive(path, file, max_bytes)
-        return CodeFile(np.lib.format.read_array(file, allow_pickle=False))
-
-
 @contextmanager
 def _foreign(path: Path) -> Iterator[None]:
     """Turn any exception raised while reading foreign bytes (zlib and tokenize have their own) into
@@ -92,17 +67,13 @@ def _foreign(path: Path) -> Iterator[None]:
         raise FileError(f"'{path}': neither .npz nor .npy: {one_line(error)}") from error
 
 
-def _read_archive(path: Path, file: BinaryIO, max_bytes: int | None = None) -> CodeFile:
+def _read_archive(path: Path, file: BinaryIO) -> CodeFile:
     with zipfile.ZipFile(file) as archive:
-        parts = archive.infolist()
-    names = [part.filename.removesuffix(".npy") for part in parts]
+        names = [name.removesuffix(".npy") for name in archive.namelist()]
     if set(names) - set(CodeFile._fields) or "codes" not in names:
         raise FileError(
             f"'{path}': holds {', '.join(names)}; expected codes, and optionally labels, ids, bits"
         )
-    size = sum(part.file_size for part in parts)
-    if max_bytes is not None and size > max_bytes:
-        raise FileError(f"'{path}': unpacks to {size} bytes, more than max_bytes={max_bytes}")
     file.seek(0)
     # NumPy does not close a file that it opened itself if the archive is broken.
     with np.load(file, allow_pickle=False) as loaded:

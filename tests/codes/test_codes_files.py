@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import tempfile
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +23,7 @@ from retrieval_report.cli import cli
 from retrieval_report.cli.code_scores import codes_command
 from retrieval_report.cli.codes import WRITTEN
 from retrieval_report.codes import count_codes
-from retrieval_report.codes.files import codes_from, load_codes
+from retrieval_report.codes.files import load_codes
 from retrieval_report.contracts.errors import (
     DataError,
     FileError,
@@ -276,8 +277,6 @@ def test_foreign_bytes_are_refused_and_never_a_traceback(tmp_path: Path, damage:
     path.write_bytes(FOREIGN[damage])
     with pytest.raises(FileError, match=re.escape(f"'{path}': ")):
         load_codes(path)
-    with pytest.raises(FileError, match=r"'codes\.npz': "):
-        codes_from("codes.npz", FOREIGN[damage])
 
 
 @given(st.data())
@@ -287,8 +286,10 @@ def test_damaged_archives_raise_our_error_or_are_read(data: st.DataObject) -> No
     content = bytearray(buffer.getvalue())
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    with suppress(FileError):
-        codes_from("codes.npz", bytes(content), 10**8)
+    with tempfile.TemporaryDirectory() as folder, suppress(FileError):
+        path = Path(folder) / "codes.npz"
+        path.write_bytes(content)
+        load_codes(path)
 
 
 @pytest.mark.parametrize(
@@ -306,19 +307,12 @@ def test_row_097_members_of_archives_are_never_unpacked(tmp_path: Path, name: st
     assert sorted(found.name for found in tmp_path.rglob("*")) == ["codes.npz", "inside"]
 
 
-def test_an_upload_is_refused_by_its_size_before_it_is_unpacked() -> None:
-    bomb = member(bytes(10**6), method=zipfile.ZIP_DEFLATED)
-    with pytest.raises(FileError, match="unpacks to 1000000 bytes, more than max_bytes=1000"):
-        codes_from("codes.npz", bomb, 1000)
-
-
 @pytest.mark.parametrize("dtype", ["<U0", "|S0", "|V0"])
-def test_a_trillion_empty_ids_are_refused(dtype: str) -> None:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
+def test_a_trillion_empty_ids_are_refused(tmp_path: Path, dtype: str) -> None:
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("codes.npy", array("(2, 4)", "|b1") + bytes(8))
         archive.writestr("ids.npy", array("(1000000000000,)", dtype))
-    shard = codes_from("a.npz", buffer.getvalue())
+    shard = load_codes(tmp_path / "a.npz")
     with pytest.raises(DataError, match="1000000000000 ids for 2 codes"):
         count_codes(
             shard.codes, shard.codes, query_labels=[0, 1], item_labels=[0, 1], item_ids=shard.ids

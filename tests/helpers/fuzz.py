@@ -19,7 +19,7 @@ import polars as pl
 
 import retrieval_report as rr
 from catalogue_texts import TEXTS
-from retrieval_report.codes.files import codes_from
+from retrieval_report.codes.files import load_codes
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.formats import BINARY, detect_format
@@ -176,7 +176,7 @@ def fuzz_file(name: str, number: int, folder: Path) -> str:
         warnings.simplefilter("ignore", rr.RetrievalReportWarning)
         try:
             if name.endswith(("npy", "npz")):
-                codes_from(name, data)
+                load_codes(path)
             else:
                 source = open_source(path, 2**24)
                 if (form := detect_format(source)) in BINARY.values():
