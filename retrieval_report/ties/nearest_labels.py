@@ -9,12 +9,11 @@ coefficients of a product of polynomials, one for each of its rivals.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import zip_longest
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 import polars as pl
@@ -40,6 +39,7 @@ from retrieval_report.scoring.known_items import of_one_width
 
 LIST = ["model", "query"]
 CELL = ["model", "label", "predicted"]
+RIGHT = pl.col("label") == pl.col("predicted")
 VOTES = ("majority", "nearest")
 TIED_VOTES = ("first", "nearest", "random")
 METRICS = ("precision", "recall", "f1")
@@ -62,15 +62,14 @@ class NearestLabels:
     @cached_property
     def accuracy(self) -> pl.DataFrame:
         """Share of the queries whose own label is predicted, one row per model."""
-        found = []
-        for (model,), part in self.chances.partition_by("model", as_dict=True).items():
-            hits = part.filter(pl.col("label") == pl.col("predicted"))["chance"].to_numpy()
+        rows = []
+        for (model,), part in self.chances.group_by("model", maintain_order=True):
+            hits = part.filter(RIGHT)["chance"].to_numpy()
             queries = part["query"].n_unique()
             spread = np.sqrt(np.sum(hits * (1 - hits)))
             sums = hits.sum(), spread, np.sum(hits == 1), hits.size
-            found.append((model, *(float(number) / queries for number in sums), queries))
-        wanted = schema("knn_accuracy")
-        return pl.DataFrame(found, schema=wanted, orient="row").sort("model")
+            rows.append((model, *(float(number) / queries for number in sums), queries))
+        return pl.DataFrame(rows, schema=schema("knn_accuracy"), orient="row")
 
     @cached_property
     def confusion(self) -> pl.DataFrame:
@@ -87,23 +86,22 @@ class NearestLabels:
     @cached_property
     def classes(self) -> pl.DataFrame:
         """Precision, recall and F1 of every label, three rows per model and label."""
-        cells: dict[tuple[str, object], dict[bool, list[float]]]
-        cells = defaultdict(lambda: {True: [], False: []})
-        for model, label, predicted, chances in (
-            self.chances.group_by(CELL).agg(pl.col("chance").sort()).sort(CELL).iter_rows()
-        ):
-            cells[model, predicted][label == predicted] += chances
+        by_right = self.chances.sort(*CELL, "chance").group_by("model", "predicted", right=RIGHT)
+        chances = {row[:3]: row[3] for row in by_right.agg("chance").iter_rows()}
         queries = self.chances.select(*LIST, "label").unique()
-        own = {row[:2]: row[2] for row in queries.group_by("model", "label").len().iter_rows()}
+        sizes = {row[:2]: row[2] for row in queries.group_by("model", "label").len().iter_rows()}
         labels = pl.concat([self.chances["label"], self.chances["predicted"]])
-        found = [
+        rows = [
             (model, label, *row)
             for model in self.chances["model"].unique().sort()
             for label in labels.drop_nulls().unique().sort()
-            for row in _class_rows(cells[model, label], own.get((model, label), 0))
+            for row in _class_rows(
+                [chances.get((model, label, right), []) for right in (True, False)],
+                sizes.get((model, label), 0),
+            )
         ]
-        wanted = schema("knn_classes") | {"label": labels.dtype}
-        return pl.DataFrame(found, schema=wanted, orient="row")
+        contract = schema("knn_classes") | {"label": labels.dtype}
+        return pl.DataFrame(rows, schema=contract, orient="row")
 
 
 class VoteOptions(TypedDict, total=False):
@@ -205,11 +203,9 @@ def knn(
         rows, collection = _labelled(frame, labels)
     for column in ("query", "label"):
         rows, truth = of_one_width(rows, truth, column, "queries")
-    rows = rows.join(
-        truth.select("query", own="label"), on="query", how="left", maintain_order="left"
-    )
+    unknown = ~pl.col("query").is_in(truth["query"].implode())
     hint = "; queries= has to name the label of each"
-    refuse(rows, pl.col("own").is_null(), "query", "rows of queries without a label", hint)
+    refuse(rows, unknown, "query", "rows of queries without a label", hint)
     ties = _ties(rows)
     k = 1 if vote == "nearest" else min(k, int(ties["count"].sum()))
     _warn_cut(ties, k, collection)
@@ -315,19 +311,15 @@ def _predicted(ties: pl.DataFrame, k: int, tied_votes: str) -> pl.DataFrame:
         .group_by(*LIST, "slots", "others")
         .agg(pl.all().sort_by("predicted"))
     )
-    known: dict[tuple[object, ...], list[float]] = {}
-    chances = []
-    for *numbers, inside, items, rank, weights in lists.select(
-        "slots", "others", "inside", "open", "rank", "weight"
-    ).iter_rows():
-        key = (*numbers, *map(tuple, (inside, items, rank, weights)))
-        if key not in known:
-            known[key] = _chances(Vote(*key))
-        chances.append(known[key])
+    chances_of = cache(_chances)  # many lists are alike
+    chances = [
+        chances_of(Vote(*numbers[:2], *map(tuple, numbers[2:])))
+        for numbers in lists.select(Vote._fields).iter_rows()
+    ]
     column = pl.Series("chance", chances, dtype=pl.List(pl.Float64))
-    found = lists.select(*LIST, "predicted", column).explode("predicted", "chance")
+    labels = lists.select(*LIST, "predicted", column).explode("predicted", "chance")
     certain = pl.len().over(LIST) == 1  # whatever the sum of the chances of its draws is rounded to
-    return found.filter(pl.col("chance") > 0).with_columns(
+    return labels.filter(pl.col("chance") > 0).with_columns(
         pl.when(certain).then(1.0).otherwise("chance").alias("chance")
     )
 
@@ -444,31 +436,28 @@ def _ways(items: int, most: int, share: float | None) -> Floats:
 
 
 def _class_rows(
-    cells: Mapping[bool, list[float]], own: int
-) -> list[tuple[str, float, float, float, float]]:
-    """Return value, deviation and extremes of the metrics of a label with ``own`` queries; the cells
-    hold the chances that the label is predicted for its own queries, and for others.
+    sides: list[list[float]], size: int
+) -> Iterator[tuple[str, float, float, float, float]]:
+    """Yield value, deviation and extremes of the metrics of a label of ``size`` queries, from the
+    chances that it is predicted for these, and for others.
     """
-    (hits, hit), (wrong, miss) = (_sum_distribution(cells[flag]) for flag in (True, False))
+    (hits, hit), (misses, miss) = map(_sum_distribution, sides)
+    right, wrong = sides
     probability = np.outer(hit, miss)
-    most = {flag: len(chances) for flag, chances in cells.items()}
-    least = {flag: chances.count(1.0) for flag, chances in cells.items()}
-    grids = _rates(hits[:, None], wrong, own)
-    lows = _rates(np.array(least[True]), np.array(most[False]), own)
-    highs = _rates(np.array(most[True]), np.array(least[False]), own)
-    found = []
+    grids = _rates(hits[:, None], misses, size)
+    lows = _rates(right.count(1.0), len(wrong), size)
+    highs = _rates(len(right), wrong.count(1.0), size)
     for metric, values, low, high in zip(METRICS, grids, lows, highs, strict=True):
         mean = np.clip(np.sum(probability * values), low, high)
         std = np.sqrt(np.sum(probability * (values - mean) ** 2))
-        found.append((metric, float(mean), float(std), float(low), float(high)))
-    return found
+        yield metric, float(mean), float(std), float(low), float(high)
 
 
-def _rates(hits: Floats, wrong: Floats, own: int) -> tuple[Floats, Floats, Floats]:
+def _rates(hits: Any, wrong: Any, size: int) -> list[Any]:
     """Return precision, recall and F1."""
     named = hits + wrong
-    divisors = np.maximum(named, 1), np.maximum(own, 1), np.maximum(named + own, 1)
-    return hits / divisors[0], hits / divisors[1], 2 * hits / divisors[2]
+    parts = (hits, named), (hits, size), (2 * hits, named + size)
+    return [part / np.maximum(whole, 1) for part, whole in parts]
 
 
 def _sum_distribution(chances: Sequence[float]) -> tuple[Floats, Floats]:
@@ -481,6 +470,6 @@ def _sum_distribution(chances: Sequence[float]) -> tuple[Floats, Floats]:
     while len(parts) > 1:
         pairs = zip_longest(parts[::2], parts[1::2], fillvalue=np.ones(1))
         parts = [np.convolve(one, other) for one, other in pairs]
-    there = np.flatnonzero(parts[0] > NEGLIGIBLE)
-    numbers = np.arange(there[0], there[-1] + 1)
+    likely = np.flatnonzero(parts[0] > NEGLIGIBLE)
+    numbers = np.arange(likely[0], likely[-1] + 1)
     return chances.count(1.0) + numbers, parts[0][numbers]

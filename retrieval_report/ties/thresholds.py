@@ -4,7 +4,7 @@ give no answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Unpack
@@ -17,18 +17,18 @@ from retrieval_report.contracts.arguments import Named, check_whole, is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.options import ScoringOptions, options_with
-from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.contracts.registry import frame_of, in_contract, schema
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.kernels.lists import Floats, Integers
 from retrieval_report.ties.profile import TieTable
 
-RATES: dict[str, Callable[[Floats, Floats, Floats, Floats], Floats]] = {
-    "precision": lambda tp, fp, tn, fn: tp / (tp + fp),
-    "recall": lambda tp, fp, tn, fn: tp / (tp + fn),
-    "f1": lambda tp, fp, tn, fn: 2 * tp / (2 * tp + fp + fn),
-    "fpr": lambda tp, fp, tn, fn: fp / (fp + tn),
-    "npv": lambda tp, fp, tn, fn: tn / (tn + fn),
-    "accuracy": lambda tp, fp, tn, fn: (tp + tn) / (tp + fp + tn + fn),
+RATES = {  # sums of counts that are divided
+    "precision": ("tp", "tp fp"),
+    "recall": ("tp", "tp fn"),
+    "f1": ("tp tp", "tp tp fp fn"),
+    "fpr": ("fp", "fp tn"),
+    "npv": ("tn", "tn fn"),
+    "accuracy": ("tp tn", "tp fp tn fn"),
 }
 METRICS = tuple(name for name in RATES if name != "fpr")  # of which large values are good
 RISING = ("recall", "npv")  # a looser threshold raises them
@@ -36,6 +36,7 @@ MOST_RESAMPLES = 100_000
 MOST_PAIRS = 20_000_000
 ENDS = (0.025, 0.975)  # of the 95% interval
 ROOM = 1e-12  # rates that differ by less are the same
+Counts = dict[str, Floats]  # tp, fp, tn and fn at every threshold
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,11 @@ class Curve:
         """Return the sum of the counts up to every threshold."""
         return np.cumsum(np.bincount(self.step, counts, len(self.values)))
 
-    def outcomes(self, times: Integers | None = None) -> tuple[Floats, ...]:
+    def outcomes(self, times: Integers | None = None) -> Counts:
         """Return TP, FP, TN and FN at every threshold; ``times`` says how often a query counts."""
         weight = 1 if times is None else times[self.query]
         tp, fp = self.up_to(self.hits * weight), self.up_to(self.misses * weight)
-        return tp, fp, fp[-1] - fp, tp[-1] - tp
+        return {"tp": tp, "fp": fp, "tn": fp[-1] - fp, "fn": tp[-1] - tp}
 
     def value(self, index: int) -> Any:
         """Return a threshold; of number -1, which accepts nothing, there is none."""
@@ -109,10 +110,10 @@ class Thresholds:
         parts = [self._frame([], "thresholds")]
         for model, curve in self._curves(self.k):
             counts = curve.outcomes()
-            std = np.sqrt(curve.up_to(curve.variance)) / (counts[0] + counts[1])
-            found = {"model": model, "threshold": curve.values, "tie_std": std, **_rates(counts)}
-            found |= dict(zip(("tp", "fp", "tn", "fn"), counts, strict=True))
-            parts.append(in_contract(pl.DataFrame(found), schema("thresholds")))
+            std = np.sqrt(curve.up_to(curve.variance)) / (counts["tp"] + counts["fp"])
+            rates = {name: rate(name, counts) for name in RATES}
+            columns = {"model": model, "threshold": curve.values, "tie_std": std, **counts, **rates}
+            parts.append(in_contract(pl.DataFrame(columns), schema("thresholds")))
         return pl.concat(parts).with_columns(cs.float().exclude("threshold").fill_nan(None))
 
     @cached_property
@@ -121,15 +122,14 @@ class Thresholds:
         rows = []
         for model, curve in self._curves(self.k):
             counts = curve.outcomes()
-            rates = _rates(counts)
-            recall, fpr = (np.append(0.0, rates[name]) for name in ("recall", "fpr"))
-            tp, fp = counts[0][-1], counts[1][-1]
+            recall, fpr = (np.append(0.0, rate(name, counts)) for name in ("recall", "fpr"))
+            tp, fp = counts["tp"][-1], counts["fp"][-1]
             row = {"model": model, "relevant_pairs": tp, "all_pairs": round(tp + fp)}
             row["roc_auc"] = np.trapezoid(recall, fpr)
-            row["average_precision"] = np.sum(np.diff(recall) * rates["precision"])
+            row["average_precision"] = np.sum(np.diff(recall) * rate("precision", counts))
             rows.append(row)
-        found = self._frame(rows, "threshold_areas")
-        return found if self.k is not None or not rows else _with_ap(found, self.ties, self.order)
+        areas = self._frame(rows, "threshold_areas")
+        return areas if self.k is not None or not rows else _with_ap(areas, self.ties, self.order)
 
     def calibrate(
         self,
@@ -184,13 +184,13 @@ class Thresholds:
         check_whole("seed", seed, 0)
         rows = []
         for model, curve in self._curves(self.k):
-            rates = _rates(curve.outcomes())
-            index = _chosen(rates[metric], metric, at_least)
-            row = {"model": model, "metric": metric, "at_least": at_least}
-            row |= {"threshold": curve.value(index), "value": _at(rates[metric], index)}
-            row |= {name: _at(rates[name], index) for name in ("precision", "recall", "f1")}
-            row |= _interval(curve, metric, at_least, index, resamples, seed)
-            rows.append({**row, "queries": curve.queries})
+            counts = curve.outcomes()
+            index = _chosen(rate(metric, counts), metric, at_least)
+            shown = {"value": metric, "precision": "precision", "recall": "recall", "f1": "f1"}
+            row = {name: _at(rate(rated, counts), index) for name, rated in shown.items()}
+            row |= {"model": model, "metric": metric, "at_least": at_least}
+            row |= {"threshold": curve.value(index), "queries": curve.queries}
+            rows.append(row | _interval(curve, metric, at_least, index, resamples, seed))
         return self._frame(rows, "calibration")
 
     def abstain(self, risk: float = 0.1) -> pl.DataFrame:
@@ -241,13 +241,14 @@ class Thresholds:
         _check_share("risk", risk)
         rows = []
         for model, curve in self._curves(1):
-            right, wrong, *_ = curve.outcomes()
-            bound = (wrong + 1) / (curve.queries + 1)
+            counts, queries = curve.outcomes(), curve.queries
+            wrong, given = counts["fp"], counts["tp"] + counts["fp"]
+            bound = (wrong + 1) / (queries + 1)
             index = int(np.sum(bound <= risk + ROOM)) - 1
-            row = {"model": model, "risk": float(risk), "threshold": curve.value(index)}
-            row |= {"bound": _at(bound, index), "queries": curve.queries}
-            row |= {"answered": _at((right + wrong) / curve.queries, index)}
-            rows.append({**row, "wrong": _at(wrong / curve.queries, index)})
+            shown = {"bound": bound, "answered": given / queries, "wrong": wrong / queries}
+            row = {name: _at(values, index) for name, values in shown.items()}
+            row |= {"model": model, "risk": float(risk), "queries": queries}
+            rows.append({**row, "threshold": curve.value(index)})
         return self._frame(rows, "abstention")
 
     def _curves(self, k: int | None) -> Iterator[tuple[str, Curve]]:
@@ -257,11 +258,8 @@ class Thresholds:
 
     def _frame(self, rows: list[Named], name: str) -> pl.DataFrame:
         """Return rows as a frame; NaN, the rate of nothing, is null."""
-        types = {
-            name: dtype or self.ties.schema[self.order] for name, dtype in schema(name).items()
-        }
-        frame = pl.DataFrame(rows, schema=types, orient="row")
-        return frame.with_columns(cs.float().fill_nan(None))
+        threshold = self.ties.schema[self.order]
+        return frame_of(rows, {name: dtype or threshold for name, dtype in schema(name).items()})
 
 
 def thresholds(
@@ -347,9 +345,15 @@ def thresholds(
     return Thresholds(table.ties, table.order, k)
 
 
-def _rates(counts: tuple[Floats, ...]) -> dict[str, Floats]:
+def rate(name: str, counts: Counts) -> Floats:
+    """Return a rate at every threshold; NaN where its divisor is 0.
+
+    >>> rate("f1", {"tp": np.ones(1), "fp": np.ones(1), "tn": np.ones(1), "fn": np.zeros(1)})
+    array([0.66666667])
+    """
+    share, whole = (sum(counts[part] for part in parts.split()) for parts in RATES[name])
     with np.errstate(invalid="ignore"):
-        return {name: rate(*counts) for name, rate in RATES.items()}
+        return np.asarray(share / whole)
 
 
 def _at(values: Any, index: int) -> Any:
@@ -380,10 +384,9 @@ def _interval(
     for _ in range(resamples):
         drawn = generator.integers(queries, size=queries)
         counts = curve.outcomes(np.bincount(drawn, minlength=queries))
-        with np.errstate(invalid="ignore"):
-            found = RATES[metric](*counts)
-        choices.append(_chosen(found, metric, at_least))
-        values.append(found[index])
+        rates = rate(metric, counts)
+        choices.append(_chosen(rates, metric, at_least))
+        values.append(rates[index])
     ends = np.quantile(choices, ENDS, method="inverted_cdf")
     known = [value for value in values if index >= 0 and not np.isnan(value)]
     low, high = np.quantile(known, ENDS) if known else (None, None)
@@ -405,6 +408,6 @@ def _with_ap(areas: pl.DataFrame, ties: pl.DataFrame, order: str) -> pl.DataFram
     scores = evaluate(
         counts, metrics="ap", policies="expected", truncated="no", relevant_items="own"
     )
-    found = scores.select("model", ap="value", tie_std="std")
-    joined = areas.drop("ap", "tie_std").join(found, on="model", how="left", maintain_order="left")
+    known = scores.select("model", ap="value", tie_std="std")
+    joined = areas.drop("ap", "tie_std").join(known, on="model", how="left", maintain_order="left")
     return in_contract(joined, schema("threshold_areas"))
