@@ -4,16 +4,18 @@ by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from retrieval_report.comparison.max_t import step_down
 from retrieval_report.comparison.significance import benjamini_hochberg, holm, sign_flips
 from retrieval_report.comparison.tukey import tukey
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.significance_tests import CORRECTIONS
+from retrieval_report.engines.check_scores import SCORE
 from retrieval_report.engines.score_grid import Pairs
 from retrieval_report.kernels.lists import Floats
 
@@ -76,6 +78,18 @@ def corrected(p: Floats, correction: str) -> Floats:
     if correct is not None:
         found[known] = correct(p[known])
     return found
+
+
+def corrected_column(p: pl.Expr, correction: str, family: Sequence[str] = tuple(SCORE)) -> pl.Expr:
+    """Correct a column of p-values, all that share these columns as one family; null is not a
+    test.
+    """
+
+    def fill(column: pl.Series) -> pl.Series:
+        given = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return pl.Series(corrected(given, correction)).fill_nan(None)
+
+    return p.map_batches(fill, return_dtype=pl.Float64).over(family)
 
 
 def family_tests(value: Floats, pairs: Pairs, correction: str, resamples: int, seed: int) -> Floats:

@@ -94,7 +94,7 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
     for cost, part in amounts.group_by("cost", maintain_order=True):
         joined = wanted.join(part, on="model", how="inner", maintain_order="left")
         for _, here in joined.group_by("metric", "cutoff", "policy", maintain_order=True):
-            sorted_ = here.sort("amount", pl.col("value"), "model", descending=[False, True, False])
+            sorted_ = here.sort("amount", "value", "model", descending=[False, True, False])
             parts.append(_fronts(sorted_).with_columns(cost=pl.lit(cost[0])).select(list(COSTS)))
     return pl.concat(parts)
 
@@ -107,30 +107,23 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
                 raise ParameterError(
                     f"costs: {model!r}: {amount!r} is not a model with a finite number"
                 )
-        given = pl.DataFrame(
-            {"model": list(costs), "cost": [float(amount) for amount in costs.values()]},
-            schema={"model": pl.String, "cost": pl.Float64},
-        )
-    else:
-        given = to_polars(costs, "costs")
+        contract = {"model": pl.String, "cost": pl.Float64}
+        costs = pl.DataFrame([*costs.items()], schema=contract, orient="row", strict=False)
+    given = to_polars(costs, "costs")
     if "model" not in given.columns:
         raise ColumnError(f"costs: no column 'model'; found {', '.join(map(repr, given.columns))}")
     kinds = [name for name, dtype in given.schema.items() if dtype.is_numeric() and name != "model"]
     if not kinds:
         raise ColumnError("costs: no column of numbers beside 'model'")
-    given = given.select(
-        pl.col("model").cast(pl.String), *(pl.col(name).cast(pl.Float64) for name in kinds)
-    )
+    given = given.select(pl.col("model").cast(pl.String), pl.col(kinds).cast(pl.Float64))
     check_unique(given, ("model",), "costs")
     strange = sorted(set(given["model"].drop_nulls()) - models)
     if strange:
         raise DataError(
             f"costs: model {strange[0]!r} is not in the summary ({len(strange)} such models)"
         )
-    long = pl.concat(
-        given.select("model", pl.lit(kind).alias("cost"), amount=pl.col(kind)) for kind in kinds
-    )
-    long = long.drop_nulls("amount")
+    parts = (given.select("model", cost=pl.lit(kind), amount=kind) for kind in kinds)
+    long = pl.concat(parts).drop_nulls("amount")
     bad = ~pl.col("amount").is_finite() | (pl.col("amount") < 0)
     refuse(long, bad, "amount", "negative or no finite number", what="costs")
     return long

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, zip_longest
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -102,6 +102,14 @@ def ranks_of(values: list[float | None]) -> list[int | None]:
     ]
 
 
+def ranked(rows: list[Named], measure: Named) -> list[Named]:
+    """Return rows of models by one measure with their ranks, the best first."""
+    rows.sort(key=lambda row: (row["value"] is None, -(row["value"] or 0), row["model"]))
+    for row, rank in zip(rows, ranks_of([row["value"] for row in rows]), strict=True):
+        row |= {**measure, "rank": rank}
+    return rows
+
+
 def dataset_table(
     of_datasets: object, *, alpha: float = ALPHA, confidence: float = 0.95
 ) -> pl.DataFrame:
@@ -158,40 +166,31 @@ def dataset_table(
     given = hold(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
     parts = [pl.DataFrame(schema=DATASETS)]
     for (metric, cutoff), part in given.group_by(HERE, maintain_order=True):
-        models = part.partition_by("model", maintain_order=True)
-        rows = [_row(own, confidence) for own in models]
-        rows.sort(key=lambda row: (row["value"] is None, -(row["value"] or 0), row["model"]))
+        rows = [_row(model, confidence) for model in part.partition_by("model")]
+        rows = ranked(rows, {"metric": metric, "cutoff": cutoff})
         whole = [row["model"] for row in rows if row["value"] is not None]
-        ranks = ranks_of([row["value"] for row in rows])
-        for row, rank, held in zip_longest(rows, ranks, rank_ranges(_grid(part, whole), alpha)):
-            low, high = held or (None, None)
-            row |= {"metric": metric, "cutoff": cutoff}
-            row |= {"rank": rank, "rank_low": low, "rank_high": high}
+        by_model = [part.filter(model=name).sort("dataset")["value"].to_numpy() for name in whole]
+        for row, (low, high) in zip(rows, rank_ranges(np.array(by_model), alpha), strict=False):
+            row |= {"rank_low": low, "rank_high": high}
         parts.append(frame_of(rows, DATASETS))
     return pl.concat(parts)
 
 
-def _row(own: pl.DataFrame, confidence: float) -> Named:
+def _row(means: pl.DataFrame, confidence: float) -> Named:
     """Return the mean of a model over its data sets, and those that it lacks."""
-    lacking = own.filter(pl.col("value").is_null())["dataset"].to_list()
-    count = own.height - len(lacking)
-    row: Named = {"model": own["model"][0], "value": None}
+    lacking = means.filter(pl.col("value").is_null())["dataset"].to_list()
+    count = means.height - len(lacking)
+    row: Named = {"model": means["model"][0], "value": None}
     row |= {"datasets": count, "lacks": ", ".join(lacking)}
     if lacking:
         return row
-    values, spread = own["value"].to_numpy(), own["tie_std"].to_numpy()
+    values, spread = means["value"].to_numpy(), means["tie_std"].to_numpy()
     value = math.fsum(values) / count
     tie_std = math.sqrt(math.fsum(spread**2)) / count
     error = float(values.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
     low, high = t_interval(Mean(value, tie_std, error, count - 1), confidence)
-    low, high = clipped(own["metric"][0], value, low, high)
+    low, high = clipped(means["metric"][0], value, low, high)
     return {**row, "value": value, "tie_std": tie_std, "ci_low": low, "ci_high": high}
-
-
-def _grid(part: pl.DataFrame, models: list[str]) -> Floats:
-    """Return the means (models, data sets)."""
-    rows = [part.filter(model=name).sort("dataset")["value"].to_numpy() for name in models]
-    return np.array(rows)
 
 
 def rank_ranges(means: Floats, alpha: float) -> list[tuple[int, int]]:

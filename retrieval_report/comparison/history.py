@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import polars as pl
 
-from retrieval_report.comparison.corrections import corrected
+from retrieval_report.comparison.corrections import corrected_column
 from retrieval_report.comparison.pairs import compare, turned
 from retrieval_report.contracts.arguments import check_text
 from retrieval_report.contracts.errors import ParameterError
@@ -16,7 +16,7 @@ from retrieval_report.engines.check_scores import MEAN, board, check_fraction, c
 from retrieval_report.engines.summary import summarise
 
 HISTORY = schema("history")
-SERIES = ["metric", "cutoff", "series"]
+MEASURE = ["metric", "cutoff"]
 BY = "version", "date"  # groups of a pattern that name the version, the first that it has
 
 
@@ -85,17 +85,11 @@ def history(
     ]
     found = means.join(pl.concat(steps), on=MEAN, how="left", nulls_equal=True)
     small = (pl.col("step_p") < alpha) & (pl.col("p_tie_high") <= tie_risk)
-    measures = {
-        measure: at
-        for at, measure in enumerate(dict.fromkeys(given.select("metric", "cutoff").rows()))
-    }
-    order = [measures[row] for row in found.select("metric", "cutoff").rows()]
-    return in_contract(
-        found.with_columns(marked=small, measure=pl.Series(order)).sort(
-            "measure", "series", "order"
-        ),
-        HISTORY,
+    measures = given.select(MEASURE).unique(maintain_order=True).rows()
+    rows = found.with_columns(
+        marked=small, measure=pl.Series(map(measures.index, found.select(MEASURE).rows()))
     )
+    return in_contract(rows.sort("measure", "series", "order"), HISTORY)
 
 
 def _runs(names: list[str], pattern: str) -> pl.DataFrame:
@@ -139,14 +133,5 @@ def _steps(scores: pl.DataFrame, models: list[str]) -> pl.DataFrame:
         pair = compare(scores.filter(pl.col("model").is_in([before, after])), policies="expected")
         pair = turned(pair, pl.col("model_a") != after)
         steps.append(pair.with_columns(model=pl.lit(after)).select(wanted))
-    frame = pl.concat(steps)
-    families = frame.with_row_index("row").partition_by("metric", "cutoff")
-    return pl.concat(
-        [
-            part.with_columns(
-                step_p=pl.Series(corrected(part["permutation_p"].to_numpy(), "holm")).fill_nan(None)
-            )
-            for part in families
-        ]
-        or [frame.with_columns(row=pl.lit(0, pl.UInt32), step_p=pl.lit(None, pl.Float64))]
-    ).drop("row", "permutation_p")
+    step_p = corrected_column(pl.col("permutation_p"), "holm", MEASURE)
+    return pl.concat(steps).with_columns(step_p=step_p).drop("permutation_p")

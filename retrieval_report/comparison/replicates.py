@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.corrections import corrected
-from retrieval_report.comparison.datasets import ranks_of
+from retrieval_report.comparison.datasets import ranked
 from retrieval_report.comparison.verdicts import EQUAL, NOTHING, equal_means, equal_values
 from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.checks import check_choice
@@ -159,10 +159,7 @@ def replicate_table(scores: object, groups: object, *, confidence: float = 0.95)
             {"model": name, **_summary(measure["metric"], *runs, confidence)}
             for name, runs in models.items()
         ]
-        rows.sort(key=lambda row: (row["value"] is None, -(row["value"] or 0), row["model"]))
-        for row, rank in zip(rows, ranks_of([row["value"] for row in rows]), strict=True):
-            row |= {**measure, "rank": rank}
-        parts.append(frame_of(rows, contract))
+        parts.append(frame_of(ranked(rows, measure), contract))
     return pl.concat(parts)
 
 
@@ -280,7 +277,7 @@ def _summary(metric: str, value: Floats, variance: Floats, confidence: float) ->
     if interval:
         ends = clipped(metric, mean, interval["ci_low"], interval["ci_high"])
         interval["ci_low"], interval["ci_high"] = ends
-    note = ONE_REPLICATE if replicates == 1 else ONE_QUERY if queries == 1 else ""
+    note = ONE_QUERY if queries == 1 else ""
     return {
         **row,
         "value": mean,
@@ -288,7 +285,7 @@ def _summary(metric: str, value: Floats, variance: Floats, confidence: float) ->
         "tie_var": _mean(variance),
         "replicate_low": means.min(),
         "replicate_high": means.max(),
-        "note": note,
+        "note": ONE_REPLICATE if replicates == 1 else note,
         **components(value),
         **interval,
     }
@@ -366,26 +363,25 @@ def p_value(difference: float, parts: list[Part]) -> float | None:
 
 def _compared(one: str, other: str, models: Mapping[str, Runs], confidence: float) -> Named:
     """Return the row of a pair, the better model first."""
-    sides = [models[one][0], models[other][0]]
-    every, unpaired = _shared(np.concatenate(sides))
-    first, second = (side[:, every] for side in sides)
+    every, unpaired = _shared(np.concatenate([models[one][0], models[other][0]]))
+    paired = {name: models[name][0][:, every] for name in (one, other)}
+    if every.any():
+        one, other = sorted(paired, key=lambda name: -_mean(paired[name]))
+    first, second = paired[one], paired[other]
     row: Named = {"queries": first.shape[1], "unpaired": unpaired, "p": None}
-    if row["queries"] and _mean(first) < _mean(second):
-        one, other, first, second = other, one, second, first
     row |= {"model_a": one, "model_b": other}
     row |= {"replicates_a": len(first), "replicates_b": len(second)}
-    if not row["queries"]:
+    if not every.any():
         return {**row, "verdict": NOTHING}
-    difference = _mean(first) - _mean(second)
-    if equal_means(_mean(first), _mean(second)):
-        difference = 0.0
+    values = _mean(first), _mean(second)
+    difference = 0.0 if equal_means(*values) else values[0] - values[1]
     means = first.mean(axis=1), second.mean(axis=1)
     parts = [mean_part(first.mean(axis=0) - second.mean(axis=0)), *map(mean_part, means)]
     reversal = None if difference == 0 else seed_reversal(*means)
     return {
         **row,
-        "value_a": _mean(first),
-        "value_b": _mean(second),
+        "value_a": values[0],
+        "value_b": values[1],
         "difference": difference,
         **interval_of(difference, parts, confidence),
         "p": p_value(difference, parts),

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison.corrections import OF_SINGLE_TESTS, corrected
+from retrieval_report.comparison.corrections import OF_SINGLE_TESTS, corrected_column
 from retrieval_report.comparison.pairs import COMPARISON, ComparisonOptions, compare
 from retrieval_report.comparison.verdicts import segment_rule
 from retrieval_report.contracts.arguments import Named, check_text
@@ -222,8 +222,8 @@ def compare_by(
     return _each(
         scores, queries, by, COMPARISON, lambda part: compare(part, **over, **options)
     ).with_columns(
-        family_p=_corrected(p, correction),
-        bh_p=_corrected(p, "bh"),
+        family_p=corrected_column(p, correction),
+        bh_p=corrected_column(p, "bh"),
         family=p.count().over(SCORE).cast(pl.Int64),
     )
 
@@ -307,7 +307,7 @@ def segment_winners(
     p, same = pl.col("family_p"), pl.col("winner").eq_missing(pl.col("overall_winner"))
     # A segment with the same winner is looked at too, and finds nothing.
     frame = frame.with_columns(
-        segments_p=pl.when(p.is_not_null()).then(_corrected(p.fill_null(1.0), "holm"))
+        segments_p=pl.when(p.is_not_null()).then(corrected_column(p.fill_null(1.0), "holm"))
     )
     return frame.with_columns(verdict=segment_rule(same, pl.col("segments_p"), alpha))
 
@@ -323,18 +323,6 @@ def _each(
     parts = segments_of(scores, queries, by)
     frames = [analyse(part).select(pl.lit(name).alias("segment"), pl.all()) for name, part in parts]
     return pl.concat(frames) if frames else pl.DataFrame(schema={"segment": pl.String, **schema})
-
-
-def _corrected(p: pl.Expr, correction: str) -> pl.Expr:
-    """The correction of the p-values that are there, by metric, cutoff and policy; null
-    elsewhere.
-    """
-
-    def fill(column: pl.Series) -> pl.Series:
-        given = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
-        return pl.Series(corrected(given, correction)).fill_nan(None)
-
-    return p.map_batches(fill, return_dtype=pl.Float64).over(SCORE)
 
 
 def _winners(frame: pl.DataFrame) -> dict[Measure, Named]:
