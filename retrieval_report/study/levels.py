@@ -1,30 +1,142 @@
-"""The part of a study above single runs and queries: replicates of models, segments and data
-sets of queries.
-"""
+"""What a study says of its judges, replicates, segments and data sets, if they are named."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
 from retrieval_report.comparison.datasets import dataset_scores, dataset_table
+from retrieval_report.comparison.judges import (
+    judge_agreement,
+    judge_pairs,
+    judge_table,
+    own_labels,
+)
 from retrieval_report.comparison.replicates import replicate_pairs, replicate_table
 from retrieval_report.comparison.segments import segment_winners
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.study.judges import JudgedStudy
-from retrieval_report.study.study_data import answer
+from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.study.study_data import Data, View, answer
+
+NOTHING = pl.DataFrame()
 
 
-class LevelledStudy(JudgedStudy):
-    """What a study answers about replicates, segments and data sets, if they are named."""
+class LevelledStudy:
+    """The part of a study above single runs and queries, and of who judged."""
 
+    _data: Data
+    _view: View
     model_names: Any
-    scores: Any
+    under: Any
 
-    def under(self, *policies: str) -> Any:
-        """Return the study under some policies."""
-        raise NotImplementedError  # a study does
+    def _with(self, view: View, data: Data | None = None) -> Self:
+        raise NotImplementedError  # a study returns itself, looked at in another way
+
+    @property
+    def over(self) -> Named:
+        """The ``cluster`` over which tests and intervals are, with the ``queries``; nothing where
+        they are over queries.
+        """
+        cluster, queries = self._view.cluster, self._data.frames["queries"]
+        return {} if cluster is None else {"cluster": cluster, "queries": queries}
+
+    @property
+    def _tests(self) -> Named:
+        """How pairs are tested, in all answers."""
+        view = self._view
+        return {"correction": view.correction, "seed": view.draws.seed, **self.over}
+
+    @property
+    def judge(self) -> str | None:
+        """The judge of the headline, if there are several."""
+        return self._data.judge
+
+    @property
+    def judgements(self) -> dict[str, pl.DataFrame]:
+        """The judgements of every judge by name; none if they are not given by name."""
+        return dict(self._data.judges)
+
+    def judged_by(self, judge: str) -> Self:
+        """Return the study under another of its judges, whose judgements then decide everything.
+
+        >>> from retrieval_report import Study
+        >>> study = Study(
+        ...     {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 2]},
+        ...     "rr",
+        ...     judgements={"human": {"q": {"a": 1}}, "gpt": {"q": {"b": 1}}},
+        ... )
+        >>> study.judge, study.table()["rr@all"][0], study.judged_by("gpt").table()["rr@all"][0]
+        ('human', 1.0, 0.5)
+        """
+        return self._with(self._view, self._data.judged_by(judge))
+
+    @answer
+    def judges(self) -> pl.DataFrame:
+        """What every judge says: the mean and rank of every model, whether the model's scores are
+        the judge's own labels, and its median rank under the others; nothing of one judge.
+        """
+        studies = self._by_judge()
+        if len(studies) < 2:
+            return pl.DataFrame()
+        own = {name: own_labels(study.judged) for name, study in studies.items()}
+        return judge_table({name: study.summary for name, study in studies.items()}, own)
+
+    @answer
+    def judge_pairs(self) -> pl.DataFrame:
+        """For every pair of models, the share of the other judges that order it as the headline's
+        does, and which of them do not; nothing of one judge.
+        """
+        judges = self.judges
+        return judge_pairs(judges, str(self.judge)) if judges.width else judges
+
+    @answer
+    def judge_agreement(self) -> pl.DataFrame:
+        """How far every two judges agree on the order of the models (Kendall's τ-b) and on labels
+        (Cohen's κ, Krippendorff's α), and all of them in the last row; nothing of one judge.
+        """
+        judges = self.judges
+        labels = {name: study.judged.known for name, study in self._by_judge().items()}
+        return judge_agreement(judges, labels) if judges.width else judges
+
+    def estimate(self, human: str = "human", machine: str | None = None) -> pl.DataFrame:
+        """The result of :func:`estimate`: the means that one judge would give on all queries, who
+        judged some of them, with the help of another, who judged all: by default that of the
+        headline, or the first other.
+
+        >>> from retrieval_report import Study
+        >>> lists = {f"q{n}": {"a": 1, "b": 2 + n % 2, "c": 2.5} for n in range(9)}
+        >>> judgements = {query: {"a": 0, "b": 1, "c": 0} for query in lists}
+        >>> few = {query: judgements[query] for query in ("q0", "q1", "q2", "q3")}
+        >>> judges = {"gpt": judgements, "human": few}
+        >>> study = Study(lists, "rr", judgements=judges, truncated="no")
+        >>> study.estimate().select("human_only", "machine_only", "queries", "judged").row(0)
+        (0.75, 0.7222222222222222, 9, 4)
+        """
+        from retrieval_report.comparison.estimate import estimate
+
+        others = [name for name in self.judgements if name != human]
+        if human not in self.judgements or not others:
+            raise ParameterError(
+                f"estimate: needs judgements by {human!r} and by another judge, as in "
+                f"judgements={{{human!r}: …, 'machine': …}}"
+            )
+        usual = others[0] if self.judge == human else self.judge
+        machine = usual if machine is None else machine
+        check_choice("machine", machine, others)
+        by_people = self._with(self._view, self._data.judged_by(human).of_judged_queries())
+        studies: list[Any] = [self.judged_by(str(machine)), by_people]
+        return estimate(*(study.under("expected").scores for study in studies))
+
+    def _by_judge(self) -> Named:
+        """Return the study under every judge, without random orders; nothing without expected
+        scores.
+        """
+        studies: Named = {name: self.judged_by(name) for name in self.judgements}
+        return {
+            name: study._undrawn for name, study in studies.items() if "expected" in study.policies
+        }
 
     @property
     def of_run(self) -> dict[str, str]:
@@ -81,6 +193,3 @@ class LevelledStudy(JudgedStudy):
         named.
         """
         return dataset_table(self.dataset_scores) if self._view.dataset is not None else NOTHING
-
-
-NOTHING = pl.DataFrame()

@@ -17,12 +17,8 @@ from retrieval_report.study.export import ABOUT, WORDS, read_csv
 from retrieval_report.study.questions import FRAMES
 
 KEYS = ("model", "metric", "cutoff", "policy")
-TYPES = {name: getattr(pl, name) for name in ("String", "Boolean", "Null", "Float32", "Float64")}
-TYPES |= {
-    f"{sign}Int{bits}": getattr(pl, f"{sign}Int{bits}")
-    for sign in ("", "U")
-    for bits in (8, 16, 32, 64)
-}
+NAMES = "String Boolean Null Float32 Float64 Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64"
+TYPES = {name: getattr(pl, name) for name in NAMES.split()}
 
 
 def read_report(path: str | os.PathLike[str]) -> Report:

@@ -563,8 +563,8 @@ class Study(LevelledStudy):
         from retrieval_report.ties.thresholds import thresholds
 
         rules = self._only((*ROW_OPTIONS, "relevant_from"))
-        found = thresholds(self.judged, k=k, **rules)
-        return replace(found, ties=self._of_models(found.ties))
+        every = thresholds(self.judged, k=k, **rules)
+        return replace(every, ties=self._of_models(every.ties))
 
     def knn(self, labels: object, **how: Unpack[VoteOptions]) -> NearestLabels:
         """The result of :func:`knn`: how the nearest items, whose labels are given, classify the
@@ -572,8 +572,8 @@ class Study(LevelledStudy):
         """
         from retrieval_report.ties.nearest_labels import knn
 
-        found = knn(self._retrieved, labels, queries=self._given()["queries"], **how)
-        return replace(found, chances=self._of_models(found.chances))
+        every = knn(self._retrieved, labels, queries=self._given()["queries"], **how)
+        return replace(every, chances=self._of_models(every.chances))
 
     @answer
     def agreement(self) -> pl.DataFrame:
@@ -627,9 +627,9 @@ class Study(LevelledStudy):
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
         not known.
         """
-        here = self._undrawn.narrowed(self.measures[0])
-        estimate = notices(here.summary, here.truncation, measure=self.measures[0])
-        return (*estimate, *uneven_lengths(here.scores, here.measures))
+        headline = self._headline
+        estimate = notices(headline.summary, headline.truncation, measure=self.measures[0])
+        return (*estimate, *uneven_lengths(headline.scores, headline.measures))
 
     @property
     def status(self) -> str:
@@ -646,16 +646,15 @@ class Study(LevelledStudy):
         """What could turn the lead round: for the first two models by the headline measure, a row
         each for tie order, queries, judge, seed and data set; nothing of one model.
         """
-        return reversals(self._undrawn.narrowed(self.measures[0]))
+        return reversals(self._headline)
 
     @answer
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
         """Drawn from no random orders: these take long, and what they show is known exactly."""
-        here = self._undrawn.narrowed(self.measures[0])
         metric, cutoff = self.measures[0]
         return verdict(
-            here.summary,
-            here.flips,
+            self._headline.summary,
+            self._headline.flips,
             self.no_worse,
             metric=metric,
             cutoff=cutoff,
@@ -773,22 +772,23 @@ class Study(LevelledStudy):
         """Return the verdict, what could turn it around, and the leaderboard of the headline measure
         as text.
         """
-        shown = summary_table(self._undrawn.narrowed(self.measures[0]).summary)
+        shown = summary_table(self._headline.summary)
         turning = [reversals_text(self.reversals), ""] if self.reversals.height else []
         return "\n".join([*map(visible, self.verdict), "", *turning, shown])
 
     def _repr_html_(self) -> str:
         """Return the same as HTML without scripts and without network."""
-        board = summary_rows(self._undrawn.narrowed(self.measures[0]).summary)
+        board = summary_rows(self._headline.summary)
         return html_page(self.verdict, [reversals_html(self.reversals), html_table(board, SUMMARY)])
 
     def _known_as(self, measure: Measure) -> Measure:
         """How the scores name a measure that was asked for: `like` may define it otherwise."""
         return self._data.measures.get(measure, measure)
 
-    def narrowed(self, *measures: Measure) -> Self:
-        """Return the study at some measures as the scores name them, which may have no text."""
-        return self._with(replace(self._view, measures=measures))
+    @property
+    def _headline(self) -> Self:
+        """The study at its first measure, which may have no text, without random orders."""
+        return self._undrawn._with(replace(self._undrawn._view, measures=self.measures[:1]))
 
     @property
     def _options(self) -> Named:

@@ -397,13 +397,8 @@ def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     measures = list(dict.fromkeys(data.measures.values()))
     ranks = pl.DataFrame(measures, schema=wanted, orient="row").with_row_index("measure")
     keyed = frame.join(ranks, on=list(wanted), how="left", nulls_equal=True, maintain_order="left")
-    policies = pl.col("policy").replace_strict(
-        data.policies, range(len(data.policies)), return_dtype=pl.Int8
-    )
-    keyed = keyed.with_columns(under=policies)
-    return keyed.sort("model", "query", "measure", "under", maintain_order=True).drop(
-        "measure", "under"
-    )
+    under = pl.col("policy").cast(pl.Enum(data.policies))
+    return keyed.sort("model", "query", "measure", under, maintain_order=True).drop("measure")
 
 
 def check_chosen(what: str, given: Collection[str], missing: Sequence[str]) -> None:
