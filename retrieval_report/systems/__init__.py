@@ -13,10 +13,10 @@ to tie order. :func:`register_in_ir_measures` makes ir_measures itself exact.
 
 from __future__ import annotations
 
-from retrieval_report.systems.conventions import Convention, conventions
+from retrieval_report.systems.conventions import conventions
 from retrieval_report.systems.evaluate_like import evaluate_like
 
-__all__ = ["Convention", "conventions", "evaluate_like", "register_in_ir_measures"]
+__all__ = ["conventions", "evaluate_like", "register_in_ir_measures"]
 
 
 def register_in_ir_measures() -> object:

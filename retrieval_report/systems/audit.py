@@ -61,7 +61,7 @@ def audit(
     queries: object = None,
     metrics: Metrics = None,
     cutoffs: Cutoffs = None,
-    systems: str | Convention | Iterable[str | Convention] | None = None,
+    systems: str | Iterable[str] | None = None,
     relevant_from: float | None = None,
     no_relevant: str = "zero",
     missing_query: str = "zero",
@@ -85,7 +85,7 @@ def audit(
         As for :func:`evaluate`; counts frames have no order and are refused. A metric is compared
         with every metric of the same name, whatever its parameters.
     systems
-        Names, or your own records (:class:`Convention`); by default all of :func:`conventions`.
+        Names; by default all of :func:`conventions`.
     relevant_from, unjudged, unjudged_query, null_distance, threads
         As for :func:`evaluate`, for all systems (except those with their own rule for
         ``relevant_from``).

@@ -32,12 +32,6 @@ ORDERS = {
     "threshold": "a tie is one threshold",
 }
 OPEN = ("random", "arbitrary")  # the order is not determined
-CHOICES = {
-    "order": tuple(ORDERS),
-    "seen": ("judged", "list"),
-    "cutoffs": ("any", "whole", "given"),
-    "positive": ("", "irrelevant", "unretrieved"),
-}
 
 
 @dataclass(frozen=True)
@@ -76,18 +70,13 @@ class Convention:
         As in ``evaluate``.
     note
         Further remarks.
-
-    Examples
-    --------
-    >>> Convention("ap(denominator=min)", "map@k", "row", system="ours").metric
-    'ap'
     """
 
     definition: str
     call: str
     order: str
-    system: str = ""
-    version: str = ""
+    system: str
+    version: str
     row_order_up_to: int = 0
     float32: bool = False
     seen: str = "judged"
@@ -99,25 +88,6 @@ class Convention:
     no_relevant: str = "zero"
     missing_query: str = "zero"
     note: str = ""
-
-    def __post_init__(self) -> None:
-        for name, choices in CHOICES.items():
-            check_choice(f"convention {name}", getattr(self, name), choices)
-        if self.row_order_up_to and self.order != "arbitrary":
-            raise ParameterError(
-                f"convention row_order_up_to: only an 'arbitrary' order has it, not {self.order!r}"
-            )
-        record, _ = parse_metric(self.definition)
-        if self.order == "threshold" and str(record) != "ap":
-            raise ParameterError(
-                f"convention order: 'threshold' is known for 'ap' only, not for {self.definition!r}"
-            )
-        if self.seen != "list" and (self.order == "threshold" or self.positive):
-            raise ParameterError(
-                "convention seen: 'threshold' and 'positive' are known for systems that see lists "
-                "only"
-            )
-        object.__setattr__(self, "definition", str(record))
 
     @property
     def metric(self) -> str:
@@ -303,8 +273,8 @@ def _records() -> Iterator[Convention]:
         calls = [_row(line) for line in lines if line.startswith(" ")]
         for system, version, shared in map(_row, lines[: len(lines) - len(calls)]):
             for call, definition, apart in calls:
-                of_system: Named = {"system": system, "version": version, **shared}
-                yield Convention(definition, call, **{**of_system, **apart})
+                known = {"system": system, "version": version, **shared, **apart}
+                yield Convention(str(parse_metric(definition)[0]), call, **known)
 
 
 CONVENTIONS = tuple(_records())
@@ -359,8 +329,7 @@ def _plain(name: str) -> str:
 
 
 def choose(systems: object) -> list[Convention]:
-    """Return the conventions of the named systems, or of all for None; given records are returned
-    unchanged.
+    """Return the conventions of the named systems, or of all for None.
 
     >>> len(choose("TALR")), choose(None) == list(CONVENTIONS)
     (2, True)
@@ -371,13 +340,9 @@ def choose(systems: object) -> list[Convention]:
     """
     if systems is None:
         return list(CONVENTIONS)
-    chosen: list[Convention] = []
-    for entry in listed(systems):
-        if isinstance(entry, Convention):
-            chosen.append(entry)
-        else:
-            check_choice("systems", entry, SYSTEMS)
-            chosen += [record for record in CONVENTIONS if record.system == entry]
-    if not chosen:
+    names = dict.fromkeys(listed(systems))
+    for name in names:
+        check_choice("systems", name, SYSTEMS)
+    if not names:
         raise ParameterError("systems: none given")
-    return list(dict.fromkeys(chosen))
+    return [record for name in names for record in CONVENTIONS if record.system == name]

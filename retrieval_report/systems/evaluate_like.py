@@ -30,7 +30,7 @@ from retrieval_report.systems.emulation import Emulation, judge_items
 Asked = dict[Measure, Convention]
 
 
-def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> Asked:
+def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
     """Return, for each requested measure in order, the conventions by which a system prints it.
 
     A metric with parameters is refused unless it is what the system computes.
@@ -42,7 +42,7 @@ def measures_like(like: str | Convention, metrics: object, cutoffs: object) -> A
     Traceback (most recent call last):
     retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
     """
-    records = [like] if isinstance(like, Convention) else _records(*system_of(like))
+    records = _records(*system_of(like))
     measures: Asked = {}
     for metric, cutoffs_of_metric in parse_metrics(metrics, cutoffs):
         name, plain = str(metric), metric == type(metric)()
@@ -70,7 +70,7 @@ def _records(system: str, version: str | None) -> list[Convention]:
 
 def evaluate_like(
     rankings: object,
-    like: str | Convention,
+    like: str,
     *,
     judgements: object = None,
     queries: object = None,
@@ -89,7 +89,7 @@ def evaluate_like(
         gain 2^grade − 1).
     like
         A system of :func:`conventions`, by name: ``"trec_eval"``, ``"trec_eval 9"``, ``"sklearn"``,
-        ``"ranx"``, …; or your own record (:class:`Convention`).
+        ``"ranx"``, ….
     policies
         As for :func:`evaluate`. ``naive`` is what the system prints: ties in its own order, after
         its rounding to float32. If that order is random or left to an unstable sort, it is one
@@ -133,7 +133,7 @@ def evaluate_like(
 
 
 def score_like(
-    rankings: object, like: str | Convention, *, judgements: object, queries: object, **asked: Any
+    rankings: object, like: str, *, judgements: object, queries: object, **asked: Any
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What `evaluate_like` returns, and every model's mean under each random order, if there are
     any.

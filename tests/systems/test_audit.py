@@ -20,7 +20,7 @@ from retrieval_report.contracts.errors import (
 )
 from retrieval_report.study.samples import sample_folder
 from retrieval_report.systems.audit import AUDIT, audit
-from retrieval_report.systems.conventions import CONVENTIONS, Convention
+from retrieval_report.systems.conventions import CONVENTIONS
 
 CUTOFFS = (1, 3, 5, 10, 100, None)
 
@@ -369,16 +369,6 @@ def test_queries_without_relevant_item_follow_the_systems_rule() -> None:
     assert frame["exact"].to_list() == [1.0] * 3
     recommenders = audit(rankings, metrics="ap", cutoffs=1, systems="Recommenders")
     assert recommenders["prints"].to_list() == [1.0, 1.0]
-
-
-def test_conventions_of_ones_own_are_audited() -> None:
-    own = Convention("rbp(p=0.5)", "rbp", "item", system="in-house", version="2")
-    rankings = pl.DataFrame(
-        {"query": ["q"] * 2, "item": ["b", "a"], "distance": [1, 1], "relevance": [0, 1]}
-    )
-    [row] = audit(rankings, metrics="rbp", cutoffs=None, systems=own).rows(named=True)
-    assert (row["system"], row["metric"], row["definition"]) == ("in-house", "rbp", "rbp(p=0.5)")
-    assert row["prints"] == 0.5
 
 
 def test_a_metric_is_compared_with_all_of_its_name() -> None:
