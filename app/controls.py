@@ -122,7 +122,8 @@ def _option(name: str, data: Data) -> Any:
     """Return the value of an option; one that was given with data has a name that other data do not
     share.
     """
-    known, first, usual = OPTIONS[name], data.start.options[name], USUAL[name]
+    known, usual = OPTIONS[name], USUAL[name]
+    first = data.start.options[name]
     asked: Named = {
         "name": name if first == usual else f"given_{name}",
         "help": known.meaning,

@@ -16,6 +16,7 @@ from controls import remedy, sidebar
 from data_source import choose_data
 from page import VIEWS, Page
 from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.writing.names import counted
 from url_controls import refusals
 from views.segments import segment_columns
 from warning_log import noticed
@@ -63,7 +64,7 @@ def _score(page: Page, *, folded: bool) -> None:
     with st.spinner(f"Scoring {page.data.rankings.height} rows …", show_time=True):
         _, notes = scored(page.data, page.choice)
     # In full where they are looked for; a line elsewhere, since they are the same on every page.
-    count = "1 warning" if len(notes) == 1 else f"{len(notes)} warnings"
+    count = counted(len(notes), "warning")
     with st.expander(f"{count} about the data", icon="⚠️") if folded and notes else st.container():
         for note in notes:
             st.warning(remedy(note))

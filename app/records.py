@@ -20,6 +20,7 @@ from retrieval_report.metrics.parsing import (
     parse_metric,
 )
 from retrieval_report.study.server import CONTROLLED
+from retrieval_report.writing.names import counted
 
 MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)
 # Computed together, so that switching between them costs nothing.
@@ -152,8 +153,7 @@ class Data:
         text.
         """
         queries = self.rankings["query"].unique().cast(pl.String)
-        text = f"{len(self.models)} {'model' if len(self.models) == 1 else 'models'}"
-        text += f" · {len(queries)} {'query' if len(queries) == 1 else 'queries'}"
+        text = f"{counted(len(self.models), 'model')} · {counted(len(queries), 'query')}"
         if self.judgements is None:
             return text
         judged = queries.is_in(self.judgements["query"].unique().cast(pl.String).implode())

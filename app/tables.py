@@ -86,7 +86,8 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
     """Return the values that the browser formats, or texts where it cannot, with title, help and
     format.
     """
-    name, dtype, kinds = values.name, values.dtype, st.column_config
+    name, dtype = values.name, values.dtype
+    kinds = st.column_config
     known = column(of, name) if of else Column(name, dtype, name, "", "")
     about: Named = {"label": known.title, "help": known.help or None}
     if name == "image":

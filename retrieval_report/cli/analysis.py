@@ -1,5 +1,5 @@
-"""`compare`, `profile`, `audit`, `curve` and `similarity`: what tie order decides, and what it does
-not.
+"""`compare`, `history`, `profile`, `audit`, `curve`, `estimate` and `similarity`: what tie order
+decides, and what it does not.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ ROW_RULES = ["missing_query", "unjudged", "unjudged_query", "null_distance"]
 LEVELS = "model recall value tie_std lowest highest naive queries"
 REPLICATED = "replicates", "replicate_pairs"
 EXACT = "expected", "best", "worst"
+ESTIMATED = "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain"
+FEW = 5  # models whose pairs of estimates are printed too
 ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
 
 
@@ -232,6 +234,29 @@ def curve(data: Data, output: Output, **settings: Any) -> None:
 
 
 @cli.command()
+@data_options(*FILES)
+@study_options
+@click.option("--human", metavar="JUDGE", default="human", help="Who judged some of the queries.")
+@output_options("estimates.csv")
+@json_option
+@explains("estimates", "value", "gain")
+def estimate(data: Data, output: Output, human: str, as_json: bool, **settings: Any) -> None:
+    """Estimate what people would say of RANKINGS, of whose queries they judged some and a machine all.
+
+    --judgements names both: --judgements human=few.txt,gpt=many.txt; of several machines, --judge one.
+    The intervals hold however wrong it is, if the queries that people judged were drawn at random.
+    """
+    output.check(data.paths, "estimates.csv")
+    table = study_of(data, settings).estimate(human)
+    shown = table.sort("model_b", "value", descending=[False, True], nulls_last=False)
+    alone = shown.filter(shown["model_b"].is_null())
+    few = alone["model_a"].n_unique() <= FEW
+    text = frame_table(shown if few else alone, ESTIMATED, by="metric cutoff")
+    more = "" if few else f"\n\nThe {table.height - alone.height} pairs are in --json and --out."
+    output.show({"estimates": table}, text + more, form="json" if as_json else None)
+
+
+@cli.command()
 @click.argument("first")
 @click.argument("second")
 @file_options("columns")
@@ -264,10 +289,13 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
 
     from retrieval_report.systems.audit import changes_rank
 
-    # Where there is no single number, its range is printed.
+    def printed(one: float | None, low: float | None, high: float | None) -> str | None:
+        if one is not None:
+            return number(one)
+        return None if low is None or high is None else span(low, high, " – ")
+
     prints = [
-        None if low is None else span(low, high, " – ") if one is None else number(one)
-        for one, low, high in table.select("prints", "prints_low", "prints_high").iter_rows()
+        printed(*row) for row in table.select("prints", "prints_low", "prints_high").iter_rows()
     ]
     rows = table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
     columns = "system version definition model prints expected lowest highest off z same_winner"

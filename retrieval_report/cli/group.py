@@ -41,7 +41,7 @@ COMMANDS = {
     "curve": ("analysis", "Show interpolated precision at levels of recall."),
     "dashboard": ("dashboard", "Look at the samples or your data in a browser."),
     "demo": ("scoring", "Compare the models of the two samples that come with the package."),
-    "estimate": ("estimate", "Estimate means by few human judgements and many of a machine."),
+    "estimate": ("analysis", "Estimate means by few human judgements and many of a machine."),
     "evaluate": ("scoring", "Score rankings: expected, naive, lowest and highest."),
     "gate": ("gate", "Decide whether a candidate may replace a baseline."),
     "history": ("analysis", "Follow a model over its versions, and mark real steps."),

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from retrieval_report.writing.names import counted
+
 DONE = {
     "read": "read the files",
     "parts": "scored the files part by part",
@@ -27,11 +29,10 @@ def say(name: Hashable, result: Any, seconds: float) -> None:
     kind = str(name[0] if isinstance(name, tuple) else name)
     if kind in SCORED:
         scores = result[0] if isinstance(result, tuple) else result
-        models = scores["model"].n_unique()
-        what = f"scored {models} model{'s' * (models != 1)}"
+        what = f"scored {counted(scores['model'].n_unique(), 'model')}"
     elif kind == "comparison" and "model_a" in result.columns:
         pairs = result.select("model_a", "model_b").n_unique()
-        what = f"compared {pairs} pair{'s' * (pairs != 1)}"
+        what = f"compared {counted(pairs, 'pair')}"
     else:
         what = DONE.get(kind, f"computed {kind.strip('_').replace('_', ' ')}")
     click.echo(f"{what} in {seconds:.1f} s", err=True)

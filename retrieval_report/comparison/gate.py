@@ -27,6 +27,7 @@ from retrieval_report.metrics.parsing import measure_text, parse_metrics
 from retrieval_report.metrics.record import Metric
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.writing.names import counted
 from retrieval_report.writing.numbers import DECIMALS, decimals, interval, number, size
 
 STATUS = {NO_WORSE: "passed", WORSE: "failed"}  # the other verdicts are their own words
@@ -126,9 +127,7 @@ class Gate:
             return (
                 f"{self.status}: no query has {name} of both {self.candidate} and {self.baseline}"
             )
-        queries = (
-            f"{self.queries} {'query' if self.queries == 1 else 'queries'}, margin {self.margin:g}"
-        )
+        queries = f"{counted(self.queries, 'query')}, margin {self.margin:g}"
         sure = ""
         if self.bound_low is not None and self.bound_high is not None:
             ends = interval(self.bound_low, self.bound_high, DECIMALS, minus="-")

@@ -16,7 +16,7 @@ from retrieval_report.metrics.parsing import CATALOGUE, Measure, divided_by_rele
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
-from retrieval_report.writing.names import first_names
+from retrieval_report.writing.names import counted, first_names
 from retrieval_report.writing.numbers import p_value
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def named_tests(comparison: pl.DataFrame) -> str:
     tested = comparison.filter(pl.col("family_p").is_not_null())
     largest = tested.group_by("family_method").agg(pl.col("family").max()).sort("family_method")
     return "; ".join(
-        f"{CORRECTIONS[method].test} over {family} {'pair' if family == 1 else 'pairs'}"
+        f"{CORRECTIONS[method].test} over {counted(family, 'pair')}"
         for method, family in largest.iter_rows()
     )
 

@@ -16,6 +16,7 @@ from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.study_data import at_measures
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.study.verdict import leading_pair, ranked_means
+from retrieval_report.writing.names import counted
 from retrieval_report.writing.numbers import share
 
 Row = dict[str, Any]
@@ -85,7 +86,7 @@ def _judge(study: Any, pair: Row) -> Row:
     own = two.judges.filter(pl.col("own"), judge=study.judge).height
     return {
         "source": "judge",
-        "varied": "1 other judge" if judges == 1 else f"{judges} other judges",
+        "varied": counted(judges, "other judge"),
         "reversal": reversal,
         "verdict": OWN if own else depends("the judge", reversal),
     }

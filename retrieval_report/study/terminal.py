@@ -13,6 +13,7 @@ import polars as pl
 from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.engines.check_scores import MEAN, board
 from retrieval_report.metrics.parsing import divided_by_relevant
+from retrieval_report.writing.names import counted
 from retrieval_report.writing.numbers import (
     DECIMALS,
     amount,
@@ -109,7 +110,7 @@ def _heading(row: Row, by: str) -> str:
     cutoff = "all" if row["cutoff"] is None else row["cutoff"]
     parts = [visible(f"{row['metric']}@{cutoff}" if "metric" in by else f"cutoff {cutoff}")]
     if "queries" in by:
-        parts.append("1 query" if row["queries"] == 1 else f"{row['queries']} queries")
+        parts.append(counted(row["queries"], "query"))
         if row["unpaired"]:
             parts.append(f"{row['unpaired']} left out, without a score of every model")
     return ", ".join(parts)

@@ -150,15 +150,15 @@ def _lead(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, li
 
 def _on_paired(pair: Row, winner: str) -> str:
     """Say who leads on the queries that both models have, if those are not all."""
-    high, low, name = pair["value_a"], pair["value_b"], pair["model_a"]
+    high, low = pair["value_a"], pair["value_b"]
     if not pair["unpaired"] or high is None or low is None:
         return ""
     if equal_means(high, low):
         return f"On the queries that both have they are level: {number(high)}. "
     lead = f"leads by {size(high - low)}: {span(high, low, ' against ')}"
-    if name == winner:
+    if pair["model_a"] == winner:
         return f"On the queries that both have it {lead}. "
-    return f"But on the queries that both have {model_text(name)} {lead}; the following is about that. "
+    return f"But on the queries that both have {model_text(pair['model_a'])} {lead}; the following is about that. "
 
 
 def _safety(pair: Row) -> str:
@@ -251,13 +251,14 @@ def leading_pair(flips: pl.DataFrame, first: str, second: str) -> Row:
 
 def _reversal(pair: Row) -> str:
     """Say how probable a reversal is, as precisely as is known."""
-    low, high, method = pair.get("p_tie_low"), pair.get("p_tie_high"), pair["p_tie_method"]
+    high, method = pair.get("p_tie_high"), pair["p_tie_method"]
     if pair["p_tie"] is None and high is None:
         return ""
     if pair["p_tie"] == 0 and method == "exact":
         return " No order inside ties can reverse it."
-    chance = chance_text(pair["p_tie"], low, high)
-    word = "below " if chance.startswith("<") else "from " if " to " in chance else ""
+    chance = chance_text(pair["p_tie"], pair.get("p_tie_low"), high)
+    word = "from " if " to " in chance else ""
+    word = "below " if chance.startswith("<") else word
     return (
         f" Random tie order reverses it with probability {word}{chance.removeprefix('< ')}"
         f"{' (exact)' if method == 'exact' else ''}."

@@ -101,11 +101,11 @@ def side_by_side(rows: object, other: object) -> pl.DataFrame:
     last = pl.col("tie_start") + pl.col("tie_size") - 1
     start, end = (part.cast(pl.String) for part in (pl.col("tie_start"), last))
     span = pl.when(tie_size=1).then(start).otherwise(start + "–" + end)
-    there = _tied(other, "other").select("item", other_ranks=span)
+    spans = _tied(other, "other").select("item", other_ranks=span)
     joined = (
         _tied(rows, "rows")
         .sort("tie", maintain_order=True)
-        .join(there, on="item", how="left", maintain_order="left")
+        .join(spans, on="item", how="left", maintain_order="left")
     )
     row = pl.int_range(pl.len()).over("tie")
     bracket = (
@@ -201,13 +201,11 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     rows = rows.sort("tie", "relevance", maintain_order=True)
     size = rows.group_by("tie", maintain_order=True).len()["len"].cast(pl.Int64).to_numpy()
     # every row is a grade of its own, so the grades drawn are rows
-    start, at, items = (
-        np.array([0, size.size]),
-        np.arange(rows.height, dtype=np.int32),
-        np.ones(rows.height, np.int64),
-    )
-    ties = Lists(start, np.concatenate([[0], np.cumsum(size)]), at.copy(), items)
-    drawn, limit = singles(np.array([0, rows.height]), at), np.array([rows.height])
+    number, whole = np.arange(rows.height, dtype=np.int32), np.array([0, rows.height])
+    items = np.ones_like(number, np.int64)
+    starts = np.concatenate([[0], np.cumsum(size)])
+    ties = Lists(np.array([0, size.size]), starts, number.copy(), items)
+    drawn, limit = singles(whole, number), whole[1:]
     keys = shuffling.draw_keys(list_keys(rows.head(1), seed), np.array([draw]))
     shuffling.draw_orders(0, 1, ties, limit, keys, drawn)
     return rows[drawn.grade].with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))

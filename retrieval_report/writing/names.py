@@ -52,6 +52,17 @@ def short(name: str, limit: int = LABEL) -> str:
     return clean(name, limit)
 
 
+def counted(number: int, thing: str) -> str:
+    """Return a number with the word for what it counts.
+
+    >>> counted(1, "query"), counted(2, "query"), counted(0, "pair")
+    ('1 query', '2 queries', '0 pairs')
+    """
+    if number == 1:
+        return f"1 {thing}"
+    return f"{number} {thing[:-1]}ies" if thing.endswith("y") else f"{number} {thing}s"
+
+
 def first_names(names: Sequence[str], most: int) -> str:
     """Return the first names, and how many others there are.
 
