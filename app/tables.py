@@ -14,6 +14,7 @@ from retrieval_report.comparison.verdicts import doubt, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.study.terminal import SUMMARY, summary_rows
 from retrieval_report.writing.numbers import (
     DECIMALS,
@@ -115,9 +116,7 @@ def with_texts(rows: pl.DataFrame, texts: pl.DataFrame | None) -> pl.DataFrame:
     if texts is None:
         return rows
     texts = texts.unique("item", keep="first", maintain_order=True)
-    return rows.with_columns(pl.col("item").cast(pl.String)).join(
-        texts, on="item", how="left", maintain_order="left"
-    )
+    return beside(rows.with_columns(pl.col("item").cast(pl.String)), texts, "item")
 
 
 def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:
@@ -126,7 +125,7 @@ def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> N
     if board is not None:
         spans = [rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
         ranks = board.select("model", "rank", *spans)
-        rows = rows.join(ranks, on="model", how="left", maintain_order="left")
+        rows = beside(rows, ranks, "model")
     if "ci_low" in rows.columns:
         ends = [interval(low, high) for low, high in rows.select("ci_low", "ci_high").rows()]
         rows = rows.with_columns(interval=pl.Series(ends, dtype=pl.String))

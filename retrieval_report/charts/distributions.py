@@ -23,6 +23,7 @@ from retrieval_report.charts.layers import RULE, Axis, keyed, layer, left_out, n
 from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import at_measure as measure_is
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.ties.distributions import DISTRIBUTION, MEAN_DISTRIBUTION
 from retrieval_report.writing.names import clean, measure_name
@@ -87,7 +88,7 @@ def shuffled_distribution(
     wide, where = models_at(summary, metric, cutoff)
     draws = at_measure(draws, metric, cutoff)[0].drop_nulls("value")
     filled(draws, f"no draw has a value for {where}")
-    width = (pl.col("value").max() - pl.col("value").min()).alias("width")
+    width = (pl.max("value") - pl.min("value")).alias("width")
     varying = draws.group_by("model").agg(width).filter(pl.col("width") > SAME)
     if varying.is_empty():
         raise Said(f"All random tie orders give the same {where}.")
@@ -97,12 +98,10 @@ def shuffled_distribution(
     here = exact.filter(measure_is(*parse_measure(metric, cutoff)))
     known = here.select("model", "value", "probability")
     counted = draws.group_by("model", pl.col("value").round(12)).agg(probability=pl.len())
-    counted = counted.with_columns(
-        pl.col("probability") / pl.col("probability").sum().over("model")
-    )
+    counted = counted.with_columns(pl.col("probability") / pl.sum("probability").over("model"))
     shares = pl.concat([known, counted.join(known, on="model", how="anti")])
     bars = [_bars(_seen(shares.filter(model=model))) for model in shown["model"]]
-    rows = with_labels(shown.join(wide, on="model", how="left", maintain_order="left"))
+    rows = with_labels(beside(shown, wide, "model"))
     x = number_axis(alt.X, where, axis=alt.Axis(tickCount=4, grid=False))
     panels = [_panel(*panel, x) for panel in zip(rows.iter_slices(1), bars, strict=True)]
     drawn = alt.concat(*panels, columns=COLUMNS, spacing={"row": 22, "column": 26})
@@ -128,7 +127,7 @@ def _panel(row: pl.DataFrame, bars: pl.DataFrame, x: Axis) -> alt.LayerChart:
 
 def _seen(shares: pl.DataFrame) -> pl.DataFrame:
     """The values between the first and the last that are not too rare to see."""
-    seen = shares.filter(pl.col("probability") >= SEEN * pl.col("probability").max())["value"]
+    seen = shares.filter(pl.col("probability") >= SEEN * pl.max("probability"))["value"]
     return shares.filter(pl.col("value").is_between(seen.min(), seen.max()))
 
 
@@ -144,7 +143,7 @@ def _bars(shares: pl.DataFrame) -> pl.DataFrame:
         return rows.with_columns(low=pl.col("value") - half, high=pl.col("value") + half, values=1)
     width = gap * math.ceil((reach / gap + 1) / MOST)
     bar = ((pl.col("value") - start) / width + 1e-6).floor()
-    bars = rows.group_by(bar=bar).agg(pl.col("probability").sum(), values=pl.len()).sort("bar")
+    bars = rows.group_by(bar=bar).agg(pl.sum("probability"), values=pl.len()).sort("bar")
     low = start + pl.col("bar") * width - gap / 2
     return bars.with_columns(low=low, high=low + width, value=low + width / 2)
 

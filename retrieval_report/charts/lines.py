@@ -86,7 +86,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
         "cutoff", nulls_last=True, maintain_order=True
     )
     filled(wide.drop_nulls("value"), "no policy of this summary is expected, shuffled or naive")
-    filled(wide.filter(pl.col("cutoff").n_unique() > 1), f"{clean(name, 60)} has one cutoff")
+    filled(wide.filter(pl.n_unique("cutoff") > 1), f"{clean(name, 60)} has one cutoff")
     rows = wide.with_columns(k=pl.col("cutoff").cast(pl.String).fill_null("all"))
     axis = alt.Axis(title="cutoff k", labelAngle=0, labelOverlap="greedy")
     x = alt.X(
@@ -189,7 +189,7 @@ def _shaded(rows: pl.DataFrame) -> tuple[pl.DataFrame, alt.Color]:
 
     The leading models have one, as many as the palette tells apart.
     """
-    means = rows.group_by("model").agg(pl.col("value").mean())
+    means = rows.group_by("model").agg(pl.mean("value"))
     leading = means.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
     lit = pl.col("model").is_in(leading.head(len(PALETTE)).to_list())
     rows = with_labels(rows.with_columns(lit=lit))

@@ -63,7 +63,7 @@ def profile(profile: object) -> ChartType:
     ['Ties, and the cutoffs that split them']
     """
     frame = held(profile, PROFILE, "profile", "tie_profile", "the tie profile has no rows")
-    worst = pl.col("cut_share").max().over("model")
+    worst = pl.max("cut_share").over("model")
     order = frame.sort(worst, "model", descending=[True, False], maintain_order=True)
     models = order["model"].unique(maintain_order=True)
     shown = order.filter(pl.col("model").is_in(models.head(MOST).to_list()))

@@ -26,6 +26,7 @@ from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import question_options, study_options
 from retrieval_report.cli.streams import form_options
 from retrieval_report.contracts.steps import step
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, summary_table, visible
 
@@ -132,7 +133,7 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     )
     here = at_measure(*study.measures[0])
     others = study.table().drop(study.measure)
-    board = board.filter(here).join(others, on="model", how="left", maintain_order="left")
+    board = beside(board.filter(here), others, "model")
     shown = " ".join([BOARD, *others.columns[1:]])
     texts = identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])

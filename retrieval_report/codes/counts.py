@@ -159,7 +159,7 @@ def count_codes(
 
 def _ends(cells: pl.DataFrame, limit: int | None) -> str:
     """Return how the lists end: one that is not as long as the limit holds all items."""
-    if limit is None or cells.group_by("query").agg(pl.col("count").sum())["count"].lt(limit).all():
+    if limit is None or cells.group_by("query").agg(pl.sum("count"))["count"].lt(limit).all():
         return NO
     return BETWEEN_TIES
 
@@ -213,11 +213,7 @@ def count_relevant(
         item_ids=item_ids,
         exclude_self=exclude_self,
     )
-    found = (
-        counts.filter(pl.col("relevance") > 0)
-        .group_by("query")
-        .agg(n_relevant=pl.col("count").sum())
-    )
+    found = counts.filter(pl.col("relevance") > 0).group_by("query").agg(n_relevant=pl.sum("count"))
     frame = pl.DataFrame({"query": _ids(query_ids, len(queries))})
     frame = frame.join(found, on="query", how="left", maintain_order="left").with_columns(
         pl.col("n_relevant").fill_null(0)
@@ -254,14 +250,14 @@ def _merged(frames: list[pl.DataFrame]) -> pl.DataFrame:
         return frames[0]  # the cells of one slice are distinct and sorted
     graded = any(frame.schema["relevance"].is_float() for frame in frames)
     frames = [frame.cast({"relevance": pl.Float64}) for frame in frames] if graded else frames
-    return pl.concat(frames).group_by(KEYS).agg(pl.col("count").sum()).sort(KEYS)
+    return pl.concat(frames).group_by(KEYS).agg(pl.sum("count")).sort(KEYS)
 
 
 def _nearest(cells: pl.DataFrame, limit: int | None) -> pl.DataFrame:
     """Drop the cells beyond the tie that holds the limit-th item."""
     if limit is None:
         return cells
-    ties = cells.group_by("query", "distance", maintain_order=True).agg(pl.col("count").sum())
+    ties = cells.group_by("query", "distance", maintain_order=True).agg(pl.sum("count"))
     before = pl.col("count").cum_sum().over("query") - pl.col("count")
     return cells.join(
         ties.filter(before < limit), on=["query", "distance"], how="semi", maintain_order="left"

@@ -15,7 +15,7 @@ from retrieval_report.comparison.verdicts import ALPHA, equal_means, is_signific
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
-from retrieval_report.engines.check_scores import MEAN, check_fraction, check_scores, hold
+from retrieval_report.engines.check_scores import MEAN, beside, check_fraction, check_scores, hold
 from retrieval_report.engines.summary import Mean, clipped, summarise, t_interval
 from retrieval_report.kernels.lists import Floats
 
@@ -74,7 +74,7 @@ def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.D
     parts = [pl.DataFrame(schema=OF_DATASET)]
     for name, part in segments_of(expected, queries, by):
         held = part.filter((pl.col("items") > 0).any().over("model"))
-        rows = every.join(summarise(held), on=MEAN, how="left", nulls_equal=True)
+        rows = beside(every, summarise(held), MEAN)
         rows = rows.with_columns(pl.col("queries").fill_null(0), dataset=pl.lit(name))
         parts += [_ranked(own) for own in rows.partition_by(HERE, maintain_order=True)]
     return pl.concat(parts)

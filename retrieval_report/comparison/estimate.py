@@ -12,7 +12,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import SCORE, check_fraction, check_scores
+from retrieval_report.engines.check_scores import SCORE, beside, check_fraction, check_scores
 from retrieval_report.engines.score_grid import Grid, Pairs, differences, measured
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import is_share
@@ -145,9 +145,7 @@ def _aligned(machine: pl.DataFrame, human: pl.DataFrame, policy: str) -> tuple[G
         )
     machine = machine.filter(policy=policy)
     known = human.filter(pl.col("n_relevant").is_not_null()).select(*LIST, "value")
-    both = machine.drop("value").join(
-        known, on=LIST, how="left", nulls_equal=True, maintain_order="left"
-    )
+    both = beside(machine.drop("value"), known, LIST)
     if not both["value"].count():
         raise DataError("human scores: no query has a score by people and one by the machine")
     return Grid.of(machine), Grid.of(both.select(machine.columns))

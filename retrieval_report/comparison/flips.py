@@ -226,7 +226,7 @@ def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
     spread = pl.col("tie_std").filter(policy="expected").first()
     cut = (pl.col("truncated_share").fill_null(0.0) > 0).any().alias("truncated")
     wide = side_by_side(frame, [*HERE, "model"], names, spread, cut)
-    wide = wide.with_row_index("measure").with_columns(pl.col("measure").min().over(HERE))
+    wide = wide.with_row_index("measure").with_columns(pl.min("measure").over(HERE))
     one, other = (
         wide.select(*HERE, "measure", pl.exclude(*HERE, "measure").name.suffix(f"_{side}"))
         for side in "ab"

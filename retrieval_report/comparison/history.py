@@ -12,7 +12,7 @@ from retrieval_report.comparison.pairs import compare, turned
 from retrieval_report.contracts.arguments import check_text
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import MEAN, board, check_fraction, check_scores
+from retrieval_report.engines.check_scores import MEAN, beside, board, check_fraction, check_scores
 from retrieval_report.engines.summary import summarise
 
 HISTORY = schema("history")
@@ -83,7 +83,7 @@ def history(
         _steps(given, part["model"].to_list())
         for part in runs.partition_by("series", maintain_order=True)
     ]
-    found = means.join(pl.concat(steps), on=MEAN, how="left", nulls_equal=True)
+    found = beside(means, pl.concat(steps), MEAN)
     small = (pl.col("step_p") < alpha) & (pl.col("p_tie_high") <= tie_risk)
     measures = given.select(MEASURE).unique(maintain_order=True).rows()
     rows = found.with_columns(

@@ -17,7 +17,7 @@ from retrieval_report.comparison.verdicts import order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import MEAN
+from retrieval_report.engines.check_scores import MEAN, beside
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.scoring.judged import Judged
 
@@ -33,7 +33,7 @@ def own_labels(judged: Judged) -> list[str]:
     if judged.order != "score" or not judged.whole.judged:
         return []
     rows, keys = judged.scored_rows, ["query", "item"]
-    labelled = rows.join(judged.known.select(*keys, label="relevance"), on=keys, how="left")
+    labelled = beside(rows, judged.known.select(*keys, label="relevance"), keys)
     known = pl.col("label").is_not_null()
     found = labelled.group_by("model").agg(
         same=(pl.col("score") == pl.col("label")).filter(known).all(),
@@ -59,10 +59,8 @@ def judge_table(summaries: Frames, own: Mapping[str, Sequence[str]]) -> pl.DataF
     other = every.select(*MEAN, other="judge", others_rank="rank")
     met = every.select(*MEAN, "judge").join(other, on=MEAN, nulls_equal=True)
     met = met.filter(pl.col("judge") != pl.col("other"))
-    median = met.group_by(*MEAN, "judge").agg(pl.col("others_rank").median())
-    every = every.join(
-        median, on=[*MEAN, "judge"], how="left", nulls_equal=True, maintain_order="left"
-    )
+    median = met.group_by(*MEAN, "judge").agg(pl.median("others_rank"))
+    every = beside(every, median, [*MEAN, "judge"])
     return in_contract(every, schema("judges"))
 
 
@@ -74,7 +72,7 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
     counts half.
     """
     one = judges.select("judge", *MEAN, "value", "own").with_row_index("measure")
-    one = one.with_columns(pl.col("measure").min().over(HERE))
+    one = one.with_columns(pl.min("measure").over(HERE))
     keys = ["judge", "measure", *HERE]
     pairs = one.join(one, on=keys, nulls_equal=True, maintain_order="left", suffix="_b")
     pairs = pairs.rename({"model": "model_a", "value": "value_a"}).filter(
@@ -90,7 +88,7 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
         agree=(0.5 + alike / 2).filter(pl.col("lead") != 0).mean(),
         against=pl.col("judge").filter(alike < 0).str.join(", "),
     )
-    rows = lead.join(said, on=PAIR, how="left", nulls_equal=True).sort("measure", *PAIR[:2])
+    rows = beside(lead, said, PAIR).sort("measure", *PAIR[:2])
     difference = pl.col("value_a") - pl.col("value_b")
     rows = rows.with_columns(pl.col("judges").fill_null(0), difference=difference)
     return in_contract(rows, schema("judge_pairs"))

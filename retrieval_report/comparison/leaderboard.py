@@ -17,7 +17,7 @@ from retrieval_report.comparison.verdicts import TOLERANCE
 from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.engines.check_scores import SCORE, check_fraction, check_scores
+from retrieval_report.engines.check_scores import SCORE, beside, check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
     Grid,
     Pairs,
@@ -147,7 +147,7 @@ def leaderboard(
         _complete(given), confidence=confidence, queries=queries, cluster=cluster
     ).drop("value")
     for found in (pl.concat(tested), summary):
-        board = board.join(found, on=KEYS, how="left", nulls_equal=True, maintain_order="left")
+        board = beside(board, found, KEYS)
     return in_contract(board, LEADERBOARD)
 
 

@@ -21,6 +21,7 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
     SCORE,
     at_measure,
+    beside,
     check_draws,
     check_fraction,
     check_scores,
@@ -100,7 +101,7 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
         pl.col(by).rank("dense").alias("__order"),
         pl.col(by).cast(pl.String).fill_null(NO_VALUE).alias("__segment"),
     ).drop_nulls("query")
-    joined = frame.join(own, on="query", how="left", maintain_order="left")
+    joined = beside(frame, own, "query")
     refuse(
         joined,
         pl.col("__segment").is_null(),

@@ -147,6 +147,19 @@ def check_draws(resamples: object, seed: object) -> None:
     check_whole("seed", seed, 0)
 
 
+def beside(frame: pl.DataFrame, other: pl.DataFrame, on: str | Sequence[str]) -> pl.DataFrame:
+    """Return the rows of a frame, in their order, with what another one has of the same keys, such
+    as a measure of whole lists, whose cutoff is null.
+
+    >>> key = pl.Series("cutoff", [None, 1], pl.Int64)
+    >>> beside(
+    ...     pl.DataFrame(key), pl.DataFrame({"value": [2, 3]}).with_columns(key), "cutoff"
+    ... ).rows()
+    [(None, 2), (1, 3)]
+    """
+    return frame.join(other, on=on, how="left", nulls_equal=True, maintain_order="left")
+
+
 def side_by_side(
     frame: pl.DataFrame, keys: Sequence[str], names: Mapping[str, str], *others: pl.Expr
 ) -> pl.DataFrame:

@@ -151,7 +151,7 @@ def named_tests(comparison: pl.DataFrame) -> str:
     "sign-flip test of each pair with Holm's correction over 6 pairs"
     """
     tested = comparison.filter(pl.col("family_p").is_not_null())
-    largest = tested.group_by("family_method").agg(pl.col("family").max()).sort("family_method")
+    largest = tested.group_by("family_method").agg(pl.max("family")).sort("family_method")
     return "; ".join(
         f"{CORRECTIONS[method].test} over {counted(family, 'pair')}"
         for method, family in largest.iter_rows()
@@ -192,7 +192,7 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     ]
     if not whole:
         return []
-    lengths = scores.lazy().group_by("model").agg(pl.col("items").median()).sort("items", "model")
+    lengths = scores.lazy().group_by("model").agg(pl.median("items")).sort("items", "model")
     named = lengths.collect().rows()
     if len(named) < 2 or named[-1][1] < UNEVEN * named[0][1]:
         return []

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import polars as pl
 
 from retrieval_report.comparison.verdicts import CUT, DEPENDS, SIGNIFICANT, is_significant
-from retrieval_report.engines.check_scores import at_measure
+from retrieval_report.engines.check_scores import at_measure, beside
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import any_cut, named_tests, relevant_notice
 from retrieval_report.study.contents import Report
@@ -124,7 +124,7 @@ def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
     shown = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
     columns = {here: _column(report, *here) for here in shown}
     headline = expected.filter(at_measure(report.metric, report.cutoff)).select("model", "value")
-    models = expected.select("model").unique().join(headline, on="model", how="left")
+    models = beside(expected.select("model").unique(), headline, "model")
     names = models.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
     measures = [measure_text(metric, cutoff) for metric, cutoff in shown]
     return measures, {name: [columns[here].get(name, _Cell()) for here in shown] for name in names}
@@ -133,7 +133,7 @@ def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
 def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]:
     here = at_measure(metric, cutoff)
     rows = report.summary.filter(here, policy="expected")
-    best = set(rows.filter(pl.col("value") == pl.col("value").max())["model"])
+    best = set(rows.filter(pl.col("value") == pl.max("value"))["model"])
     pairs = {
         frozenset((row["model_a"], row["model_b"])): row
         for row in report.flips.filter(here).iter_rows(named=True)

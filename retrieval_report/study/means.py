@@ -9,6 +9,7 @@ import polars as pl
 
 from retrieval_report.contracts.options import options_with
 from retrieval_report.contracts.registry import schema
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.engines.summary import summarise
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.ties.coverage import judgement_coverage
@@ -41,7 +42,7 @@ def curve_means(judged: Judged, options: Mapping[str, Any], most: float) -> pl.D
         return scores
     means, keys = summarise(scores), ["model", "metric"]
     naive = means.filter(policy="naive").select(*keys, naive="value")
-    both = means.filter(policy="expected").join(naive, on=keys, how="left", maintain_order="left")
+    both = beside(means.filter(policy="expected"), naive, keys)
     level = pl.col("metric").str.extract(r"recall=([\d.]+)").cast(pl.Float64)
     return both.with_columns(recall=level).select(list(schema("recall_curve")))
 

@@ -28,6 +28,7 @@ from retrieval_report.contracts.options import (
 )
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.significance_tests import MAX_T
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
@@ -396,7 +397,7 @@ def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     wanted = schema("scores", "metric", "cutoff")
     measures = list(dict.fromkeys(data.measures.values()))
     ranks = pl.DataFrame(measures, schema=wanted, orient="row").with_row_index("measure")
-    keyed = frame.join(ranks, on=list(wanted), how="left", nulls_equal=True, maintain_order="left")
+    keyed = beside(frame, ranks, list(wanted))
     under = pl.col("policy").cast(pl.Enum(data.policies))
     return keyed.sort("model", "query", "measure", under, maintain_order=True).drop("measure")
 

@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import DEPENDS
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
-from retrieval_report.engines.check_scores import MEAN, at_cutoff, at_measure
+from retrieval_report.engines.check_scores import MEAN, at_cutoff, at_measure, beside
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import uneven_lengths
@@ -107,7 +107,7 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
         wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     if frame["model"].n_unique() > 1:
         ranks = report.leaderboard.select(*MEAN, "rank", pl.col(RANKS))
-        wide = wide.join(ranks, on=MEAN, how="left", nulls_equal=True, maintain_order="left")
+        wide = beside(wide, ranks, MEAN)
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
     others = [measure for measure in measures if measure != (report.metric, report.cutoff)]
     # The verdict names the headline.

@@ -53,7 +53,7 @@ def summary_rows(summary: pl.DataFrame) -> pl.DataFrame:
     """Return one row per model and measure of a summary, best first, without columns that say
     nothing.
     """
-    rows = board(summary, pl.col("pooled").max(), pl.col(COUNTS).max())
+    rows = board(summary, pl.max("pooled"), pl.col(COUNTS).max())
     idle = [name for name in ("truncated_share", *COUNTS) if not rows[name].max()]
     said = [values.name for values in rows.drop(idle) if values.null_count() < len(values)]
     return rows.select(list(dict.fromkeys([*KEPT, *said])))

@@ -25,7 +25,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import MEAN
+from retrieval_report.engines.check_scores import MEAN, beside
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import (
     Cutoffs,
@@ -162,7 +162,7 @@ def audit(
     score = score_judged if judged is rankings else score_lists
     exact = tie_means(score(judged, requests, checked).frame()).select(*MEAN, exact="value")
     frame = _printed(Emulation.of(judged, rules), entries)
-    frame = frame.join(exact, on=MEAN, how="left", nulls_equal=True)
+    frame = beside(frame, exact, MEAN)
     return in_contract(_with_winners(_with_reasons(frame)).sort("measure", "model"), AUDIT)
 
 
@@ -256,10 +256,8 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
             else:
                 means = data.limits(rules, dict.fromkeys(entry.text for entry in same), way)
                 limits = means.rename({"metric": "definition"})
-            shown = pl.DataFrame([entry.row for entry in same], **typed).join(
-                limits, on=keys[1:], how="left", nulls_equal=True
-            )
-            parts.append(shown.join(possible, on=keys, how="left", nulls_equal=True))
+            shown = beside(pl.DataFrame([entry.row for entry in same], **typed), limits, keys[1:])
+            parts.append(beside(shown, possible, keys))
     return pl.concat(parts)
 
 
@@ -304,4 +302,4 @@ def _with_best(frame: pl.DataFrame, name: str, low: str, high: str) -> pl.DataFr
     best = pl.col(low).max().over("measure")
     reached = frame.filter(pl.col(high) >= best - SAME * best.abs().clip(lower_bound=1.0))
     winners = reached.sort("model").group_by("measure").agg(pl.col("model").alias(name))
-    return frame.join(winners, on="measure", how="left")
+    return beside(frame, winners, "measure")

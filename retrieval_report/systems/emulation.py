@@ -261,14 +261,14 @@ def _threshold_lists(judged: Judged, options: Options) -> pl.DataFrame:
     ties = (
         judged.retrieved.select(number, judged.order, hits=relevant)
         .group_by("list", judged.order)
-        .agg(pl.col("hits").sum(), size=pl.len())
+        .agg(pl.sum("hits"), size=pl.len())
         .sort("list", judged.order, descending=[False, judged.order == "score"])
         .with_columns(gain=pl.col("hits") * hits / size)
     )
     lists = ties.group_by("list", maintain_order=True).agg(
-        value=(pl.col("gain").sum() / pl.col("hits").sum()).fill_nan(0.0),
-        items=pl.col("size").sum(),
-        n_relevant=pl.col("hits").sum(),
+        value=(pl.sum("gain") / pl.sum("hits")).fill_nan(0.0),
+        items=pl.sum("size"),
+        n_relevant=pl.sum("hits"),
     )
     names = judged.lists.select("model", "query")[lists["list"]]
     scores = names.hstack(lists).with_columns(

@@ -104,7 +104,7 @@ def score_distribution(
         rows = (
             scores.sort("value")
             .group_by("value", maintain_order=True)
-            .agg(pl.col("probability").sum())
+            .agg(pl.sum("probability"))
             .with_columns(
                 method=pl.lit("exact" if one.exact else "draws"),
                 orders=pl.lit(one.chance.size, dtype=pl.Int64),

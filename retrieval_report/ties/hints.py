@@ -116,7 +116,7 @@ def _lost(table: TieTable) -> pl.DataFrame:
     This is the share of lists as long as the longest, times the share of tied neighbours in their
     second half.
     """
-    length = pl.col("size").sum().over(LIST)
+    length = pl.sum("size").over(LIST)
     # Of the pairs of neighbouring ranks (i, i + 1) in the second half of a list, those inside a tie
     # of the ranks before + 1 .. before + size: from max(before, half) + 1 on.
     half = length // 2
@@ -126,13 +126,13 @@ def _lost(table: TieTable) -> pl.DataFrame:
     lists = (
         table.ties.with_columns(length=length, tied=tied)
         .group_by(*LIST, "length")
-        .agg(pl.col("tied").sum())
+        .agg(pl.sum("tied"))
     )
-    ending = (pl.col("length") == pl.col("length").max()).mean()
+    ending = (pl.col("length") == pl.max("length")).mean()
     pairs = (pl.col("length") - 1 - pl.col("length") // 2).sum()
     return (
         lists.group_by("model")
-        .agg(share=(ending * pl.col("tied").sum() / pairs).fill_nan(0.0))
+        .agg(share=(ending * pl.sum("tied") / pairs).fill_nan(0.0))
         .sort("model")
     )
 

@@ -31,6 +31,7 @@ from retrieval_report.contracts.frames import (
 )
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.reading.convert import is_column
 from retrieval_report.reading.frames import to_polars
@@ -211,7 +212,7 @@ def knn(
     _warn_cut(ties, k, collection)
     predicted = _predicted(ties, k, tied_votes)
     lists = rows.select("model").unique().join(truth, how="cross")
-    chances = lists.join(predicted, on=LIST, how="left").sort(*LIST, "predicted")
+    chances = beside(lists, predicted, LIST).sort(*LIST, "predicted")
     chances = chances.with_columns(pl.col("chance").fill_null(1.0))
     return NearestLabels(in_contract(chances, schema("knn_chances")))
 
@@ -261,7 +262,7 @@ def _labelled(frame: pl.DataFrame, labels: object) -> tuple[pl.DataFrame, int]:
         rows = rows.filter(pl.col("mask").cast(pl.Boolean))
     check_unique(rows, [*LIST, "item"], "rankings")
     rows, named = of_one_width(rows, named.with_columns(_plain(named["label"])), "item", "labels")
-    rows = rows.join(named, on="item", how="left", maintain_order="left")
+    rows = beside(rows, named, "item")
     hint = "; labels= has to name the label of each"
     refuse(rows, pl.col("label").is_null(), "item", "rows of items without a label", hint)
     return rows.with_columns(count=pl.lit(1, pl.Int64)), named.height
@@ -273,17 +274,17 @@ def _ties(rows: pl.DataFrame) -> pl.DataFrame:
     rows = rows.filter(pl.col(order).is_not_null())
     keys = pl.Series("key", order_keys(rows[order], falling=order == "score"))
     tie = [*LIST, "key"]
-    cells = rows.with_columns(keys).group_by(*tie, "label").agg(pl.col("count").sum())
+    cells = rows.with_columns(keys).group_by(*tie, "label").agg(pl.sum("count"))
     cells = cells.sort(*tie, "label")
     before = pl.col("count").cum_sum().over(LIST) - pl.col("count")
-    return cells.with_columns(before=before, size=pl.col("count").sum().over(tie)).with_columns(
-        before=pl.col("before").min().over(tie), labels=pl.len().over(tie)
+    return cells.with_columns(before=before, size=pl.sum("count").over(tie)).with_columns(
+        before=pl.min("before").over(tie), labels=pl.len().over(tie)
     )
 
 
 def _warn_cut(ties: pl.DataFrame, k: int, collection: int) -> None:
     """Warn if a list that may go on ends in a tie of which some items vote."""
-    ends = ties.group_by(LIST).agg(pl.col("before").max(), pl.col("count").sum()).sort(LIST)
+    ends = ties.group_by(LIST).agg(pl.max("before"), pl.sum("count")).sort(LIST)
     # A query that is itself an item is often left out.
     cut = ends.filter(pl.col("before") < k, pl.col("count") < collection - 1)
     if cut.height:
@@ -304,7 +305,7 @@ def _predicted(ties: pl.DataFrame, k: int, tied_votes: str) -> pl.DataFrame:
         "random": pl.lit(0),
     }
     weight = pl.col("weight") if tied_votes == "nearest" else pl.lit(1)
-    parts = [pl.col("inside") - pl.col("inside").min().over(LIST), pl.col("open")]
+    parts = [pl.col("inside") - pl.min("inside").over(LIST), pl.col("open")]
     parts += [ranks[tied_votes].cast(pl.Int64).alias("rank"), weight.alias("weight")]
     lists = (
         votes.select(*LIST, pl.col("label").alias("predicted"), "slots", "others", *parts)
@@ -342,14 +343,14 @@ def _contenders(ties: pl.DataFrame, k: int) -> pl.DataFrame:
     )
     votes = split.group_by(*LIST, "label").agg(
         pl.col("inside", "open").sum(),
-        pl.col("before").min(),
+        pl.min("before"),
         pl.col("weight").sort_by("before").first(),
-        pl.col("slots").max(),
+        pl.max("slots"),
     )
-    most = pl.col("inside") + pl.min_horizontal("open", pl.col("slots").max().over(LIST))
-    wins = most >= pl.col("inside").max().over(LIST)
+    most = pl.col("inside") + pl.min_horizontal("open", pl.max("slots").over(LIST))
+    wins = most >= pl.max("inside").over(LIST)
     return votes.with_columns(
-        pl.col("slots").max().over(LIST),
+        pl.max("slots").over(LIST),
         others=pl.col("open").filter(~wins).sum().over(LIST),
         wins=wins,
     ).filter("wins")

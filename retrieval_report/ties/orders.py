@@ -10,6 +10,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import Named, check_text, check_whole
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.options import RowOptions, options_with
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.lists import Lists
 from retrieval_report.reading.frames import to_polars
@@ -102,11 +103,7 @@ def side_by_side(rows: object, other: object) -> pl.DataFrame:
     start, end = (part.cast(pl.String) for part in (pl.col("tie_start"), last))
     span = pl.when(tie_size=1).then(start).otherwise(start + "–" + end)
     spans = _tied(other, "other").select("item", other_ranks=span)
-    joined = (
-        _tied(rows, "rows")
-        .sort("tie", maintain_order=True)
-        .join(spans, on="item", how="left", maintain_order="left")
-    )
+    joined = beside(_tied(rows, "rows").sort("tie", maintain_order=True), spans, "item")
     row = pl.int_range(pl.len()).over("tie")
     bracket = (
         pl.when(row == 0).then("┌ " + span).when(row < pl.len().over("tie") - 1).then(pl.lit("│"))

@@ -13,6 +13,7 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.ties import tie_table
@@ -107,12 +108,12 @@ def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:
     """What `tie_profile` returns."""
     lists = table.whole_lists()
     parts = [
-        _at_cutoff(table.ties, cutoff)
-        .join(_cut_by_the_end(table.ends, cutoff), on="model", how="left")
-        .with_columns(index=pl.lit(index), cutoff=pl.lit(cutoff, dtype=pl.Int64))
+        beside(
+            _at_cutoff(table.ties, cutoff), _cut_by_the_end(table.ends, cutoff), "model"
+        ).with_columns(index=pl.lit(index), cutoff=pl.lit(cutoff, dtype=pl.Int64))
         for index, cutoff in enumerate(cutoffs)
     ]
-    frame = pl.concat(parts).join(lists, on="model", how="left").sort("model", "index")
+    frame = beside(pl.concat(parts), lists, "model").sort("model", "index")
     if not table.judged.whole.graded:
         frame = frame.with_columns(
             pl.lit(None).alias(name) for name in ("mixed_share", "mixed_items")
@@ -150,16 +151,16 @@ class TieTable:
             self.ties.with_columns(near=near, term=terms)
             .group_by(LIST, maintain_order=True)
             .agg(
-                items=pl.col("size").sum(),
+                items=pl.sum("size"),
                 distances=pl.len(),
-                near=pl.col("near").sum(),
-                term=pl.col("term").sum(),
+                near=pl.sum("near"),
+                term=pl.sum("term"),
             )
             .with_columns(bits=pl.col("items").log(2) - pl.col("term") / pl.col("items"))
             .group_by("model", maintain_order=True)
             .agg(
                 pl.col("items", "distances", "bits").median(),
-                near_ties=(pl.col("near").sum() / (pl.col("distances") - 1).sum()).fill_nan(0.0),
+                near_ties=(pl.sum("near") / (pl.col("distances") - 1).sum()).fill_nan(0.0),
             )
         )
 
@@ -195,13 +196,13 @@ def _at_cutoff(ties: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
         .group_by("model")
         .agg(
             queries=(pl.col("before") == 0).sum(),
-            cut_share=pl.col("cut").sum() / (pl.col("before") == 0).sum(),
-            mixed_share=(pl.col("cut") & pl.col("mixed")).sum() / pl.col("cut").sum(),
-            tie_median=pl.col("size").median(),
+            cut_share=pl.sum("cut") / (pl.col("before") == 0).sum(),
+            mixed_share=(pl.col("cut") & pl.col("mixed")).sum() / pl.sum("cut"),
+            tie_median=pl.median("size"),
             tie_p90=pl.col("size").quantile(0.9, "linear"),
-            tie_max=pl.col("size").max(),
-            tied_items=pl.col("taken").filter(pl.col("size") > 1).sum() / pl.col("taken").sum(),
-            mixed_items=pl.col("taken").filter("mixed").sum() / pl.col("taken").sum(),
+            tie_max=pl.max("size"),
+            tied_items=pl.col("taken").filter(pl.col("size") > 1).sum() / pl.sum("taken"),
+            mixed_items=pl.col("taken").filter("mixed").sum() / pl.sum("taken"),
         )
         .with_columns(pl.col("mixed_share").fill_nan(None))
     )

@@ -18,6 +18,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.kernels.lists import Floats, Integers
 from retrieval_report.ties.profile import TieTable
@@ -409,5 +410,5 @@ def _with_ap(areas: pl.DataFrame, ties: pl.DataFrame, order: str) -> pl.DataFram
         counts, metrics="ap", policies="expected", truncated="no", relevant_items="own"
     )
     known = scores.select("model", ap="value", tie_std="std")
-    joined = areas.drop("ap", "tie_std").join(known, on="model", how="left", maintain_order="left")
+    joined = beside(areas.drop("ap", "tie_std"), known, "model")
     return in_contract(joined, schema("threshold_areas"))

@@ -13,6 +13,7 @@ import polars as pl
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
@@ -125,23 +126,23 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
     cells = np.concatenate([[0], np.cumsum(ties.items)])
     owner = np.repeat(np.arange(found.height), np.diff(ties.start))
     sizes = pl.DataFrame({"list": owner, "size": np.diff(cells[ties.tie])})
-    largest = sizes.group_by("list").agg(largest=pl.col("size").max())
+    largest = sizes.group_by("list").agg(largest=pl.max("size"))
     found = (
         prepared.names.select("model").hstack(found).with_row_index("list").cast({"list": pl.Int64})
     )
-    return found.filter(pl.col("items") > 0).join(largest.cast(pl.Int64), on="list", how="left")
+    return beside(found.filter(pl.col("items") > 0), largest.cast(pl.Int64), "list")
 
 
 def _at_cutoff(lists: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
     """What a cutoff meets of the lists, one row per model."""
     deepest = pl.lit(MOST_ITEMS if cutoff is None else cutoff)
-    enough = pl.lit(cutoff, pl.Int64) + TIMES * pl.col("largest").max()
+    enough = pl.lit(cutoff, pl.Int64) + TIMES * pl.max("largest")
     known = (pl.col("before") < deepest).any() & ((pl.col("before") == 0).mean() <= 0.5)
     return lists.group_by("model").agg(
         cutoff=pl.lit(cutoff, pl.Int64),
         lists=pl.len(),
-        shortest=pl.col("items").min(),
-        longest=pl.col("items").max(),
+        shortest=pl.min("items"),
+        longest=pl.max("items"),
         open_share=(pl.col("before") < deepest).mean(),
         sufficient_depth=pl.when(known).then(enough),
     )
