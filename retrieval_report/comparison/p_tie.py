@@ -13,6 +13,7 @@ import numpy as np
 from retrieval_report.comparison.tie_bounds import Ranges
 from retrieval_report.comparison.verdicts import TIE_RISK
 from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.products import dot
 from retrieval_report.kernels.waves import Complex
 from retrieval_report.scoring.convolution import Spread, every_sum, series_below
 from retrieval_report.scoring.waves import TiedList, characteristic
@@ -83,7 +84,7 @@ class Reversals:
         sums, others = self._summed(ahead, near), self._summed(behind, near)
         if sums is not None and others is not None:
             below, level = sums.below(others.value - near), sums.below(others.value + near)
-            low, equal = float(others.chance @ below), float(others.chance @ (level - below))
+            low, equal = dot(others.chance, below), dot(others.chance, level - below)
             return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
         if any(one.wave is None for side in (ahead, behind) for one in side.lists):
             return None

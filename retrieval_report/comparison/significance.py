@@ -20,6 +20,7 @@ from retrieval_report.engines.score_grid import (
     row_ranks,
 )
 from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.products import product
 
 NONE, ALL, SAMPLED, NORMAL = range(4)
 METHODS = (None, "exact", "sampled", "normal")  # of the sign-flip test
@@ -202,7 +203,7 @@ def exact_sign_flips(difference: Floats, unit: Floats | None = None) -> Floats:
     for size in np.unique(count[(count > 0) & (count <= EXACT)]):
         rows = np.flatnonzero(count == size)
         kept = filled[rows][filled[rows] != 0].reshape(-1, size)
-        sums = np.abs(kept @ every_pattern(size))
+        sums = np.abs(product(kept, every_pattern(size)))
         seen = np.abs(kept.sum(axis=1)) - 10.0**-DIGITS * size * (
             1.0 if unit is None else unit[rows]
         )
@@ -324,7 +325,7 @@ def sums_with(value: Floats, signs: Floats) -> Sums:
     """Return what gives the sums of pairs with these patterns of signs (queries, patterns)."""
     # The sum of a pair is then the difference of their sums.
     if same_queries(value):
-        return partial(_apart, np.nan_to_num(value) @ signs)
+        return partial(_apart, product(np.nan_to_num(value), signs))
     return partial(_turned, value, signs)
 
 
@@ -341,7 +342,7 @@ def _apart(sums: Floats, pairs: Pairs) -> Floats:
 
 
 def _turned(value: Floats, signs: Floats, pairs: Pairs) -> Floats:
-    flipped: Floats = np.nan_to_num(value[pairs.first] - value[pairs.second]) @ signs
+    flipped = product(np.nan_to_num(value[pairs.first] - value[pairs.second]), signs)
     return np.abs(flipped, out=flipped)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from retrieval_report.engines.score_grid import Pairs, Scores
 from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.products import product
 
 BERRY_ESSEEN = 0.56  # Shevtsova 2010, for summands of different distributions
 
@@ -52,8 +53,8 @@ def over_pairs(each: Floats | Bools, value: Floats, pairs: Pairs) -> Floats:
     """Return the sums over the lists of both models of each pair on the queries that both have."""
     known = (~np.isnan(value)).T.astype(np.float64)
     endless = np.isinf(each)
-    total: Floats = np.where(endless, 0.0, each) @ known
-    total[(endless.astype(np.float64) @ known) > 0] = np.inf
+    total = product(np.where(endless, 0.0, each), known)
+    total[product(endless.astype(np.float64), known) > 0] = np.inf
     return total[pairs.first, pairs.second] + total[pairs.second, pairs.first]
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.products import dot
 from retrieval_report.kernels.waves import Complex
 
 MOST_SUMS = 1 << 20  # sums formed at a time
@@ -140,6 +141,6 @@ def series_below(
     share = n / (terms + 1)
     turned = values[1:] * np.exp(-2j * np.pi / period * n * bound)
     weight = np.pi * share * (1 - share) / np.tan(np.pi * share) + share
-    middle = 0.5 + (bound - mean) / period - float((weight / (np.pi * n)) @ turned.imag)
-    reach = (1 + 2 * float((1 - share) @ turned.real)) / (2 * terms + 2) + FLOAT
+    middle = 0.5 + (bound - mean) / period - dot(weight / (np.pi * n), turned.imag)
+    reach = (1 + 2 * dot(1 - share, turned.real)) / (2 * terms + 2) + FLOAT
     return max(middle - reach, 0.0), float(np.clip(middle, 0.0, 1.0)), min(middle + reach, 1.0)

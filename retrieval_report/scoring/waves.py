@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.lists import Floats, Integers, Lists, frozen
+from retrieval_report.kernels.products import COMPLEX
 from retrieval_report.kernels.waves import (
     CASCADE,
     PAIRS,
@@ -85,9 +86,9 @@ def characteristic(lists: Sequence[TiedList], period: float, terms: int) -> Comp
 
 
 def _of_values(spread: Spread, step: float, terms: int) -> Complex:
-    angles = 1j * step * np.arange(terms)
-    wave: Complex = np.exp(np.outer(angles, spread.value)) @ spread.chance
-    return wave
+    angles, size = 1j * step * np.arange(terms), max(COMPLEX // (2 * spread.value.size), 2)
+    parts = np.array_split(angles, max(terms // size, 1))
+    return np.concatenate([np.exp(np.outer(part, spread.value)) @ spread.chance for part in parts])
 
 
 def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
