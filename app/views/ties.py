@@ -12,6 +12,7 @@ from page import Page
 from records import OF_ROWS, Choice, Data
 from retrieval_report import charts
 from retrieval_report.engines.check_scores import at_cutoff
+from retrieval_report.study.caveats import joined_hints
 from retrieval_report.ties.profile import ties_at_cutoff
 from tables import frame_table
 from text import plain
@@ -69,16 +70,15 @@ def _hints(page: Page) -> None:
     with st.spinner("Looking for oddities …"):
         hints = page.study.hints
     said: dict[str, list[str]] = {}
-    for kind, model, message in hints.select("hint", "model", "message").iter_rows():
-        of_model = "" if model is None else f"**{plain(model, 60)}**: "
-        said.setdefault(kind, []).append(of_model + plain(message))
+    for kind, models, message in joined_hints(hints):
+        of_models = f"**{plain(models)}**: " if models else ""
+        said.setdefault(kind, []).append(of_models + plain(message))
     ties = said.pop("ties", [])
     for sentences in said.values():
         for sentence in sentences[:FEW]:
             st.warning(sentence)
-        _fold(f"The same of {len(sentences) - FEW} more models", sentences[FEW:])
-    count = len(page.choice.models)
-    _fold(f"What ties do to {len(ties)} of {count} models, in words", ties)
+        _fold(f"{len(sentences) - FEW} more of this kind", sentences[FEW:])
+    _fold("What ties do to the models, in words", ties)
     if "near_ties" not in said:
         st.caption(
             "Near ties: hardly any gap between neighbouring distances is as small as rounding "

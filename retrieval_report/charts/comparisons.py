@@ -9,11 +9,11 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import expected_at, held, with_labels
-from retrieval_report.charts.layers import left_out, row_axis, tiles
+from retrieval_report.charts.layers import FAINT, left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import with_chances
+from retrieval_report.comparison.verdicts import DEPENDS, with_chances
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.reading.frames import to_polars
@@ -44,7 +44,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     altair.Chart
         Below the diagonal: the score of the column minus that of the row, with * if it is
         significant. Above it: the probability that random tie order reverses the pair (``p_tie``).
-        Best model first, sixteen at most.
+        Best model first, sixteen at most: those of pairs whose order depends on ties, then the best.
 
     Examples
     --------
@@ -69,7 +69,9 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     here, where = expected_at(frame, metric, cutoff)
     pairs = with_chances(filled(here.drop_nulls("difference"), NONE), "chance")
     ranked = _best_first(pairs)
-    models = ranked.head(MOST)
+    doubt = pairs.filter(verdict=DEPENDS)
+    unsure = pl.col("name").is_in(pl.concat([doubt["model_a"], doubt["model_b"]]).implode())
+    models = ranked.sort(~unsure, maintain_order=True).head(MOST).sort("rank")
     best = models["name"].to_list()
     pairs = pairs.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(best)))
     below, above = _halves(pairs, models)
@@ -89,7 +91,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     text = (
         "below the diagonal: column − row, * if the difference is significant; above: probability "
         "that random tie order reverses the pair; columns are in the order of the rows"
-    ) + left_out("models behind these", ranked.height - models.height)
+    ) + left_out("other models", ranked.height - models.height)
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").with_columns(
         pair=pl.format("{} − {}", "model_a", "model_b")
     )
@@ -104,7 +106,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
 
 
 def _colour(column: str, title: str, dark: str, largest: float) -> alt.Color:
-    scale = alt.Scale(domain=[0, largest], range=["#ececec", dark], clamp=True)
+    scale = alt.Scale(domain=[0, largest], range=[f"{dark}{FAINT}", dark], clamp=True)
     legend = alt.Legend(title=title, format=".2f", gradientLength=150, tickCount=2)
     return alt.Color(f"{column}:Q", scale=scale, legend=legend)
 

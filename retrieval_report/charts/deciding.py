@@ -7,7 +7,7 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
-from retrieval_report.charts.data import expected_at, held, with_labels
+from retrieval_report.charts.data import SAME, expected_at, held, with_labels
 from retrieval_report.charts.layers import RULE, keyed, layer, number_axis, row_axis, span
 from retrieval_report.charts.theme import chart, filled, finish, row_chart
 from retrieval_report.comparison.queries import DECIDING
@@ -72,7 +72,7 @@ def deciding_queries(
     reason = "no query has a score of both models"
     frame = held(deciding, DECIDING, "deciding", "deciding_queries", reason)
     everything, where = expected_at(frame, metric, cutoff)
-    able = pl.any_horizontal(pl.col("difference", "lowest", "highest").fill_null(0) != 0)
+    able = pl.any_horizontal(pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME)
     rows = filled(everything.filter(able), f"no query tells the two apart by {where}")
     rows = rows.head(MOST).with_columns(pl.col("query").cast(pl.String))
     rows = with_labels(rows, "query").with_columns(

@@ -149,10 +149,12 @@ def _bars(shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bar_layer(bars: pl.DataFrame, x: Axis) -> alt.Chart | None:
+    # Bars are wider than the values they stand for, but no score is below 0 or, of most metrics, above 1.
+    ends = pl.col("low").clip(0), pl.col("high").clip(upper_bound=pl.max_horizontal(1, "low"))
     axis = alt.Axis(format="~%", tickCount=4)
     y = alt.Y("probability:Q", title="share of orders", axis=axis, scale=alt.Scale(domainMin=0))
     tips = "value probability values"
-    return span(bars, BAR, x, "low", "high", tips=tips, y=y, y2=alt.datum(0))
+    return span(bars.with_columns(ends), BAR, x, "low", "high", tips=tips, y=y, y2=alt.datum(0))
 
 
 @chart

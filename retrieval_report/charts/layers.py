@@ -13,21 +13,19 @@ import polars.selectors as cs
 from retrieval_report.charts.colours import BLUE, GREY, SKY
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import title_of
+from retrieval_report.writing.names import telling_head
 
 Axis = Callable[[str], alt.X | alt.Y]  # the axis of a column
 Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.StrokeDash)
 Mark = Named
 
 NARROW = 520  # pixels; on narrower screens labels are shortened and legends stand in one column
-LETTERS = 18  # of such a label; longer ones lose their middle, where names of a series differ least
-SHORTENED = (
-    f"containerSize()[0] > 0 && containerSize()[0] < {NARROW} && length(datum.label) > {LETTERS} ? "
-    f"slice(datum.label, 0, {LETTERS // 2}) + '…' + slice(datum.label, {1 - LETTERS // 2}) : "
-    "datum.label"
-)
+LETTERS = 18  # of such a label; longer ones lose what is alike
+IS_NARROW = f"containerSize()[0] > 0 && containerSize()[0] < {NARROW}"
 NUMBER = ".6~g"  # as many digits as there are, six at most
 OPEN = "not exact: items may be missing"  # what is drawn dashed, and what is said of it
 IN_CELL = "in-cell"  # the style of what is written on tiles
+FAINT = "14"  # the opacity of the faintest tile, behind a colour
 
 DOT: Mark = {
     "type": "point",
@@ -56,8 +54,12 @@ def number_axis(kind: type[alt.X] | type[alt.Y], title: str | None, **how: Any) 
 
 def row_axis(labels: Iterable[str]) -> alt.Y:
     """An axis with one row per label, in order."""
-    scale = alt.Scale(domain=[*labels])
-    axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelExpr=SHORTENED)
+    names = [*labels]
+    scale = alt.Scale(domain=names)
+    head = telling_head(names, LETTERS)
+    short = f"slice(datum.label, 0, {head}) + '…' + slice(datum.label, {head + 1 - LETTERS})"
+    expression = f"{IS_NARROW} && length(datum.label) > {LETTERS} ? {short} : datum.label"
+    axis = alt.Axis(ticks=False, domain=False, labelPadding=8, labelExpr=expression)
     return alt.Y("label:N", sort=None, title=None, scale=scale, axis=axis)
 
 
@@ -140,12 +142,12 @@ def left_out(what: str, number: int) -> str:
 def tiles(
     rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color, strong: float, tips: str
 ) -> list[alt.Chart | None]:
-    """Draw opaque tiles with a ``text``, light on those whose number is above ``strong``, so that it
-    is readable on any page.
+    """Draw tiles with a ``text``, light on those whose number is above ``strong``; the others let
+    the page shine through, so that it is readable on any page.
     """
     number = str(colour.shorthand)
     is_strong = f"datum.{number.partition(':')[0]} > {strong}"
-    ink = alt.condition(is_strong, alt.value("#ffffff"), alt.value("#222222"))
+    ink = alt.Color(condition={"test": is_strong, "value": "#ffffff"})
     text = {"type": "text", "style": IN_CELL}
     return [
         layer(rows, {"type": "rect"}, tips, x=x, y=y, color=colour),

@@ -6,12 +6,15 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import VERMILLION
+from retrieval_report.charts.colours import BLUE, SKY, VERMILLION
 from retrieval_report.charts.data import models_at, with_labels
 from retrieval_report.charts.layers import (
-    RANGES,
+    DOT,
+    OPEN_TIES,
+    TIES,
     how_to_read,
-    models,
+    is_cut,
+    keyed,
     number_axis,
     row_axis,
     span,
@@ -19,8 +22,11 @@ from retrieval_report.charts.layers import (
 from retrieval_report.charts.theme import chart, filled, finish, row_chart
 from retrieval_report.metrics.parsing import Cutoff
 
-TIPS = "model expected tie_std lowest highest naive shuffled query_se ci_low ci_high queries"
-TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1, "yOffset": -8, "color": VERMILLION}
+READ = "the longer a bar, the more of the score is decided by the order inside ties"
+TIPS = "model expected tie_std lowest highest naive naive_error shuffled query_se ci_low ci_high queries"
+TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1, "yOffset": -8}
+SCORE, RANGE, PRINTED = "expected score", "range over tie orders", "printed in the naive order"
+LOOKS = {SCORE: BLUE, RANGE: SKY, PRINTED: VERMILLION}
 
 
 @chart
@@ -41,9 +47,9 @@ def policies(
     Returns
     -------
     altair.Chart
-        Dot: expected (or, without it, the mean of shuffles or the naive order); line: confidence
-        interval over queries; bar: from the worst to the best tie order, dashed if lists are cut
-        and it allows for what a deeper retrieval could show; tick: the naive order.
+        Dot: expected (or, without it, the mean of shuffles or the naive order); bar: from the worst
+        to the best tie order, dashed if lists are cut and it allows for what a deeper retrieval
+        could show; tick: the naive order. The interval over queries is in the tool tip.
 
     Examples
     --------
@@ -67,10 +73,18 @@ def policies(
     rows = with_labels(filled(shown, f"no model has a score for {where}").head(most))
     rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
+    cut, columns = is_cut(rows), {"value": SCORE, "lowest": RANGE, "naive": PRINTED}
+    used = [what for name, what in columns.items() if rows[name].count()]
+    colour = keyed(alt.Color, pl.Series("shown", used), LOOKS, symbolType="square")
     layers = [
-        *models(rows, x, TIPS, y=y),
-        span(rows, TICK, x, "naive", tips="model naive expected naive_error", y=y),
+        span(part.with_columns(shown=pl.lit(what)), mark, x, *ends, tips=TIPS, y=y, color=colour)
+        for what, part, mark, *ends in (
+            (RANGE, rows.filter(~cut), TIES, "lowest", "highest"),
+            (RANGE, rows.filter(cut), OPEN_TIES, "lowest", "highest"),
+            (SCORE, rows, DOT, "value"),
+            (PRINTED, rows, TICK, "naive"),
+        )
     ]
-    text = how_to_read(f"{RANGES}; tick: printed in the naive order", rows)
+    text = how_to_read(READ, rows)
     drawn = row_chart(layers, rows.height)
     return finish(drawn, f"Scores at {where}", text, rows, "value", "naive", "tie_std")

@@ -35,7 +35,7 @@ from retrieval_report.cli.streams import form_options, json_option
 from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.steps import step
-from retrieval_report.study.caveats import same_winner
+from retrieval_report.study.caveats import joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.writing.numbers import number, span
 
@@ -172,8 +172,7 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     texts = [frame_table(table, shown, by="cutoff")]
     if hints is not None and hints.height:
         lines = [
-            f"{model or 'all models'}: {message}"
-            for model, message in hints.select("model", "message").iter_rows()
+            f"{models or 'all models'}: {message}" for _, models, message in joined_hints(hints)
         ]
         texts.append("\n".join(visible(line) for line in lines))
     if coverage.width:

@@ -233,6 +233,15 @@ def names_text(names: Iterable[str]) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def joined_hints(hints: pl.DataFrame) -> list[tuple[str, str | None, str]]:
+    """Return kind, models and message of the hints, once where several models have the same."""
+    same = hints.group_by("hint", "message", maintain_order=True).agg(pl.col("model").drop_nulls())
+    return [
+        (kind, names_text(map(model_text, models)) if models else None, message)
+        for kind, message, models in same.rows()
+    ]
+
+
 def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     """Say how many evaluator configurations name another winner because of tie order.
 

@@ -22,7 +22,7 @@ from retrieval_report.contracts.errors import ParameterError, RetrievalReportErr
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
 from retrieval_report.metrics.record import Metric
-from retrieval_report.study.caveats import naive_ties, named_tests, winner_sentences
+from retrieval_report.study.caveats import joined_hints, naive_ties, named_tests, winner_sentences
 from retrieval_report.study.contents import Report
 from retrieval_report.study.pictures import Picture
 from retrieval_report.study.questions import MOST_AUDITED
@@ -80,7 +80,7 @@ def render_html(
     # Rare hints come before "ties", which nearly every model has.
     common = pl.col("hint") == "ties"
     ordered = report.hints.sort(common, pl.when(common).then(-pl.col("value")), maintain_order=True)
-    hints = list(ordered.iter_rows(named=True))
+    hints = joined_hints(ordered)
     return (
         _environment()
         .get_template("report.html")

@@ -99,9 +99,12 @@ QUESTIONS = (
     Question(
         "summary",
         table=Layout(
-            "Models, best first",
+            "Models by {measure}, best first",
             "rank model measure expected tie_std tie_ranks query_ranks interval naive "
             "naive_error lowest highest truncated_share queries no_relevant missing unjudged",
+            "summary",
+            folded="Every measure: what is printed, how far it is off, and the bounds by tie order",
+            id="summary-all",
         ),
     ),
     Question(

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import polars as pl
+
 from retrieval_report.comparison.verdicts import chance_of
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.questions import Layout
@@ -16,6 +18,7 @@ from retrieval_report.writing.numbers import (
     DECIMALS,
     amount,
     chance_text,
+    column_decimals,
     interval,
     number,
     share,
@@ -24,7 +27,14 @@ from retrieval_report.writing.numbers import (
 )
 
 Row = Mapping[str, Any]
-KINDS = {"measure": "measure-name", "order": "long-prose", "call": "prose"}  # kinds of text columns
+KINDS = {
+    "measure": "measure-name",
+    "model": "name",
+    "model_a": "name",
+    "model_b": "name",
+    "order": "long-prose",
+    "call": "prose",
+}  # kinds of text columns
 WIDTHS = {"order": 80, "reason": 80, "sha256": 64}  # of text columns wider than others
 INTERVAL = column("board", "interval")
 NAME_WIDTH = 36
@@ -153,6 +163,12 @@ def column_of(frame: str, name: str, *, title: str = "") -> Column:
     return Column(title or known.title, fill, known.help, numeric, name)
 
 
+def measure_column(values: pl.Series) -> Column:
+    """Return the column of another measure, named so, beside the headline."""
+    digits = column_decimals(values)
+    return Column(values.name, lambda row: _cell(values.name, "number", {**row, "digits": digits}))
+
+
 def _cell(name: str, format: str, row: Row) -> Cell:
     """Return a value of a row as a number (in the row's ``digits``), a share, yes/no, or a text
     that is shortened if it is long.
@@ -162,7 +178,7 @@ def _cell(name: str, format: str, row: Row) -> Cell:
         return Cell("all" if name == "cutoff" else NOTHING)
     if format == "text":
         text, full = (
-            visible(str(value), WIDTHS.get(name, NAME_WIDTH)),
+            visible(str(value), WIDTHS.get(name, NAME_WIDTH), middle=" " not in str(value)),
             visible(str(value)[:FULL_NAME]),
         )
         return Cell(text, text, "" if text == full else full)

@@ -19,12 +19,20 @@ from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.contents import Report
 from retrieval_report.study.questions import QUESTIONS, Layout
 from retrieval_report.study.reversals import not_varied_line, varied
-from retrieval_report.study.table_columns import JOINED, Column, Table, column_of, table_of
+from retrieval_report.study.table_columns import (
+    JOINED,
+    Column,
+    Table,
+    column_of,
+    measure_column,
+    table_of,
+)
 from retrieval_report.study.terminal import summary_rows
-from retrieval_report.systems.audit import furthest_off
+from retrieval_report.systems.audit import SAME, furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
 RANKS = "^(tie|query)_rank_.*$"  # columns of a leaderboard
+BOARD = "rank model expected tie_std tie_ranks query_ranks interval"  # then the other measures
 MANY = 10  # models from which not all pairs are shown at first
 LISTS = {
     NO: "hold all items",
@@ -78,7 +86,7 @@ def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[Column]:
         column_of(declared, part, title=titles.get(part, ""))
         for part in layout.columns.split()
         if part in known
-    ]
+    ] + [measure_column(values) for values in frame if "@" in values.name]
 
 
 def _of_expected(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
@@ -88,8 +96,8 @@ def _of_expected(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
 
 def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     here = frame.filter(at_measure(report.metric, report.cutoff))
-    able = (pl.col("difference") != 0) | (pl.col("lowest") != 0) | (pl.col("highest") != 0)
-    rows = here.filter(able.fill_null(False))
+    able = pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME
+    rows = here.filter(pl.any_horizontal(able))
     if alike := rows.height and here.height - rows.height:
         others = "other" if alike == 1 else "others"
         layout = layout._replace(caption=f"{layout.caption}; on {alike} {others} they never differ")
@@ -110,13 +118,21 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
         wide = beside(wide, ranks, MEAN)
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
     others = [measure for measure in measures if measure != (report.metric, report.cutoff)]
+    first = wide.filter(at_measure(report.metric, report.cutoff))
+    for measure in others:
+        value = pl.col("value").alias(measure_text(*measure))
+        of = wide.filter(at_measure(*measure)).select("model", value)
+        first = first.join(of, on="model", how="left", maintain_order="left")
     # The verdict names the headline.
-    yield layout._replace(note=" ".join(uneven_lengths(report.scores, others))), wide
+    note = " ".join(uneven_lengths(report.scores, others))
+    board = layout._replace(columns=BOARD, section="", folded="", choice=False, id="summary")
+    yield board._replace(note=note), first
+    yield layout._replace(caption="Every measure"), wide
 
 
 def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     """Every pair; of many models those whose order depends on tie order by themselves, and the
-    others to be folded.
+    others by the headline alone, to be folded.
     """
     keys = ["model_a", "model_b", "metric", "cutoff"]
     verdicts = report.flips.select(*keys, "verdict", "disagree")
@@ -140,10 +156,9 @@ def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
         yield rest, rows
         return
     yield layout._replace(caption="Pairs whose order depends on tie order"), depends
-    yield (
-        rest._replace(id="comparison-rest", caption="All other pairs of models"),
-        rows.filter(pl.col("verdict") != DEPENDS),
-    )
+    caption = f"All other pairs of models by {report.measure}; the files hold the other measures"
+    others = rows.filter(at_measure(report.metric, report.cutoff), pl.col("verdict") != DEPENDS)
+    yield rest._replace(id="comparison-rest", caption=caption, choice=False), others
 
 
 def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:

@@ -29,11 +29,11 @@ Row = dict[str, Any]  # of a pair, or of a model with its means side by side
 UNSAFE = (CUT, DEPENDS, NOT_SIGNIFICANT)
 SAFETY = {  # how safe a lead is
     CUT: "Items that are missing from the lists could reverse this lead.",
-    DEPENDS: "The lead {depends} on tie order.{chance}",
-    NOT_SIGNIFICANT: "The lead {holds}, but is not significant ({p}).{chance}",
-    SAFE: "The lead {holds}, and is significant ({p}).{chance}",
+    DEPENDS: "The lead {depends} on tie order{chance}.",
+    NOT_SIGNIFICANT: "The lead {holds}, but is not significant ({p}).",
+    SAFE: "The lead {holds}, and is significant ({p}).",
     verdicts.UNTESTED: "The lead {holds}. Its significance was not tested, which requires plain "
-    "means and queries that both models have.{chance}",
+    "means and queries that both models have.",
     EQUAL: "No tie order separates them.",
     verdicts.NOTHING: "The two have no query in common, so their means are not over the same "
     "queries.",
@@ -94,7 +94,7 @@ def verdict(
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure)
     if judges:
-        sentences[1] = f"{judges} {sentences[1]}"
+        sentences.insert(1, judges)
     sentences += _naive(ranked, measure, ties)
     if no_worse is not None and no_worse.width:
         sentences += margin_sentences(no_worse.filter(here), measure)
@@ -144,8 +144,8 @@ def _lead(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, li
         f"{first} has the highest expected {measure}: {number(value, places)}, ahead of "
         f"{model_text(names[1])} ({number(second, places)})."
     )
-    others = _unsafe_others(names[0], names[1], flips, pair["verdict"])
-    return pair["verdict"], [lead, _on_paired(pair, names[0]) + _safety(pair) + others]
+    safety = _on_paired(pair, names[0]) + _safety(pair)
+    return pair["verdict"], [lead, safety, *_unsafe_others(ranked, flips, pair["verdict"])]
 
 
 def _on_paired(pair: Row, winner: str) -> str:
@@ -167,7 +167,9 @@ def _safety(pair: Row) -> str:
         return LEVEL[pair["verdict"]]
     return SAFETY[pair["verdict"]].format(
         depends="depends" if verdicts.surely_depends(pair) else "may depend",
-        holds="is safe from random tie order"
+        holds="cannot be reversed by any tie order"
+        if (pair["p_tie"], pair["p_tie_method"]) == (0, "exact")
+        else "is safe from random tie order"
         if pair["disagree"]
         else "does not depend on tie order",
         p="" if pair["family_p"] is None else caveats.significance(pair),
@@ -175,18 +177,16 @@ def _safety(pair: Row) -> str:
     )
 
 
-def _unsafe_others(winner: str, second: str, flips: pl.DataFrame, verdict: str) -> str:
+def _unsafe_others(ranked: list[Row], flips: pl.DataFrame, verdict: str) -> list[str]:
     """Name models ranked below second over which the first has no safe lead; ``verdict`` is that of
     the first two.
     """
+    winner, _, *others = (row["model"] for row in ranked)
     other = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
-    unsafe = flips.filter(pl.col("verdict").is_in(list(UNSAFE)), other != second).select(
-        other.alias("model")
-    )
-    if unsafe.is_empty():
-        return ""
-    names = names_text(sorted(map(model_text, unsafe["model"])))
-    return f" Its lead over {names} is not safe{' either' if verdict in UNSAFE else ', however'}."
+    unsafe = set(flips.filter(pl.col("verdict").is_in(list(UNSAFE))).select(other).to_series())
+    names = [model_text(name) for name in others if name in unsafe]
+    end = "either" if verdict in UNSAFE else "however"
+    return [f"Its lead over {names_text(names)} is not safe, {end}."] if names else []
 
 
 def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
@@ -202,12 +202,8 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
             parts.append(f"{lead} worse than {model_text(rows['baseline'][0])}")
     if not parts:
         return []
-    return [
-        (
-            f"If a loss of up to {no_worse['margin'][0]:g} in {measure} does not matter, "
-            f"{'; '.join(parts)}."
-        )
-    ]
+    given = f"If a loss of up to {no_worse['margin'][0]:g} in {measure} does not matter"
+    return [f"{given}, {parts[0]}.", *(f"By this margin, {part}." for part in parts[1:])]
 
 
 def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
@@ -220,15 +216,15 @@ def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
         return []
     row = max(shown, key=_error)
     accidental = verdicts.accidental_winners(_leaders(shown, "naive"), _leaders(shown, "expected"))
-    parts = []
+    said, other = [], f"Naive scores, with ties {ties},"
     if _error(row) >= 10**-DECIMALS / 2 and not any(row["truncated_share"] for row in ranked):
         naive, exact = number(row["naive"]), number(row["expected"])
         where = f"{model_text(row['model'])} shows {naive} where {exact} is exact"
-        parts = [f"are off by up to {size(_error(row))} ({where})"]
+        said, other = [f"{other} are off by up to {size(_error(row))} ({where})."], "They"
     if accidental:
         winner = model_text(min(accidental))
-        parts.append(f"name another winner, {winner}, by an accident of tie order")
-    return [f"Naive scores, with ties {ties}, {', and '.join(parts)}."] if parts else []
+        said.append(f"{other} name another winner, {winner}, by an accident of tie order.")
+    return said
 
 
 def _error(row: Row) -> float:
@@ -254,12 +250,10 @@ def _reversal(pair: Row) -> str:
     high, method = pair.get("p_tie_high"), pair["p_tie_method"]
     if pair["p_tie"] is None and high is None:
         return ""
-    if pair["p_tie"] == 0 and method == "exact":
-        return " No order inside ties can reverse it."
     chance = chance_text(pair["p_tie"], pair.get("p_tie_low"), high)
     word = "from " if " to " in chance else ""
     word = "below " if chance.startswith("<") else word
     return (
-        f" Random tie order reverses it with probability {word}{chance.removeprefix('< ')}"
-        f"{' (exact)' if method == 'exact' else ''}."
+        f": a random one reverses it with probability {word}{chance.removeprefix('< ')}"
+        f"{' (exact)' if method == 'exact' else ''}"
     )

@@ -30,10 +30,7 @@ def clean(name: str, limit: int = TOOLTIP) -> str:
     text = " ".join(
         "".join(" " if gone else char for char, gone in zip(name, hidden, strict=True)).split()
     )
-    if len(text) > limit:
-        tail = (limit - 1) // 2
-        text = f"{text[: limit - 1 - tail]}…{text[-tail:]}"
-    return text or "(no name)"
+    return _cut(text, limit // 2, limit) or "(no name)"
 
 
 def unlinked(text: str) -> str:
@@ -102,12 +99,33 @@ def numbered(things: Iterable[T], label: Callable[[T], str]) -> dict[T, str]:
 
 
 def unique_labels(names: Iterable[str], limit: int = LABEL) -> dict[str, str]:
-    """Return a label for every name; names that look alike when shortened are numbered.
+    """Return a label for every name. A long one loses letters near its middle, so that what is left
+    tells it from the others; names that still look alike are numbered.
 
     >>> unique_labels(["lsh", "a" * 100 + "b" * 100, "a" * 101 + "b" * 100])["a" * 101 + "b" * 100]
     'aaaaaaaaaaaaaa…bbbbbbbbbbbbb (2)'
+    >>> list(unique_labels(["atire-06-18-100-percent", "atire-06-28-100-percent"], 13).values())
+    ['atire-06-1…nt', 'atire-06-2…nt']
     """
-    return numbered(names, lambda name: short(name, limit))
+    known = {name: clean(name) for name in dict.fromkeys(names)}
+    head = telling_head(known.values(), limit)
+    return numbered(known, lambda name: _cut(known[name], head, limit))
+
+
+def telling_head(names: Iterable[str], limit: int) -> int:
+    """Return after how many letters to cut names that are too long, so that what is left tells as
+    many of them apart as it can, and as near to the middle as it can.
+
+    >>> telling_head(["atire-06-18-100-percent", "atire-06-28-100-percent", "bm25"], 13)
+    10
+    """
+    near = sorted(range(1, limit - 1), key=lambda head: abs(limit // 2 - head))
+    return max(near, key=lambda head: len({_cut(name, head, limit) for name in names}))
+
+
+def _cut(text: str, head: int, limit: int) -> str:
+    """Return a text without what stands between its first letters and as many last as fit."""
+    return text if len(text) <= limit else f"{text[:head]}…{text[head + 1 - limit :]}"
 
 
 def measure_name(metric: str, cutoff: int | None) -> str:

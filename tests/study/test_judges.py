@@ -221,7 +221,7 @@ def test_a_model_is_marked_under_the_judge_whose_labels_are_its_scores() -> None
     assert study.judge_pairs["judges"].to_list() == [0]  # both other judges are one of the models
     said = study.judged_by("gpt")
     assert said.reversals.filter(source="judge")["verdict"].item() == "judged by its own labels"
-    assert said.verdict[1].startswith("One of them is judged by its own labels. ")
+    assert said.verdict[1].startswith("One of them is judged by its own labels.")
     assert "own labels" not in " ".join(study.verdict)
     almost = runs.with_columns(
         score=pl.when(pl.int_range(pl.len()) == 0).then(9).otherwise("score")

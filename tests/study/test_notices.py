@@ -153,7 +153,7 @@ def test_nothing_calls_the_scores_of_cut_lists_exact() -> None:
                 False,
                 False,
             ]
-        table = report_tables(report)["summary"]
+        table = report_tables(report)["summary-all"]
         column = [column.header for column in table.columns].index("± tie std")
         shown = {
             measure: row[column].text

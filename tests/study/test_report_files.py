@@ -97,7 +97,7 @@ def test_row_109_the_same_input_gives_the_same_bytes(tmp_path: Path, kind: str) 
 
 def test_a_time_stamp_is_shown_on_request_only(tmp_path: Path) -> None:
     write_report(tmp_path, made_report(), formats=("html", "json"), timestamp="2026-11-20 <noon>")
-    assert "made 2026-11-20 &lt;noon&gt;" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Made 2026-11-20 &lt;noon&gt;" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert (
         json.loads((tmp_path / ABOUT).read_text(encoding="utf-8"))["timestamp"]
         == "2026-11-20 <noon>"

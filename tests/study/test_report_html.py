@@ -14,6 +14,7 @@ import pytest
 
 from made_reports import ACCIDENT, HOSTILE, made_rankings, made_report
 from retrieval_report.charts.responsive import Panel, Responsive
+from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.report import report_contents
 from retrieval_report.study.html import json_for_script, render_html, vega_bundle
 from retrieval_report.study.pictures import Picture, pictures
@@ -206,7 +207,7 @@ def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
     )
     frames = {**report.frames, "summary": many}
     large = replace(report, frames=frames, metric="ndcg", cutoff=None)
-    table = report_tables(large)["summary"]
+    table = report_tables(large)["summary-all"]
     assert len(table.rows) == ROWS
     assert table.note.startswith(f"The first {ROWS} of ")
 
@@ -224,14 +225,34 @@ def test_columns_without_a_value_are_left_out() -> None:
     assert {"Rank", "95% interval", "Ranks by queries"}.isdisjoint(headers)
 
 
+def test_the_leaderboard_has_a_row_for_every_model_and_the_other_measures_as_columns() -> None:
+    report = report_contents(
+        made_rankings(("fine", "middle", "coarse")), metrics="ndcg@3,precision@2"
+    )
+    tables = report_tables(report)
+    headers = [column.header for column in tables["summary"].columns]
+    assert headers[:3] == ["Rank", "Model", "Expected"]
+    assert headers[-1] == "precision@2"
+    assert len(tables["summary"].rows) == 3
+    assert len(tables["summary-all"].rows) == 6
+    other = {row[1].text: row[-1].text for row in tables["summary"].rows}
+    every = tables["summary-all"]
+    at = [column.header for column in every.columns].index("Expected")
+    assert other == {
+        row[1].text: row[at].text
+        for measure, row in zip(every.measures, every.rows, strict=True)
+        if measure == "precision@2"
+    }
+
+
 def test_queries_that_were_left_out_are_counted_in_the_table_of_means() -> None:
     runs = {"m": {"q": {"a": 2, "b": 1}, "unjudged": {"a": 2, "b": 1}}}
     report = report_contents(
         runs, judgements={"q": {"a": 1}}, metrics="rr", truncated="no", unjudged_query="skip"
     )
-    columns = [column.header for column in report_tables(report)["summary"].columns]
-    assert columns[-2:] == ["Queries", "Not judged"]
-    assert [cell.text for cell in report_tables(report)["summary"].rows[0]][-2:] == ["1", "1"]
+    table = report_tables(report)["summary-all"]
+    assert [column.header for column in table.columns][-2:] == ["Queries", "Not judged"]
+    assert [cell.text for cell in table.rows[0]][-2:] == ["1", "1"]
 
 
 @pytest.mark.parametrize("models", [("alone",), ("fine", "middle", "coarse"), HOSTILE])
@@ -300,5 +321,7 @@ def test_pairs_of_many_models_start_with_those_that_depend_on_tie_order() -> Non
     }
     assert verdicts["comparison"] == {"depends on tie order"}
     assert "depends on tie order" not in verdicts["comparison-rest"]
-    pairs = many.comparison.filter(policy="expected").height
-    assert sum(len(tables[name].rows) for name in verdicts) == pairs
+    here = at_measure(many.metric, many.cutoff)
+    pairs = many.comparison.filter(here, policy="expected").height
+    doubtful = [measure == many.measure for measure in tables["comparison"].measures]
+    assert sum(doubtful) + len(tables["comparison-rest"].rows) == pairs

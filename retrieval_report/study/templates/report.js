@@ -66,7 +66,7 @@
     };
     words.addEventListener("input", apply);
     if (measure) measure.addEventListener("change", apply);
-    part.querySelector(".tools").hidden = rows.length < 12 && !part.querySelector(".measure");
+    part.querySelector(".tools").hidden = rows.length < 20 && !part.querySelector(".measure");
     apply();
   };
 
@@ -77,8 +77,8 @@
 
   // Charts: specifications are data; expressions are interpreted, never evaluated as code.
   const draw = async (script) => {
-    const target = document.getElementById(script.dataset.target);
-    if (script.dataset.most) target.style.maxWidth = `${script.dataset.most}px`;
+    const target = place(script);
+    script.dataset.begun = "yes";
     try {
       await window.embedChart(target, JSON.parse(script.textContent), {
         ast: true, renderer: "svg", actions: false, defaultStyle: false, tooltip: { disableDefaultStyle: true },
@@ -90,14 +90,30 @@
       console.error(error);
     }
   };
-  const folded = (element) => element.closest("details:not([open])");
+  const place = (script) => document.getElementById(script.dataset.target);
+  const waiting = () => [...document.querySelectorAll(".specification:not([data-begun])")];
+  for (const script of waiting()) if (script.dataset.most) place(script).style.maxWidth = `${script.dataset.most}px`;
   const drawOpen = () => {
-    for (const script of document.querySelectorAll(".specification:not([data-begun])")) {
-      if (folded(script)) continue;  // it has no width to be drawn for
-      script.dataset.begun = "yes";
-      draw(script);
-    }
+    for (const script of waiting()) if (!script.closest("details:not([open])")) draw(script);
   };
+
+  // Paper waits for nothing: what is folded is drawn when nothing else is to be done, and fitted when the window
+  // changes, while the style gives it its width and no height.
+  const laidOut = (on) => root.classList.toggle("laid-out", on);
+  const drawFolded = async () => {
+    for (const script of waiting()) {
+      await new Promise((rest) => (window.requestIdleCallback ?? setTimeout)(rest));
+      laidOut(true);
+      if (!script.dataset.begun && place(script).clientWidth) await draw(script);
+    }
+    laidOut(false);
+  };
+  let settled;
+  addEventListener("resize", () => {  // before Vega, which measures when it hears of it
+    laidOut(true);
+    clearTimeout(settled);
+    settled = setTimeout(laidOut, 500, false);
+  });
 
   // A link opens what it leads to, and paper has everything.
   const follow = () => {
@@ -115,4 +131,5 @@
   });
   follow();
   drawOpen();
+  drawFolded();
 })();
