@@ -4,10 +4,10 @@ columns.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
-from retrieval_report.kernels.compile import kernel
+import numpy as np
+
 from retrieval_report.kernels.lists import Floats, Integers, Moments
 
 
@@ -34,7 +34,6 @@ class Scores(NamedTuple):
     std: Floats
 
 
-@kernel
 def write_scores(
     first: int, last: int, moments: Moments, divisor: Divisor, columns: Columns, scores: Scores
 ) -> bool:
@@ -43,17 +42,9 @@ def write_scores(
 
     Both are 0 where the divisor is 0.
     """
-    (mean, variance), (value, std) = moments, scores
-    by_of, unit = divisor
-    finite, by_list, by_column = True, by_of.shape[0] > 1, by_of.shape[1] > 1
-    for q in range(first, last):
-        for index in range(columns.source.size):
-            source, place = columns.source[index], columns.place[index]
-            by = by_of[q if by_list else 0, source if by_column else 0]
-            if by != 0.0:
-                value[q, place] = mean[q, source] / by * unit
-                std[q, place] = math.sqrt(variance[q, source]) / by * unit
-            else:
-                value[q, place], std[q, place] = 0.0, 0.0
-            finite = finite and math.isfinite(value[q, place])
-    return finite
+    by = np.broadcast_to(divisor.by, moments.mean.shape)[first:last, columns.source]
+    mean, variance = (part[first:last, columns.source] for part in moments)
+    with np.errstate(all="ignore"):
+        for found, into in zip((mean, np.sqrt(variance)), scores, strict=True):
+            into[first:last, columns.place] = np.where(by != 0.0, found / by * divisor.unit, 0.0)
+    return bool(np.isfinite(scores.value[first:last, columns.place]).all())

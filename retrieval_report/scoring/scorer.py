@@ -15,7 +15,7 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels import divide
 from retrieval_report.kernels.ap_retrieved import ratio_extremes
 from retrieval_report.kernels.divide import Scores
-from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, frozen
+from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.arrays import ordered, over_ranges
@@ -135,13 +135,10 @@ class Scorer:
             term = metric.term
             if term not in sums:
                 sums[term] = self.moments(term, arrangement)
-            divisor = np.ascontiguousarray(
-                self._divisor(metric)
-            )  # kernels compile anew for other layouts
             given = (
-                Moments(*map(frozen, sums[term])),
-                divide.Divisor(frozen(divisor), self.unit_of(metric)),
-                divide.Columns(frozen(columns), frozen(places)),
+                sums[term],
+                divide.Divisor(self._divisor(metric), self.unit_of(metric)),
+                divide.Columns(columns, places),
                 scores,
             )
             finite = over_ranges(
