@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from typing import NoReturn
@@ -11,6 +12,7 @@ def main() -> NoReturn:
     """Run the command line; an interrupt while its modules are imported ends it without a
     traceback.
     """
+    gc.set_threshold(100_000, 20, 20)  # otherwise a tenth of the time of imports
     try:
         from retrieval_report.cli import main as run
     except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import stats
 from made_scores import bounded_scores, scores_of, within
 from retrieval_report import ColumnError, DataError, ParameterError, evaluate
 from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.engines import summary as summaries
 from retrieval_report.engines.summary import summarise
 
 generator = np.random.default_rng(20240)
@@ -56,6 +58,15 @@ def test_t_interval_is_scipys(confidence: float) -> None:
     low, high = stats.t.interval(confidence, 39, loc=SKEWED.mean(), scale=stats.sem(SKEWED))
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), rel=1e-12)
     assert row["query_se"] == pytest.approx(stats.sem(SKEWED), rel=1e-12)
+
+
+@pytest.mark.parametrize("chance", [0.975, 0.9])
+def test_quantiles_are_scipys_from_a_table_and_beyond_it(chance: float) -> None:
+    freedom = [1, 2, 39, 999, 1000, 1001]
+    found = [summaries._quantile(number, chance) for number in freedom]
+    assert found == pytest.approx(stats.t.ppf(chance, freedom), rel=1e-14)
+    table = np.load(Path(summaries.__file__).with_name("student_t.npy"))
+    np.testing.assert_allclose(table, stats.t.ppf(0.975, np.arange(1, 1001)), rtol=1e-14)
 
 
 def test_intervals_cover_the_true_mean_at_their_nominal_rate() -> None:
