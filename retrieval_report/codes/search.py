@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from retrieval_report.reading.search_results import (
     read_results,
 )
 
-RelevanceOf = Callable[[Results, str], Any]  # of the results of a model; None: not known
+RelevanceOf = Callable[[Results, str, str], Any]  # of the results of a model; None: not known
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -176,10 +177,11 @@ def from_search(
     if not given:
         raise ParameterError("results: none given")
     check_flag("exclude_self", exclude_self)
-    found = {
-        _name(model): read_results(one, f"model {model!r}", indexes=indexes)
-        for model, one in given.items()
-    }
+    found = {}
+    for model, one in given.items():
+        if not isinstance(model, str) or not model:
+            raise ParameterError(f"results: {model!r} is not the name of a model")
+        found[model] = read_results(one, f"model {model!r}", indexes=indexes)
     scored = _scored(scores, list(found))
     for model, one in found.items():
         remedy = _remedy(model, scored, alone=len(found) == 1)
@@ -187,7 +189,8 @@ def from_search(
     _check_sources((query_labels, item_labels), judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
     names = _query_ids(query_ids, max(one.queries for one in found.values()), indexes)
-    relevance_of, n_relevant = _from_matrix(relevance), None
+    relevance_of: RelevanceOf = partial(_of_matrix, relevance)
+    n_relevant = None
     if query_labels is not None and names is not None:
         labels = _plain(query_labels, "query_labels", len(names), "queries")
         relevance_of = _from_labels(labels, items, relevance)
@@ -202,7 +205,7 @@ def from_search(
             "query": query if names is None else names.gather(query),
             "item": item,
             order: one.value,
-            "relevance": relevance_of(one, model),
+            "relevance": relevance_of(one, model, what),
             "mask": None if mask is None else _mask(mask, one, what),
         }
         frame = pl.DataFrame({name: part for name, part in columns.items() if part is not None})
@@ -214,12 +217,6 @@ def from_search(
     if not isinstance(relevance, str) and any(one.indexed for one in found.values()):
         known = _matrix_judgements(relevance, names, items)
     return Inputs(combine(parts), known, n_relevant)
-
-
-def _name(model: object) -> str:
-    if not isinstance(model, str) or not model:
-        raise ParameterError(f"results: {model!r} is not the name of a model")
-    return model
 
 
 def _scored(scores: object, models: list[str]) -> set[str]:
@@ -257,7 +254,7 @@ def _check_sources(
         "judgements": judgements is not None,
         "relevance": not isinstance(relevance, str),
     }
-    named = [name for name, there in given.items() if there]
+    named = [name for name, is_given in given.items() if is_given]
     if len(named) > 1:
         raise ParameterError(
             f"{named[1]}: given together with {named[0]}; only one of them can say what is relevant"
@@ -350,24 +347,19 @@ def _from_labels(labels: Any, items: _Items, relevance: object) -> RelevanceOf:
     space, what = LabelSpace.of(labels, len(labels), str(relevance)), "item_labels"
     words = space.encode(space.check(items.labels, len(items.keys), what), len(items.keys), what, 0)
 
-    def relevance_of(found: Results, model: str) -> Any:
-        _check_columns(found, f"model {model!r}", items)
-        rows = items.row_numbers(found, f"model {model!r}").to_numpy()
-        return space.relevance(found.query, rows, words)
+    def relevance_of(found: Results, model: str, what: str) -> Any:
+        _check_columns(found, what, items)
+        return space.relevance(found.query, items.row_numbers(found, what).to_numpy(), words)
 
     return relevance_of
 
 
-def _from_matrix(relevance: object) -> RelevanceOf:
+def _of_matrix(relevance: object, found: Results, model: str, what: str) -> Any:
     """Relevance by a matrix in the shape of the results; None where it comes from elsewhere."""
-
-    def relevance_of(found: Results, model: str) -> Any:
-        if isinstance(relevance, str) or found.indexed:
-            return None
-        matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
-        return _aligned(matrix, found, "relevance", f"model {model!r}")
-
-    return relevance_of
+    if isinstance(relevance, str) or found.indexed:
+        return None
+    matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
+    return _aligned(matrix, found, "relevance", what)
 
 
 def _mask(mask: object, found: Results, what: str) -> NDArray[np.bool_]:

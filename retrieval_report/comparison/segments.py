@@ -110,11 +110,11 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
         what="queries",
     )
     # Null comes last; numbers and dates are in their own order, not that of their text.
-    ranked = (
-        joined.select("__segment", "__order").unique().sort("__order", "__segment", nulls_last=True)
-    )
-    names = dict.fromkeys(ranked["__segment"])
-    return [(name, joined.filter(__segment=name).drop("__segment", "__order")) for name in names]
+    ordered = joined.sort("__order", nulls_last=True, maintain_order=True).drop("__order")
+    return [
+        (str(name), part.drop("__segment"))
+        for (name,), part in ordered.group_by("__segment", maintain_order=True)
+    ]
 
 
 def summarise_by(

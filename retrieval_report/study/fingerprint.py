@@ -16,7 +16,7 @@ COUNTED = {
     "models": "model",
     "queries": "query",
     "items": "item",
-    "distances": ("distance", "score"),
+    "distances": "distance score",
 }
 
 
@@ -54,11 +54,7 @@ def fingerprint(frames: Frames) -> pl.DataFrame:
     for name, frame in frames.items():
         sizes: dict[str, object] = {"frame": name, "rows": frame.height}
         for count, columns in COUNTED.items():
-            present = [
-                column
-                for column in ([columns] if isinstance(columns, str) else columns)
-                if column in frame
-            ]
+            present = [column for column in columns.split() if column in frame]
             sizes[count] = frame[present[0]].n_unique() if present else None
         rows.append({**sizes, "sha256": content_hash(frame)})
     return pl.DataFrame(rows, schema=schema("fingerprint"))

@@ -58,10 +58,7 @@ def _queries(study: Any, pair: Row) -> Row:
     if pair["family_p"] is None:
         return {**found, "varied": "the queries", "verdict": "not tested"}
     scores = study.under("expected").models(pair["model_a"], pair["model_b"]).scores
-    one, other = (
-        scores.filter(model=pair[side]).select("query", "value") for side in ("model_a", "model_b")
-    )
-    both = one.join(other, on="query", maintain_order="left").drop_nulls()
+    both = _paired(scores, pair, "query")
     drawn, cluster = f"the {both.height} queries", None
     if study.over:
         names = with_clusters(both, **study.over)["cluster"]
@@ -116,11 +113,7 @@ def _dataset(study: Any, pair: Row) -> Row:
     """
     if not study.dataset_scores.width:
         return _not_varied("data set", "dataset=")
-    means = at_measures(study.measures[:1], study.dataset_scores)
-    one, other = (
-        means.filter(model=pair[side]).select("dataset", "value") for side in ("model_a", "model_b")
-    )
-    both = one.join(other, on="dataset", maintain_order="left").drop_nulls()
+    both = _paired(at_measures(study.measures[:1], study.dataset_scores), pair, "dataset")
     lead = (pair["value_a"] > pair["value_b"]) - (pair["value_a"] < pair["value_b"])
     if equal_means(pair["value_a"], pair["value_b"]) or both.is_empty():
         reversal = None
@@ -130,6 +123,14 @@ def _dataset(study: Any, pair: Row) -> Row:
     varied = f"{both.height} data sets"
     verdict = depends("the data set", reversal)
     return {"source": "data set", "varied": varied, "reversal": reversal, "verdict": verdict}
+
+
+def _paired(frame: pl.DataFrame, pair: Row, key: str) -> pl.DataFrame:
+    """Return the values of both models of a pair, where both have one."""
+    one, other = (
+        frame.filter(model=pair[side]).select(key, "value") for side in ("model_a", "model_b")
+    )
+    return one.join(other, on=key, maintain_order="left").drop_nulls()
 
 
 SOURCES: tuple[Callable[[Any, Row], Row], ...] = (_ties, _queries, _judge, _seed, _dataset)
@@ -164,33 +165,22 @@ def reversals_html(frame: pl.DataFrame) -> str:
     return html_table(varied(frame), SHOWN, caption=TITLE, note=not_varied_line(frame))
 
 
-def judges_sentence(frame: pl.DataFrame) -> str:
-    """Say that one of the two is the judge itself, and that other judges turn the lead round more
-    surely than tie order does, if that is so.
+def against_sentence(frame: pl.DataFrame) -> str:
+    """Say that one of the two is the judge itself, and that other judges (more surely than tie
+    order does), seeds or data sets turn the lead round, if that is so.
     """
-    known = {row["source"]: row for row in frame.iter_rows(named=True)}
-    if not known:
-        return ""
-    judge, ties = known["judge"], known["tie order"]["reversal"] or 0.0
-    own = "One of them is judged by its own labels." if judge["verdict"] == OWN else ""
-    against = judge["reversal"] or 0.0
-    if not reverses(against) or against <= ties:
-        return own
-    said = f"Of {judge['varied']}, {share(against)} order these two the other way."
-    return f"{own} {said}".strip()
-
-
-def levels_sentence(frame: pl.DataFrame) -> str:
-    """Say that other seeds or data sets turn the lead round, if that is so."""
+    rows = {row["source"]: row for row in frame.iter_rows(named=True)}
     said = []
-    for row in frame.iter_rows(named=True):
-        if not reverses(row["reversal"] or 0.0):
+    for source in [source for source in rows if source not in ("tie order", "queries")]:
+        row, by_ties = rows[source], rows["tie order"]["reversal"] or 0.0
+        if row["verdict"] == OWN:
+            said.append("One of them is judged by its own labels.")
+        reversal = row["reversal"] or 0.0
+        if not reverses(reversal) or (source == "judge" and reversal <= by_ties):
             continue
-        if row["source"] == "seed":
+        if source == "seed":
             lead = f"In the mean over their runs, {row['model_a']} is ahead of {row['model_b']}"
-            said.append(f"{lead}, but not in {share(row['reversal'])} of the pairs of runs.")
-        elif row["source"] == "data set":
-            said.append(
-                f"Of {row['varied']}, {share(row['reversal'])} order these two the other way."
-            )
+            said.append(f"{lead}, but not in {share(reversal)} of the pairs of runs.")
+        else:
+            said.append(f"Of {row['varied']}, {share(reversal)} order these two the other way.")
     return " ".join(said)

@@ -40,8 +40,7 @@ from retrieval_report.study.levels import LevelledStudy
 from retrieval_report.study.plots import Plots
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
-    judges_sentence,
-    levels_sentence,
+    against_sentence,
     reversals,
     reversals_html,
     reversals_text,
@@ -667,10 +666,9 @@ class Study(LevelledStudy):
     @property
     def _against_the_lead(self) -> str:
         """What judges, seeds and data sets say against it, if any of them are varied."""
-        said = [judges_sentence(self.reversals)] if len(self.judgements) > 1 else []
-        if self.of_run or self._view.dataset is not None:
-            said.append(levels_sentence(self.reversals))
-        return " ".join(filter(None, said))
+        if len(self.judgements) < 2 and not self.of_run and self._view.dataset is None:
+            return ""
+        return against_sentence(self.reversals)
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one

@@ -5,9 +5,9 @@ Only this module turns a convention into options and judged rankings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -215,14 +215,11 @@ class Emulation:
     def _received(self, rules: Rules, float32: bool) -> list[Judged]:
         """Return the rows of a system, one record for all systems that receive the same."""
         level = rules.relevant_from if rules.binary else None
-        seen = Rules(*rules[:3], level, "", ""), float32
-        if seen not in self._parts:
-            self._parts[seen] = self._made(rules, float32)
-        return self._parts[seen]
+        return self._made_once(Rules(*rules[:3], level, "", ""), float32)
 
     @cached_property
-    def _parts(self) -> dict[tuple[Rules, bool], list[Judged]]:
-        return {}
+    def _made_once(self) -> Callable[[Rules, bool], list[Judged]]:
+        return cache(self._made)
 
     def _made(self, rules: Rules, float32: bool) -> list[Judged]:
         judged = self._lists if rules.seen == "list" else self.judged

@@ -13,7 +13,7 @@ from made_reports import made_rankings
 from retrieval_report.comparison.queries import resampled_reversal
 from retrieval_report.comparison.verdicts import depends
 from retrieval_report.study.reversals import (
-    judges_sentence,
+    against_sentence,
     not_varied_line,
     reversals_text,
     varied,
@@ -114,7 +114,7 @@ def test_other_judges_count_and_the_verdict_says_so_where_they_turn_it_round() -
     assert len(study.sentences) == len(judged().sentences) + 1
     assert row(judged(), "judge")["verdict"] == "safe"
     assert "judges" not in " ".join(judged().sentences)
-    assert judges_sentence(judged().reversals) == ""
+    assert against_sentence(judged().reversals) == ""
 
 
 def test_a_judge_that_has_them_level_counts_half() -> None:
