@@ -7,13 +7,12 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_report.cli.files import (
     Data,
     Output,
     no_rows,
-    read_costs,
 )
 from retrieval_report.cli.settings import SETTINGS, check, settled
 from retrieval_report.contracts.arguments import Named
@@ -66,7 +65,14 @@ def in_memory(task: Task) -> Scored:
     """Read everything into memory, and write CSV."""
     task.folder(*FILES)
     check(**task.settings)
-    scores, summary = score(task.data.read(), average=task.average, **task.settings)
+    import retrieval_report as rr
+
+    data, how = task.data.read(), task.settings
+    if "like" in how:
+        scores = step("scored", lambda: rr.systems.evaluate_like(**data, **how))
+    else:
+        scores = step("scored", lambda: rr.evaluate(**data, progress=watched(), **how))
+    summary = rr.summarise(scores, queries=data["queries"], average=task.average)
     files = task.output.write(
         {"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"]
     )
@@ -129,23 +135,11 @@ def _lengths(scores: pl.DataFrame | pl.LazyFrame, summary: pl.DataFrame) -> list
     )
 
 
-def score(
-    data: Named, *, average: str = "micro", **settings: Any
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Evaluate and summarise the data, with progress if a person is watching."""
-    import retrieval_report as rr
-
-    if "like" in settings:
-        scores = step("scored", lambda: rr.systems.evaluate_like(**data, **settings))
-    else:
-        scores = step("scored", lambda: rr.evaluate(**data, progress=watched(), **settings))
-    return scores, rr.summarise(scores, queries=data["queries"], average=average)
-
-
 def study_of(data: Data, settings: Named) -> Study:
     """Check the settings of a command, and read its files into a study."""
     import retrieval_report as rr
     from retrieval_report.reading.levels import columns_named
+    from retrieval_report.reading.readers import read_costs
 
     chosen = settled(settings)
     check(**{name: value for name, value in chosen.items() if name in (*SETTINGS, "like")})
@@ -155,7 +149,7 @@ def study_of(data: Data, settings: Named) -> Study:
         **data.read(columns),
         measures=measures,
         **chosen,
-        costs=read_costs(costs),
+        costs=None if costs is None else read_costs(costs),
         progress=watched(),
     )
 

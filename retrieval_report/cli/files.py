@@ -309,10 +309,3 @@ def tell_written(files: Iterable[str | Path]) -> None:
     lines = [f"Wrote {visible(str(path))}" for path in files]
     if lines:
         click.echo("\n".join(["", *lines]))
-
-
-def read_costs(path: str | None) -> Any:
-    """Read the table of costs; return None if none was named."""
-    from retrieval_report.reading.readers import read_costs as read
-
-    return None if path is None else read(path)

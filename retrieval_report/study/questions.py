@@ -69,10 +69,9 @@ class Question:
     table: Layout | None = None
     chart: Callable[[Any], Any] | None = None
 
-    def ask(self, study: Any) -> pl.DataFrame:
+    def ask(self, study: Any) -> Any:
         """Return the frame of a study."""
-        frame: pl.DataFrame = getattr(study, self.name) if self.of is None else self.of(study)
-        return frame
+        return self.of(study) if self.of else getattr(study, self.name)
 
 
 def _audit(study: Any) -> pl.DataFrame:

@@ -205,7 +205,8 @@ class Study(LevelledStudy):
         """Return the study with some of its measures, such as ``"ndcg@10"``; the first is the
         headline.
         """
-        wanted = tuple(self._known_as(parse_measure(measure)) for measure in measures)
+        asked, known_as = map(parse_measure, measures), self._data.measures
+        wanted = tuple(known_as.get(measure, measure) for measure in asked)
         known = ", ".join(measure_text(*measure) for measure in self.measures)
         missing = [
             f"{text!r} is not one of {known}"
@@ -778,10 +779,6 @@ class Study(LevelledStudy):
         """Return the same as HTML without scripts and without network."""
         board = summary_rows(self._headline.summary)
         return html_page(self.verdict, [reversals_html(self.reversals), html_table(board, SUMMARY)])
-
-    def _known_as(self, measure: Measure) -> Measure:
-        """How the scores name a measure that was asked for: `like` may define it otherwise."""
-        return self._data.measures.get(measure, measure)
 
     @property
     def _headline(self) -> Self:
