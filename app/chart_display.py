@@ -24,10 +24,12 @@ from retrieval_report.contracts.arguments import Named
 from text import plain
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
-# The default margins are wide; on a laptop they hide the last columns of tables.
+# The default margins are wide; on a laptop they hide the last columns of tables, and on a phone they
+# leave room for another number below each.
 STYLE = """<style>
 div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem;}
+@media (max-width: 48rem) {[data-testid="stHorizontalBlock"]:has([data-testid="stMetric"]) {row-gap: 1rem;}}
 @media (min-width: 48rem) {[data-testid="stMainBlockContainer"] {padding-left: 2.5rem; padding-right: 2.5rem;}}
 </style>"""
 BOXES = {  # the kind of box for each verdict of `flips`

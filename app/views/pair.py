@@ -39,7 +39,8 @@ def show(page: Page) -> None:
         return
     page.link("overview", "All models")
     ranked = page.ranked
-    pair = choose_pair(ranked, *ranked[:2])
+    leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
+    pair = choose_pair(ranked, *(leading[0] if leading else ranked[:2]))
     if pair[0] == pair[1]:
         return
     _verdict(page, *pair)
@@ -163,7 +164,10 @@ def _verdict(page: Page, first: str, second: str) -> None:
     ties = naive_ties(study.like, study.options.naive_order)
     both = pl.all_horizontal(pl.col("model_a", "model_b").is_in([first, second]))
     means = study.summary.filter(pl.col("model").is_in([first, second]))
-    status, sentences = verdict(means, study.flips.filter(both), **at, ties=ties)
+    same = (
+        [(first, second)] if any({first, second} <= {*twins} for twins in study.identical) else []
+    )
+    status, sentences = verdict(means, study.flips.filter(both), **at, ties=ties, identical=same)
     BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *study.notices))))
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
     exact = pair.filter(policy="expected")

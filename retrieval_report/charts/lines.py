@@ -28,7 +28,7 @@ from retrieval_report.charts.layers import (
 from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, filled, finish, layered
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import board
+from retrieval_report.engines.check_scores import beside, board
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.writing.names import clean
 
@@ -187,15 +187,17 @@ def thresholds(thresholds: object) -> ChartType:
 def _shaded(rows: pl.DataFrame) -> tuple[pl.DataFrame, alt.Color]:
     """Add ``label`` and ``shade`` (the label, or OTHERS), and return the colours.
 
-    The leading models have one, as many as the palette tells apart.
+    The leading models have one, as many as the palette tells apart; the legend has the best first.
     """
     means = rows.group_by("model").agg(pl.mean("value"))
     leading = means.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
     lit = pl.col("model").is_in(leading.head(len(PALETTE)).to_list())
     rows = with_labels(rows.with_columns(lit=lit))
     rows = rows.with_columns(shade=pl.when("lit").then("label").otherwise(pl.lit(OTHERS)))
-    own = zip(sorted({*rows["shade"]} - {OTHERS}), PALETTE, strict=False)
-    return rows, keyed(alt.Color, rows["shade"], {**dict(own), OTHERS: GREY})
+    own = dict(zip(sorted({*rows["shade"]} - {OTHERS}), PALETTE, strict=False))
+    labels = beside(leading.to_frame(), rows.unique("model"), "model")["label"]
+    best_first = {label: own[label] for label in labels if label in own}
+    return rows, keyed(alt.Color, rows["shade"], {**best_first, OTHERS: GREY})
 
 
 def _lines(rows: pl.DataFrame, y: Axis, tips: str, **look: Any) -> list[alt.Chart | None]:

@@ -15,7 +15,7 @@ from retrieval_report.charts.theme import WIDTH, styled
 from retrieval_report.contracts.arguments import Named
 
 # Pixels of labels and texts beside a plot, and below it, on a narrow screen.
-NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 122, 170, 220
+NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 134, 170, 220
 LABELS = 300  # pixels beside a plot, for names and legends
 
 

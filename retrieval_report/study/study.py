@@ -821,11 +821,15 @@ class Study(LevelledStudy):
         )
 
     def _first_two(self) -> tuple[str, ...]:
-        """Two models that were chosen, in their order, else those that come first."""
+        """Two models that were chosen, in their order, else those that come first and have not the
+        same lists.
+        """
         chosen = self._view.models or ()
         if len(chosen) == 2:
             return chosen
-        return tuple(at_measures(self.measures[:1], self.leaderboard)["model"].head(2))
+        names = at_measures(self.measures[:1], self.leaderboard)["model"]
+        apart = names.filter(~names.is_in([name for same in self.identical for name in same[1:]]))
+        return tuple((apart if len(apart) > 1 else names).head(2))
 
     def _curve(self, most: float) -> pl.DataFrame:
         return self._of_models(means.curve_means(self.judged, self._data.options, most))

@@ -23,7 +23,7 @@ from retrieval_report.engines.check_scores import at_measure, side_by_side
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study import caveats
 from retrieval_report.study.caveats import model_text, names_text
-from retrieval_report.writing.numbers import DECIMALS, chance_text, decimals, number, size, span
+from retrieval_report.writing.numbers import DECIMALS, chance_text, number, size, span
 
 Row = dict[str, Any]  # of a pair, or of a model with its means side by side
 UNSAFE = (CUT, DEPENDS, NOT_SIGNIFICANT)
@@ -139,7 +139,7 @@ def _lead(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, li
         among = flips.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(equal)))
         status = verdicts.least_certain(name for name in among["verdict"] if name in LEVEL)
         return status, [" ".join(filter(None, [lead, LEVEL.get(status)]))]
-    places = decimals(value - second)
+    places = column_decimals(row["expected"] for row in ranked)  # as in the table
     lead = (
         f"{first} has the highest expected {measure}: {number(value, places)}, ahead of "
         f"{model_text(names[1])} ({number(second, places)})."

@@ -60,6 +60,17 @@ def test_the_first_pair_is_the_best_two_and_an_accident_is_called_one() -> None:
     assert "name another winner, coarse, by an accident of tie order." in said
 
 
+def test_the_first_pair_is_no_copy_and_copies_are_named_as_such() -> None:
+    twice = pl.concat([ACCIDENT, ACCIDENT.with_columns(pl.col("model") + " again")])
+    data = made_data(twice, metric="rr", cutoff=3)
+    page = open_page("pair", data)
+    assert (page.selectbox(key="a").value, page.selectbox(key="b").value) == ("fine", "coarse")
+    page = open_page("pair", data, a="fine", b="fine again")
+    assert "fine and fine again have the same list for every query." in words(page).replace(
+        "\\", ""
+    )
+
+
 def test_what_is_chosen_in_the_sidebar_changes_the_numbers() -> None:
     page = open_page("pair", DATA, a="coarse", b="fine", metric="precision", cutoff="1")
     row = row_of(comparison(metrics="precision", cutoffs=1), "coarse", "fine")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import polars as pl
@@ -9,12 +10,17 @@ import pytest
 
 from chart_frames import HOSTILE, PLACE, PLAIN, frames
 from made_reports import ACCIDENT, made_rankings
+from made_scores import scores_of
 from retrieval_report import charts, compare, evaluate, flips, summarise
+from retrieval_report.charts.layers import row_axis
+from retrieval_report.comparison.flips import pair_verdicts
+from retrieval_report.comparison.verdicts import DEPENDS
 from retrieval_report.contracts.errors import (
     ColumnError,
     ParameterError,
     RetrievalReportError,
 )
+from retrieval_report.writing.names import unique_labels
 
 
 def rows_with(chart: Any, *columns: str) -> pl.DataFrame:
@@ -119,6 +125,51 @@ def test_pairs_have_the_verdicts_of_flips() -> None:
         assert both.height >= found.height
         assert both["verdict"].to_list() == both["verdict_right"].to_list(), name
     assert found.height == 6
+
+
+def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> None:
+    names = [f"model {number:02}" for number in range(20)]
+    values = {name: [0.9 - number / 40] * 3 for number, name in enumerate(names)}
+    comparison = pair_verdicts(compare(scores_of(values, metric="rr", cutoff=2)))
+    both = pl.col("model_a").is_in(names[17:19]) & pl.col("model_b").is_in(names[17:19])
+    depends = pl.when(both).then(pl.lit(DEPENDS)).otherwise(pl.lit("safe"))
+    judged = comparison.with_columns(verdict=depends)
+    drawn = rows_with(charts.comparison_matrix(judged, metric="rr", cutoff=2), "model_a", "p_tie")
+    assert set(drawn["model_a"]) == {*names[:14], *names[17:19]}
+
+
+def test_the_legend_of_lines_names_the_best_model_first() -> None:
+    values = {"worst": [0.1, 0.2], "best": [0.9, 0.8], "middle": [0.4, 0.6]}
+    parts = [scores_of(values, metric="rr", cutoff=cutoff) for cutoff in (1, 2)]
+    spec: Any = charts.scores_by_cutoff(summarise(pl.concat(parts)), metric="rr").to_dict()
+    domains = [layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"]]
+    assert domains[0] == ["best", "middle", "worst"]
+
+
+def test_policies_have_three_looks_and_a_legend_of_all() -> None:
+    spec: Any = charts.policies(frames(PLAIN)["summary"], **PLACE).to_dict()
+    colours = [layer["encoding"]["color"] for layer in spec["layer"]]
+    known = ["expected score", "range over tie orders", "printed in the naive order"]
+    assert {tuple(colour["scale"]["domain"]) for colour in colours} == {tuple(known)}
+    rows = [row for data in spec["datasets"].values() for row in data]
+    assert {row["shown"] for row in rows} == {*known}
+
+
+def test_names_on_a_phone_keep_what_differs() -> None:
+    names = [
+        *(
+            f"anserini-2019-06-{day}-{run}"
+            for day in (18, 28)
+            for run in ("bm25", "bm25.rm3", "ql")
+        ),
+        *(f"atire-2019-06-{day}-ANT_c17_100_percent" for day in (18, 28)),
+    ]
+    labels = list(unique_labels(names).values())
+    axis = str(row_axis(labels).to_dict())
+    head, tail = map(int, re.findall(r"slice\(datum.label, (?:0, )?(-?\d+)\)", axis))
+    short = {name if len(name) <= 18 else f"{name[:head]}…{name[tail:]}" for name in labels}
+    assert len(short) == len(names)
+    assert max(map(len, short)) <= 18
 
 
 def test_profile_draws_the_profile() -> None:

@@ -36,6 +36,7 @@ def test_the_verdict_is_on_the_next_model_that_is_another() -> None:
     assert study.sentences[0] == "a has the highest expected rr@2: 1.0000, ahead of b (0.5000)."
     assert study.status == "safe"
     assert study.reversals["model_b"].to_list()[:2] == ["b", "b"]
+    assert study.deciding.select("model_a", "model_b").unique().rows() == [("a", "b")]
     assert study.sentences[-1] == "a and copy of a have the same list for every query."
     both = study.models("a", "copy of a")
     assert both.status == "equal"

@@ -214,3 +214,11 @@ def test_equal_means_of_other_queries_are_not_called_equal(
     assert study.status == study.flips["verdict"].item() == status
     assert said in study.sentences[1]
     assert "lead depends" not in study.sentences[1]
+
+
+def test_the_verdict_has_the_digits_of_the_table() -> None:
+    values = {"a": [0.9, 0.7], "b": [0.5, 0.5], "c": [0.50004, 0.50004]}
+    both = scores_of(values, metric="rr", cutoff=2)
+    rows = flips(summarise(both), comparison=compare(both))
+    _, said = verdict(summarise(both), rows, **PLACE)
+    assert said[0] == "a has the highest expected rr@2: 0.80000, ahead of c (0.50004)."
