@@ -23,7 +23,14 @@ from retrieval_report.engines.check_scores import at_measure, side_by_side
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study import caveats
 from retrieval_report.study.caveats import model_text, names_text
-from retrieval_report.writing.numbers import DECIMALS, chance_text, number, size, span
+from retrieval_report.writing.numbers import (
+    DECIMALS,
+    chance_text,
+    column_decimals,
+    number,
+    size,
+    span,
+)
 
 Row = dict[str, Any]  # of a pair, or of a model with its means side by side
 UNSAFE = (CUT, DEPENDS, NOT_SIGNIFICANT)
