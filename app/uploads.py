@@ -98,7 +98,7 @@ def read_tables(
     sources = [opened(upload) for upload in rankings]
     with noticed() as notes:
         data = Data(
-            _title(rankings),
+            first_names([upload.label for upload in rankings], NAMED),
             _read(sources, RANKINGS, columns),
             None if judgements is None else _read([opened(judgements)], JUDGEMENTS),
             None if queries is None else _read([opened(queries)], QUERIES),
@@ -112,10 +112,6 @@ def _read(
     sources: Sequence[Source], kind: Kind, columns: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
     return frame_from(sources, kind, columns=columns, max_rows=MOST_ROWS)
-
-
-def _title(uploads: Sequence[Upload]) -> str:
-    return first_names([upload.label for upload in uploads], NAMED)
 
 
 def read_texts(upload: Upload) -> pl.DataFrame:

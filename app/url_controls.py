@@ -94,20 +94,6 @@ def choose_one(
     return options[index] if chosen is None else chosen
 
 
-def choose_pair(models: Sequence[str], first: str, second: str) -> tuple[str, str]:
-    """Offer two menus of models side by side, and return the chosen ones; a note says if they are
-    the same.
-    """
-    left, right = st.columns(2)
-    with left:
-        model = choose_one("Model A", models, name="a", default=first)
-    with right:
-        other = choose_one("Model B", models, name="b", default=second)
-    if model == other:
-        st.info("These are the same model twice. Choose another one to compare it with.")
-    return model, other
-
-
 def choose_query(queries: pl.Series, name: str, most: int) -> Any:
     """Offer the first queries of a column in a menu; any other can be typed. Return its id, or None
     if there is no query of this name.

@@ -66,12 +66,6 @@ def _what_is_there(data: Data) -> None:
             frame_table(frame.head(FIRST_ROWS), key=f"first {name}")
 
 
-def _uploads(place: Any, label: str, key: str) -> list[Upload]:
-    """Offer to upload any number of files."""
-    files = place.file_uploader(label, accept_multiple_files=True, key=key)
-    return [Upload(file.name, file.getvalue()) for file in files]
-
-
 def _upload(place: Any, label: str, key: str) -> Upload | None:
     """Offer to upload one file."""
     file = place.file_uploader(label, key=key)
@@ -79,9 +73,12 @@ def _upload(place: Any, label: str, key: str) -> Upload | None:
 
 
 def _upload_tables() -> None:
-    rankings = _uploads(
-        st, "Rankings or counts: one file, or one for each model", "rankings upload"
+    files = st.file_uploader(
+        "Rankings or counts: one file, or one for each model",
+        accept_multiple_files=True,
+        key="rankings upload",
     )
+    rankings = [Upload(file.name, file.getvalue()) for file in files]
     left, right = st.columns(2)
     others = {
         "judgements": _upload(

@@ -22,7 +22,7 @@ from retrieval_report.ties.orders import side_by_side
 from retrieval_report.writing.numbers import chance_text, interval, number
 from tables import ITEMS, LISTED, NARROW, PAIRS, frame_table, with_texts
 from text import plain, short
-from url_controls import choose_pair, choose_query
+from url_controls import choose_one, choose_query
 
 INTERVAL = column("board", "interval")
 WIDE = {"text": 260, "ranks": 80, "other_ranks": 90}
@@ -40,9 +40,16 @@ def show(page: Page) -> None:
     page.link("overview", "All models")
     ranked = page.ranked
     leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
-    pair = choose_pair(ranked, *(leading[0] if leading else ranked[:2]))
-    if pair[0] == pair[1]:
+    best, next_best = leading[0] if leading else ranked[:2]
+    left, right = st.columns(2)
+    with left:
+        first = choose_one("Model A", ranked, name="a", default=best)
+    with right:
+        second = choose_one("Model B", ranked, name="b", default=next_best)
+    if first == second:
+        st.info("These are the same model twice. Choose another one to compare it with.")
         return
+    pair = first, second
     _verdict(page, *pair)
     queries = page.study.pair(*pair).deciding.filter(policy="expected")
     if queries.height:

@@ -199,6 +199,10 @@ def from_search(
         n_relevant = count_relevant(labels, items.labels, **how, **ids)
     parts = []
     for model, one in found.items():
+        if mask is not None and one.indexed:
+            raise ParameterError(
+                "mask: only for a matrix; a search that found nothing returns index -1"
+            )
         what, order = f"model {model!r}", "score" if model in scored else "distance"
         query, item = pl.Series(one.query), items.names(one, what)
         columns = {
@@ -206,7 +210,7 @@ def from_search(
             "item": item,
             order: one.value,
             "relevance": relevance_of(one, model, what),
-            "mask": None if mask is None else _mask(mask, one, what),
+            "mask": None if mask is None else _aligned(mask, one, "mask", what).astype(bool),
         }
         frame = pl.DataFrame({name: part for name, part in columns.items() if part is not None})
         frame = frame.select(pl.lit(model).alias("model"), pl.all())
@@ -360,14 +364,6 @@ def _of_matrix(relevance: object, found: Results, model: str, what: str) -> Any:
         return None
     matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
     return _aligned(matrix, found, "relevance", what)
-
-
-def _mask(mask: object, found: Results, what: str) -> NDArray[np.bool_]:
-    if found.indexed:
-        raise ParameterError(
-            "mask: only for a matrix; a search that found nothing returns index -1"
-        )
-    return _aligned(mask, found, "mask", what).astype(bool)
 
 
 def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items) -> pl.DataFrame:

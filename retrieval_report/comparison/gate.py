@@ -231,7 +231,10 @@ def gate(
     """
     check_choice("tie_order", tie_order, TIE_ORDERS)
     check_margin(margin)
-    metric, cutoff = _one_measure(measure)
+    requests = parse_metrics(measure, [None])
+    if len(requests) != 1 or len(requests[0][1]) != 1:
+        raise ParameterError(f"measure: {measure!r} is not one metric with one cutoff")
+    metric, cutoffs = requests[0]
     if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
         raise ParameterError(f"names: {names!r} is not a pair of names")
     runs = check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
@@ -241,7 +244,7 @@ def gate(
         "policies": ("expected", "best", "worst"),
     }
     scores = evaluate(
-        runs, metrics=metric, cutoffs=[cutoff], judgements=judgements, queries=queries, **settings
+        runs, metrics=metric, cutoffs=cutoffs, judgements=judgements, queries=queries, **settings
     )
     over: Named = {"queries": queries, "cluster": cluster}
     return decide(scores, names=names, margin=margin, tie_order=tie_order, alpha=alpha, **over)
@@ -326,33 +329,18 @@ def check_runs(
             raise KeyMismatchError(
                 f"column 'query' is {one} in {names[0]} and {other} in {names[1]}"
             )
-        _check_queries([part.frame for part in parts], names)
+        queries = [part.frame["query"].unique().drop_nulls() for part in parts]
+        both = zip(queries, queries[::-1], (names, names[::-1]), strict=True)
+        for ids, others, (name, lacking) in both:
+            alone = ids.filter(~ids.is_in(others.implode())).sort()
+            if len(alone):
+                raise KeyMismatchError(
+                    f"{name}: {len(alone)} of {len(ids)} queries are not in {lacking}, "
+                    f"{_some(alone.to_list())}; different queries are not compared"
+                )
     return combine(parts)
-
-
-def _check_queries(parts: list[pl.DataFrame], names: tuple[str, str]) -> None:
-    """Refuse runs of different queries."""
-    queries = [part["query"].unique().drop_nulls() for part in parts]
-    for here, there, (name, lacking) in zip(
-        queries, queries[::-1], (names, names[::-1]), strict=True
-    ):
-        alone = here.filter(~here.is_in(there.implode())).sort()
-        if len(alone):
-            raise KeyMismatchError(
-                f"{name}: {len(alone)} of {len(here)} queries are not in {lacking}, "
-                f"{_some(alone.to_list())}; "
-                "different queries are not compared"
-            )
 
 
 def _some(values: Sequence[object]) -> str:
     """Return the first of many as text."""
     return ", ".join(map(repr, values[:3])) + (" …" if len(values) > 3 else "")
-
-
-def _one_measure(measure: str | Metric) -> tuple[Metric, int | None]:
-    requests = parse_metrics(measure, [None])
-    if len(requests) != 1 or len(requests[0][1]) != 1:
-        raise ParameterError(f"measure: {measure!r} is not one metric with one cutoff")
-    metric, (cutoff,) = requests[0]
-    return metric, cutoff

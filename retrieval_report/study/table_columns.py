@@ -51,7 +51,6 @@ TEXTS: Mapping[str, Callable[..., str]] = {
     "count": partial(number, places=0),
     "tenth": partial(number, places=1),
 }
-ROWS = 1000  # more would make the page slow; the files hold all rows
 
 
 @dataclass(frozen=True)
@@ -224,20 +223,3 @@ class Table:
     def choices(self) -> tuple[str, ...]:
         """Return the distinct measures, in order."""
         return tuple(dict.fromkeys(self.measures))
-
-
-def table_of(layout: Layout, columns: Sequence[Column], rows: Sequence[Row], chosen: str) -> Table:
-    """Return a table of rows, of columns that say something; readers can filter it by measure if the
-    layout says so.
-    """
-    shown, note = rows[:ROWS], layout.note
-    if len(shown) < len(rows):
-        note = (
-            f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. {note}"
-        ).strip()
-    filled = [(column, [column.fill(row) for row in shown]) for column in columns]
-    said = [part for part in filled if any(cell.text != NOTHING for cell in part[1])]
-    cells = list(zip(*(cells for _, cells in said), strict=True))
-    measures = [row["measure"] for row in shown] if layout.choice else []
-    headed = [column for column, _ in said]
-    return Table(layout, headed, cells, measures, note, chosen if layout.choice else "")

@@ -21,11 +21,11 @@ from retrieval_report.study.questions import QUESTIONS, Layout
 from retrieval_report.study.reversals import not_varied_line, varied
 from retrieval_report.study.table_columns import (
     JOINED,
+    NOTHING,
     Column,
     Table,
     column_of,
     measure_column,
-    table_of,
 )
 from retrieval_report.study.terminal import summary_rows
 from retrieval_report.systems.audit import SAME, furthest_off
@@ -33,6 +33,7 @@ from retrieval_report.writing.numbers import column_decimals
 
 RANKS = "^(tie|query)_rank_.*$"  # columns of a leaderboard
 BOARD = "rank model expected tie_std tie_ranks query_ranks interval"  # then the other measures
+ROWS = 1000  # more would make the page slow; the files hold all rows
 MANY = 10  # models from which not all pairs are shown at first
 LISTS = {
     NO: "hold all items",
@@ -63,12 +64,26 @@ def report_tables(report: Report) -> dict[str, Table]:
 
 
 def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Table:
+    """Return a table of rows, of columns that say something; readers can filter it by measure if
+    the layout says so.
+    """
     rows = list(frame.iter_rows(named=True))
     if "metric" in frame.columns:
         rows = [{**row, "measure": measure_text(row["metric"], row["cutoff"])} for row in rows]
         order = {measure: rank for rank, measure in enumerate(report.parameters["metrics"])}
         rows.sort(key=lambda row: order.get(row["measure"], len(order)))
-    return table_of(layout, _columns(name, layout, frame), rows, report.measure)
+    shown, note = rows[:ROWS], layout.note
+    if len(shown) < len(rows):
+        note = (
+            f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. {note}"
+        ).strip()
+    columns = _columns(name, layout, frame)
+    filled = [(column, [column.fill(row) for row in shown]) for column in columns]
+    said = [part for part in filled if any(cell.text != NOTHING for cell in part[1])]
+    cells = list(zip(*(cells for _, cells in said), strict=True))
+    measures = [row["measure"] for row in shown] if layout.choice else []
+    headed = [column for column, _ in said]
+    return Table(layout, headed, cells, measures, note, report.measure if layout.choice else "")
 
 
 def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[Column]:

@@ -87,7 +87,13 @@ def neighbour_judgements(
         raise ParameterError(
             f"epsilon: {epsilon!r} is a share of a distance, and there are negative distances"
         )
-    _check_depth(items, len(distances), k)
+    counted = np.bincount(items["query"].to_numpy(), minlength=len(distances))
+    short = np.flatnonzero(counted < k)
+    if short.size:
+        raise DataError(
+            f"truth: {short.size} of {len(distances)} queries have fewer than k={k} different "
+            f"items, first query {short[0]} with {counted[short[0]]}; search deeper"
+        )
     kth = pl.col("distance").get(k - 1).over("query")
     limit = kth.cast(pl.Float64) * (1 + float(epsilon)) if epsilon else kth
     items = items.with_columns(near=pl.col("distance") <= limit)
@@ -137,18 +143,6 @@ def _items(distances: NDArray[Any], indices: NDArray[Any]) -> pl.DataFrame:
     return frame.sort("query", "distance", maintain_order=True).unique(
         ["query", "item"], keep="first", maintain_order=True
     )
-
-
-def _check_depth(items: pl.DataFrame, queries: int, k: int) -> None:
-    """Raise if a query has fewer than k items."""
-    counted = np.bincount(items["query"].to_numpy(), minlength=queries)
-    short = np.flatnonzero(counted < k)
-    if short.size:
-        raise DataError(
-            f"truth: {short.size} of {queries} queries have fewer than k={k} different items, "
-            f"first query {short[0]} "
-            f"with {counted[short[0]]}; search deeper"
-        )
 
 
 def _warn_cut(items: pl.DataFrame, full: Bools, k: int) -> None:

@@ -18,8 +18,8 @@ from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.report import report_contents
 from retrieval_report.study.html import json_for_script, render_html, vega_bundle
 from retrieval_report.study.pictures import Picture, pictures
-from retrieval_report.study.table_columns import ROWS, column_of
-from retrieval_report.study.tables import report_tables
+from retrieval_report.study.table_columns import column_of
+from retrieval_report.study.tables import ROWS, report_tables
 from retrieval_report.writing.numbers import number
 
 VOID = {"meta", "link", "input", "img", "br", "hr"}
