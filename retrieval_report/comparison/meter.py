@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import starmap
 from typing import Self, TypedDict, Unpack
 
 import numpy as np
@@ -18,7 +19,7 @@ from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.reading.search_results import as_array
 from retrieval_report.scoring.batches import MODEL, judged_batch
-from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import score_judged
 from retrieval_report.scoring.scores import ListScores
 
@@ -73,9 +74,7 @@ class Meter:
 
     def reset(self) -> None:
         """Forget all batches."""
-        self._parts: list[ListScores] = []
-        self._weights: list[Floats] = []
-        self._weighted = False
+        self._batches: list[tuple[ListScores, Floats | None]] = []  # with weights, if any
         self._named: bool | None = None  # whether queries have ids; None: there are none yet
         self._seen: set[object] = set()
 
@@ -120,18 +119,29 @@ class Meter:
         Weights of items are refused, because they change the definition of a metric:
         ``rr.lists.query_weights`` and ``rr.lists.weigh_gains`` have what KerasRS makes of them.
         """
-        judged = self._judged(scores, distances, relevance, rankings, masks, query_ids)
-        found = score_judged(judged, self._requests, self._options)
-        names, named = found.lists["query"], rankings is not None or query_ids is not None
+        if sum(part is not None for part in (scores, distances, rankings)) != 1:
+            raise ParameterError("update: takes one of scores=, distances= and rankings=")
+        if rankings is not None:
+            if any(part is not None for part in (relevance, masks, query_ids)):
+                raise ParameterError("rankings: a frame has relevance, mask and query as columns")
+            judged = judge(rankings, None, None, self._options)
+            if len(judged.whole.models) > 1:
+                raise ParameterError("rankings: a meter scores one model, and they hold several")
+        elif relevance is None:
+            raise ParameterError("relevance: none given for the scores or distances")
+        else:
+            order, values = ("score", scores) if scores is not None else ("distance", distances)
+            self._options.check_order(order)
+            judged = judged_batch(order, values, relevance, masks, self._options, self._requests)
+        part = score_judged(judged, self._requests, self._options)
+        names, named = part.lists["query"], rankings is not None or query_ids is not None
         if query_ids is not None:
             names = _ids(query_ids, len(names))
         elif not named:
             names = names + len(self._seen)
         self._check_ids(names, named)
-        weights = np.ones(len(names))
-        if sample_weight is not None:
-            weights = _weights(sample_weight, len(names))
-        self._keep(found, names, weights, named, sample_weight is not None)
+        weights = None if sample_weight is None else _weights(sample_weight, len(names))
+        self._keep(part, names, weights, named)
 
     def compute(self, confidence: float = 0.95) -> pl.DataFrame:
         """Return the exact means over all queries so far, one row per measure.
@@ -140,22 +150,20 @@ class Meter:
         deviation under random tie order), ``lowest`` and ``highest`` (over all tie orders),
         ``query_se`` and ``queries``. No rows before the first batch.
         """
-        weights, average = None, "micro"
-        if self._weighted:
-            names = pl.concat(part.lists["query"] for part in self._parts)
-            weights = pl.DataFrame({"query": names, "weight": np.concatenate(self._weights)})
-            average = "weighted"
-        found = summarise(self.scores, queries=weights, average=average, confidence=confidence)
-        return found.filter(policy="expected")
+        queries, average = None, "micro"
+        if any(weights is not None for _, weights in self._batches):
+            queries, average = pl.concat(starmap(_weighted, self._batches)), "weighted"
+        means = summarise(self.scores, queries=queries, average=average, confidence=confidence)
+        return means.filter(policy="expected")
 
     @property
     def scores(self) -> pl.DataFrame:
         """The scores of all queries so far, as from :func:`evaluate` under the policies expected,
         best and worst.
         """
-        if not self._parts:
+        if not self._batches:
             return pl.DataFrame(schema=SCORES)
-        return ListScores.of(self._parts).frame()
+        return ListScores.of([part for part, _ in self._batches]).frame()
 
     def merge(self, other: Meter) -> Self:
         """Add what another meter of the same measures and options holds, such as that of another
@@ -163,14 +171,13 @@ class Meter:
         """
         if str(other._requests) != str(self._requests) or other._options != self._options:
             raise ParameterError("merge: the other meter has other measures or options")
-        parts = [
-            part if other._named else _renamed(part, part.lists["query"] + len(self._seen))
-            for part in other._parts
-        ]
-        for part in parts:
-            self._check_ids(part.lists["query"], bool(other._named))
-        for part, weights in zip(parts, other._weights, strict=True):
-            self._keep(part, part.lists["query"], weights, bool(other._named), other._weighted)
+        named = bool(other._named)
+        names = [part.lists["query"] for part, _ in other._batches]
+        names = names if named else [numbers + len(self._seen) for numbers in names]
+        for part_names in names:
+            self._check_ids(part_names, named)
+        for (part, weights), part_names in zip(other._batches, names, strict=True):
+            self._keep(part, part_names, weights, named)
         return self
 
     def changed(self, previous: Meter | pl.DataFrame) -> pl.DataFrame:
@@ -193,38 +200,12 @@ class Meter:
         scores = pl.concat(frame.with_columns(model=pl.lit(name)) for frame, name in frames)
         return pair_verdicts(compare(scores, policies="expected"))
 
-    def _judged(
-        self,
-        scores: object,
-        distances: object,
-        relevance: object,
-        rankings: object,
-        masks: object,
-        query_ids: object,
-    ) -> Judged:
-        """Return the lists of one batch."""
-        if sum(part is not None for part in (scores, distances, rankings)) != 1:
-            raise ParameterError("update: takes one of scores=, distances= and rankings=")
-        if rankings is not None:
-            if any(part is not None for part in (relevance, masks, query_ids)):
-                raise ParameterError("rankings: a frame has relevance, mask and query as columns")
-            found = judge(rankings, None, None, self._options)
-            if len(found.whole.models) > 1:
-                raise ParameterError("rankings: a meter scores one model, and they hold several")
-            return found
-        if relevance is None:
-            raise ParameterError("relevance: none given for the scores or distances")
-        order, values = ("score", scores) if scores is not None else ("distance", distances)
-        self._options.check_order(order)
-        return judged_batch(order, values, relevance, masks, self._options, self._requests)
-
     def _check_ids(self, names: pl.Series, named: bool) -> None:
         """Refuse queries that were there before, and ids of two kinds."""
         if self._named not in (None, named):
             raise ParameterError("query_ids: given for some batches, and not for others")
-        if self._parts and self._parts[0].lists["query"].dtype.is_integer() != (
-            names.dtype.is_integer()
-        ):
+        kinds = {part.lists["query"].dtype.is_integer() for part, _ in self._batches}
+        if kinds - {names.dtype.is_integer()}:
             raise ParameterError("query_ids: text in some batches, and whole numbers in others")
         again = [name for name in names if name in self._seen]
         if again or names.n_unique() < len(names):
@@ -232,18 +213,18 @@ class Meter:
             raise DataError(f"query_ids: query {first!r} is given twice")
 
     def _keep(
-        self, part: ListScores, names: pl.Series, weights: Floats, named: bool, weighted: bool
+        self, part: ListScores, names: pl.Series, weights: Floats | None, named: bool
     ) -> None:
-        self._parts.append(_renamed(part, names))
-        self._weights.append(weights)
-        self._named, self._weighted = named, self._weighted or weighted
+        kind = pl.Int64 if names.dtype.is_integer() else pl.String
+        lists = part.lists.with_columns(model=pl.lit(MODEL), query=names.cast(kind))
+        self._batches.append((replace(part, lists=lists), weights))
+        self._named = named
         self._seen.update(names)
 
 
-def _renamed(part: ListScores, names: pl.Series) -> ListScores:
-    kind = pl.Int64 if names.dtype.is_integer() else pl.String
-    lists = part.lists.with_columns(model=pl.lit(MODEL), query=names.cast(kind))
-    return replace(part, lists=lists)
+def _weighted(part: ListScores, weights: Floats | None) -> pl.DataFrame:
+    """Return the queries of a batch with their weights, 1 in one without."""
+    return part.lists.select("query", weight=1.0 if weights is None else pl.Series(weights))
 
 
 def _ids(given: object, queries: int) -> pl.Series:
@@ -265,7 +246,7 @@ def _weights(given: object, queries: int) -> Floats:
             f"sample_weight: shape {weights.shape} for {queries} lists; a weight per query is "
             "taken, and weights of items are not (rr.lists.query_weights derives the former)"
         )
-    found: Floats = weights.reshape(queries).astype(np.float64)
-    if not (np.isfinite(found) & (found >= 0)).all():
+    known: Floats = weights.reshape(queries).astype(np.float64)
+    if not (np.isfinite(known) & (known >= 0)).all():
         raise DataError("sample_weight: a weight is not a finite number of at least 0")
-    return found
+    return known
