@@ -104,10 +104,10 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
         return
     lists = [ranked(page.data, page.choice.of_list, model, query) for model in pair]
     places = st.columns(2)
-    for place, model, own, other in zip(places, pair, lists, lists[::-1], strict=True):
+    for place, model, shown, other in zip(places, pair, lists, lists[::-1], strict=True):
         with place:
             st.subheader(plain(model, 60))
-            _list(page, side_by_side(own, other), query)
+            _list(page, side_by_side(shown, other), query)
     st.caption(
         "A bracket holds items that tie: any of them may come first. The right column has the ranks "
         "of the same item in the other list. Relevance is empty where nobody judged the item."
@@ -116,9 +116,12 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
 
 def _steps(names: list[str]) -> None:
     """Offer the query before and the one after, by size of the difference."""
-    at = names.index(st.session_state[QUERY]) if st.session_state[QUERY] in names else 0
+    current = names.index(st.session_state[QUERY]) if st.session_state[QUERY] in names else 0
     with st.container(horizontal=True):
-        for label, step in (("← Larger difference", at - 1), ("Smaller difference →", at + 1)):
+        for label, step in (
+            ("← Larger difference", current - 1),
+            ("Smaller difference →", current + 1),
+        ):
             inside = 0 <= step < len(names)
             name = names[step] if inside else ""
             st.button(label, disabled=not inside, on_click=_go, args=(name,))
@@ -167,14 +170,14 @@ def _alike(page: Page, first: str, second: str) -> None:
 
 def _verdict(page: Page, first: str, second: str) -> None:
     """Say whether the lead is safe, and show it under every kind of score."""
-    study, at = page.study, page.choice.at
+    study, measure = page.study, page.choice.at
     ties = naive_ties(study.like, study.options.naive_order)
     both = pl.all_horizontal(pl.col("model_a", "model_b").is_in([first, second]))
     means = study.summary.filter(pl.col("model").is_in([first, second]))
     same = (
         [(first, second)] if any({first, second} <= {*twins} for twins in study.identical) else []
     )
-    status, sentences = verdict(means, study.flips.filter(both), **at, ties=ties, identical=same)
+    status, sentences = verdict(means, study.flips.filter(both), **measure, ties=ties, identical=same)
     BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *study.notices))))
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
     exact = pair.filter(policy="expected")

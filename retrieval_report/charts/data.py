@@ -26,10 +26,10 @@ def held(
     reason: str = "",
 ) -> pl.DataFrame:
     """Return a frame as its contract says; if it has no rows, the chart is the reason, if any."""
-    found = to_polars(frame, what)
-    if found.height:
-        return hold(found, contract, what, maker)
-    return filled(found, reason) if reason else pl.DataFrame(schema=contract)
+    given = to_polars(frame, what)
+    if given.height:
+        return hold(given, contract, what, maker)
+    return filled(given, reason) if reason else pl.DataFrame(schema=contract)
 
 
 def summary_frame(summary: object) -> pl.DataFrame:
@@ -48,11 +48,11 @@ def at_measure(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.
     measure.
     """
     name, depth = parse_measure(metric, cutoff)
-    here = of_metric(frame, name)
-    cutoffs = here["cutoff"].unique(maintain_order=True).to_list()
+    rows = of_metric(frame, name)
+    cutoffs = rows["cutoff"].unique(maintain_order=True).to_list()
     if depth not in cutoffs:
         raise ParameterError(f"cutoff: {depth!r} is not one of {', '.join(map(repr, cutoffs))}")
-    return here.filter(at_cutoff(depth)), measure_name(name, depth)
+    return rows.filter(at_cutoff(depth)), measure_name(name, depth)
 
 
 def expected_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
@@ -64,8 +64,8 @@ def expected_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl
 
 def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
     """Return one row per model of a summary, as from `board`, by one measure, and its name."""
-    here, where = at_measure(summary_frame(summary), metric, cutoff)
-    return board(here), where
+    rows, where = at_measure(summary_frame(summary), metric, cutoff)
+    return board(rows), where
 
 
 def with_labels(frame: pl.DataFrame, column: str = "model") -> pl.DataFrame:

@@ -95,8 +95,8 @@ def shuffled_distribution(
     shown = varying.sort("width", "model", descending=[True, False]).head(PANELS)
     given = pl.DataFrame() if distribution is None else distribution
     exact = held(given, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
-    here = exact.filter(measure_is(*parse_measure(metric, cutoff)))
-    known = here.select("model", "value", "probability")
+    of_measure = exact.filter(measure_is(*parse_measure(metric, cutoff)))
+    known = of_measure.select("model", "value", "probability")
     counted = draws.group_by("model", pl.col("value").round(12)).agg(probability=pl.len())
     counted = counted.with_columns(pl.col("probability") / pl.sum("probability").over("model"))
     shares = pl.concat([known, counted.join(known, on="model", how="anti")])
@@ -210,7 +210,7 @@ def score_distribution(
     if frame.height == 1:
         score = number(frame["value"][0])
         raise Said(f"Every tie order gives the same {where} here: {score} ({orders}).")
-    known = [(clean(name, 40), at) for name, at in (marks or {}).items() if at is not None]
+    known = [(clean(name, 40), value) for name, value in (marks or {}).items() if value is not None]
     marked = pl.DataFrame(known, schema={"mark": pl.String, "at": pl.Float64}, orient="row")
     looks = dict(zip(marked["mark"], PALETTE, strict=False))
     x = number_axis(alt.X, where)

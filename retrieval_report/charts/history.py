@@ -52,9 +52,9 @@ def history(
     ['rr@2 by version']
     """
     name = "history"
-    here, where = at_measure(held(history, HISTORY, name, name, "no versions"), metric, cutoff)
-    first = here["series"].head(1).to_list()
-    rows = here.filter(pl.col("series").is_in([series] if series is not None else first))
+    every, where = at_measure(held(history, HISTORY, name, name, "no versions"), metric, cutoff)
+    first = every["series"].head(1).to_list()
+    rows = every.filter(pl.col("series").is_in([series] if series is not None else first))
     filled(rows.drop_nulls("value"), f"no version has a score for {where}")
     rows = with_labels(rows, "version").with_columns(mark=pl.lit(STEP))
     order = rows["label"].to_list()

@@ -194,9 +194,9 @@ def _shaded(rows: pl.DataFrame) -> tuple[pl.DataFrame, alt.Color]:
     lit = pl.col("model").is_in(leading.head(len(PALETTE)).to_list())
     rows = with_labels(rows.with_columns(lit=lit))
     rows = rows.with_columns(shade=pl.when("lit").then("label").otherwise(pl.lit(OTHERS)))
-    own = dict(zip(sorted({*rows["shade"]} - {OTHERS}), PALETTE, strict=False))
+    colours = dict(zip(sorted({*rows["shade"]} - {OTHERS}), PALETTE, strict=False))
     labels = beside(leading.to_frame(), rows.unique("model"), "model")["label"]
-    best_first = {label: own[label] for label in labels if label in own}
+    best_first = {label: colours[label] for label in labels if label in colours}
     return rows, keyed(alt.Color, rows["shade"], {**best_first, OTHERS: GREY})
 
 

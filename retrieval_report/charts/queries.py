@@ -70,8 +70,8 @@ def query_scatter(
     """
     name, reason = "query_table", "the table of queries has no rows"
     frame = held(queries, QUERIES, name, name, reason)
-    here, where = at_measure(frame, metric, cutoff)
-    rows = here.drop_nulls(["naive", "expected"])
+    every, where = at_measure(frame, metric, cutoff)
+    rows = every.drop_nulls(["naive", "expected"])
     filled(rows, f"no query has both a naive and an expected score for {where}")
     error = pl.col("naive_error")
     side = first_that_holds({HIGH: error > SAME, LOW: error < -SAME}, RIGHT)

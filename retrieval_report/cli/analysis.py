@@ -228,8 +228,8 @@ def curve(data: Data, output: Output, **settings: Any) -> None:
     queries.
     """
     output.check(data.paths, "recall_curve.csv")
-    found = study_of(data, {"metrics": "ap", "truncated": "no", **settings}).recall_curve
-    output.show({"recall_curve": found}, frame_table(found, LEVELS))
+    rows = study_of(data, {"metrics": "ap", "truncated": "no", **settings}).recall_curve
+    output.show({"recall_curve": rows}, frame_table(rows, LEVELS))
 
 
 @cli.command()
@@ -276,8 +276,8 @@ def similarity(
     one, other = step(
         "read", lambda: [rr.read_rankings(path, columns=columns) for path in (first, second)]
     )
-    found = step("similarity", lambda: rr.lists.ranking_similarity(one, other, p=p))
-    output.show({"similarity": found.queries}, frame_table(found.mean, f"queries {ALIKE}"))
+    alike = step("similarity", lambda: rr.lists.ranking_similarity(one, other, p=p))
+    output.show({"similarity": alike.queries}, frame_table(alike.mean, f"queries {ALIKE}"))
 
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:

@@ -102,6 +102,6 @@ def neighbours(distances: str, indices: str, k: int, epsilon: float, out: str) -
     target = Path(out)
     refuse_inputs([target], map(Path, (distances, indices)))
     lengths, items = (load_codes(path).codes[:] for path in (distances, indices))
-    found = step("neighbours", lambda: rr.lists.neighbour_judgements(lengths, items, k, epsilon))
-    write_files({target: csv_bytes(found, raw=True)})
+    judged = step("neighbours", lambda: rr.lists.neighbour_judgements(lengths, items, k, epsilon))
+    write_files({target: csv_bytes(judged, raw=True)})
     tell_written([target])

@@ -84,9 +84,9 @@ def dashboard(
 def _whole(path: Any) -> Any:
     """Return a path, or those of several files, as seen from everywhere."""
     if isinstance(path, dict):
-        return {name: _whole(own) for name, own in path.items()}
+        return {name: _whole(one) for name, one in path.items()}
     if isinstance(path, tuple):
-        return [_whole(own) for own in path]
+        return [_whole(one) for one in path]
     return path and os.path.abspath(path)  # noqa: PTH100
 
 

@@ -96,11 +96,11 @@ def on_disk(task: Task) -> Scored:
     rr.summarise(
         nothing, queries=queries, average=task.average
     )  # reports early what the average needs
-    with scratch(folder if folder is None or folder.is_dir() else folder.parent) as room:
+    with scratch(folder if folder is None or folder.is_dir() else folder.parent) as temporary:
         scores = step(
             "parts",
             lambda: rr.evaluate_to(
-                room() / "scores.parquet",
+                temporary() / "scores.parquet",
                 list(task.data.rankings),
                 judgements=judgements,
                 queries=queries,
@@ -172,10 +172,10 @@ def _summarised(scores: Path, queries: object, average: str, settings: Named) ->
     summaries = []
     for metric, cutoffs in parse_metrics(settings["metrics"], settings["cutoffs"]):
         for cutoff in cutoffs:
-            own = rows.filter(at_measure(str(metric), cutoff)).collect(engine="streaming")
+            of_measure = rows.filter(at_measure(str(metric), cutoff)).collect(engine="streaming")
             for policy in dict.fromkeys(settings["policies"]):
                 summaries.append(
-                    rr.summarise(own.filter(policy=policy), queries=queries, average=average)
+                    rr.summarise(of_measure.filter(policy=policy), queries=queries, average=average)
                 )
     return with_bounds(pl.concat(summaries)).sort("model", maintain_order=True)
 
@@ -192,8 +192,8 @@ def on_spark(task: Task) -> Scored:
     except ImportError as error:
         raise ParameterError(f"--engine spark: {error}; and Java 17 or 21") from error
     data, out = task.data, None if task.output.out is None else task.output.out.rstrip("/")
-    here = out is not None and is_local(task.master) and not files.is_address(out)
-    folder = task.folder("summary.csv") if here else None
+    local = out is not None and is_local(task.master) and not files.is_address(out)
+    folder = task.folder("summary.csv") if local else None
     if folder is not None:
         out = str(folder.absolute())
         if (folder / "scores").exists():
@@ -212,7 +212,7 @@ def on_spark(task: Task) -> Scored:
         if out is None:
             return Scored(summary, [])
         table = f"{out}/summary.csv"
-        if here:
+        if local:
             write_files({Path(table): csv_bytes(summary, raw=task.output.raw)})
         else:
             files.write_csv(spark, summary, table)

@@ -125,8 +125,8 @@ def _gathered(command: Command, name: str, record: type) -> Command:
 
     @wraps(command)
     def taking(**given: Any) -> Any:
-        own = {part.name: given.pop(part.name) for part in fields(record) if part.name in given}
-        return command(**given, **{name: record(**own)})
+        taken = {part.name: given.pop(part.name) for part in fields(record) if part.name in given}
+        return command(**given, **{name: record(**taken)})
 
     return taking
 

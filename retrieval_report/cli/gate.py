@@ -100,10 +100,10 @@ def gate(
     beside = {"queries": data.read_queries(), "judgements": data.read_judgements()}
     runs = step("read", lambda: read_each(files, columns=data.columns, name_by=data.name_by))
     runs = [data.collapsed(run) for run in runs]
-    found = step("gate", lambda: rr.gate(runs[0], runs[1], **beside, names=names, **settings))
+    result = step("gate", lambda: rr.gate(runs[0], runs[1], **beside, names=names, **settings))
     models = [str(run["model"][0]) for run in runs]
     if models[0] != models[1]:  # errors speak of files, results of models
-        found = replace(found, baseline=models[0], candidate=models[1])
-    write_files({path: text(found).encode() for path, text in texts})
-    click.echo(json.dumps(found.as_dict()) if as_json else visible(found.line()))
-    click.get_current_context().exit(found.exit_code)
+        result = replace(result, baseline=models[0], candidate=models[1])
+    write_files({path: text(result).encode() for path, text in texts})
+    click.echo(json.dumps(result.as_dict()) if as_json else visible(result.line()))
+    click.get_current_context().exit(result.exit_code)

@@ -52,9 +52,9 @@ def knn(data: Data, output: Output, labels: str, as_json: bool, **how: Any) -> N
     named = rr.read_queries(labels, columns={"query": "item"}).rename({"query": "item"})
     given = data.read()
     rankings, queries = given["rankings"], given["queries"]
-    found = step("neighbours", lambda: rr.knn(rankings, named, queries=queries, **how))
-    parts = found.accuracy, found.classes, found.confusion
+    result = step("neighbours", lambda: rr.knn(rankings, named, queries=queries, **how))
+    parts = result.accuracy, result.classes, result.confusion
     frames = dict(zip(TABLES, parts, strict=True))
     texts = [frame_table(frames[name], TABLES[name]) for name in list(TABLES)[:2]]
-    frames["knn_chances"] = found.chances
+    frames["knn_chances"] = result.chances
     output.show(frames, "\n\n".join(texts), form="json" if as_json else None)

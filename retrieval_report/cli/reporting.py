@@ -131,9 +131,9 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     board = study.leaderboard.with_columns(
         ranks_by_ties=rank_range("tie", " to "), ranks_by_queries=rank_range("query", " to ")
     )
-    here = at_measure(*study.measures[0])
+    headline = at_measure(*study.measures[0])
     others = study.table().drop(study.measure)
-    board = beside(board.filter(here), others, "model")
+    board = beside(board.filter(headline), others, "model")
     shown = " ".join([BOARD, *others.columns[1:]])
     texts = identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])

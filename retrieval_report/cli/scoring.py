@@ -76,10 +76,10 @@ def evaluate(
     over all orders of tied items with its standard deviation, and the lowest and highest that any
     order can give.
     """
-    own = [name for name in READING if getattr(data, name) not in (None, "keep")]
-    if engine == "spark" and own:
+    reading = [name for name in READING if getattr(data, name) not in (None, "keep")]
+    if engine == "spark" and reading:
         raise click.UsageError(
-            f"{option(own[0])} does not work with --engine spark: rename the columns of the files"
+            f"{option(reading[0])} does not work with --engine spark: rename the columns of the files"
         )
     if engine != "memory" and data.group is not None:
         raise click.UsageError(f"--group is for --engine memory, not for --engine {engine}")

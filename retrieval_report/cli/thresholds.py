@@ -62,10 +62,10 @@ def thresholds(
 
     output.check(data.paths, "thresholds.csv", *(f"{name}.csv" for name in TABLES))
     given = data.read()
-    found = step("thresholds", lambda: rr.thresholds(**given, k=k, **settings))
-    frames = {"thresholds": found.table, "threshold_areas": found.areas}
-    frames["calibration"] = found.calibrate(metric, at_least)
+    result = step("thresholds", lambda: rr.thresholds(**given, k=k, **settings))
+    frames = {"thresholds": result.table, "threshold_areas": result.areas}
+    frames["calibration"] = result.calibrate(metric, at_least)
     if risk is not None:
-        frames["abstention"] = found.abstain(risk)
+        frames["abstention"] = result.abstain(risk)
     texts = [frame_table(frames[name], shown) for name, shown in TABLES.items() if name in frames]
     output.show(frames, "\n\n".join(texts), form="json" if as_json else None)

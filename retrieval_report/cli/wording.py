@@ -42,7 +42,7 @@ def in_options(message: str, names: Collection[str]) -> str:
             message = message.replace(f"read it with read_{kind}", f"pass it as {given}")
     any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     message = re.sub(rf"\bread_\w+\((({any_name})={_QUOTED})\)", r"\1", message)
-    message = re.sub(rf"^({any_name})(?=: )", lambda found: option(found[1]), message)
+    message = re.sub(rf"^({any_name})(?=: )", lambda match: option(match[1]), message)
     return re.sub(
         rf"(?<![\w.<-])(?P<name>{any_name})={_VALUE}(?!=)(?: in evaluate\b)?", _as_option, message
     )
@@ -53,11 +53,11 @@ def option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _as_option(found: re.Match[str]) -> str:
-    if found["columns"] is not None:
+def _as_option(match: re.Match[str]) -> str:
+    if match["columns"] is not None:
         pairs = (
-            f"{ours}={theirs or rest}" for ours, theirs, rest in _PAIR.findall(found["columns"])
+            f"{ours}={theirs or rest}" for ours, theirs, rest in _PAIR.findall(match["columns"])
         )
-        return f"{option(found['name'])} {','.join(pairs)}"
-    value = (found["values"] or found["open"] or "").replace("'", "")
-    return f"{option(found['name'])} {value}".rstrip() if value else option(found["name"])
+        return f"{option(match['name'])} {','.join(pairs)}"
+    value = (match["values"] or match["open"] or "").replace("'", "")
+    return f"{option(match['name'])} {value}".rstrip() if value else option(match["name"])

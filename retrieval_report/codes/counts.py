@@ -213,9 +213,11 @@ def count_relevant(
         item_ids=item_ids,
         exclude_self=exclude_self,
     )
-    found = counts.filter(pl.col("relevance") > 0).group_by("query").agg(n_relevant=pl.sum("count"))
+    relevant = (
+        counts.filter(pl.col("relevance") > 0).group_by("query").agg(n_relevant=pl.sum("count"))
+    )
     frame = pl.DataFrame({"query": _ids(query_ids, len(queries))})
-    frame = frame.join(found, on="query", how="left", maintain_order="left").with_columns(
+    frame = frame.join(relevant, on="query", how="left", maintain_order="left").with_columns(
         pl.col("n_relevant").fill_null(0)
     )
     values = np.asarray(query_labels)
@@ -236,11 +238,11 @@ def _sum_slices(
     """Add up the cells of all slices, dropping those beyond the limit after every slice."""
     total: list[pl.DataFrame] = []
     for items in slices:
-        found = []
+        parts = []
         for share, cells in cells_of(task, items):
-            found.append(cells)
+            parts.append(cells)
             bar.update(share * items.size)
-        total = [_nearest(_merged([*total, pl.concat(found), *corrections.cells(items)]), limit)]
+        total = [_nearest(_merged([*total, pl.concat(parts), *corrections.cells(items)]), limit)]
     return total[0].filter(pl.col("count") != 0)
 
 

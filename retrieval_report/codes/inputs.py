@@ -85,8 +85,8 @@ class CodeSpace:
             if self.packed:
                 _check_padding(rows, self.bits, what)
             else:
-                ones, found = _read_bits(rows, what, offset + start)
-                others |= found
+                ones, signs = _read_bits(rows, what, offset + start)
+                others |= signs
                 rows = np.packbits(ones, axis=1)
             words[:, start : start + step] = as_words(rows).T
         if len(others) > 1:

@@ -90,12 +90,12 @@ class LabelSpace:
         self, queries: NDArray[Any], items: NDArray[Any], item_labels: Words
     ) -> NDArray[np.int64]:
         """Return the relevance of single pairs, given as indices of queries and items."""
-        own, other = self.queries[queries].T, item_labels[:, items]
+        one, other = self.queries[queries].T, item_labels[:, items]
         if self.relation == hamming.NONE:
             return np.zeros(len(queries), np.int64)
         if self.relation == hamming.SAME:
-            return np.asarray(own[0] == other[0], np.int64)
-        shared = np.bitwise_count(own & other).sum(axis=0, dtype=np.int64)
+            return np.asarray(one[0] == other[0], np.int64)
+        shared = np.bitwise_count(one & other).sum(axis=0, dtype=np.int64)
         return np.asarray(np.minimum(shared, self.grades - 1))
 
 

@@ -70,7 +70,7 @@ class Corrections:
             return frames
         ids = items.ids
         slots = pl.DataFrame({"item": ids}).with_row_index("slot")
-        own = None
+        selves = None
         if self.exclude_self:
             if items.named == self.by_position:
                 raise ParameterError(
@@ -81,18 +81,18 @@ class Corrections:
                     f"exclude_self: query ids are {self.query_ids.dtype}, item ids {ids.dtype}; "
                     "ids are never cast"
                 )
-            own = (
+            selves = (
                 pl.DataFrame({"item": self.query_ids})
                 .with_row_index("index")
                 .join(slots, on="item")
             )
-            frames.append(self._without_self(items, own))
+            frames.append(self._without_self(items, selves))
         if self.judged is not None:
             item = in_kind_of(ids.alias("item"), self.judged["item"], "codes", "judgements")
             pairs = self.judged.with_columns(item.cast(ids.dtype)).join(slots, on="item")
             self.met += pairs.height
-            if own is not None:
-                pairs = pairs.join(own, on=["index", "item"], how="anti")
+            if selves is not None:
+                pairs = pairs.join(selves, on=["index", "item"], how="anti")
             pairs = pairs.filter(pl.col("relevance") > 0)
             cells = self._cells(items, pairs)
             unjudged = cells.with_columns(
@@ -101,8 +101,8 @@ class Corrections:
             frames += [unjudged, cells]
         return frames
 
-    def _without_self(self, items: Items, own: pl.DataFrame) -> pl.DataFrame:
-        indexes, slots = own["index"].to_numpy(), own["slot"].to_numpy()
+    def _without_self(self, items: Items, selves: pl.DataFrame) -> pl.DataFrame:
+        indexes, slots = selves["index"].to_numpy(), selves["slot"].to_numpy()
         if self.found[indexes].any():
             twice = self.query_ids[int(indexes[self.found[indexes]][0])]
             raise DataError(f"exclude_self: query {twice!r} is among the items more than once")
@@ -110,7 +110,7 @@ class Corrections:
         if self.by_position:
             self._check_same(items, indexes, slots)
         relevance = self.task.labels.relevance(indexes, slots, items.labels)
-        cells = self._cells(items, own.with_columns(relevance=pl.Series(relevance)))
+        cells = self._cells(items, selves.with_columns(relevance=pl.Series(relevance)))
         return cells.with_columns(count=-pl.col("count"))
 
     def _check_same(self, items: Items, indexes: NDArray[Any], slots: NDArray[Any]) -> None:

@@ -177,18 +177,18 @@ def from_search(
     if not given:
         raise ParameterError("results: none given")
     check_flag("exclude_self", exclude_self)
-    found = {}
+    searches = {}
     for model, one in given.items():
         if not isinstance(model, str) or not model:
             raise ParameterError(f"results: {model!r} is not the name of a model")
-        found[model] = read_results(one, f"model {model!r}", indexes=indexes)
-    scored = _scored(scores, list(found))
-    for model, one in found.items():
-        remedy = _remedy(model, scored, alone=len(found) == 1)
+        searches[model] = read_results(one, f"model {model!r}", indexes=indexes)
+    scored = _scored(scores, list(searches))
+    for model, one in searches.items():
+        remedy = _remedy(model, scored, alone=len(searches) == 1)
         check_direction(one, f"model {model!r}", scores=model in scored, remedy=remedy)
     _check_sources((query_labels, item_labels), judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
-    names = _query_ids(query_ids, max(one.queries for one in found.values()), indexes)
+    names = _query_ids(query_ids, max(one.queries for one in searches.values()), indexes)
     relevance_of: RelevanceOf = partial(_of_matrix, relevance)
     n_relevant = None
     if query_labels is not None and names is not None:
@@ -198,7 +198,7 @@ def from_search(
         ids: Named = {"query_ids": names, "item_ids": items.ids_of(len(items.keys))}
         n_relevant = count_relevant(labels, items.labels, **how, **ids)
     parts = []
-    for model, one in found.items():
+    for model, one in searches.items():
         if mask is not None and one.indexed:
             raise ParameterError(
                 "mask: only for a matrix; a search that found nothing returns index -1"
@@ -218,7 +218,7 @@ def from_search(
             frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))
         parts.append(Part(what, _without_self(frame, model) if exclude_self else frame))
     known = None if judgements is None else read_judgements(judgements)
-    if not isinstance(relevance, str) and any(one.indexed for one in found.values()):
+    if not isinstance(relevance, str) and any(one.indexed for one in searches.values()):
         known = _matrix_judgements(relevance, names, items)
     return Inputs(combine(parts), known, n_relevant)
 
@@ -316,9 +316,9 @@ class _Items:
             count = len(named)
         return cls(pl.int_range(count or 0, eager=True), named, known)
 
-    def row_numbers(self, found: Results, what: str) -> pl.Series:
+    def row_numbers(self, results: Results, what: str) -> pl.Series:
         """Return the index of every result's item."""
-        item, keys = item_ids(found.item), self.keys
+        item, keys = item_ids(results.item), self.keys
         if item.dtype.is_integer() != keys.dtype.is_integer():
             raise DataError(
                 f"{what}: indices are {item.dtype}, items {keys.dtype}; to find labels by other "
@@ -339,11 +339,11 @@ class _Items:
         """Return the ids of all items, by default those of ``count`` items."""
         return pl.int_range(count, eager=True) if self.ids is None else self.ids
 
-    def names(self, found: Results, what: str) -> pl.Series:
+    def names(self, results: Results, what: str) -> pl.Series:
         """Return the ids of the items found."""
         if self.ids is None:
-            return item_ids(found.item)
-        return self.ids.gather(self.row_numbers(found, what))
+            return item_ids(results.item)
+        return self.ids.gather(self.row_numbers(results, what))
 
 
 def _from_labels(labels: Any, items: _Items, relevance: object) -> RelevanceOf:
@@ -351,19 +351,19 @@ def _from_labels(labels: Any, items: _Items, relevance: object) -> RelevanceOf:
     space, what = LabelSpace.of(labels, len(labels), str(relevance)), "item_labels"
     words = space.encode(space.check(items.labels, len(items.keys), what), len(items.keys), what, 0)
 
-    def relevance_of(found: Results, model: str, what: str) -> Any:
-        _check_columns(found, what, items)
-        return space.relevance(found.query, items.row_numbers(found, what).to_numpy(), words)
+    def relevance_of(results: Results, model: str, what: str) -> Any:
+        _check_columns(results, what, items)
+        return space.relevance(results.query, items.row_numbers(results, what).to_numpy(), words)
 
     return relevance_of
 
 
-def _of_matrix(relevance: object, found: Results, model: str, what: str) -> Any:
+def _of_matrix(relevance: object, results: Results, model: str, what: str) -> Any:
     """Relevance by a matrix in the shape of the results; None where it comes from elsewhere."""
-    if isinstance(relevance, str) or found.indexed:
+    if isinstance(relevance, str) or results.indexed:
         return None
     matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
-    return _aligned(matrix, found, "relevance", what)
+    return _aligned(matrix, results, "relevance", what)
 
 
 def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items) -> pl.DataFrame:
@@ -386,12 +386,12 @@ def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items
     return pl.DataFrame({**columns, "relevance": matrix[query, item]})
 
 
-def _check_columns(found: Results, what: str, items: _Items) -> None:
+def _check_columns(results: Results, what: str, items: _Items) -> None:
     """Refuse labels for a matrix whose columns cannot be the items, such as indices or distances on
     their own.
     """
-    columns = found.value.size // max(found.queries, 1)
-    if not found.indexed and columns != len(items.keys):
+    columns = results.value.size // max(results.queries, 1)
+    if not results.indexed and columns != len(items.keys):
         raise DataError(
             f"{what}: a matrix of {columns} columns for {len(items.keys)} item labels; it needs a "
             "column for every item; "
@@ -399,17 +399,17 @@ def _check_columns(found: Results, what: str, items: _Items) -> None:
         )
 
 
-def _aligned(values: object, found: Results, name: str, what: str) -> NDArray[Any]:
+def _aligned(values: object, results: Results, name: str, what: str) -> NDArray[Any]:
     """Return a matrix in the shape of the results, flattened like them."""
     array = as_array(values, name)
     if (
         array.dtype == object
-        or array.size != found.value.size
-        or (array.ndim == 2 and len(array) != found.queries)
+        or array.size != results.value.size
+        or (array.ndim == 2 and len(array) != results.queries)
     ):
         raise DataError(
-            f"{name}: shape {array.shape}, and {what} has {found.value.size} values of "
-            f"{found.queries} queries"
+            f"{name}: shape {array.shape}, and {what} has {results.value.size} values of "
+            f"{results.queries} queries"
         )
     flat: NDArray[Any] = array.ravel()
     return flat

@@ -41,12 +41,12 @@ def read_slices(
             codes = space.encode(shard.codes[start:stop], where, start)
             part = None if known is None else known[start:stop]
             words = labels.encode(part, stop - start, where_labels, start)
-            own = (
+            names = (
                 pl.int_range(passed + start, passed + stop, eager=True)
                 if ids is None
                 else ids[start:stop]
             )
-            yield Items(codes, words, own, ids is not None)
+            yield Items(codes, words, names, ids is not None)
         passed += rows
 
 

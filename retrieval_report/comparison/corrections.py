@@ -74,10 +74,10 @@ def corrected(p: Floats, correction: str) -> Floats:
     [0.02, nan, 0.04]
     """
     known, correct = ~np.isnan(p), METHODS[correction].of_single_tests
-    found = np.full_like(p, np.nan)
+    adjusted = np.full_like(p, np.nan)
     if correct is not None:
-        found[known] = correct(p[known])
-    return found
+        adjusted[known] = correct(p[known])
+    return adjusted
 
 
 def corrected_column(p: pl.Expr, correction: str, family: Sequence[str] = tuple(SCORE)) -> pl.Expr:

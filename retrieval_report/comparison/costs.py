@@ -93,8 +93,8 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
     parts = [pl.DataFrame(schema=COSTS)]
     for cost, part in amounts.group_by("cost", maintain_order=True):
         joined = wanted.join(part, on="model", how="inner", maintain_order="left")
-        for _, here in joined.group_by("metric", "cutoff", "policy", maintain_order=True):
-            sorted_ = here.sort("amount", "value", "model", descending=[False, True, False])
+        for _, rows in joined.group_by("metric", "cutoff", "policy", maintain_order=True):
+            sorted_ = rows.sort("amount", "value", "model", descending=[False, True, False])
             parts.append(_fronts(sorted_).with_columns(cost=pl.lit(cost[0])).select(list(COSTS)))
     return pl.concat(parts)
 
@@ -129,31 +129,31 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
     return long
 
 
-def _fronts(here: pl.DataFrame) -> pl.DataFrame:
+def _fronts(rows: pl.DataFrame) -> pl.DataFrame:
     """Mark the fronts of one kind of cost, metric, cutoff and policy; rows by amount."""
     amount, value, low, high = (
-        here[name].to_numpy() for name in ("amount", "value", "lowest", "highest")
+        rows[name].to_numpy() for name in ("amount", "value", "lowest", "highest")
     )
     beaten = _beaten(amount, value, value)
     best = np.where(beaten, value, -np.inf).argmax(axis=1)
     front = ~np.logical_or.reduce(beaten, axis=1)
     by = [
-        None if free else here["model"][int(other)] for other, free in zip(best, front, strict=True)
+        None if free else rows["model"][int(other)] for other, free in zip(best, front, strict=True)
     ]
     columns = [pl.Series("front", front), pl.Series("beaten_by", by, dtype=pl.String)]
-    bounded = not sum(here.select("lowest", "highest").null_count().row(0))
-    for name, own, theirs in (("every", low, high), ("some", high, low)):
-        found = ~_beaten(amount, own, theirs).any(axis=1) if bounded else [None] * here.height
-        columns.append(pl.Series(f"front_in_{name}_order", found, dtype=pl.Boolean))
-    return here.with_columns(columns)
+    bounded = not sum(rows.select("lowest", "highest").null_count().row(0))
+    for name, mine, theirs in (("every", low, high), ("some", high, low)):
+        marks = ~_beaten(amount, mine, theirs).any(axis=1) if bounded else [None] * rows.height
+        columns.append(pl.Series(f"front_in_{name}_order", marks, dtype=pl.Boolean))
+    return rows.with_columns(columns)
 
 
-def _beaten(amount: Floats, own: Floats, theirs: Floats) -> Bools:
+def _beaten(amount: Floats, values: Floats, theirs: Floats) -> Bools:
     """Return whether a column's model costs no more and scores no less than a row's, and is better
     in one.
     """
-    own, theirs = settled_means(np.stack([own, theirs]))
-    lead = theirs[None] - own[:, None]
+    values, theirs = settled_means(np.stack([values, theirs]))
+    lead = theirs[None] - values[:, None]
     cheaper = amount[None] < amount[:, None]
     beaten: Bools = (amount[None] <= amount[:, None]) & ((lead > 0) | ((lead == 0) & cheaper))
     np.fill_diagonal(beaten, False)

@@ -76,7 +76,9 @@ def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.D
         held = part.filter((pl.col("items") > 0).any().over("model"))
         rows = beside(every, summarise(held), MEAN)
         rows = rows.with_columns(pl.col("queries").fill_null(0), dataset=pl.lit(name))
-        parts += [_ranked(own) for own in rows.partition_by(HERE, maintain_order=True)]
+        parts += [
+            _ranked(of_measure) for of_measure in rows.partition_by(HERE, maintain_order=True)
+        ]
     return pl.concat(parts)
 
 

@@ -277,23 +277,23 @@ def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) ->
     """Add the comparison's results for the paired queries, whichever model it names first."""
     every = hold(comparison, COMPARISON, "comparison", "compare")
     every = turned(every, pl.col("model_a") > pl.col("model_b"))
-    found = every.filter(policy=reference)
-    if pairs.height and not found.height:
+    rows = every.filter(policy=reference)
+    if pairs.height and not rows.height:
         raise KeyMismatchError(
             f"comparison: no rows of policy {reference!r}, with which the summary's order is "
             "compared"
         )
-    if pairs.height and not pairs.join(found, on=HERE, how="semi", nulls_equal=True).height:
-        metric, cutoff = found.select(HERE).row(0)
+    if pairs.height and not pairs.join(rows, on=HERE, how="semi", nulls_equal=True).height:
+        metric, cutoff = rows.select(HERE).row(0)
         raise KeyMismatchError(
             f"comparison: has {measure_text(metric, cutoff)}, which is not in the summary; both "
             "must come "
             "from the same scores"
         )
     # A pair in the comparison is judged by it alone, including nulls.
-    found = found.with_columns(**DOUBTS).select(*PAIR, *JUDGED, "difference", given=True)
+    rows = rows.with_columns(**DOUBTS).select(*PAIR, *JUDGED, "difference", given=True)
     pairs = pairs.join(
-        found, on=PAIR, how="left", nulls_equal=True, maintain_order="left", suffix="_compared"
+        rows, on=PAIR, how="left", nulls_equal=True, maintain_order="left", suffix="_compared"
     )
     _check_same_means(pairs, reference)
     pairs = pairs.with_columns(
@@ -323,12 +323,12 @@ def _paired_means(pairs: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame
     unpaired.
     """
     sides = [(name, side) for name in SHOWN for side in "ab"]
-    own = (
+    means = (
         pl.col(f"value_{side}").filter(policy=name).first().alias(f"{name}_{side}_own")
         for name, side in sides
     )
     pairs = pairs.join(
-        comparison.group_by(PAIR).agg(own),
+        comparison.group_by(PAIR).agg(means),
         on=PAIR,
         how="left",
         nulls_equal=True,
@@ -381,10 +381,10 @@ def rank_agreement(summary: object) -> pl.DataFrame:
     """
     frame = _check_summary(summary)
     rows = []
-    for (metric, cutoff), here in frame.group_by(HERE, maintain_order=True):
+    for (metric, cutoff), of_measure in frame.group_by(HERE, maintain_order=True):
         policies = {
             str(policy): dict(part.drop_nulls("value").select("model", "value").iter_rows())
-            for (policy,), part in here.group_by("policy", maintain_order=True)
+            for (policy,), part in of_measure.group_by("policy", maintain_order=True)
         }
         for one, other in combinations(policies, 2):
             shared = sorted(policies[one].keys() & policies[other].keys())

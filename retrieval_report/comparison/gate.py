@@ -272,8 +272,8 @@ def decide(
         queries=queries,
         cluster=cluster,
     )
-    found = known.row(0, named=True)
-    status = STATUS.get(found["verdict"], found["verdict"])
+    row = known.row(0, named=True)
+    status = STATUS.get(row["verdict"], row["verdict"])
     best = scores.filter(model="baseline", policy="expected")["value"].max()
     if status != NOTHING and (not isinstance(best, float) or best <= 0):
         raise DataError(
@@ -284,22 +284,22 @@ def decide(
     scored = scores.filter(pl.col("policy") == "expected", pl.col("value").is_not_null())[
         "query"
     ].n_unique()
-    lacking = scored - found["queries"]
+    lacking = scored - row["queries"]
     if lacking and status != CUT:
         raise DataError(
-            f"{found['metric']}: {lacking} of {scored} queries have no {tie_order} score of both "
+            f"{row['metric']}: {lacking} of {scored} queries have no {tie_order} score of both "
             "runs; a gate does not "
             "pass on a part of the queries"
         )
     result = {
-        **found,
+        **row,
         "status": status,
         "baseline": names[0],
         "candidate": names[1],
-        "measure": measure_text(found["metric"], found["cutoff"]),
+        "measure": measure_text(row["metric"], row["cutoff"]),
         "tie_order": tie_order,
         "alpha": float(alpha),
-        "candidate_value": found["value"],
+        "candidate_value": row["value"],
     }
     return Gate(**{field.name: result[field.name] for field in fields(Gate)})
 

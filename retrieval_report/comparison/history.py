@@ -83,11 +83,11 @@ def history(
         _steps(given, part["model"].to_list())
         for part in runs.partition_by("series", maintain_order=True)
     ]
-    found = beside(means, pl.concat(steps), MEAN)
+    joined = beside(means, pl.concat(steps), MEAN)
     small = (pl.col("step_p") < alpha) & (pl.col("p_tie_high") <= tie_risk)
     measures = given.select(MEASURE).unique(maintain_order=True).rows()
-    rows = found.with_columns(
-        marked=small, measure=pl.Series(map(measures.index, found.select(MEASURE).rows()))
+    rows = joined.with_columns(
+        marked=small, measure=pl.Series(map(measures.index, joined.select(MEASURE).rows()))
     )
     return in_contract(rows.sort("measure", "series", "order"), HISTORY)
 

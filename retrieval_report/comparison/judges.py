@@ -35,14 +35,14 @@ def own_labels(judged: Judged) -> list[str]:
     rows, keys = judged.scored_rows, ["query", "item"]
     labelled = beside(rows, judged.known.select(*keys, label="relevance"), keys)
     known = pl.col("label").is_not_null()
-    found = labelled.group_by("model").agg(
+    alike = labelled.group_by("model").agg(
         same=(pl.col("score") == pl.col("label")).filter(known).all(),
         enough=(known.sum() >= ENOUGH) | known.all(),
     )
-    return found.filter("same", "enough")["model"].sort().to_list()
+    return alike.filter("same", "enough")["model"].sort().to_list()
 
 
-def judge_table(summaries: Frames, own: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+def judge_table(summaries: Frames, self_judged: Mapping[str, Sequence[str]]) -> pl.DataFrame:
     """Return a row for every judge, measure and model, the best first."""
     parts = []
     for judge, summary in summaries.items():
@@ -52,7 +52,7 @@ def judge_table(summaries: Frames, own: Mapping[str, Sequence[str]]) -> pl.DataF
             rows = known.with_columns(
                 judge=pl.lit(judge),
                 rank=1 + (ranks[:, None] < ranks).sum(axis=1),
-                own=pl.col("model").is_in(list(own[judge])),
+                own=pl.col("model").is_in(list(self_judged[judge])),
             )
             parts.append(rows.sort("rank", "model"))
     every = pl.concat(parts)
@@ -108,8 +108,8 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
     rows = []
     for (metric, cutoff), part in judges.group_by(HERE, maintain_order=True):
         means = {
-            judge: dict(own.select("model", "value").iter_rows())
-            for (judge,), own in part.group_by("judge")
+            judge: dict(of_judge.select("model", "value").iter_rows())
+            for (judge,), of_judge in part.group_by("judge")
         }
         for said in of_labels:
             of_models = _of_models(means, said.get("judge_a"), said.get("judge_b"))
@@ -171,8 +171,8 @@ def _kappa(joint: Floats, weight: NDArray[Any]) -> float | None:
     0.4
     """
     chance = (weight * np.outer(joint.sum(axis=1), joint.sum(axis=0))).sum()
-    found = joint.sum() * (weight * joint).sum()
-    return float(1 - found / chance) if chance else None
+    observed = joint.sum() * (weight * joint).sum()
+    return float(1 - observed / chance) if chance else None
 
 
 def _alpha(counts: Floats) -> float | None:

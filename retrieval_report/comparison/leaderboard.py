@@ -146,8 +146,8 @@ def leaderboard(
     summary = summarise(
         _complete(given), confidence=confidence, queries=queries, cluster=cluster
     ).drop("value")
-    for found in (pl.concat(tested), summary):
-        board = beside(board, found, KEYS)
+    for other in (pl.concat(tested), summary):
+        board = beside(board, other, KEYS)
     return in_contract(board, LEADERBOARD)
 
 

@@ -194,14 +194,14 @@ def _asked(grid: Grid, tie_order: str, policies: Names | None, baseline: str) ->
         raise ParameterError(
             "policies: tie_order='worst' compares policy worst with policy best; leave policies out"
         )
-    found = [
+    parts = [
         _worst(grid, measure, grid.models.index(baseline))
         for measure in grid.measures
         if measure[2] == "worst" and (*measure[:2], "best") in grid.measures
     ]
-    if not found:
+    if not parts:
         raise ParameterError("tie_order: 'worst' needs policies 'best' and 'worst' in the scores")
-    return found
+    return parts
 
 
 def _worst(grid: Grid, measure: Measure, baseline: int) -> Scores:
@@ -340,10 +340,10 @@ def detectable_effect(
     top = 1.0
     while _power(top, queries, alpha, sides) < power:
         top *= 2
-    found = optimize.brentq(
+    root = optimize.brentq(
         lambda effect: _power(effect, queries, alpha, sides) - power, 0.0, top, xtol=1e-12
     )
-    return std * float(found)
+    return std * float(root)
 
 
 def queries_needed(
@@ -408,7 +408,7 @@ def _power(effect: float, queries: int, alpha: float, sides: int) -> float:
     critical = float(stats.t.isf(alpha / sides, freedom))
     if shift <= 0:
         return alpha
-    found = float(stats.nct.sf(critical, freedom, shift))
+    upper = float(stats.nct.sf(critical, freedom, shift))
     # scipy gives NaN for the other tail if it is almost 0.
     other = float(np.nan_to_num(stats.nct.cdf(-critical, freedom, shift))) if sides == 2 else 0.0
-    return found + other
+    return upper + other

@@ -246,13 +246,13 @@ def _of_models(scores: object, groups: object) -> Iterator[tuple[Named, dict[str
     """Yield every measure with the scores of each model."""
     grid = Grid.of(check_scores(scores))
     of_run = replicate_groups(grid.models, groups)
-    for found in grid.asked("expected"):
-        variance = np.where(found.truncated, np.nan, found.std) ** 2
+    for part in grid.asked("expected"):
+        variance = np.where(part.truncated, np.nan, part.std) ** 2
         rows: dict[str, list[int]] = {}
         for row, run in enumerate(grid.models):
             rows.setdefault(of_run[run], []).append(row)
-        metric, cutoff, _ = found.measure
-        models = {name: (found.value[rows[name]], variance[rows[name]]) for name in sorted(rows)}
+        metric, cutoff, _ = part.measure
+        models = {name: (part.value[rows[name]], variance[rows[name]]) for name in sorted(rows)}
         yield {"metric": metric, "cutoff": cutoff}, models
 
 

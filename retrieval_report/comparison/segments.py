@@ -93,15 +93,17 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
             "first"
         )
     check_unique(given, ("query",), "queries")
-    ids, found = frame.schema["query"], given.schema["query"]
-    if ids.is_integer() != found.is_integer():
-        raise KeyMismatchError(f"column 'query' is {ids} in the scores and {found} in the queries")
-    own = given.select(
+    ids, other_ids = frame.schema["query"], given.schema["query"]
+    if ids.is_integer() != other_ids.is_integer():
+        raise KeyMismatchError(
+            f"column 'query' is {ids} in the scores and {other_ids} in the queries"
+        )
+    segments = given.select(
         pl.col("query").cast(ids, strict=False),
         pl.col(by).rank("dense").alias("__order"),
         pl.col(by).cast(pl.String).fill_null(NO_VALUE).alias("__segment"),
     ).drop_nulls("query")
-    joined = beside(frame, own, "query")
+    joined = beside(frame, segments, "query")
     refuse(
         joined,
         pl.col("__segment").is_null(),
@@ -329,37 +331,37 @@ def _each(
 def _winners(frame: pl.DataFrame) -> dict[Measure, Named]:
     """Return the best model by every measure, its mean, and the number of queries."""
     grid = Grid.of(frame)
-    found = {}
+    winners = {}
     for part in grid.asked(None):
         known = ~np.isnan(part.value)
         means = paired_mean(part.value, known)
         best = int(best_first(means)[0])
         scored = known[best].any()
-        found[part.measure] = {
+        winners[part.measure] = {
             "winner": grid.models[best] if scored else None,
             "value": float(means[best]) if scored else None,
             "queries": int(known.any(axis=0).sum()),
         }
-    return found
+    return winners
 
 
 def _against(
     part: pl.DataFrame,
     measure: Measure,
-    own: Named,
+    best: Named,
     overall: Named,
     resamples: int,
     seed: int,
 ) -> Named:
     """The overall winner beside that of a segment; p where they are not the same."""
     rows = part.filter(at_measure(*measure[:2]), policy=measure[2])
-    winner, name = own["winner"], overall["winner"]
+    winner, name = best["winner"], overall["winner"]
     value = rows.filter(model=name)["value"].mean()
-    found = {"overall_winner": name, "overall_value": value}
+    result = {"overall_winner": name, "overall_value": value}
     if winner is None or name is None or winner == name:
-        return found
+        return result
     pairs = compare(rows, baseline=name, resamples=resamples, seed=seed)
     row = pairs.filter(model_a=winner).row(0, named=True)
     if row["difference"] == 0:
-        return {**found, "winner": name, "value": value}
-    return {**found, **{column: row[column] for column in ("difference", "tie_std", "family_p")}}
+        return {**result, "winner": name, "value": value}
+    return {**result, **{column: row[column] for column in ("difference", "tie_std", "family_p")}}

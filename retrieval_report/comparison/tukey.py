@@ -98,7 +98,7 @@ def share_beyond(draws: Floats, seen: Floats) -> Floats:
     >>> share_beyond(np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.0, 0.4])).tolist()
     [0.5, 1.0, 0.25]
     """
-    room = 10.0**-DIGITS * max(1.0, float(np.abs(draws).max(initial=0.0)))
-    beyond = draws.size - np.searchsorted(draws, seen - room, side="left")
+    margin = 10.0**-DIGITS * max(1.0, float(np.abs(draws).max(initial=0.0)))
+    beyond = draws.size - np.searchsorted(draws, seen - margin, side="left")
     share: Floats = (beyond + 1) / (draws.size + 1)
     return share

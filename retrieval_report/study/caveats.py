@@ -72,22 +72,22 @@ def notices(
     if summary.is_empty():
         return ()
     metric, cutoff = measure or summary.select("metric", "cutoff").row(0)
-    here = summary.filter(at_measure(metric, cutoff))
-    models = here.filter(pl.col("truncated_share") > 0)["model"].unique()
-    unknown_r = divided_by_relevant(metric) and bool(here["pooled"].any())
+    rows = summary.filter(at_measure(metric, cutoff))
+    models = rows.filter(pl.col("truncated_share") > 0)["model"].unique()
+    unknown_r = divided_by_relevant(metric) and bool(rows["pooled"].any())
     if models.is_empty() and not unknown_r:
         return ()
     ends = (
         pl.DataFrame(schema=TRUNCATED_LISTS) if lists is None else lists.filter(at_cutoff(cutoff))
     )
     ends = ends.filter(
-        pl.col("model").is_in((here["model"] if models.is_empty() else models).implode())
+        pl.col("model").is_in((rows["model"] if models.is_empty() else models).implode())
     )
     is_cut = bool((ends["reason"] != NOT_KNOWN).any())
     what = CUT if is_cut else "lists may be cut"
     if models.is_empty():
         what = UNKNOWN_R
-    name, every = measure_text(metric, cutoff), here["model"].n_unique()
+    name, every = measure_text(metric, cutoff), rows["model"].n_unique()
     if not unknown_r and models.len() < every:
         return (f"{name} is an estimate for {models.len()} of {every} models, whose {what}.",)
     return (f"{name} is an estimate: {what}. {_remedy(ends, is_cut, unknown_r)}.",)

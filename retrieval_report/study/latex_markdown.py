@@ -122,21 +122,23 @@ def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
     """
     expected = report.summary.filter(policy="expected")
     shown = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
-    columns = {here: _column(report, *here) for here in shown}
+    columns = {measure: _column(report, *measure) for measure in shown}
     headline = expected.filter(at_measure(report.metric, report.cutoff)).select("model", "value")
     models = beside(expected.select("model").unique(), headline, "model")
     names = models.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
     measures = [measure_text(metric, cutoff) for metric, cutoff in shown]
-    return measures, {name: [columns[here].get(name, _Cell()) for here in shown] for name in names}
+    return measures, {
+        name: [columns[measure].get(name, _Cell()) for measure in shown] for name in names
+    }
 
 
 def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]:
-    here = at_measure(metric, cutoff)
-    rows = report.summary.filter(here, policy="expected")
+    of_measure = at_measure(metric, cutoff)
+    rows = report.summary.filter(of_measure, policy="expected")
     best = set(rows.filter(pl.col("value") == pl.max("value"))["model"])
     pairs = {
         frozenset((row["model_a"], row["model_b"])): row
-        for row in report.flips.filter(here).iter_rows(named=True)
+        for row in report.flips.filter(of_measure).iter_rows(named=True)
     }
     cells, digits = {}, column_decimals(rows["value"])
     for row in rows.iter_rows(named=True):

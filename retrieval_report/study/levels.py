@@ -80,8 +80,8 @@ class LevelledStudy:
         studies = self._by_judge()
         if len(studies) < 2:
             return pl.DataFrame()
-        own = {name: own_labels(study.judged) for name, study in studies.items()}
-        return judge_table({name: study.summary for name, study in studies.items()}, own)
+        self_judged = {name: own_labels(study.judged) for name, study in studies.items()}
+        return judge_table({name: study.summary for name, study in studies.items()}, self_judged)
 
     @answer
     def judge_pairs(self) -> pl.DataFrame:

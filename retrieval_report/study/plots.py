@@ -46,9 +46,9 @@ class Plots:
         def drawn(**how: Any) -> Any:
             wanted = signature(chart).parameters.keys() - how.keys()
             measure = zip(MEASURE, self._study.measures[0], strict=True)
-            at = {name: value for name, value in measure if name in wanted}
+            headline = {name: value for name, value in measure if name in wanted}
             frames = {name: getattr(self._study, name) for name in FRAMES if name in wanted}
-            return chart(**frames, **at, **how)
+            return chart(**frames, **headline, **how)
 
         return drawn
 

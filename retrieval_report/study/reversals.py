@@ -54,9 +54,9 @@ def _queries(study: Any, pair: Row) -> Row:
     """The queries drawn anew: the share of such draws with another leader, and the word of the
     corrected test.
     """
-    found: Row = {"source": "queries", "verdict": verdicts.NOT_SIGNIFICANT}
+    row: Row = {"source": "queries", "verdict": verdicts.NOT_SIGNIFICANT}
     if pair["family_p"] is None:
-        return {**found, "varied": "the queries", "verdict": "not tested"}
+        return {**row, "varied": "the queries", "verdict": "not tested"}
     scores = study.under("expected").models(pair["model_a"], pair["model_b"]).scores
     both = _paired(scores, pair, "query")
     drawn, cluster = f"the {both.height} queries", None
@@ -65,10 +65,10 @@ def _queries(study: Any, pair: Row) -> Row:
         drawn, cluster = f"the {names.n_unique()} clusters of {drawn}", numbered(names)
     if not equal_means(pair["value_a"], pair["value_b"]):
         difference = (both["value"] - both["value_right"]).to_numpy()
-        found["reversal"] = resampled_reversal(difference, cluster)
+        row["reversal"] = resampled_reversal(difference, cluster)
     if verdicts.is_significant(pair["family_p"]):
-        found["verdict"] = SIGNIFICANT
-    return {**found, "varied": f"{drawn}, drawn anew"}
+        row["verdict"] = SIGNIFICANT
+    return {**row, "varied": f"{drawn}, drawn anew"}
 
 
 def _judge(study: Any, pair: Row) -> Row:
@@ -80,12 +80,12 @@ def _judge(study: Any, pair: Row) -> Row:
     two = study.under("expected").models(pair["model_a"], pair["model_b"])
     agree, judges = two.judge_pairs.select("agree", "judges").row(0)
     reversal = None if agree is None else 1 - agree
-    own = two.judges.filter(pl.col("own"), judge=study.judge).height
+    self_judged = two.judges.filter(pl.col("own"), judge=study.judge).height
     return {
         "source": "judge",
         "varied": counted(judges, "other judge"),
         "reversal": reversal,
-        "verdict": OWN if own else depends("the judge", reversal),
+        "verdict": OWN if self_judged else depends("the judge", reversal),
     }
 
 
@@ -102,9 +102,9 @@ def _seed(study: Any, pair: Row) -> Row:
     known = at_measures(study.measures[:1], study.replicate_pairs)
     row = known.filter(two).row(0, named=True)
     sides = [f"{row[f'replicates_{side}']} of {row[f'model_{side}']}" for side in "ab"]
-    found = {name: row[name] for name in ("model_a", "model_b", "verdict")}
+    result = {name: row[name] for name in ("model_a", "model_b", "verdict")}
     varied = f"the replicates: {' with '.join(sides)}"
-    return {**found, "source": "seed", "varied": varied, "reversal": row["seed_reversal"]}
+    return {**result, "source": "seed", "varied": varied, "reversal": row["seed_reversal"]}
 
 
 def _dataset(study: Any, pair: Row) -> Row:

@@ -144,19 +144,19 @@ def serve(
     # immediately.
     with ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="retrieval-report-"))
-        found: Named = {name: _stored(one, folder, name) for name, one in study.frames.items()}
-        found["rankings"] = [found["rankings"]]
+        opened: Named = {name: _stored(one, folder, name) for name, one in study.frames.items()}
+        opened["rankings"] = [opened["rankings"]]
         if study.judge is not None:
             judges = enumerate(study.judgements.items())
-            found["judgements"] = {
+            opened["judgements"] = {
                 name: _stored(one, folder, f"judge-{number}") for number, (name, one) in judges
             }
         varied = {"judge": study.judge, "replicate": study.of_run or None}
         varied |= {name: study.also[name] for name in ("dataset", "cluster")}
-        found |= {"study": known_of(varied), **about}
+        opened |= {"study": known_of(varied), **about}
         process = subprocess.Popen(
             [sys.executable, str(application())],
-            env=environment(found, port),
+            env=environment(opened, port),
             stdout=subprocess.DEVNULL,
         )
         undo.callback(_end, process)
@@ -250,7 +250,7 @@ def environment(files: Named | None, port: int | None, *, browser: bool = False)
         for name, value in os.environ.items()
         if name not in (START, BROWSER, "PYTHONSAFEPATH")
     }
-    found = {} if files is None else {START: json.dumps(files)}
+    opened = {} if files is None else {START: json.dumps(files)}
     if browser:
-        found[BROWSER] = "open"
-    return {**kept, **found, SETTINGS: json.dumps(settings)}
+        opened[BROWSER] = "open"
+    return {**kept, **opened, SETTINGS: json.dumps(settings)}

@@ -221,9 +221,9 @@ class Study(LevelledStudy):
         query.
         """
         known = self.model_names
-        there = f"there are {', '.join(map(repr, known))}"
+        choices = f"there are {', '.join(map(repr, known))}"
         texts = [check_text("models", name) for name in names]
-        missing = [f"no model {name!r}; {there}" for name in texts if name not in known]
+        missing = [f"no model {name!r}; {choices}" for name in texts if name not in known]
         check_chosen("models", names, missing)
         return self._with(replace(self._view, models=tuple(dict.fromkeys(names))))
 
@@ -854,8 +854,8 @@ class Study(LevelledStudy):
             return self.comparison
         whole = self._with(replace(self._view, measures=None, policies=None))
         if self._data.found.known(("comparison", whole._view)):
-            found = at_measures(self.measures, whole.comparison)
-            return found.filter(pl.col("policy").is_in(self.policies))
+            pairs = at_measures(self.measures, whole.comparison)
+            return pairs.filter(pl.col("policy").is_in(self.policies))
         exact = self._compared(policies="expected")
         # Where queries are missing, the means that all policies have of the same queries are needed
         # too.

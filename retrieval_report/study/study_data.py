@@ -124,8 +124,8 @@ class Data:
         options_with(scoring)
         named = {
             (str(metric), cutoff): (str(metric), cutoff)
-            for metric, own in parse_metrics(**asked)
-            for cutoff in own
+            for metric, depths in parse_metrics(**asked)
+            for cutoff in depths
         }
         if like is not None:
             scoring.pop("progress", None)  # it has none to show
@@ -353,13 +353,13 @@ def scores_under(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFr
     only if needed.
     """
     if "shuffled" not in policies:
-        found = _exact(data, policies, draws)
+        scores = _exact(data, policies, draws)
     elif set(policies) == {"shuffled"}:
-        found = drawn(data, draws)[0]
+        scores = drawn(data, draws)[0]
     else:
         parts = _exact(data, data.policies, draws), drawn(data, draws)[0]
-        found = data.found.find(("scores", draws), lambda: _in_order(data, parts))
-    return found.filter(pl.col("policy").is_in(policies))
+        scores = data.found.find(("scores", draws), lambda: _in_order(data, parts))
+    return scores.filter(pl.col("policy").is_in(policies))
 
 
 def _exact(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:

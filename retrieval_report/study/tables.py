@@ -110,10 +110,10 @@ def _of_expected(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
 
 
 def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    here = frame.filter(at_measure(report.metric, report.cutoff))
+    of_measure = frame.filter(at_measure(report.metric, report.cutoff))
     able = pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME
-    rows = here.filter(pl.any_horizontal(able))
-    if alike := rows.height and here.height - rows.height:
+    rows = of_measure.filter(pl.any_horizontal(able))
+    if alike := rows.height and of_measure.height - rows.height:
         others = "other" if alike == 1 else "others"
         layout = layout._replace(caption=f"{layout.caption}; on {alike} {others} they never differ")
     yield layout, rows

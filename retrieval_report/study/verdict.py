@@ -92,8 +92,8 @@ def verdict(
         The status (a verdict of `flips`, "single model" or "no score") and the sentences. Names are
         shortened to 60 columns and made harmless to read; they are not escaped for HTML.
     """
-    here = at_measure(metric, cutoff)
-    pairs, measure = flips.filter(here), measure_text(metric, cutoff)
+    at_headline = at_measure(metric, cutoff)
+    pairs, measure = flips.filter(at_headline), measure_text(metric, cutoff)
     ranked = ranked_means(summary, metric, cutoff, identical, of_run)
     names = [row["model"] for row in ranked]
     pairs = pairs.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(names)))
@@ -104,7 +104,7 @@ def verdict(
         sentences.insert(1, judges)
     sentences += _naive(ranked, measure, ties)
     if no_worse is not None and no_worse.width:
-        sentences += margin_sentences(no_worse.filter(here), measure)
+        sentences += margin_sentences(no_worse.filter(at_headline), measure)
     return status, (*sentences, *caveats.identical_sentence(identical))
 
 
@@ -120,8 +120,8 @@ def ranked_means(
     """
     others = pl.col("truncated_share").filter(policy="expected").first()
     names = {"naive": "naive", "expected": "expected"}
-    here = summary.filter(at_measure(metric, cutoff))
-    means = side_by_side(here, ["model"], names, others).drop_nulls("expected")
+    of_measure = summary.filter(at_measure(metric, cutoff))
+    means = side_by_side(of_measure, ["model"], names, others).drop_nulls("expected")
     rows = means.sort("expected", "model", descending=[True, False]).to_dicts()
     twins = {name for group in identical for name in sorted(group)[1:]}
     if of_run and rows:
@@ -246,10 +246,10 @@ def _leaders(rows: list[Row], policy: str) -> list[str]:
 
 def leading_pair(flips: pl.DataFrame, first: str, second: str) -> Row:
     """Return the row of two models in flips, of which A is not behind."""
-    own = flips.filter(
+    pair = flips.filter(
         pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
     )
-    return turned(own, pl.col("value_a") < pl.col("value_b")).row(0, named=True)
+    return turned(pair, pl.col("value_a") < pl.col("value_b")).row(0, named=True)
 
 
 def _reversal(pair: Row) -> str:

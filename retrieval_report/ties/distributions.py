@@ -92,14 +92,14 @@ def score_distribution(
     if frame.filter(pl.col("model") == check_text("model", model)).is_empty():
         return pl.DataFrame(schema=DISTRIBUTION)
     requests = parse_metrics(metric, cutoff)
-    parsed, (at, *others) = requests[0]
+    parsed, (depth, *others) = requests[0]
     if others or len(requests) > 1:
         raise ParameterError("metric: it takes one metric at one cutoff")
     scoring = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
     only = options_with(scoring, seed=seed, truncated=NO, policies="expected")
     prepared = run_of(judge(frame, **given, options=only), requests, only).prepared
     rows = pl.DataFrame(schema=DISTRIBUTION)
-    for one in score_orders(prepared.only({(model, query)}), parsed, at, only, draws):
+    for one in score_orders(prepared.only({(model, query)}), parsed, depth, only, draws):
         scores = pl.DataFrame({"value": one.value.round(DIGITS), "probability": one.chance})
         rows = (
             scores.sort("value")
@@ -147,13 +147,13 @@ def mean_distribution(
         return nothing
     moved = (pl.col("tie_std") > 0) & (pl.col("truncated_share").fill_null(0) == 0)
     means = summary.filter(at_measure(metric, cutoff) & moved, policy="expected")
-    ((parsed, (at,)),) = requests
+    ((parsed, (depth,)),) = requests
     if means.is_empty() or not closed(parsed.term):
         return nothing
     checked = replace(options, policies="expected")
     lists: dict[str, list[Spread]] = {}
     prepared = run_of(judged, requests, checked).prepared
-    for one in score_orders(prepared, parsed, at, checked):
+    for one in score_orders(prepared, parsed, depth, checked):
         lists.setdefault(one.model, []).append(merged(one.value, one.chance, NEAR))
     frames = [
         _model_means(lists.get(model, []), mean, queries).with_columns(model=pl.lit(model))

@@ -382,12 +382,12 @@ def _chances(vote: Vote) -> list[float]:
         _ways(items, vote.slots, share) for items in (*vote.open, vote.others, total)
     )
     chances = []
-    for label, own in enumerate(ways):
+    for label, of_label in enumerate(ways):
         sums = 0.0
         for taken in range(min(vote.slots, vote.open[label]) + 1):
             for lost, draws in _draws(vote, ways, label, taken).items():
                 rest = draws @ others[vote.slots - taken :: -1]
-                sums += own[taken] * rest * vote.weight[label] / (vote.weight[label] + lost)
+                sums += of_label[taken] * rest * vote.weight[label] / (vote.weight[label] + lost)
         chances.append(float(sums / every[-1]))
     return chances
 
@@ -397,7 +397,7 @@ def _draws(vote: Vote, ways: Sequence[Floats], label: int, taken: int) -> dict[i
     drawn, by the number of their items drawn, for each weight of rivals with as many votes.
     """
     size, votes = vote.slots - taken + 1, vote.inside[label] + taken
-    found = {0: np.eye(1, size)[0]}
+    by_weight = {0: np.eye(1, size)[0]}
     for rival, drawn in enumerate(ways):
         if rival == label:
             continue
@@ -407,15 +407,15 @@ def _draws(vote: Vote, ways: Sequence[Floats], label: int, taken: int) -> dict[i
         even = gap < size and drawn[gap] > 0 and vote.rank[rival] == vote.rank[label]
         allowed = drawn[: min(gap + (vote.rank[rival] > vote.rank[label]), size)]
         after: dict[int, Floats] = {}
-        for lost, draws in found.items():
+        for lost, draws in by_weight.items():
             if allowed.size:
                 after[lost] = after.get(lost, 0.0) + np.convolve(draws, allowed)[:size]
             if even:
                 product = np.concatenate([np.zeros(gap), draws[: size - gap] * drawn[gap]])
                 heavier = lost + vote.weight[rival]
                 after[heavier] = after.get(heavier, 0.0) + product
-        found = after
-    return found
+        by_weight = after
+    return by_weight
 
 
 def _ways(items: int, most: int, share: float | None) -> Floats:

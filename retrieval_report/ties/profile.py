@@ -137,10 +137,10 @@ class TieTable:
     def __init__(
         self, rankings: object, judgements: object, queries: object, options: Options
     ) -> None:
-        own = replace(options, relevant_items="own")  # R plays no part here
-        self.judged = judge_for_ties(rankings, judgements, queries, own)
-        prepared, self.order = lay_out(self.judged, own), self.judged.order
-        self.ties = tie_table(self.judged, prepared, own)
+        rules = replace(options, relevant_items="own")  # R plays no part here
+        self.judged = judge_for_ties(rankings, judgements, queries, rules)
+        prepared, self.order = lay_out(self.judged, rules), self.judged.order
+        self.ties = tie_table(self.judged, prepared, rules)
         self.ends, self.decisions = list_ends(prepared), prepared.decisions
 
     def whole_lists(self) -> pl.DataFrame:
@@ -252,12 +252,12 @@ def ties_at_cutoff(
     measure = check_whole("cutoff", cutoff, 1, MOST_ITEMS)
     table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
     before, size = pl.col("before"), pl.col("size")
-    found = table.ties.filter((before < measure) & (before + size > measure)).with_columns(
+    cut = table.ties.filter((before < measure) & (before + size > measure)).with_columns(
         first=before + 1, last=before + size, inside=measure - before
     )
     if not table.judged.whole.graded:
-        found = found.with_columns(relevant=pl.lit(None), mixed=pl.lit(None))
-    ordered = found.sort(
+        cut = cut.with_columns(relevant=pl.lit(None), mixed=pl.lit(None))
+    ordered = cut.sort(
         "mixed", "size", "model", "query", descending=[True, True, False, False], nulls_last=True
     )
     return in_contract(ordered, CUT_TIES)

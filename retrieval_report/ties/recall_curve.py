@@ -114,8 +114,8 @@ def curve_of(
         if policy == "expected":
             expected_precision(ties, needed, MOST_CELLS, value, spread)
         else:
-            own = naive if policy == "naive" else ties
-            precision_along(own, needed, policy == "worst", value)
+            lists = naive if policy == "naive" else ties
+            precision_along(lists, needed, policy == "worst", value)
     run = Run(prepared, parse_metrics("recall", None), asked)
     by_level = (numbers.transpose(1, 2, 0) for numbers in (values, spreads))
     return _frame(run, levels, *by_level)
@@ -131,10 +131,10 @@ def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
     """The ties of all lists that hold relevant items."""
     counts = lists.items, lists.items * relevant_grade[lists.grade]
     items, relevant = (np.add.reduceat(count, lists.tie[:-1]) for count in counts)
-    own = np.repeat(lists.start[:-1], np.diff(lists.start))  # the first tie of each tie's list
+    first = np.repeat(lists.start[:-1], np.diff(lists.start))  # the first tie of each tie's list
     before, hits = (np.cumsum(count) - count for count in (items, relevant))
     kept = relevant > 0
-    parts = before - before[own], items, relevant, hits - hits[own]
+    parts = before - before[first], items, relevant, hits - hits[first]
     start = np.append(0, np.cumsum(kept))[lists.start]
     return HitTies(frozen(start), *(frozen(part[kept]) for part in parts))
 

@@ -81,14 +81,17 @@ def truncated_lists(
     'not known'
     """
     asked = parse_cutoffs(cutoffs)
-    own = options_with(options, policies="expected", relevant_items="own")  # R plays no part here
-    prepared = lay_out(judge_for_ties(rankings, judgements, queries, own), own)
+    rules = options_with(options, policies="expected", relevant_items="own")  # R plays no part here
+    prepared = lay_out(judge_for_ties(rankings, judgements, queries, rules), rules)
     lists = list_ends(prepared)
     parts = [
         _at_cutoff(lists, cutoff).with_columns(index=pl.lit(index))
         for index, cutoff in enumerate(asked)
     ]
-    words = [(model, found.truncated, found.reason) for model, found in prepared.decisions.items()]
+    words = [
+        (model, decision.truncated, decision.reason)
+        for model, decision in prepared.decisions.items()
+    ]
     decided = pl.DataFrame(
         words, schema=dict.fromkeys(("model", "truncated", "reason"), pl.String), orient="row"
     )
@@ -116,7 +119,7 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
     ``within`` (whether the last tie may be cut), ``largest`` (items of the largest tie).
     """
     ties = prepared.ties
-    found = pl.DataFrame(
+    lists = pl.DataFrame(
         {
             "items": prepared.length,
             "before": prepared.beyond.before,
@@ -124,13 +127,13 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
         }
     )
     cells = np.concatenate([[0], np.cumsum(ties.items)])
-    owner = np.repeat(np.arange(found.height), np.diff(ties.start))
+    owner = np.repeat(np.arange(lists.height), np.diff(ties.start))
     sizes = pl.DataFrame({"list": owner, "size": np.diff(cells[ties.tie])})
     largest = sizes.group_by("list").agg(largest=pl.max("size"))
-    found = (
-        prepared.names.select("model").hstack(found).with_row_index("list").cast({"list": pl.Int64})
+    lists = (
+        prepared.names.select("model").hstack(lists).with_row_index("list").cast({"list": pl.Int64})
     )
-    return beside(found.filter(pl.col("items") > 0), largest.cast(pl.Int64), "list")
+    return beside(lists.filter(pl.col("items") > 0), largest.cast(pl.Int64), "list")
 
 
 def _at_cutoff(lists: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
