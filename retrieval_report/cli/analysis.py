@@ -34,6 +34,7 @@ from retrieval_report.cli.settings import (
 from retrieval_report.cli.streams import form_options, json_option
 from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import DataError
+from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
@@ -42,7 +43,9 @@ from retrieval_report.writing.numbers import number, span
 if TYPE_CHECKING:
     import polars as pl
 
-ROW_RULES = ["missing_query", "unjudged", "unjudged_query", "null_distance"]
+# Rules of the commands that look at lists; how lists end is asked where it matters.
+JUDGED_RULES = [name for name in JudgedOptions.__annotations__ if name != "truncated"]
+ROW_RULES = ["missing_query", *JUDGED_RULES]
 LEVELS = "model recall value tie_std lowest highest naive queries"
 REPLICATED = "replicates", "replicate_pairs"
 EXACT = "expected", "best", "worst"

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from retrieval_report.cli.analysis import ROW_RULES
+from retrieval_report.cli.analysis import JUDGED_RULES
 from retrieval_report.cli.files import Data, Output, data_options, output_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import explains, options
@@ -37,7 +37,7 @@ TABLES = {
     help="The share of the queries that may be answered wrongly, if their nearest item is given "
     "as an answer up to a distance; find this distance.",
 )
-@options("relevant_from", *ROW_RULES[1:], "decimals")
+@options("relevant_from", *JUDGED_RULES, "decimals")
 @output_options(
     "thresholds.csv, threshold_areas.csv, calibration.csv and, with --risk, abstention.csv"
 )
