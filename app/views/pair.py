@@ -12,7 +12,7 @@ from chart_display import BOXES, brushed
 from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import with_chances
+from retrieval_report.comparison.verdicts import both_among, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.caveats import naive_ties, significance
@@ -172,12 +172,14 @@ def _verdict(page: Page, first: str, second: str) -> None:
     """Say whether the lead is safe, and show it under every kind of score."""
     study, measure = page.study, page.choice.at
     ties = naive_ties(study.like, study.options.naive_order)
-    both = pl.all_horizontal(pl.col("model_a", "model_b").is_in([first, second]))
+    both = both_among([first, second])
     means = study.summary.filter(pl.col("model").is_in([first, second]))
     same = (
         [(first, second)] if any({first, second} <= {*twins} for twins in study.identical) else []
     )
-    status, sentences = verdict(means, study.flips.filter(both), **measure, ties=ties, identical=same)
+    status, sentences = verdict(
+        means, study.flips.filter(both), **measure, ties=ties, identical=same
+    )
     BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *study.notices))))
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
     exact = pair.filter(policy="expected")

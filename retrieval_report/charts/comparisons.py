@@ -13,7 +13,7 @@ from retrieval_report.charts.layers import FAINT, left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import DEPENDS, with_chances
+from retrieval_report.comparison.verdicts import DEPENDS, both_among, with_chances
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.reading.frames import to_polars
@@ -73,7 +73,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     unsure = pl.col("name").is_in(pl.concat([doubt["model_a"], doubt["model_b"]]).implode())
     models = ranked.sort(~unsure, maintain_order=True).head(MOST).sort("rank")
     best = models["name"].to_list()
-    pairs = pairs.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(best)))
+    pairs = pairs.filter(both_among(best))
     below, above = _halves(pairs, models)
     axis = alt.Axis(orient="top", labelAngle=-90, ticks=False, domain=False, grid=False)
     scale = alt.Scale(domain=models["label"].to_list())

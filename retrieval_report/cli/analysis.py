@@ -93,9 +93,7 @@ def compare(
     if baseline is not None:
         comparison = study.compare(baseline=baseline)
         verdicts = rr.flips(study.summary, comparison=comparison)  # only these pairs are compared
-        verdicts = verdicts.filter(
-            (verdicts["model_a"] == baseline) | (verdicts["model_b"] == baseline)
-        )
+        verdicts = verdicts.filter(pl.any_horizontal(pl.col("model_a", "model_b") == baseline))
     # The model that is ahead is A, but a baseline is B; the least certain pairs come first.
     rows = verdicts.with_columns(measure=pl.struct("metric", "cutoff").rle_id())
     rows = ahead_first(rows, pl.col("value_b") > pl.col("value_a"))

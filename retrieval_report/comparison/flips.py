@@ -5,6 +5,7 @@ agree.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -387,12 +388,8 @@ def rank_agreement(summary: object) -> pl.DataFrame:
             for (policy,), part in of_measure.group_by("policy", maintain_order=True)
         }
         for one, other in combinations(policies, 2):
-            shared = sorted(policies[one].keys() & policies[other].keys())
-            ranks = [
-                value_ranks(np.array([policies[name][model] for model in shared]))
-                for name in (one, other)
-            ]
-            rows.append((metric, cutoff, one, other, *order_agreement(*ranks), len(shared)))
+            agreement = order_agreement(policies[one], policies[other])
+            rows.append((metric, cutoff, one, other, *agreement))
     return pl.DataFrame(rows, schema=schema("agreement"), orient="row")
 
 
@@ -406,18 +403,26 @@ def value_ranks(values: Floats) -> Indices:
     return ranks
 
 
-def order_agreement(one: Indices, other: Indices) -> tuple[float | None, bool | None]:
-    """Return Kendall's τ-b, and whether the first ranks are the same."""
-    if not one.size:
-        return None, None
+def order_agreement(
+    means: Mapping[str, float], others: Mapping[str, float]
+) -> tuple[float | None, bool | None, int]:
+    """Return Kendall's τ-b of the models that have both means, whether the first ranks are the
+    same, and how many these are.
+    """
+    shared = sorted(means.keys() & others.keys())
+    if not shared:
+        return None, None, 0
+    ranks = [value_ranks(np.array([by[model] for model in shared])) for by in (means, others)]
+    one, other = ranks
     winner = bool(((one == one.max()) == (other == other.max())).all())
     if one.max() == 0 or other.max() == 0:
-        return None, winner
+        return None, winner, len(shared)
     # Both orders of each pair of models, and each with itself, which ties.
     agreeing = sum(
         int(np.sign(one - rank) @ np.sign(other - rival))
         for rank, rival in zip(one, other, strict=True)
     )
-    untied = [one.size**2 - int((np.bincount(ranks) ** 2).sum()) for ranks in (one, other)]
+    untied = [one.size**2 - int((np.bincount(each) ** 2).sum()) for each in ranks]
     # Rounded, so that the same ranking gives 1 and not 1 − 1e-16.
-    return round(agreeing / math.sqrt(untied[0]) / math.sqrt(untied[1]), DIGITS), winner
+    tau = agreeing / math.sqrt(untied[0]) / math.sqrt(untied[1])
+    return round(tau, DIGITS), winner, len(shared)

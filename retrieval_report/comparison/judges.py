@@ -121,11 +121,8 @@ def _of_models(means: Mapping[Any, Mapping[str, float]], one: Any, other: Any) -
     """Return Kendall's τ-b of the order of the models by two judges."""
     if one not in means or other not in means:
         return {}
-    shared = sorted(means[one].keys() & means[other].keys())
-    ranks = [
-        value_ranks(np.array([means[name][model] for model in shared])) for name in (one, other)
-    ]
-    return {"models": len(shared), "tau": order_agreement(*ranks)[0]}
+    tau, _, models = order_agreement(means[one], means[other])
+    return {"models": models, "tau": tau}
 
 
 def _label_grid(labels: Frames) -> tuple[Floats, Floats]:

@@ -256,6 +256,11 @@ def margin_rule(
     return verdicts
 
 
+def both_among(models: Iterable[str]) -> pl.Expr:
+    """Where both models of a pair are among these."""
+    return pl.all_horizontal(pl.col("model_a", "model_b").is_in(list(models)))
+
+
 def order_of(one: str, other: str) -> pl.Expr:
     """Return which of two columns is larger, as 1, 0 or −1; values that differ only by rounding are
     equal.

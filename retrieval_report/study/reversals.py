@@ -98,9 +98,8 @@ def _seed(study: Any, pair: Row) -> Row:
     board = at_measures(study.measures[:1], study.replicates)["model"].to_list()
     if len(board) < 2:
         return {"source": "seed", "varied": "runs of one model", "verdict": verdicts.NOTHING}
-    two = pl.col("model_a").is_in(board[:2]) & pl.col("model_b").is_in(board[:2])
     known = at_measures(study.measures[:1], study.replicate_pairs)
-    row = known.filter(two).row(0, named=True)
+    row = known.filter(verdicts.both_among(board[:2])).row(0, named=True)
     sides = [f"{row[f'replicates_{side}']} of {row[f'model_{side}']}" for side in "ab"]
     result = {name: row[name] for name in ("model_a", "model_b", "verdict")}
     varied = f"the replicates: {' with '.join(sides)}"

@@ -96,7 +96,7 @@ def verdict(
     pairs, measure = flips.filter(at_headline), measure_text(metric, cutoff)
     ranked = ranked_means(summary, metric, cutoff, identical, of_run)
     names = [row["model"] for row in ranked]
-    pairs = pairs.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(names)))
+    pairs = pairs.filter(verdicts.both_among(names))
     if not ranked:
         return verdicts.NO_SCORE, (f"No model has a score for {measure}.",)
     status, sentences = _lead(ranked, pairs, measure)
@@ -143,7 +143,7 @@ def _lead(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, li
         lead = f"{leaders} share the highest expected {measure}: {number(value)}."
         if len(equal) == 2 and pair["unpaired"]:
             return pair["verdict"], [lead, _on_paired(pair, "") + _safety(pair)]
-        among = flips.filter(pl.all_horizontal(pl.col("model_a", "model_b").is_in(equal)))
+        among = flips.filter(verdicts.both_among(equal))
         status = verdicts.least_certain(name for name in among["verdict"] if name in LEVEL)
         return status, [" ".join(filter(None, [lead, LEVEL.get(status)]))]
     places = column_decimals(row["expected"] for row in ranked)  # as in the table
@@ -246,9 +246,7 @@ def _leaders(rows: list[Row], policy: str) -> list[str]:
 
 def leading_pair(flips: pl.DataFrame, first: str, second: str) -> Row:
     """Return the row of two models in flips, of which A is not behind."""
-    pair = flips.filter(
-        pl.col("model_a").is_in([first, second]) & pl.col("model_b").is_in([first, second])
-    )
+    pair = flips.filter(verdicts.both_among([first, second]))
     return turned(pair, pl.col("value_a") < pl.col("value_b")).row(0, named=True)
 
 
