@@ -9,8 +9,6 @@ import polars as pl
 import streamlit as st
 
 from retrieval_report.comparison.leaderboard import rank_range
-from retrieval_report.comparison.pairs import ahead_first
-from retrieval_report.comparison.verdicts import doubt, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
@@ -24,9 +22,8 @@ from retrieval_report.writing.numbers import (
     interval,
 )
 
-FLIPS = "verdict model_a model_b expected_a expected_b naive_a naive_b p_tie family_p disagree"
 PAIRS = (
-    "policy model_a model_b value_a value_b difference ci_low ci_high family_p tie_std p_tie "
+    "verdict policy model_a model_b value_a value_b difference ci_low ci_high family_p tie_std p_tie "
     "wins ties losses"
 )
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed
@@ -131,11 +128,3 @@ def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> N
         rows = rows.with_columns(interval=pl.Series(ends, dtype=pl.String))
     show = SUMMARY.replace("naive", "interval naive")
     frame_table(rows, of="board", show=show, alt="Scores of the models, best first.")
-
-
-def flips_table(flips: pl.DataFrame) -> None:
-    """Show pairs of models, those whose order is not safe first."""
-    rows = ahead_first(flips, pl.col("value_b") > pl.col("value_a"))
-    unsure = pl.col("p_tie_high").fill_null(0)
-    rows = with_chances(rows.sort(doubt, unsure, descending=[False, True], maintain_order=True))
-    frame_table(rows, of="flips", show=FLIPS, alt="Pairs of models, those of unsafe order first.")

@@ -160,6 +160,15 @@ def test_every_file_that_a_text_names_is_there() -> None:
             assert any((root / name).exists() for root in roots), f"{page.name} names {name}"
 
 
+def test_every_section_of_a_report_is_explained() -> None:
+    template = ROOT / "retrieval_report/study/templates/report.html.j2"
+    sections = re.findall(r'<section id="(\w+)"', template.read_text())
+    assert len(sections) >= 8
+    headings = re.findall(r"^## (.*)$", (DOCS / "reading-the-report.md").read_text(), re.MULTILINE)
+    known = " ".join(headings).lower().replace("leaderboard", "summary")
+    assert [section for section in sections if section not in known] == []
+
+
 def test_a_metric_takes_under_30_lines() -> None:
     page = (DOCS / "howto/add-a-metric.md").read_text(encoding="utf-8")
     cells = [

@@ -12,6 +12,7 @@ from page import Page
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import with_chances
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.engines.check_scores import beside
 from retrieval_report.study.verdict import margin_sentences
 from tables import PAIRS, frame_table
 from text import plain, short
@@ -49,12 +50,14 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     st.caption(
         "Pairs that tie order reverses most easily come first. Choose a row for a link to that pair."
     )
-    rows = ahead_first(expected.drop("policy"), pl.col("difference") < 0)
+    known = page.study.flips.select("model_a", "model_b", "verdict")
+    judged = beside(expected.drop("policy"), known, ["model_a", "model_b"])
+    rows = ahead_first(judged, pl.col("difference") < 0)
     unsure = pl.col("p_tie_high").fill_null(0)
     rows = rows.sort(unsure, descending=True, maintain_order=True)
     alt = "Every pair of models, the least safe first."
     frame_table(
-        with_chances(rows), of="comparison", show=PAIRS, alt=alt, key="pairs", on_select=_take
+        with_chances(rows), of="judged_pairs", show=PAIRS, alt=alt, key="pairs", on_select=_take
     )
     if chosen := st.session_state.get(CHOSEN):
         page.link("pair", f"{plain(chosen[0], 60)} and {plain(chosen[1], 60)}, query by query")

@@ -8,7 +8,7 @@ from chart_display import BOXES, Drawing, show_chart
 from page import Page
 from retrieval_report import charts
 from retrieval_report.study.reversals import SHOWN, TITLE, not_varied_line, varied
-from tables import flips_table, frame_table, summary_table
+from tables import frame_table, summary_table
 from text import plain
 
 MEANINGS = (
@@ -35,9 +35,8 @@ def show(page: Page) -> None:
     summary_table(study.summary, board)
     st.caption(MEANINGS)
     show_chart(drawing(page))
-    if study.flips.height:
-        st.subheader("Does the order of the models depend on ties?")
-        flips_table(study.flips)
+    if board is not None:
+        page.link("compare", "Every pair of models, and whether its order depends on ties")
 
 
 def drawing(page: Page) -> Drawing:

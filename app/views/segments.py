@@ -11,7 +11,7 @@ from page import Page
 from records import Data
 from retrieval_report.comparison.segments import NO_VALUE
 from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
-from tables import flips_table, frame_table, summary_table
+from tables import frame_table, summary_table
 from text import plain
 from url_controls import choose_one
 
@@ -99,5 +99,3 @@ def _one(page: Page, values: pl.Series) -> None:
         return
     BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.sentences[:2])))
     summary_table(study.summary)
-    if study.flips.height:
-        flips_table(study.flips)

@@ -112,7 +112,8 @@ def _runs(names: list[str], pattern: str) -> pl.DataFrame:
     for one, other in pairwise(rows):
         if one[1:] == other[1:]:
             raise ParameterError(
-                f"pattern: {one[0]!r} and {other[0]!r} are both version {one[2]!r}"
+                f"pattern: {one[0]!r} and {other[0]!r} are both version {one[2]!r}; "
+                "a group (?P<model>…) tells models apart"
             )
     frame = pl.DataFrame(
         rows, schema=dict.fromkeys(["model", "series", "version"], pl.String), orient="row"

@@ -22,6 +22,8 @@ def test_the_table_holds_the_pairs_of_compare_with_the_model_ahead_first() -> No
         exact = row_of(truth, *sorted((row["model_a"], row["model_b"])))
         assert row["difference"] == abs(exact["difference"])
         assert row["p_tie"] == chance_of(exact)
+    verdicts = rr.Study(RANKINGS, "ndcg@3").flips["verdict"]
+    assert sorted(pairs["verdict"]) == sorted(verdicts)
 
 
 def test_one_model_has_nothing_to_be_compared_with() -> None:

@@ -73,8 +73,7 @@ def test_the_sentences_are_those_of_the_verdict_and_the_table_that_of_the_summar
         values = dict(summary.filter(policy=policy).select("model", "value").iter_rows())
         assert shown[column].to_list() == [values[model] for model in shown["model"]]
     assert shown["tie_std"].to_list() == exact["tie_std"].to_list()
-    flips = table(page, 2)
-    assert sorted(flips["verdict"]) == sorted(pairs["verdict"])
+    assert len(page.dataframe) == 2  # every pair of models is a page of its own
     assert len(charts(page)) == 1
 
 

@@ -134,8 +134,9 @@ def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> 
     both = pl.col("model_a").is_in(names[17:19]) & pl.col("model_b").is_in(names[17:19])
     depends = pl.when(both).then(pl.lit(DEPENDS)).otherwise(pl.lit("safe"))
     judged = comparison.with_columns(verdict=depends)
-    drawn = rows_with(charts.comparison_matrix(judged, metric="rr", cutoff=2), "model_a", "p_tie")
-    assert set(drawn["model_a"]) == {*names[:14], *names[17:19]}
+    matrix = charts.comparison_matrix(judged, metric="rr", cutoff=2)
+    drawn = rows_with(matrix, "model_a", "model_b", "p_tie")
+    assert {*drawn["model_a"], *drawn["model_b"]} == {*names[:14], *names[17:19]}
 
 
 def test_the_legend_of_lines_names_the_best_model_first() -> None:
