@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,18 +55,29 @@ def codes_command(
         raise FileError(f"'{twice[0]}': listed more than once")
     queries = load_codes(query_path)
     labelled = options.get("judgements") is None
-    shards = _Shards(item_paths, queries.bits, labelled)
+    current: str | PathLike[str] = ""  # the file that is open
+
+    def shards() -> Iterator[tuple[Any, Any, Any]]:
+        nonlocal current
+        for current in item_paths:
+            shard = load_codes(current)
+            if shard.bits not in (None, queries.bits):
+                raise FileError(
+                    f"'{current}': codes of {shard.bits} bits where the queries have {queries.bits}"
+                )
+            yield shard.codes, shard.labels if labelled else None, shard.ids
+
     known = {"query_labels": queries.labels if labelled else None, "query_ids": queries.ids}
     options["bits"] = options.get("bits") or queries.bits
     try:
-        counts = count_codes(np.asarray(queries.codes), iter(shards), **known, **options)
+        counts = count_codes(np.asarray(queries.codes), shards(), **known, **options)
     except FileError:
         raise
     except RetrievalReportError as error:
-        named = f"'{query_path}'" + (f" and '{shards.current}'" if shards.current else "")
+        named = f"'{query_path}'" + (f" and '{current}'" if current else "")
         raise type(error)(f"{error} (of {named})") from error
     relevant = (
-        _relevant(shards, known, options)
+        _relevant(shards(), known, options)
         if depth is not None and known["query_labels"] is not None
         else None
     )
@@ -76,28 +86,7 @@ def codes_command(
     return CodesResult(counts, scores, summarise(scores), radius)
 
 
-@dataclass
-class _Shards:
-    """Reader of one item file after the other that knows which one is open."""
-
-    paths: Sequence[str | PathLike[str]]
-    bits: int | None
-    labels: bool  # whether they are wanted
-    current: str | PathLike[str] = ""
-
-    def __iter__(self) -> Iterator[tuple[Any, Any, Any]]:
-        for path in self.paths:
-            self.current = path
-            shard = load_codes(path)
-            if shard.bits not in (None, self.bits):
-                raise FileError(
-                    f"'{self.current}': codes of {shard.bits} bits where the queries have "
-                    f"{self.bits}"
-                )
-            yield shard.codes, shard.labels if self.labels else None, shard.ids
-
-
-def _relevant(shards: _Shards, known: Named, options: Named) -> pl.DataFrame:
+def _relevant(shards: Iterator[Any], known: Named, options: Named) -> pl.DataFrame:
     """Count R of every query, which counts of the nearest items do not contain."""
     labels, ids = zip(*((labels, ids) for _, labels, ids in shards), strict=True)
     exclude = options.get("exclude_self", False)

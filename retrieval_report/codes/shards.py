@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -15,11 +15,7 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 SLICE_BYTES = 1 << 25  # of encoded codes; with labels and checks some 300 MiB for 64-bit codes
 
 
-class _Shard(NamedTuple):
-    name: str
-    codes: Matrix
-    labels: object
-    ids: object
+Shard = tuple[str, Matrix, object, object]  # its name in messages; codes, labels and ids
 
 
 def read_slices(
@@ -27,18 +23,14 @@ def read_slices(
 ) -> Iterator[Items]:
     """Check and encode the items, slice by slice."""
     passed = 0
-    for shard in _shards(item_codes, item_labels, item_ids):
-        where = shard.name
-        where_labels = where.replace("codes", "labels")
-        rows = len(shard.codes)
-        ids = (
-            None if shard.ids is None else check_ids(shard.ids, rows, where.replace("codes", "ids"))
-        )
-        known = labels.check(shard.labels, rows, where_labels)
+    for where, matrix, its_labels, its_ids in _shards(item_codes, item_labels, item_ids):
+        where_labels, rows = where.replace("codes", "labels"), len(matrix)
+        ids = None if its_ids is None else check_ids(its_ids, rows, where.replace("codes", "ids"))
+        known = labels.check(its_labels, rows, where_labels)
         step = max(1, SLICE_BYTES // (8 * space.words))
         for start in range(0, rows, step):
             stop = min(start + step, rows)
-            codes = space.encode(shard.codes[start:stop], where, start)
+            codes = space.encode(matrix[start:stop], where, start)
             part = None if known is None else known[start:stop]
             words = labels.encode(part, stop - start, where_labels, start)
             names = (
@@ -62,9 +54,9 @@ def count_items(item_codes: object) -> int | None:
     return None
 
 
-def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterator[_Shard]:
+def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterator[Shard]:
     if _is_array(item_codes):
-        yield _Shard("item_codes", as_matrix(item_codes, "item_codes"), item_labels, item_ids)
+        yield "item_codes", as_matrix(item_codes, "item_codes"), item_labels, item_ids
         return
     if not isinstance(item_codes, Iterable):
         raise DataError(
@@ -85,7 +77,7 @@ def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterat
                 "(codes, labels, ids)"
             )
         codes, labels, ids = [*parts, None, None][:3]
-        yield _Shard(name, as_matrix(codes, name), labels, ids)
+        yield name, as_matrix(codes, name), labels, ids
     if number < 0:
         raise DataError("item_codes: no shards")
 

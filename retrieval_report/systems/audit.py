@@ -161,7 +161,7 @@ def audit(
     judged = judge_items(rankings, judgements, queries, checked, "audit")
     score = score_judged if judged is rankings else score_lists
     exact = tie_means(score(judged, requests, checked).frame()).select(*MEAN, exact="value")
-    frame = _printed(Emulation.of(judged, rules), entries)
+    frame = _printed(Emulation.of(judged, rules, {}), entries)
     frame = beside(frame, exact, MEAN)
     return in_contract(_with_winners(_with_reasons(frame)).sort("measure", "model"), AUDIT)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +63,7 @@ class Emulation:
         cls,
         judged: Judged,
         options: Named,
-        records: Mapping[Measure, Convention] = MappingProxyType({}),
+        records: Mapping[Measure, Convention],
     ) -> Emulation:
         """Prepare judged rankings; trec_eval and others order ids as text, 10 before 9."""
         if judged.retrieved.schema["item"] == pl.String:
