@@ -67,22 +67,26 @@ def _read_plain(
     others = [blank for blank in _BLANKS if blank != mark[0]]
     if any(blank in chunk for chunk in source.chunks() for blank in others):
         return None
+    # Two marks, or a line that is too short, leave a field empty.
+    odd = pl.any_horizontal(pl.all().is_null()) | pl.col(fields[0]).str.starts_with("#")
     try:
-        table = pl.read_csv(
-            source.content,
-            separator=mark[0].decode(),
-            has_header=False,
-            quote_char=None,
-            schema=dict.fromkeys(fields, pl.String),
-            glob=False,
+        table = (
+            pl.scan_csv(
+                source.content,
+                separator=mark[0].decode(),
+                has_header=False,
+                quote_char=None,
+                schema=dict.fromkeys(fields, pl.String),
+                glob=False,
+            )
+            .select(*under_our_names(chosen), odd=odd)  # the others' text goes at once
+            .collect()
         )
     except (pl.exceptions.PolarsError, OSError):
         return None  # a line that is too long, or bytes that are not UTF-8
-    # Two marks, or a line that is too short, leave a field empty.
-    empty = any(column.null_count() for column in table)
-    if empty or table.is_empty() or table[fields[0]].str.starts_with("#").any():
+    if table.is_empty() or table["odd"].any():
         return None
-    return TextTable(str(source.path), table.select(under_our_names(chosen)), lambda row: row + 1)
+    return TextTable(str(source.path), table.drop("odd"), lambda row: row + 1)
 
 
 def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:
