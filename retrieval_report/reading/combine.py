@@ -72,7 +72,7 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     refuse_shared_names(parts)
     parts = _one_order(parts)
     first = parts[0]
-    for part in parts[1:]:
+    for part in parts:
         if set(part.frame.columns) != set(first.frame.columns):
             raise ColumnError(
                 f"{part.path} has the columns {some(part.frame.columns)}, "
@@ -80,7 +80,10 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
             )
     filled = [part for part in parts if part.frame.height] or list(parts[:1])
     types = {name: _common_type(name, filled) for name in first.frame.columns}
-    return pl.concat([_cast(part, types) for part in filled])
+    frames = [_cast(part, types) for part in filled]
+    del parts, filled, first, part  # so that each column of theirs goes once it is in the whole
+    columns = (pl.concat([frame.pop(name) for frame in frames]) for name in types)
+    return pl.DataFrame([column.rechunk() for column in columns])
 
 
 def _one_order(parts: Sequence[Part]) -> Sequence[Part]:
@@ -207,22 +210,22 @@ def _refuse_mixed_floats(name: str, parts: Sequence[Part]) -> None:
             )
 
 
-def _cast(part: Part, types: dict[str, pl.DataType]) -> pl.DataFrame:
-    columns = []
+def _cast(part: Part, types: dict[str, pl.DataType]) -> dict[str, pl.Series]:
+    columns = {}
     for name, dtype in types.items():
         series = part.frame[name]
         try:
-            columns.append(series.cast(dtype))
+            columns[name] = series.cast(dtype)
         except pl.exceptions.PolarsError as error:
             raise ColumnError(
                 f"{part.path}: column {name!r}: {series.dtype} does not fit {dtype}"
             ) from error
-        if dtype == pl.Float64 and _merges(series, columns[-1]):
+        if dtype == pl.Float64 and _merges(series, columns[name]):
             raise ColumnError(
                 f"{part.path}: column {name!r} has {series.dtype} values that Float64, which "
                 "another part needs, cannot tell apart; they would tie"
             )
-    return pl.DataFrame(columns)
+    return columns
 
 
 def _merges(series: pl.Series, cast: pl.Series) -> bool:

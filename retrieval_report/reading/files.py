@@ -34,8 +34,15 @@ def frame_from(
     negative: str = "keep",
 ) -> pl.DataFrame:
     """Return the result of the reader of a kind for open files, reading one after the other."""
-    parts = parts_from(sources, kind, columns=columns, max_rows=max_rows, model=model)
-    return in_contract(combine(name_runs(parts, name_by)), kind, negative)
+    return in_contract(
+        combine(
+            name_runs(
+                parts_from(sources, kind, columns=columns, max_rows=max_rows, model=model), name_by
+            )
+        ),
+        kind,
+        negative,
+    )
 
 
 def parts_from(

@@ -22,6 +22,7 @@ from retrieval_report.kernels.lists import (
     Keys,
     Lists,
     Rows,
+    Scalar,
     all_frozen,
     frozen,
 )
@@ -186,7 +187,8 @@ def lists_from_rows(
     work = rows.work
     size = int(work[-1])
     list_ties = np.zeros(work.size - 1, np.int64)
-    tie_key, tie_cells = np.empty(size, np.int64), np.zeros(size, np.int64)
+    tie_key, tie = np.empty(size, np.int64), np.zeros(size + 1, np.int64)
+    tie_cells = tie[1:]
     cell_grade, cell_items = np.empty(size, np.int32), np.empty(size, np.int64)
     order = np.empty(size if naive else 0, np.int32)
 
@@ -204,16 +206,34 @@ def lists_from_rows(
         return int(work[first]), ties, cells
 
     parts = over_ranges(task, work, workers)
-    cells = [slice(first, first + found) for first, _, found in parts]
-    ties = [slice(first, first + found) for first, found, _ in parts]
+    ties = [(first, found) for first, found, _ in parts]
+    cells = [(first, found) for first, _, found in parts]
+    moved = _moved(tie_cells, ties)
+    np.cumsum(moved, out=moved)
     lists = Lists(
         np.concatenate([[0], np.cumsum(list_ties)]),
-        np.cumsum(np.concatenate([[0], *(tie_cells[part] for part in ties)])),
-        np.concatenate([cell_grade[part] for part in cells]),
-        np.concatenate([cell_items[part] for part in cells]),
+        _fitting(tie[: moved.size + 1]),
+        _fitting(_moved(cell_grade, cells)),
+        _fitting(_moved(cell_items, cells)),
     )
-    keys = np.concatenate([tie_key[part] for part in ties])
-    return lists, order if naive else None, keys
+    return lists, order if naive else None, _fitting(_moved(tie_key, ties))
+
+
+def _moved(room: NDArray[Scalar], parts: Sequence[tuple[int, int]]) -> NDArray[Scalar]:
+    """Move parts, given by start and size, to the front of their room; copies would be the peak of
+    memory.
+    """
+    end = 0
+    for first, size in parts:
+        room[end : end + size] = room[first : first + size]
+        end += size
+    return room[:end]
+
+
+def _fitting(used: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return the used part of a room, copied if that is less than half of it."""
+    room = used.base
+    return used if room is None or 2 * used.size > np.size(room) else used.copy()
 
 
 def singles(row_start: Integers, grade: Codes) -> Lists:
