@@ -18,7 +18,7 @@ from retrieval_report.charts.layers import (
     models,
     number_axis,
 )
-from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, finish, layered
+from retrieval_report.charts.theme import chart, finish, layered
 from retrieval_report.comparison.costs import COSTS
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import Cutoff
@@ -103,7 +103,7 @@ def costs(
         name = {**TEXT, "align": align, "dx": dx, "dy": -7, "limit": {"expr": "width / 2.5"}}
         layers.append(layer(named.filter(part), name, x=x, y=y("value"), text="label:N"))
     text = f"{RANGES}; steps: the front, where no other model costs as little and scores as much"
-    drawn = layered(layers, WIDTH, HEIGHT)
+    drawn = layered(layers)
     return finish(
         drawn, f"Scores at {where} against {what}", text, rows.filter("front"), "value", "amount"
     )

@@ -9,7 +9,7 @@ from altair.typing import ChartType
 from retrieval_report.charts.colours import GREY, VERMILLION
 from retrieval_report.charts.data import at_measure, held, with_labels
 from retrieval_report.charts.layers import RANGES, how_to_read, keyed, models, number_axis, span
-from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, filled, finish, layered
+from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import Cutoff
 
@@ -67,5 +67,5 @@ def history(
         *models(rows, y, TIPS, x=x),
         span(marked, RING, y, "value", x=x, color=colour, tips=TIPS),
     ]
-    drawn = layered(layers, WIDTH, HEIGHT)
+    drawn = layered(layers)
     return finish(drawn, f"{where} by version", how_to_read(RANGES, rows), rows, "value", "tie_std")

@@ -25,7 +25,7 @@ from retrieval_report.charts.layers import (
     number_axis,
     span,
 )
-from retrieval_report.charts.theme import HEIGHT, WIDTH, chart, filled, finish, layered
+from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import beside, board
@@ -101,7 +101,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     lit = rows.filter("lit")
     layers = [*_lines(rows, y, TIPS, **look), span(lit, RING, y, "naive", tips=TIPS, **look)]
     text = how_to_read("line: expected score; ring: naive order", rows)
-    drawn = layered(layers, WIDTH, HEIGHT)
+    drawn = layered(layers)
     last = lit.group_by("label", maintain_order=True).last()
     return finish(drawn, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
 
@@ -135,7 +135,7 @@ def recall_curve(recall_curve: object) -> ChartType:
         "the best precision at any rank at which at least this recall is reached, exact means over "
         "tie orders"
     )
-    drawn = layered(layers, WIDTH, HEIGHT)
+    drawn = layered(layers)
     return finish(drawn, "Precision along recall", text, rows, "recall", "value")
 
 
@@ -180,7 +180,7 @@ def thresholds(thresholds: object) -> ChartType:
         for measure, dash in MEASURES.items()
     ]
     text = "line: precision; dashed: recall, of all pairs up to this distance or from this score on"
-    drawn = layered(layers, WIDTH, HEIGHT)
+    drawn = layered(layers)
     return finish(drawn, "Precision and recall by threshold", text, rows, "threshold", "value")
 
 

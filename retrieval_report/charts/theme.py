@@ -130,7 +130,9 @@ def styled(chart: Drawing, *, text: str = TEXT) -> Drawing:
     )
 
 
-def layered(layers: Iterable[alt.Chart | None], width: int, height: int) -> alt.LayerChart:
+def layered(
+    layers: Iterable[alt.Chart | None], width: int = WIDTH, height: int = HEIGHT
+) -> alt.LayerChart:
     """Put layers on top of each other, the first at the bottom; None is a layer without rows."""
     chart = alt.LayerChart(layer=[layer for layer in layers if layer is not None])
     return chart.properties(width=width, height=height)

@@ -14,6 +14,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions, Options
+from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import any_cut, notices, uneven_lengths
 
@@ -122,6 +123,11 @@ class Report:
     def measure(self) -> str:
         """Metric and cutoff of the verdict as text, such as ``ndcg@10``."""
         return measure_text(self.metric, self.cutoff)
+
+    @property
+    def at_headline(self) -> pl.Expr:
+        """Where a frame is about the measure that the report is about."""
+        return at_measure(self.metric, self.cutoff)
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ import jinja2
 import polars as pl
 
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
-from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
 from retrieval_report.metrics.record import Metric
 from retrieval_report.study.caveats import joined_hints, naive_ties, named_tests, winner_sentences
@@ -72,11 +71,7 @@ def render_html(
         f"default-src 'none'; script-src {allowed}; style-src 'sha256-{_digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    audit = (
-        report.audit.filter(at_measure(report.metric, report.cutoff))
-        if report.audit.height
-        else report.audit
-    )
+    audit = report.audit.filter(report.at_headline) if report.audit.height else report.audit
     # Rare hints come before "ties", which nearly every model has.
     common = pl.col("hint") == "ties"
     ordered = report.hints.sort(common, pl.when(common).then(-pl.col("value")), maintain_order=True)

@@ -110,7 +110,7 @@ def _of_expected(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
 
 
 def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    of_measure = frame.filter(at_measure(report.metric, report.cutoff))
+    of_measure = frame.filter(report.at_headline)
     able = pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME
     rows = of_measure.filter(pl.any_horizontal(able))
     if alike := rows.height and of_measure.height - rows.height:
@@ -133,7 +133,7 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
         wide = beside(wide, ranks, MEAN)
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
     others = [measure for measure in measures if measure != (report.metric, report.cutoff)]
-    first = wide.filter(at_measure(report.metric, report.cutoff))
+    first = wide.filter(report.at_headline)
     for measure in others:
         value = pl.col("value").alias(measure_text(*measure))
         of = wide.filter(at_measure(*measure)).select("model", value)
@@ -166,13 +166,13 @@ def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
     depends = rows.filter(verdict=DEPENDS)
     if (
         pl.concat([frame["model_a"], frame["model_b"]]).n_unique() < MANY
-        or depends.filter(at_measure(report.metric, report.cutoff)).is_empty()
+        or depends.filter(report.at_headline).is_empty()
     ):
         yield rest, rows
         return
     yield layout._replace(caption="Pairs whose order depends on tie order"), depends
     caption = f"All other pairs of models by {report.measure}; the files hold the other measures"
-    others = rows.filter(at_measure(report.metric, report.cutoff), pl.col("verdict") != DEPENDS)
+    others = rows.filter(report.at_headline, pl.col("verdict") != DEPENDS)
     yield rest._replace(id="comparison-rest", caption=caption, choice=False), others
 
 
@@ -182,7 +182,7 @@ def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Par
     """
     misled = pl.col("same_winner").eq(False).fill_null(False)
     order = (misled, "exact", furthest_off)
-    rows = frame.filter(at_measure(report.metric, report.cutoff)).sort(
+    rows = frame.filter(report.at_headline).sort(
         *order, descending=True, nulls_last=True, maintain_order=True
     )
     settled = (pl.col("off") == 0).fill_null(False) & ~misled
@@ -212,7 +212,7 @@ def _truncation(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     """Rows of the models in the order of the verdict's leaderboard."""
-    board = report.leaderboard.filter(at_measure(report.metric, report.cutoff))["model"].to_list()
+    board = report.leaderboard.filter(report.at_headline)["model"].to_list()
     return frame.sort(
         pl.col("model").replace_strict(
             board, range(len(board)), default=None, return_dtype=pl.Int64
