@@ -14,7 +14,7 @@ from cached import scored
 from chart_display import STYLE
 from controls import remedy, sidebar
 from data_source import choose_data
-from page import VIEWS, Page
+from page import PAGES, VIEWS, Page
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.writing.names import counted
 from url_controls import refusals
@@ -22,25 +22,14 @@ from views.segments import segment_columns
 from warning_log import noticed
 
 ICON = Path(__file__).with_name("icon.png")
-PAGES = {
-    "overview": "Overview",
-    "cutoffs": "Cutoffs",
-    "compare": "Compare",
-    "pair": "Two models",
-    "queries": "Queries",
-    "history": "History",
-    "segments": "Segments",
-    "ties": "Ties",
-    "costs": "Costs",
-    "audit": "Audit",
-    "data": "Data & export",
-}
 
 
 def view(name: str, page: Page) -> Callable[[], None]:
     """Return the function that draws a page, or errors in the data instead."""
 
     def draw() -> None:
+        if name != "data":
+            page.heading(name)
         with noticed():  # `_score` shows the library's warnings once
             try:
                 _score(page, folded=name not in ("overview", "data"))

@@ -17,6 +17,20 @@ from retrieval_report.metrics.parsing import measure_text
 from text import plain
 
 VIEWS = "pages of the dashboard by name"
+PAGES = {
+    "overview": "Overview",
+    "cutoffs": "Cutoffs",
+    "compare": "Compare",
+    "pair": "Two models",
+    "queries": "Queries",
+    "history": "History",
+    "segments": "Segments",
+    "ties": "Ties",
+    "costs": "Costs",
+    "audit": "Audit",
+    "data": "Data & export",
+}
+ABOUT = {"cutoffs": "metric", "ties": ""}  # of the choice; other pages are about the measure
 
 
 @dataclass(frozen=True)
@@ -55,9 +69,10 @@ class Page:
         """Return the chosen measure as Markdown."""
         return plain(self.choice.measure)
 
-    def heading(self, title: str) -> None:
+    def heading(self, name: str) -> None:
         """Show the title of a page, and the name and size of the data below it."""
-        st.title(title)
+        about = getattr(self.choice, ABOUT.get(name, "measure"), "")
+        st.title(": ".join(filter(None, (PAGES[name], plain(about)))))
         st.caption(f"{plain(self.data.name)} · {self.data.size}")
 
     def link(self, name: str, label: str) -> None:

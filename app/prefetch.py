@@ -28,7 +28,7 @@ PARTS = (
     "pandas",
     "retrieval_report.scoring.run",
     "retrieval_report.kernels.shuffling",
-    "scipy.stats",
+    "scipy.special",
 )
 
 

@@ -22,7 +22,6 @@ WINNERS = "system version call winner exact_winner same_winner order"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    page.heading(f"Audit: {page.measure}")
     if page.data.counted:
         st.info(
             "This data consists of counts. What others print depends on the order of items, which "

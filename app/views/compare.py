@@ -27,7 +27,6 @@ CHOSEN = "the chosen pair"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    page.heading(f"Compare: {page.measure}")
     if len(page.choice.models) < 2:
         st.info(
             "It takes two models to compare. Choose more in the sidebar, or open data that has "

@@ -19,7 +19,6 @@ SHOWN = "model amount value tie_std lowest highest front front_in_every_order be
 
 def show(page: Page) -> None:
     """Draw the page."""
-    page.heading(f"Costs: {page.measure}")
     st.markdown(
         "Enter the cost of every model, such as bytes per vector, milliseconds or dollars; less is "
         "better. Or open a "

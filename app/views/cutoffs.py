@@ -12,7 +12,6 @@ from text import plain
 def show(page: Page) -> None:
     """Draw the page."""
     choice, name = page.choice, plain(page.choice.metric)
-    page.heading(f"Cutoffs: {name}")
     if len(choice.cutoffs) < 2:
         st.info(
             f"{name} is computed as deep as there are relevant items, so there is no cutoff to "

@@ -18,7 +18,6 @@ SHOWN = "version model value tie_std lowest highest ci_low ci_high difference st
 
 def show(page: Page) -> None:
     """Draw the page."""
-    page.heading(f"History: {page.measure}")
     if page.data.history is None:
         st.info(
             "No pattern says which part of a run’s name is its version. Start the dashboard with "

@@ -22,7 +22,6 @@ MEANINGS = (
 
 def show(page: Page) -> None:
     """Draw the page."""
-    page.heading(f"Overview: {page.measure}")
     study = page.study
     BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.verdict)))
     reversals = study.reversals

@@ -33,7 +33,6 @@ LIST = "ranks item text image relevance other_ranks distance score"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    page.heading(f"Two models: {page.measure}")
     if len(page.choice.models) < 2:
         st.info("It takes two models. Choose more in the sidebar, or open data that has several.")
         return

@@ -33,7 +33,6 @@ NUMBERS = {
 
 def show(page: Page) -> None:
     """Draw the page."""
-    page.heading(f"Queries: {page.measure}")
     with st.spinner("Laying out the queries …"):
         known = page.study.queries.drop_nulls("expected")
     if known.is_empty():

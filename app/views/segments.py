@@ -25,7 +25,6 @@ SHOWN = (
 
 def show(page: Page) -> None:
     """Draw the page."""
-    page.heading(f"Segments: {page.measure}")
     queries, columns = page.data.queries, segment_columns(page.data)
     if queries is None or not columns:
         st.info(

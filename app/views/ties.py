@@ -29,7 +29,6 @@ COVERAGE = "model metric value tie_std queries"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    page.heading("Ties")
     with st.spinner("Counting ties …"):
         profile = page.curve.profile
     if profile.is_empty():

@@ -76,6 +76,15 @@ def keyed(
     return channel(f"{column.name}:N", scale=scale, legend=alt.Legend(title=title, **legend))
 
 
+class Rows(alt.InlineData):
+    """Data that all copies of a chart share. Altair copies a chart for everything that is set on it,
+    and would copy its data row by row each time.
+    """
+
+    def __deepcopy__(self, _memo: object) -> Rows:
+        return self
+
+
 def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: Any) -> alt.Chart | None:
     """Draw rows with a mark, and the columns of ``tips`` as tool tips; None if there are no rows."""
     if rows.is_empty():
@@ -94,7 +103,7 @@ def layer(rows: pl.DataFrame, mark: Mark, tips: str = "", **channels: Any) -> al
         ]
     # Altair and Vega do without NaN and infinities.
     values = data.with_columns(pl.when(cs.float().is_finite()).then(cs.float())).to_dicts()
-    chart: alt.Chart = alt.Chart(alt.InlineData(values=values), mark=alt.MarkDef(**mark))
+    chart: alt.Chart = alt.Chart(Rows(values=values), mark=alt.MarkDef(**mark))
     return chart.encode(**channels)
 
 

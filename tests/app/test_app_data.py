@@ -232,4 +232,9 @@ def test_where_nothing_can_be_scored_other_data_can_be_opened(
     assert "Nothing can be exported until these data are scored" in words(test)
     assert not test.download_button
     assert test.file_uploader(key="rankings upload")
-    assert not drawn(to_page(test, "overview")).title
+    overview = drawn(to_page(test, "overview"))
+    assert (
+        overview.title[0].value == f"Overview: {plain('ndcg@10')}"
+    )  # shown before anything is scored
+    assert "1 NaN" in overview.error[0].value
+    assert not overview.subheader

@@ -38,7 +38,10 @@ data = st.session_state["made data"]
 try:
     with noticed():
         name = st.session_state["made page"]
-        import_module("views." + name).show(Page(data, sidebar(data)))
+        page = Page(data, sidebar(data))
+        if name != "data":
+            page.heading(name)
+        import_module("views." + name).show(page)
 except RetrievalReportError as error:
     st.error(remedy(error))
 """
