@@ -22,7 +22,7 @@ from retrieval_report.study.server import BROWSER
 from views import overview
 from warning_log import noticed
 
-# Loaded before the server answers, because a page that waits for them would take twice as long.
+# What a page needs beside its heading, loaded while the browser loads Streamlit's own scripts.
 PARTS = (
     "altair",
     "pandas",
@@ -34,8 +34,6 @@ PARTS = (
 
 def start() -> None:
     """Prepare the first page while the server starts, and open a browser if requested."""
-    for part in PARTS:
-        importlib.import_module(part)
     # A daemon thread does not keep the server from ending.
     threading.Thread(target=prepare, daemon=True, name="ahead").start()
     if os.environ.get(BROWSER):
@@ -45,6 +43,8 @@ def start() -> None:
 def prepare() -> None:
     """Compute what the first page shows, which also shows errors in reading or scoring."""
     with suppress(Exception), noticed():
+        for part in PARTS:
+            importlib.import_module(part)
         data = read_files(first_files())
         page = Page(data, data.first_choice)
         page.all_measures.verdict  # noqa: B018
