@@ -38,7 +38,8 @@ def show(page: Page) -> None:
         return
     page.link("overview", "All models")
     ranked = page.ranked
-    leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
+    with st.spinner("Comparing the models …"):
+        leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
     best, next_best = leading[0] if leading else ranked[:2]
     left, right = st.columns(2)
     with left:
@@ -156,7 +157,8 @@ def _list(page: Page, rows: pl.DataFrame, query: object) -> None:
 
 def _alike(page: Page, first: str, second: str) -> None:
     """Show whether the lists of two models differ in more than the order of their ties."""
-    alike = page.study.pair(first, second).similarity_means
+    with st.spinner("Comparing both lists of every query …"):
+        alike = page.study.pair(first, second).similarity_means
     if alike.width:
         st.header("How alike are the lists?", anchor="alike")
         alt = "Similarity of the lists of both models."

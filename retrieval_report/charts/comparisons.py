@@ -4,12 +4,14 @@ it.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.data import expected_at, held, with_labels
-from retrieval_report.charts.layers import FAINT, left_out, row_axis, tiles
+from retrieval_report.charts.layers import left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.comparison.pairs import turned
@@ -81,10 +83,8 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     y = row_axis(models["label"])
     largest = float(str(pairs["difference"].abs().max())) or 1.0
     layers = [
-        *tiles(
-            below, x, y, _colour("ahead", "column − row", "#0a5f96", largest), largest / 2, TIPS
-        ),
-        *tiles(above, x, y, _colour("p_tie", title_of("p_tie"), "#8a3b7c", 0.5), 0.3, TIPS),
+        *tiles(below, x, y, _colour("ahead", "column − row", "ramp", largest), largest / 2, TIPS),
+        *tiles(above, x, y, _colour("p_tie", title_of("p_tie"), "heatmap", 0.5), 0.3, TIPS),
     ]
     drawn = layered(layers, CELL * models.height, 30 * models.height)
     matrix: alt.LayerChart = drawn.resolve_scale(color="independent")
@@ -105,8 +105,10 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     )
 
 
-def _colour(column: str, title: str, dark: str, largest: float) -> alt.Color:
-    scale = alt.Scale(domain=[0, largest], range=[f"{dark}{FAINT}", dark], clamp=True)
+def _colour(
+    column: str, title: str, tones: Literal["ramp", "heatmap"], largest: float
+) -> alt.Color:
+    scale = alt.Scale(domain=[0, largest], range=tones, clamp=True)
     legend = alt.Legend(title=title, format=".2f", gradientLength=150, tickCount=2)
     return alt.Color(f"{column}:Q", scale=scale, legend=legend)
 

@@ -25,7 +25,6 @@ IS_NARROW = f"containerSize()[0] > 0 && containerSize()[0] < {NARROW}"
 NUMBER = ".6~g"  # as many digits as there are, six at most
 OPEN = "not exact: items may be missing"  # what is drawn dashed, and what is said of it
 IN_CELL = "in-cell"  # the style of what is written on tiles
-FAINT = "14"  # the opacity of the faintest tile, behind a colour
 
 DOT: Mark = {
     "type": "point",
@@ -151,8 +150,8 @@ def left_out(what: str, number: int) -> str:
 def tiles(
     rows: pl.DataFrame, x: alt.X, y: alt.Y, colour: alt.Color, strong: float, tips: str
 ) -> list[alt.Chart | None]:
-    """Draw tiles with a ``text``, light on those whose number is above ``strong``; the others let
-    the page shine through, so that it is readable on any page.
+    """Draw tiles with a ``text``, light on those whose number is above ``strong``; a page that says
+    its own colour of text shines through the others.
     """
     number = str(colour.shorthand)
     is_strong = f"datum.{number.partition(':')[0]} > {strong}"

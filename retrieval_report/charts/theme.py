@@ -22,6 +22,8 @@ FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif"
 LETTERS, SMALL_LETTERS = 84, 105  # in a line of a title and of a subtitle above a chart
 WIDTH, HEIGHT = 560, 340  # of the plot in a notebook; a page stretches it to its own width
 STEP = 22  # pixels of a row
+TILES = {"ramp": "#0a5f96", "heatmap": "#8a3b7c"}  # ranges of colours, by their names in Vega
+LIGHT = "#ececec"  # where they begin, unless the page is known, which shines through
 EMPTY = "Nothing to show"
 SPOKEN = 5  # rows of which screen readers are told
 APART: Named = dict.fromkeys(
@@ -125,7 +127,10 @@ def styled(chart: Drawing, *, text: str = TEXT) -> Drawing:
             "offset": 14,
         },
         text={"color": text, "fontSize": 11},
-        style={IN_CELL: {"fontSize": 10}},
+        style={IN_CELL: {"fontSize": 10, "color": "#222222" if text == TEXT else text}},
+        range={
+            name: [LIGHT if text == TEXT else f"{dark}14", dark] for name, dark in TILES.items()
+        },
         rule={"color": text},
     )
 

@@ -10,7 +10,6 @@ from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import held, with_labels
 from retrieval_report.charts.layers import (
     DOT,
-    FAINT,
     RULE,
     keyed,
     layer,
@@ -116,7 +115,7 @@ def _cuts(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
     title = "% of queries whose cutoff k splits a tie"
     axis = alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=6)
     x = alt.X("k:O", sort=None, title=title, scale=alt.Scale(domain=cutoffs), axis=axis)
-    scale = alt.Scale(domain=[0, 1], range=[f"#0a5f96{FAINT}", "#0a5f96"])
+    scale = alt.Scale(domain=[0, 1], range="ramp")
     colour = alt.Color("cut_share:Q", legend=None, scale=scale)
     layers = tiles(rows, x, row_axis(labels), colour, 0.5, TIPS)
     return row_chart(layers, len(labels), max(COLUMN * len(cutoffs), WIDTH))

@@ -82,3 +82,16 @@ def test_small_charts_do_not_grow_without_end() -> None:
 def test_all_pictures_of_a_report_have_words() -> None:
     for picture in pictures(made_report(("fine", "middle", "coarse"))):
         assert picture.drawn.title
+
+
+@pytest.mark.parametrize("name", ["matrix", "profile"])
+def test_tiles_let_a_page_shine_through_that_says_its_colour_and_are_light_elsewhere(
+    name: str,
+) -> None:
+    alone = drawn(name).to_dict()["config"]
+    assert {tones[0] for tones in alone["range"].values()} == {"#ececec"}
+    assert alone["style"]["in-cell"]["color"] == "#222222"
+    for panel in responsive(drawn(name), text="#e6e6e6").panels:
+        config = panel.specification["config"]
+        assert all(faint == f"{dark}14" for faint, dark in config["range"].values())
+        assert config["style"]["in-cell"]["color"] == "#e6e6e6"
