@@ -9,8 +9,8 @@ itself by 1).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -175,22 +175,34 @@ def _taus(a: Integers, b: Integers) -> tuple[float | None, float | None]:
     n = a.size
     if n < 2:
         return None, None
-    # Σ of signs over pairs; chances that an item of b's earlier ties, of its own tie, belongs there
-    agree, above, inside = np.zeros((3, n))
-    tied_a = tied_b = 0
+    # of the items of b's earlier ties and of its own tie, how many stand before, ties counting half
+    above, inside = np.zeros((2, n))
+    forward = level = 0  # ordered pairs that both lists have this way round, that tie in both
     for items in _blocks(np.arange(n), n):
-        before_a = np.sign(a[items, None] - a)  # 1: the other stands before
-        before_b = np.sign(b[items, None] - b)
-        agree[items] = (before_a * before_b).sum(axis=1)
-        right = (before_a + 1) / 2.0
-        above[items] = np.where(before_b == 1, right, 0.0).sum(axis=1)
+        before, beside = (_bits(a, items, how) for how in (np.greater, np.equal))
+        before_b, beside_b = (_bits(b, items, how) for how in (np.greater, np.equal))
+        both, neither = _count(before & before_b), _count(beside & beside_b)
+        above[items] = both + _count(beside & before_b) / 2.0
         # without the item itself
-        inside[items] = np.where(before_b == 0, right, 0.0).sum(axis=1) - 0.5
-        tied_a += int((before_a == 0).sum())
-        tied_b += int((before_b == 0).sum())
+        inside[items] = _count(before & beside_b) + neither / 2.0 - 0.5
+        forward, level = forward + int(both.sum()), level + int(neither.sum())
+    tied_a, tied_b = (int((np.bincount(ranks) ** 2).sum()) for ranks in (a, b))
+    agree = 4 * forward - (n * n - tied_a - tied_b + level)
     untied = (n * n - tied_a) * (n * n - tied_b)
-    tau_b = None if untied == 0 else float(agree.sum() / np.sqrt(untied))
+    tau_b = None if untied == 0 else float(agree / np.sqrt(untied))
     return tau_b, _tau_ap(b, above, inside)
+
+
+def _bits(ranks: Integers, items: NDArray[np.intp], how: Callable[..., Any]) -> NDArray[np.uint8]:
+    """Whether the rank of an item (rows) compares so with that of every item, as bits."""
+    narrow = ranks.astype(np.int32)
+    return np.packbits(how(narrow[items, None], narrow), axis=1)
+
+
+def _count(bits: NDArray[np.uint8]) -> Integers:
+    """How many bits of every row are set."""
+    counted: Integers = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+    return counted
 
 
 def _blocks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
@@ -210,15 +222,17 @@ def _tau_ap(b: Integers, above: Floats, inside: Floats) -> float:
     n = b.size
     _, tie, size = np.unique(b, return_inverse=True, return_counts=True)
     before = np.concatenate([[0], np.cumsum(size)])
-    total = 0.0
-    for number, count in enumerate(size.tolist()):
+    each, others = (np.bincount(tie, part) for part in (above, inside))
+    terms = np.zeros((size.size, 2))
+    terms[:, 0] = np.divide(1.0, before[:-1], out=np.zeros(size.size), where=before[:-1] > 0) * each
+    for number in np.flatnonzero(size > 1).tolist():
+        count = int(size[number])
         ranks = before[number] + np.arange(count)  # items above
         slots = np.arange(count)[ranks > 0]
         ranks = ranks[ranks > 0]
-        mine = tie == number
-        total += above[mine].sum() * np.sum(1.0 / ranks) / count
-        if count > 1:
-            total += inside[mine].sum() * np.sum(slots / ranks) / count / (count - 1)
+        terms[number, 0] = each[number] * np.sum(1.0 / ranks) / count
+        terms[number, 1] = others[number] * np.sum(slots / ranks) / count / (count - 1)
+    total = np.cumsum(terms)[-1]  # one after the other
     return float(2.0 * total / (n - 1) - 1.0)
 
 
@@ -245,11 +259,9 @@ class Ranks(NamedTuple):
         """Which items the list holds."""
         return self.top > 0
 
-    def share(self, items: NDArray[np.intp], depth: Integers, ties: str) -> Floats:
+    def share(self, items: NDArray[np.intp], depth: Integers) -> Floats:
         """How much of each item (rows) is in the first ``depth`` ranks (columns)."""
         top, bottom = (ranks[items][:, None].astype(np.float64) for ranks in self)
-        if ties == "w":
-            return (depth >= top).astype(np.float64)
         return np.clip((depth - top + 1.0) / (bottom - top + 1.0), 0.0, 1.0)
 
 
@@ -296,10 +308,18 @@ def overlap(a: Ranks, b: Ranks, p: float, ties: str) -> float:
 
 def _common(a: Ranks, b: Ranks, depth: Integers, ties: str) -> Floats:
     """What the lists have in common at every depth."""
+    if ties == "w":
+        return _reached(np.maximum(a.top, b.top)[a.there & b.there], depth)
     common = np.zeros(depth.size)
     for items in _blocks(np.flatnonzero(a.there & b.there), depth.size):
-        common += (a.share(items, depth, ties) * b.share(items, depth, ties)).sum(axis=0)
+        common += (a.share(items, depth) * b.share(items, depth)).sum(axis=0)
     return common
+
+
+def _reached(ranks: Integers, depth: Integers) -> Floats:
+    """How many of some ranks are at most every depth."""
+    reached: Floats = np.searchsorted(np.sort(ranks), depth, side="right").astype(np.float64)
+    return reached
 
 
 def _sizes(ranks: Ranks, depth: Integers, ties: str) -> Floats:
@@ -329,9 +349,11 @@ def _unseen(short: Ranks, long: Ranks, depth: Integers, ties: str) -> Floats:
     """Mean share of the items of the long list that the short one lacks, of those that have one at
     a depth.
     """
+    if ties == "w":
+        return np.minimum(_reached(long.top[long.there & ~short.there], depth), 1.0)
     total, count = np.zeros((2, depth.size))
     for items in _blocks(np.flatnonzero(long.there & ~short.there), depth.size):
-        share = long.share(items, depth, ties)
+        share = long.share(items, depth)
         total += share.sum(axis=0)
         count += (share > 0).sum(axis=0)
     mean: Floats = total / np.maximum(count, 1.0)
