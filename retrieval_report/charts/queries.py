@@ -168,7 +168,8 @@ def _scatter(
     tips: str,
 ) -> ChartType:
     """Draw points beside the diagonal; a page may read the rectangle that is dragged."""
-    x, y = number_axis(alt.X, titles[0]), number_axis(alt.Y, titles[1])
+    exact = alt.Scale(zero=False, nice=False)  # rounded ends would lie beyond 0 and 1
+    x, y = number_axis(alt.X, titles[0], scale=exact), number_axis(alt.Y, titles[1], scale=exact)
     scores = pl.concat([points[axis] for axis in axes])
     ends = pl.DataFrame({"from": [scores.min()], "to": [scores.max()]})
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import retrieval_report as rr
 from chart_frames import HOSTILE, PLACE, PLAIN, frames
 from made_reports import ACCIDENT, made_rankings
 from made_scores import scores_of
@@ -145,6 +146,14 @@ def test_the_legend_of_lines_names_the_best_model_first() -> None:
     spec: Any = charts.scores_by_cutoff(summarise(pl.concat(parts)), metric="rr").to_dict()
     domains = [layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"]]
     assert domains[0] == ["best", "middle", "worst"]
+
+
+def test_axes_of_queries_end_where_their_scores_do() -> None:
+    """An end that is rounded lies beyond 1, where no score can be."""
+    study = rr.Study(made_rankings(("fine", "coarse")), "rr@2", truncated="no")
+    spec: Any = study.plot.query_scatter().to_dict()
+    scales = [layer["encoding"][axis]["scale"] for layer in spec["layer"] for axis in "xy"]
+    assert all(scale["nice"] is False for scale in scales)
 
 
 def test_policies_have_three_looks_and_a_legend_of_all() -> None:
