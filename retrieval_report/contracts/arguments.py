@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +13,9 @@ import numpy as np
 from retrieval_report.contracts.errors import ParameterError
 
 Thing = TypeVar("Thing", bound=Hashable)
+ColumnNames = Mapping[str, str] | None
+"""Our name of a column → the name in the data."""
+
 Named = dict[str, Any]
 """Values by name: the arguments of a function, the settings of a report, the columns of a row."""
 Names = str | Sequence[str]

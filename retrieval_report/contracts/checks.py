@@ -43,7 +43,8 @@ def did_you_mean(value: object, choices: Iterable[str]) -> str:
     """
     if not isinstance(value, str):
         return ""
-    word, known = value[:LONGEST_WORD].lower(), list(choices)
+    word = value[:LONGEST_WORD].lower()
+    known = list(choices)
     same_letters = [choice for choice in known if sorted(choice.lower()) == sorted(word)]
     close = same_letters or difflib.get_close_matches(word, known, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
@@ -100,9 +101,7 @@ def check_agreement(frame: pl.DataFrame) -> None:
     )
     if twice.height:
         query, item, _ = twice.row(0)
-        same = frame.filter(pl.col("query") == query, pl.col("item") == item).unique(
-            ["relevance"], maintain_order=True
-        )
+        same = frame.filter(query=query, item=item).unique(["relevance"], maintain_order=True)
         words = ", ".join(
             f"{number_text(value)} in model {model!r}"
             for model, value in same.select("model", "relevance").rows()[:2]

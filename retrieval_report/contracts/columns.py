@@ -188,20 +188,20 @@ def frames(table: str) -> dict[str, Frame]:
     >>> [column.name for column in found["both"].columns], found["pair"].returned_by
     (['query', 'model', 'value', 'n'], ('stats.pairs',))
     """
-    found: dict[str, Frame] = {}
+    declared: dict[str, Frame] = {}
     for line in table_lines(table):
         if not line.startswith(" "):
             name, _, by = line.partition(":")
-            found[name] = Frame((), tuple(by.split()))
+            declared[name] = Frame((), tuple(by.split()))
             continue
         parts: list[Column] = []
         if "|" in line:
             parts.append(_column(line)[1])
         else:
             for word in line.split():
-                parts += found[word[1:]].columns if word.startswith("*") else [SHARED[word]]
-        found[name] = found[name]._replace(columns=(*found[name].columns, *parts))
-    return found
+                parts += declared[word[1:]].columns if word.startswith("*") else [SHARED[word]]
+        declared[name] = declared[name]._replace(columns=(*declared[name].columns, *parts))
+    return declared
 
 
 for _line in table_lines(_SHARED):

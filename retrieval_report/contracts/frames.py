@@ -18,10 +18,8 @@ from retrieval_report.contracts.registry import FRAMES, schema
 from retrieval_report.contracts.warning import warn
 
 MOST_ITEMS = 2**62  # running totals of items stay well within 64 bits
-SAMPLED, LISTS = (
-    5_000,
-    10,
-)  # first rows, and the fewest lists among them, that show how rows are sorted
+SAMPLED = 5_000
+LISTS = 10  # first rows, and the fewest lists among them, that show how rows are sorted
 
 RANKINGS = FRAMES["rankings"].columns
 COUNTS = FRAMES["counts"].columns
@@ -79,31 +77,33 @@ def check_rankings(
     return frame
 
 
-def check_counts(frame: pl.DataFrame, what: str = "counts") -> pl.DataFrame:
-    """Check a counts frame against its contract; ``what`` is its name in messages."""
+def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Check a counts frame against its contract."""
     given = frame.columns
-    frame = _contract(frame, COUNTS, what)
-    order = _one_order(frame, given, what)
+    frame = _contract(frame, COUNTS, "counts")
+    order = _one_order(frame, given, "counts")
     listed = frame
     if "retrieved" in given:
         hint = "; count the rankings of all models together by count_ties"
         absent = ~pl.col("retrieved") & pl.col(order).is_not_null()
-        refuse(frame, _null("retrieved"), "retrieved", "null", hint, what=what)
-        refuse(frame, absent, order, "a value for items that are not retrieved", what=what)
+        refuse(frame, _null("retrieved"), "retrieved", "null", hint, what="counts")
+        refuse(frame, absent, order, "a value for items that are not retrieved", what="counts")
         listed = frame.filter("retrieved")
     _check_order(listed, order, null_allowed=False)
-    frame = check_relevance(frame, allow_null=False, what=what)
+    frame = check_relevance(frame, allow_null=False, what="counts")
     count = pl.col("count")
-    refuse(frame, count.is_null() | (count < 1), "count", "not a whole number above 0", what=what)
+    refuse(
+        frame, count.is_null() | (count < 1), "count", "not a whole number above 0", what="counts"
+    )
     total = int(frame["count"].cast(pl.Int128).sum() or 0)
     if total >= MOST_ITEMS:
         raise DataError(
-            f"{what}: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest "
+            f"counts: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest "
             "number accepted"
         )
     unknown = ~pl.col("truncated").is_in(ENDS)
     rule = f"not one of {', '.join(map(repr, ENDS))}"
-    _refuse_all(frame, [("truncated", unknown, rule)], what)
+    _refuse_all(frame, [("truncated", unknown, rule)], "counts")
     return frame.with_columns(count.cast(pl.Int64))
 
 
@@ -219,7 +219,8 @@ def with_model(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:
-    column, dtype = pl.col(order), frame.schema[order]
+    column = pl.col(order)
+    dtype = frame.schema[order]
     if not null_allowed:
         hint = "; null_distance='not_retrieved' counts such items as known but not retrieved"
         refuse(frame, column.is_null(), order, "null", hint)

@@ -25,10 +25,16 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.significance_tests import CORRECTIONS, MAX_T, MEANINGS
 
 POLICIES = ("expected", "naive", "shuffled", "best", "worst")
-AUTO, NO, BETWEEN_TIES, WITHIN_TIE = "auto", "no", "between_ties", "within_tie"
+AUTO = "auto"
+NO = "no"
+BETWEEN_TIES = "between_ties"
+WITHIN_TIE = "within_tie"
 ENDS = (NO, BETWEEN_TIES, WITHIN_TIE)  # how lists end
 TRUNCATED = (AUTO, *ENDS)
-RULE, DRAW, ORDER, RUN = "rule", "draw", "order", "run"
+RULE = "rule"
+DRAW = "draw"
+ORDER = "order"
+RUN = "run"
 ELSEWHERE = {  # arguments that another function has, or has under another name
     "metrics": "; of a Study it is called 'measures'",
     "k": "; write the cutoff beside the metric, as in metrics='ndcg@10', or pass cutoffs=10",
@@ -271,14 +277,6 @@ class Options:
         if self.distance_threshold is not None and order == "score":
             raise ParameterError(
                 "distance_threshold: the rankings have a 'score'; a threshold needs a 'distance'"
-            )
-
-    def check_counted(self) -> None:
-        """Refuse options that need more than counts."""
-        if "naive" in self.policies:
-            raise ParameterError(
-                "policies: 'naive' needs the order of the items, and a counts frame has none; "
-                "evaluate the rankings, or leave 'naive' out"
             )
 
     @property

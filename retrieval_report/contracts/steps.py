@@ -33,12 +33,12 @@ def step(name: Hashable, make: Callable[[], Result]) -> Result:
     try:
         result = make()
         took = time.perf_counter() - start
-        own = took - _inner.get()
+        alone = took - _inner.get()
     finally:
         _inner.set(before)
     _inner.set(before + took)
-    if own >= SLOW:
-        listener(name, result, own)
+    if alone >= SLOW:
+        listener(name, result, alone)
     return result
 
 

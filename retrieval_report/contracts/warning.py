@@ -19,7 +19,9 @@ def warn(message: str | Warning) -> None:
     Only that line means something to whoever reads the warning, and Python shows a warning once per
     line.
     """
-    frame, level = sys._getframe(1), 2
+    frame = sys._getframe(1)
+    level = 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
-        frame, level = frame.f_back, level + 1
+        frame = frame.f_back
+        level += 1
     warnings.warn(message, RetrievalReportWarning, stacklevel=level)

@@ -84,19 +84,21 @@ def hold(
         )
     frame = frame.select(list(contract))
     for name, dtype in contract.items():
-        found = frame.schema[name]
+        given_type = frame.schema[name]
         nothing = frame[name].null_count() == frame.height  # such a column is read from CSV as text
         if dtype is None:
-            if not (nothing or found == pl.String or found.is_integer()):
+            if not (nothing or given_type == pl.String or given_type.is_integer()):
                 raise ColumnError(
-                    f"{what}: column {name!r} is {found}; an id must be text or a whole number"
+                    f"{what}: column {name!r} is {given_type}; an id must be text or a whole number"
                 )
         elif nothing:
             frame = frame.with_columns(pl.lit(None, dtype).alias(name))
         else:
-            text = (found == pl.String) == (dtype == pl.String)
-            if not (found.is_numeric() if dtype().is_numeric() else text):
-                raise ColumnError(f"{what}: column {name!r} is {found}; {maker} gives {dtype()}")
+            text = (given_type == pl.String) == (dtype == pl.String)
+            if not (given_type.is_numeric() if dtype().is_numeric() else text):
+                raise ColumnError(
+                    f"{what}: column {name!r} is {given_type}; {maker} gives {dtype()}"
+                )
             frame = _cast(frame, name, dtype())
     return frame
 

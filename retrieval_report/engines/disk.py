@@ -4,7 +4,7 @@ at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Unpack
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_path, check_whole
+from retrieval_report.contracts.arguments import ColumnNames, check_path, check_whole
 from retrieval_report.contracts.errors import OutputError, one_line
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
 from retrieval_report.engines.disk_tables import open_table
@@ -56,7 +56,7 @@ def evaluate_to(
     queries: object = None,
     metrics: Metrics = None,
     cutoffs: Cutoffs = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     model: str | None = None,
     rows_per_part: int | None = None,
     resume: str | Path | None = None,
@@ -136,7 +136,8 @@ def evaluate_to(
     ...     pl.read_parquet(scores).select("query", "metric", "policy", "value").rows()
     [('q', 'rr', 'naive', 0.5), ('q', 'rr', 'best', 0.5)]
     """
-    requests, settings = parse_metrics(metrics, cutoffs), options_with(options)
+    requests = parse_metrics(metrics, cutoffs)
+    settings = options_with(options)
     size = (
         ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
     )

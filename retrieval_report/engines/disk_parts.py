@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, OutputError, one_line
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.engines.disk_tables import Table, check_rows
@@ -67,7 +67,7 @@ def copied_parts(table: Table, folder: Path, rows_per_part: int, results: int) -
     target = pl.PartitionBy(
         folder / "copies", key=_part_of(parts, pl.col("query")), include_key=False
     )
-    how: dict[str, Any] = {"compression": "lz4", "statistics": False, "row_group_size": COPY_GROUP}
+    how: Named = {"compression": "lz4", "statistics": False, "row_group_size": COPY_GROUP}
     try:
         rows.sink_parquet(target, maintain_order=True, mkdir=True, **how)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -104,17 +104,19 @@ def find_known(
     if options.distance_threshold is not None:
         far = order_values(table.empty, options) > options.distance_threshold
         relevant &= far.fill_null(value=False).not_()
-    found = table.collect(
+    relevances = table.collect(
         lambda rows: rows.select("model", grade=grade, relevant=relevant).unique()
     )
-    models = tuple(found["model"].drop_nulls().unique().sort())
+    models = tuple(relevances["model"].drop_nulls().unique().sort())
     if judgements is not None:
-        found = judgements.select(grade=pl.col("relevance").cast(pl.Float64))
-        found = found.with_columns(relevant=is_relevant(pl.col("grade"), options.relevant_from))
+        relevances = judgements.select(grade=pl.col("relevance").cast(pl.Float64))
+        relevances = relevances.with_columns(
+            relevant=is_relevant(pl.col("grade"), options.relevant_from)
+        )
     elif queries is not None and "n_relevant" in queries.columns:
-        found = found.with_columns(relevant=(queries["n_relevant"] > 0).any())
-    grades = tuple(found["grade"].drop_nulls().unique())
-    return KnownOfWhole(True, models, grades, relevant=bool(found["relevant"].any()))
+        relevances = relevances.with_columns(relevant=(queries["n_relevant"] > 0).any())
+    grades = tuple(relevances["grade"].drop_nulls().unique())
+    return KnownOfWhole(True, models, grades, relevant=bool(relevances["relevant"].any()))
 
 
 def _grade(empty: pl.DataFrame) -> pl.Expr:

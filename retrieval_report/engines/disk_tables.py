@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
@@ -89,7 +90,7 @@ def is_streamed(rankings: object) -> bool:
 def open_table(
     rankings: object,
     scratch: Scratch,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     model: str | None = None,
 ) -> Table:
     """Open rankings or counts as one table; a lazy frame is computed once, into a file in
@@ -150,7 +151,7 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
     return Table((file,), empty, renamed(given, matched, RANKINGS))
 
 
-def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> File:
+def _open(path: Path, columns: ColumnNames, model: str | None) -> File:
     source = open_source(path)
     form = detect_format(source)
     if form not in ("parquet", "arrow") or isinstance(source.content, bytes):
@@ -164,12 +165,12 @@ def _open(path: Path, columns: Mapping[str, str] | None, model: str | None) -> F
         frame = scan(source.content, glob=False, hive_partitioning=False)
         schema = frame.collect_schema()
         rows = frame.select(pl.len()).collect().item()
-    found = _columns(match_columns(schema.names(), RANKINGS, columns, str(path)), schema)
-    if "model" in found and model is None:
-        return File(path, frame.select(**found), rows)
+    chosen = _columns(match_columns(schema.names(), RANKINGS, columns, str(path)), schema)
+    if "model" in chosen and model is None:
+        return File(path, frame.select(**chosen), rows)
     given = model if model is not None else folder_model(path)
     name = base_name(path) if given is None else given
-    named = frame.select(**(found | {"model": pl.lit(name)}))
+    named = frame.select(**(chosen | {"model": pl.lit(name)}))
     return File(path, named, rows, name if given is None else None)
 
 

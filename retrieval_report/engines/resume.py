@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError, ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.engines.disk_tables import Table
@@ -88,8 +88,9 @@ def _scored(path: Path, work: Callable[[], ListScores]) -> ListScores:
         OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile
     ):  # missing, or the disk damaged it
         return _load(path)
-    scores, buffer = work(), io.BytesIO()
-    arrays: dict[str, Any] = {name: getattr(scores, name) for name in ARRAYS}
+    scores = work()
+    buffer = io.BytesIO()
+    arrays: Named = {name: getattr(scores, name) for name in ARRAYS}
     arrays |= {name: np.frombuffer(_ipc(getattr(scores, name)), np.uint8) for name in FRAMES}
     np.savez(buffer, **arrays)
     write_files({path: buffer.getvalue()})

@@ -117,26 +117,26 @@ class Grid:
         other = (*measure[:2], policy)
         values: Floats = self.arrays["value"]
         nothing = np.full(values.shape[1:], np.nan)
-        found: Floats = values[self.measures.index(other)] if other in self.measures else nothing
-        return found
+        scores: Floats = values[self.measures.index(other)] if other in self.measures else nothing
+        return scores
 
     def scores(self, measure: Measure) -> Scores:
         """Return the scores by one measure."""
-        own = {name: array[self.measures.index(measure)] for name, array in self.arrays.items()}
+        arrays = {name: array[self.measures.index(measure)] for name, array in self.arrays.items()}
         lowest, highest = (self.under(measure, policy) for policy in ("worst", "best"))
-        return Scores(measure, lowest=lowest, highest=highest, **own)
+        return Scores(measure, lowest=lowest, highest=highest, **arrays)
 
     def asked(self, policies: str | Sequence[str] | None) -> list[Scores]:
         """Return the scores by every metric and cutoff under the policies that are requested; by
         default all except the bounds.
         """
-        found = list(dict.fromkeys(policy for _, _, policy in self.measures))
-        usual = [policy for policy in found if policy not in BOUNDS] or found
+        policies_known = list(dict.fromkeys(policy for _, _, policy in self.measures))
+        usual = [policy for policy in policies_known if policy not in BOUNDS] or policies_known
         chosen = usual if policies is None else listed(policies)
         if policies is not None and not chosen:
             raise ParameterError("policies: none given")
         for policy in chosen:
-            check_choice("policies", policy, found)
+            check_choice("policies", policy, policies_known)
         return [self.scores(measure) for measure in self.measures if measure[2] in chosen]
 
 
@@ -201,7 +201,8 @@ def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats
     ``tie_std`` is the standard deviation of the difference under random tie order, drawn for each
     model on its own.
     """
-    first, second = pairs.first, pairs.second
+    first = pairs.first
+    second = pairs.second
     paired = paired_queries(value, pairs)
     size = paired.sum(axis=1)
     variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0).sum(axis=1)
@@ -302,7 +303,8 @@ def row_ranks(values: Floats) -> tuple[Floats, Floats]:
     edge = np.ones((len(values), min(values.shape[1], 1)), np.bool_)
     lowest = np.where(np.hstack([edge, other]), number, 1.0)
     highest = np.where(np.hstack([other, edge]), number, number.size)[:, ::-1]
-    first, last = np.empty_like(ranked), np.empty_like(ranked)
+    first = np.empty_like(ranked)
+    last = np.empty_like(ranked)
     np.put_along_axis(first, order, np.maximum.accumulate(lowest, axis=1), axis=1)
     np.put_along_axis(last, order, np.minimum.accumulate(highest, axis=1)[:, ::-1], axis=1)
     return first, last
@@ -338,7 +340,7 @@ def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
     starts = np.flatnonzero((lists["model"] != lists["model"].shift()).fill_null(True).to_numpy())
     kept = ~np.isnan(values)
     if "truncated" in scores.columns:  # one that nothing bounds leaves the mean without a bound
-        kept = kept | scores["truncated"].to_numpy().reshape(lists.height, labels.height)
+        kept |= scores["truncated"].to_numpy().reshape(lists.height, labels.height)
     size = np.add.reduceat(kept.astype(np.float64), starts, axis=0)
     size[size == 0] = np.nan
     value = np.add.reduceat(np.where(kept, values, 0.0), starts, axis=0) / size

@@ -60,7 +60,8 @@ def score_part(
     judged = judge(rows, judgements, queries, options, whole)
     run = start(judged, requests, options)
     scores = score_run(run)
-    unseen, unpooled = unseen_lists(run.prepared, judged, requests), judged.unpooled(options)
+    unseen = unseen_lists(run.prepared, judged, requests)
+    unpooled = judged.unpooled(options)
     return replace(scores, lists=scores.lists.with_columns(unseen=unseen, unpooled=unpooled))
 
 
@@ -122,13 +123,13 @@ def scored_parts(
 
         yield from _run(keep(whole_table, (table.rows,)), (table.rows,))
         return
-    own = replace(options, progress=False)
+    quiet = replace(options, progress=False)
     given = frames_beside(judgements, queries)
     whole = find_known(table, given["judgements"], given["queries"], options)
     nothing = (None if frame is None else frame.clear() for frame in given.values())
     # No rows are scored first, so that wrong arguments are refused before hours of work.
     judged, named = nothing
-    score_part(table.empty, judged, named, requests, replace(own, truncated=NO), whole)
+    score_part(table.empty, judged, named, requests, replace(quiet, truncated=NO), whole)
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
     results *= max(len(whole.models), 1)
     parts = copied_parts(table, scratch(), rows_per_part, results)
@@ -142,13 +143,13 @@ def scored_parts(
 
     def evidence() -> pl.DataFrame:
         title = "looking at the lists" if options.progress else ""
-        of_part = partial(evidence_of_part, options=own, whole=whole)
+        of_part = partial(evidence_of_part, options=quiet, whole=whole)
         return pl.concat(_run(lambda number: of_part(*frames_of(number)), parts.rows, title))
 
     words = None
     if "truncated" in table.empty.columns:
         words = table.collect(lambda rows: rows.select("model", "truncated").unique())
-    decided = with_ends(own, whole, words, evidence)
+    decided = with_ends(quiet, whole, words, evidence)
 
     def work(number: int) -> ListScores:
         return score_part(*frames_of(number), requests, decided, whole)

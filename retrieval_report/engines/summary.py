@@ -16,7 +16,14 @@ from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY, check_queries
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import GROUP, MEAN, check_fraction, check_scores, hold
+from retrieval_report.engines.check_scores import (
+    GROUP,
+    MEAN,
+    beside,
+    check_fraction,
+    check_scores,
+    hold,
+)
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import is_share
 from retrieval_report.reading.frames import to_polars
@@ -108,7 +115,7 @@ def summarise(
     if cluster is not None:
         frame = with_clusters(frame, queries, cluster)
     order = frame.select(GROUP).unique(maintain_order=True).with_row_index("group")
-    frame = frame.join(order, on=GROUP, how="left", nulls_equal=True).sort("group", "query")
+    frame = beside(frame, order, GROUP).sort("group", "query")
     unbounded = pl.col("truncated") & pl.col("value").is_null()
     inside = unbounded | pl.col("value").is_not_null()
     counts = frame.group_by("group", maintain_order=True).agg(
@@ -120,10 +127,10 @@ def summarise(
         pooled=pl.col("pooled").filter(inside).any(),
     )
     exact = pl.when(~pl.col("truncated")).then("std")
-    frame = frame.filter(~unbounded.any().over("group")).with_columns(exact.alias("std"))
+    frame = frame.filter(~unbounded.any().over("group")).with_columns(std=exact)
     groups = frame.drop_nulls("value").group_by("group", maintain_order=True)
-    found = {group: _mean(rows, average, confidence) for (group,), rows in groups}
-    numbers = [found.get(group, (math.nan,) * len(NUMBERS)) for group in range(order.height)]
+    means_of = {group: _mean(rows, average, confidence) for (group,), rows in groups}
+    numbers = [means_of.get(group, (math.nan,) * len(NUMBERS)) for group in range(order.height)]
     means = pl.DataFrame(numbers, schema=NUMBERS, orient="row").fill_nan(None)
     return with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
 
@@ -136,14 +143,7 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     if queries is None:
         raise ColumnError(f"average={average!r}: needs queries with a column {column!r}")
     given, keys = check_given(to_polars(queries, "queries"), column, average)
-    ids = frame.schema["query"]
-    if pl.Null not in (ids, given.schema["query"]):
-        given = given.with_columns(in_kind_of(frame["query"], given["query"], "scores", "queries"))
-    check_unique(given, keys, "queries")
-    given = given.select(*keys, column).with_columns(
-        pl.col("query").cast(ids, strict=False)
-    )  # no score has the others
-    frame = frame.join(given.drop_nulls("query"), on=keys, how="left", maintain_order="left")
+    frame = _joined(frame, given, keys, column)
     refuse(
         frame,
         pl.col(column).is_null(),
@@ -186,14 +186,21 @@ def with_clusters(frame: pl.DataFrame, queries: object, cluster: str) -> pl.Data
         if name not in given.columns:
             known = ", ".join(map(repr, given.columns))
             raise ColumnError(f"cluster: no column {name!r} in the queries; found {known}")
+    given = given.select("query", cluster=cluster)
+    frame = _joined(frame, given, ["query"], "cluster")
+    refuse(frame, pl.col("cluster").is_null(), cluster, "queries without a cluster")
+    return frame
+
+
+def _joined(frame: pl.DataFrame, given: pl.DataFrame, keys: list[str], column: str) -> pl.DataFrame:
+    """Return rows with a column of the queries that they are about, null where these lack it."""
     ids = frame.schema["query"]
     if pl.Null not in (ids, given.schema["query"]):
         given = given.with_columns(in_kind_of(frame["query"], given["query"], "scores", "queries"))
-    check_unique(given, ("query",), "queries")
-    own = given.select(pl.col("query").cast(ids, strict=False), pl.col(cluster).alias("cluster"))
-    frame = frame.join(own.drop_nulls("query"), on="query", how="left", maintain_order="left")
-    refuse(frame, pl.col("cluster").is_null(), cluster, "queries without a cluster")
-    return frame
+    check_unique(given, keys, "queries")
+    known = given.with_columns(pl.col("query").cast(ids, strict=False)).select(*keys, column)
+    # no score has the ids that do not fit
+    return beside(frame, known.drop_nulls("query"), keys)
 
 
 def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.DataFrame, list[str]]:
@@ -217,8 +224,10 @@ def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, .
     """Mean, its two spreads and its interval, of one model, metric, cutoff and policy; rows are
     sorted by query.
     """
-    values, spread = rows["value"].to_numpy(), rows["std"].to_numpy()
-    strata, weight = np.zeros(values.size), np.ones(values.size)  # the plain mean has one stratum
+    values = rows["value"].to_numpy()
+    spread = rows["std"].to_numpy()
+    strata = np.zeros(values.size)
+    weight = np.ones(values.size)  # the plain mean has one stratum
     units = rows["cluster"].to_list() if "cluster" in rows.columns else range(values.size)
     if average == "macro":
         strata = rows["label"].rank("dense").to_numpy()
@@ -256,7 +265,7 @@ def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
     result = result.drop("lowest", "highest", strict=False)
     for name, policy in (("lowest", "worst"), ("highest", "best")):
         bound = result.filter(policy=policy).select(*MEAN, pl.col("value").alias(name))
-        result = result.join(bound, on=MEAN, how="left", nulls_equal=True, maintain_order="left")
+        result = beside(result, bound, MEAN)
     return in_contract(result, SUMMARY)
 
 
@@ -275,7 +284,8 @@ def weighted_mean(values: Floats, spread: Floats, weight: Floats, units: Sequenc
     """Return Σ w·x / Σ w; sums are exact, so the order of the queries does not matter. Units are what
     was drawn: queries, or clusters of them.
     """
-    total, size = math.fsum(weight), len(set(compress(units, weight)))
+    total = math.fsum(weight)
+    size = len(set(compress(units, weight)))
     if total == 0:
         return Mean(math.nan, math.nan, math.nan, 0)
     value = math.fsum(weight * values) / total

@@ -19,12 +19,14 @@ from retrieval_report.kernels.lists import (
     Integers,
     Lists,
     Moments,
+    Spread,
+    cells_of,
     single_items,
     slots_walked,
 )
-from retrieval_report.kernels.ranks import NEAR, order_variance, place_sums
+from retrieval_report.kernels.ranks import NEAR, less, order_variance, place_sums
 from retrieval_report.kernels.sums import slot_weight
-from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
+from retrieval_report.kernels.tables import Weights, add, pair_between
 
 
 class Tie(NamedTuple):
@@ -54,14 +56,13 @@ def slot_sums(t: int, slots: int, harmonics: Weights) -> tuple[float, float]:
     """Return Σ 1/i and Σ (i − t − 1)/i over a tie's slots, the latter as s − (t+1)·Σ 1/i if pairs
     are precise.
     """
-    harmonic, harmonic_low = pair_between(harmonics.total, harmonics.total_low, t, t + slots)
+    harmonic = pair_between(harmonics.total, harmonics.total_low, t, t + slots)
     if t <= NEAR * slots:
-        taken, taken_low = pair_product(-(t + 1.0), 0.0, harmonic, harmonic_low)
-        return harmonic, pair_sum(slots, 0.0, taken, taken_low)[0]
+        return harmonic[0], less((float(slots), 0.0), t + 1.0, harmonic)[0]
     climbed = 0.0
     for u in range(1, slots):
         climbed += u * harmonics.weight[t + 1 + u]
-    return harmonic, climbed
+    return harmonic[0], climbed
 
 
 @inlined
@@ -70,7 +71,7 @@ def tail_sums(t: int, slots: int) -> tuple[float, float, float]:
     after a slot.
     """
     squares = mixed = crossed = 0.0
-    behind, behind_square = 0.0, 0.0
+    behind = behind_square = 0.0
     for i in range(t + slots, t, -1):
         w = 1.0 / i
         squares += w * w
@@ -123,27 +124,31 @@ def order_mean(
 @inlined
 def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
     """Count the items of a tie; those with a value above 0 are relevant."""
-    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
-    size, relevant, total = 0, 0, 0.0
-    lowest, highest = np.inf, 0.0
-    for c in range(c0, c1):
+    size = relevant = 0
+    total = 0.0
+    lowest = np.inf
+    highest = 0.0
+    for c in cells_of(tie, lists):
         value = values[lists.grade[c]]
         size += lists.items[c]
         if value > 0.0:
             relevant += lists.items[c]
             total += lists.items[c] * value
-            lowest, highest = min(lowest, value), max(highest, value)
+            lowest = min(lowest, value)
+            highest = max(highest, value)
     if relevant == 0 or lowest == highest:
         return Tie(t, size, relevant, highest, 0.0)
-    mean, spread = total / relevant, 0.0
-    for c in range(c0, c1):
-        if values[lists.grade[c]] > 0.0:
-            spread += lists.items[c] * squared(values[lists.grade[c]] - mean)
+    mean = total / relevant
+    spread = 0.0
+    for c in cells_of(tie, lists):
+        value = values[lists.grade[c]]
+        if value:
+            spread += lists.items[c] * squared(value - mean)
     return Tie(t, size, relevant, mean, spread)
 
 
 @inlined
-def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tuple[float, float]:
+def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> Spread:
     """Return mean and variance of the sum over the first ``slots`` slots; ``before`` sums the
     values before the tie.
     """
@@ -156,7 +161,7 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tupl
         return average, 0.0
     sums = place_sums(tie.t, slots, tie.size, harmonics)
     variance = tie.mean * tie.mean * order_variance(sums, tie.relevant, tie.size, scaled)
-    if tie.spread > 0.0:
+    if tie.spread:
         alone = order_mean(tie.relevant, tie.size, 0.0, harmonic, climbed)
         second = order_variance(sums, tie.relevant, tie.size, 0.0) + squared(alone)
         tails = tail_sums(tie.t, slots)
@@ -165,7 +170,7 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> tupl
 
 
 @inlined
-def moments_between(before: Before, divided: bool | None) -> tuple[float, float]:
+def moments_between(before: Before, divided: bool | None) -> Spread:
     """Return mean and variance for a cutoff between two ties, per relevant item found if
     ``divided`` is not None.
     """
@@ -176,7 +181,7 @@ def moments_between(before: Before, divided: bool | None) -> tuple[float, float]
 
 
 @allocating
-def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> tuple[float, float]:
+def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> Spread:
     """Return mean and variance of the sum divided by the relevant items found, of which a tie adds
     a random number x.
 
@@ -189,21 +194,23 @@ def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> t
     least, chances = hypergeometric_band(tie.size, tie.relevant, slots)
     harmonic, climbed = slot_sums(tie.t, slots, harmonics)
     scaled = before.values / tie.mean
-    sums, tails = place_sums(tie.t, slots, slots, harmonics), (0.0, 0.0, 0.0)
-    if tie.spread > 0.0:
+    sums = place_sums(tie.t, slots, slots, harmonics)
+    tails = (0.0, 0.0, 0.0)
+    if tie.spread:
         tails = tail_sums(tie.t, slots)
-    within, means = 0.0, np.zeros(chances.size)
+    within = 0.0
+    means = np.zeros(chances.size)
     for index in range(chances.size):
         x = float(least + index)
         found = before.relevant + x
-        if found > 0.0:
+        if found:
             means[index] = (
                 sum_before + tie.mean * order_mean(x, slots, scaled, harmonic, climbed)
             ) / found
             variance = before.variance + tie.mean * tie.mean * order_variance(
                 sums, x, slots, scaled
             )
-            if tie.spread > 0.0 and x > 0.0:
+            if tie.spread and x:
                 second = order_variance(sums, x, slots, 0.0) + squared(
                     order_mean(x, slots, 0.0, harmonic, climbed)
                 )
@@ -244,7 +251,7 @@ def pass_singles(
 @inlined
 def moments_inside(
     tie: Tie, slots: int, before: Before, harmonics: Weights, divided: bool | None
-) -> tuple[float, float]:
+) -> Spread:
     """Return the same for a cutoff after some slots of a tie."""
     if divided is None:
         part, variance = sum_moments(tie, slots, before.values, harmonics)
@@ -263,7 +270,8 @@ def list_moments(
     cutoffs = depths.shape[1]
     before = Before(0, 0.0, 0.0, 0.0, 0.0)
     t = j = ZERO
-    number, end = lists.start[q], lists.start[q + 1]
+    number = lists.start[q]
+    end = lists.start[q + 1]
     while number < end and j < cutoffs:
         stretch = single_items(number, end, depths[q, j] - t, lists)
         before = pass_singles(t, lists.tie[number], stretch, lists, paired, before)
@@ -280,7 +288,7 @@ def list_moments(
                     tie, slots, before, paired.harmonics, divided
                 )
                 j += 1
-            if tie.relevant > 0 and j < cutoffs:
+            if tie.relevant and j < cutoffs:
                 before = pass_tie(tie, paired.harmonics, before)
             t += tie.size
             number += 1

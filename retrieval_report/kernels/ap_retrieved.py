@@ -19,10 +19,13 @@ from retrieval_report.kernels.lists import (
     Integers,
     Lists,
     Moments,
+    Spread,
     Tie,
+    cells_of,
     count_relevant,
     pairs_in_ties,
     slots_walked,
+    ties_of,
 )
 from retrieval_report.kernels.sums import slot_spread
 from retrieval_report.kernels.tables import Weights
@@ -38,28 +41,24 @@ def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floa
     The walk starts at the mode and uses ratios of neighbours, so nothing overflows, underflows or
     cancels.
     """
-    least, most = max(0, slots - (size - relevant)), min(relevant, slots)
+    least = max(0, slots - (size - relevant))
+    most = min(relevant, slots)
     mode = int((slots + 1.0) * (relevant + 1.0) / (size + 2.0))
     mode = min(max(mode, least), most)
     other = size - relevant - slots
-    low, chance = mode, 1.0
+    every = np.empty(most - least + 1)
+    every[mode - least] = chance = 1.0
+    low = high = mode
     while low > least and chance > NEGLIGIBLE:
         chance *= float(low) * (other + low) / (float(relevant - low + 1) * (slots - low + 1))
         low -= 1
-    high, chance = mode, 1.0
+        every[low - least] = chance
+    chance = 1.0
     while high < most and chance > NEGLIGIBLE:
         chance *= float(relevant - high) * (slots - high) / (float(high + 1) * (other + high + 1))
         high += 1
-    chances = np.empty(high - low + 1)
-    chances[mode - low] = 1.0
-    for x in range(mode, low, -1):
-        chances[x - 1 - low] = chances[x - low] * (
-            float(x) * (other + x) / (float(relevant - x + 1) * (slots - x + 1))
-        )
-    for x in range(mode, high):
-        chances[x + 1 - low] = chances[x - low] * (
-            float(relevant - x) * (slots - x) / (float(x + 1) * (other + x + 1))
-        )
+        every[high - least] = chance
+    chances = every[low - least : high - least + 1]
     total = 0.0
     for index in range(chances.size):
         total += chances[index]
@@ -69,9 +68,9 @@ def hypergeometric_band(size: int, relevant: int, slots: int) -> tuple[int, Floa
 
 
 @kernel
-def mean_and_spread(chances: Floats, means: Floats) -> tuple[float, float]:
+def mean_and_spread(chances: Floats, means: Floats) -> Spread:
     """Return the mean of ``means`` under ``chances``, and their variance around it."""
-    value, spread = 0.0, 0.0
+    value = spread = 0.0
     for index in range(chances.size):
         value += chances[index] * means[index]
     for index in range(chances.size):
@@ -116,6 +115,15 @@ class Reached(NamedTuple):
     spread: float
 
 
+@inlined
+def _held(weights: Weights, t: int, e: int) -> float:
+    """Return the sum of the weights of the positions t + 1 … e."""
+    total = weights.total
+    low = weights.total_low
+    held: float = (total[e] - total[t]) + (low[e] - low[t])
+    return held
+
+
 @costs(pairs_in_ties)
 @kernel
 def own_ideal_moments(
@@ -125,22 +133,24 @@ def own_ideal_moments(
     grade.
     """
     relevant_grade, weights = ideal
-    cutoffs, total, total_low = depths.shape[1], weights.total, weights.total_low
+    cutoffs = depths.shape[1]
     for q in range(first, last):
-        value_sum, spread, found = 0.0, 0.0, 0
+        value_sum = spread = 0.0
+        hits = 0
         t = j = ZERO
-        for tie in range(lists.start[q], lists.start[q + 1]):
+        for tie in ties_of(q, lists):
             size, relevant = count_relevant(tie, lists, relevant_grade)
             end = t + size
             while j < cutoffs and depths[q, j] <= end:
-                cut, reached = Tie(t, size, relevant), Reached(found, value_sum, spread)
+                cut = Tie(t, size, relevant)
+                reached = Reached(hits, value_sum, spread)
                 out.mean[q, j], out.variance[q, j] = _own_ideal_at(
                     cut, depths[q, j] - t, reached, weights
                 )
                 j += 1
             if j == cutoffs:
                 break  # the tables reach no farther than the deepest cutoff
-            slots = (total[end] - total[t]) + (total_low[end] - total_low[t])
+            slots = _held(weights, t, end)
             value_sum += slots * relevant / size
             if 0 < relevant < size:
                 spread += (
@@ -150,28 +160,27 @@ def own_ideal_moments(
                     / size
                     / (size - 1.0)
                 )
-            found += relevant
+            hits += relevant
             t = end
 
 
 @allocating
-def _own_ideal_at(cut: Tie, slots: int, reached: Reached, weights: Weights) -> tuple[float, float]:
+def _own_ideal_at(cut: Tie, slots: int, reached: Reached, weights: Weights) -> Spread:
     """Return mean and variance for a cutoff that keeps ``slots`` slots of a tie."""
     t, size, relevant = cut
-    found, value_sum, spread = reached
-    total, total_low = weights.total, weights.total_low
+    hits, value_sum, spread = reached
+    total = weights.total
     if slots == 0:
-        return (
-            (value_sum / total[found], spread / squared(total[found])) if found > 0 else (0.0, 0.0)
-        )
-    held = (total[t + slots] - total[t]) + (total_low[t + slots] - total_low[t])
+        return (value_sum / total[hits], spread / squared(total[hits])) if hits else (0.0, 0.0)
+    held = _held(weights, t, t + slots)
     order = slot_spread(weights, t, t + slots, slots)
     least, chances = hypergeometric_band(size, relevant, slots)
-    means, within = np.zeros(chances.size), 0.0
+    means = np.zeros(chances.size)
+    within = 0.0
     for index in range(chances.size):
         x = least + index
-        if found + x > 0:
-            ideal = total[found + x]
+        if hits + x:
+            ideal = total[hits + x]
             means[index] = (value_sum + held * x / slots) / ideal
             inner = order * x * (slots - x) / slots / (slots - 1.0) if 0 < x < slots else 0.0
             within += chances[index] * (spread + inner) / squared(ideal)
@@ -193,13 +202,15 @@ def _relevant_runs(
     """Return items and relevant items of a tie; write the latter as runs of equal value, rising or
     falling.
     """
-    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
-    size, relevant, kinds = 0, 0, 0
-    for offset in range(c1 - c0):
-        c = c1 - 1 - offset if falling else c0 + offset
+    size = relevant = kinds = 0
+    first = lists.tie[tie]
+    last = lists.tie[tie + 1] - 1
+    for cell in cells_of(tie, lists):
+        c = first + last - cell if falling else cell
         size += lists.items[c]
-        if values[lists.grade[c]] > 0.0:
-            runs.items[kinds], runs.values[kinds] = lists.items[c], values[lists.grade[c]]
+        if values[lists.grade[c]]:
+            runs.items[kinds] = lists.items[c]
+            runs.values[kinds] = values[lists.grade[c]]
             kinds += 1
             relevant += lists.items[c]
     return size, relevant
@@ -215,17 +226,20 @@ def _runs_sum(
     For AP and WAP it is Σ (value sum so far / rank), where ``before`` are the values up to
     ``position``.
     """
-    total, total_low = ratio.weights.total, ratio.weights.total_low
+    total = ratio.weights.total
     if ratio.by_ideal:
         return total[position + x] - total[position], before
-    result, placed = 0.0, 0
+    result = 0.0
+    placed = 0
     for run in range(runs.items.size):
-        take, value = min(runs.items[run], x - placed), runs.values[run]
-        a, b = position + placed, position + placed + take
+        take = min(runs.items[run], x - placed)
+        value = runs.values[run]
+        a = position + placed
+        b = position + placed + take
         # the i-th item of the run sees before + value·(i − a), i = a + 1 … b: (before − value·a)·ΔH
         # + value·take
         if take > a:
-            harmonic = (total[b] - total[a]) + (total_low[b] - total_low[a])
+            harmonic = _held(ratio.weights, a, b)
             result += (before - value * a) * harmonic + value * take
         else:
             for i in range(a + 1, b + 1):
@@ -248,21 +262,26 @@ def ratio_extremes(
     Given how many are found, the best order has the highest grades first and the worst order the
     lowest grades last. Cells of a tie ascend by grade.
     """
-    best, extreme = ratio.best, out.mean
+    best = ratio.best
+    extreme = out.mean
     runs = Runs(np.zeros(ratio.values.size, np.int64), np.zeros(ratio.values.size))
     cutoffs = depths.shape[1]
     for q in range(first, last):
-        value_sum, before, found, t, j = 0.0, 0.0, ZERO, ZERO, 0
-        for tie in range(lists.start[q], lists.start[q + 1]):
+        value_sum = before = 0.0
+        hits = ZERO
+        t = ZERO
+        j = 0
+        for tie in ties_of(q, lists):
             size, relevant = _relevant_runs(tie, lists, ratio.values, best, runs)
             while j < cutoffs and depths[q, j] <= t + size:
                 slots = depths[q, j] - t
-                least, most = max(0, slots - (size - relevant)), min(relevant, slots)
+                least = max(0, slots - (size - relevant))
+                most = min(relevant, slots)
                 chosen = -1.0
                 for x in range(least, most + 1):
                     part, _ = _runs_sum(runs, x, before, t if best else t + slots - x, ratio)
-                    by = ratio.weights.total[found + x] if ratio.by_ideal else float(found + x)
-                    value = (value_sum + part) / by if found + x > 0 else 0.0
+                    by = ratio.weights.total[hits + x] if ratio.by_ideal else float(hits + x)
+                    value = (value_sum + part) / by if hits + x else 0.0
                     if chosen < 0.0 or (value > chosen) == best:
                         chosen = value
                 extreme[q, j] = max(chosen, 0.0)
@@ -273,5 +292,5 @@ def ratio_extremes(
                 runs, relevant, before, t if best else t + size - relevant, ratio
             )
             value_sum += part
-            found += relevant
+            hits += relevant
             t += size

@@ -16,14 +16,16 @@ from retrieval_report.kernels.lists import (
     Integers,
     Lists,
     Moments,
+    Spread,
     count_relevant,
     slots_walked,
+    ties_of,
 )
 from retrieval_report.kernels.tables import add
 
 
 @inlined
-def tie_preferences(relevant: int, others: int, before: int, most: int) -> tuple[float, float]:
+def tie_preferences(relevant: int, others: int, before: int, most: int) -> Spread:
     """Return the mean and variance of what a tie adds, given ``before`` others before it and
     ``most`` = M.
     """
@@ -58,12 +60,12 @@ def preference_moments(
     whatever the cutoff.
     """
     for q in range(first, last):
-        high, low, spread = 0.0, 0.0, 0.0
+        high = low = spread = 0.0
         before = ZERO
-        for tie in range(lists.start[q], lists.start[q + 1]):
+        for tie in ties_of(q, lists):
             size, relevant = count_relevant(tie, lists, judged.relevant_grade)
             others = size - relevant
-            if relevant > 0:
+            if relevant:
                 part, part_spread = tie_preferences(relevant, others, before, judged.most[q])
                 high, low = add(high, low, part)
                 spread += part_spread

@@ -87,7 +87,8 @@ class _Entries:
     """Files of one function in one folder; they replace Numba's own index and data."""
 
     def __init__(self, folder: Path, base: str) -> None:
-        self.folder, self.base = folder, base
+        self.folder = folder
+        self.base = base
 
     def _path(self, key: object) -> Path:
         name = hashlib.sha256(f"{_sources()} {key!r}".encode()).hexdigest()[:24]

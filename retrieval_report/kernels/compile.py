@@ -25,7 +25,8 @@ ZERO = cast(int, np.int64(0))
 
 # Work is counted in numbers walked over (`elements`, or a kernel's own `costs`), about 0.5 µs each as
 # Python. Loading the compiler takes as long as the first bound; compiling a kernel, as the second.
-LOADING, COMPILING = 400_000.0, 600_000.0
+LOADING = 400_000.0
+COMPILING = 600_000.0
 DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 FOLDER = Path(__file__).parent
 
@@ -82,7 +83,8 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         update_wrapper(self, function)
         self.name: str = function.__name__
-        self._function, self._options = function, options
+        self._function = function
+        self._options = options
         self.costs: Callable[..., float] = elements
         self._work = 0.0
 
@@ -124,10 +126,10 @@ class Kernel:
         from retrieval_report.kernels import compiler
 
         with LOCK:
-            own = self._form("part")
-            own.__qualname__ += ".part"  # stored beside the form that Python calls
+            function = self._form("part")
+            function.__qualname__ += ".part"  # stored beside the form that Python calls
             options = self._options | {"no_cpython_wrapper": True}
-            return compiler.INSTRUCTIONS.get(self.name) or compiler.compiled(own, options)
+            return compiler.INSTRUCTIONS.get(self.name) or compiler.compiled(function, options)
 
     def _form(self, form: str) -> Callable[..., Any]:
         """Return the function with every Kernel that it names in one form."""
@@ -135,18 +137,20 @@ class Kernel:
         def replaced(value: Any) -> Any:
             return getattr(value, form) if isinstance(value, Kernel) else value
 
-        own: Any = self._function
+        function: Any = self._function
         names = {
-            name: replaced(own.__globals__[name])
-            for name in own.__code__.co_names
-            if name in own.__globals__
+            name: replaced(function.__globals__[name])
+            for name in function.__code__.co_names
+            if name in function.__globals__
         }
-        names |= {name: own.__globals__[name] for name in ("__name__", "__builtins__")}
-        cells = own.__closure__ and tuple(
-            CellType(replaced(cell.cell_contents)) for cell in own.__closure__
+        names |= {name: function.__globals__[name] for name in ("__name__", "__builtins__")}
+        cells = function.__closure__ and tuple(
+            CellType(replaced(cell.cell_contents)) for cell in function.__closure__
         )
-        made = FunctionType(own.__code__, names, own.__name__, own.__defaults__, cells)
-        made.__qualname__ = own.__qualname__
+        made = FunctionType(
+            function.__code__, names, function.__name__, function.__defaults__, cells
+        )
+        made.__qualname__ = function.__qualname__
         return made
 
 
@@ -222,7 +226,8 @@ def product_rest(a: float, b: float, high: float) -> float:
     wide = 134217729.0  # 2**27 + 1 splits a float64 in two
     a_top = wide * a - (wide * a - a)
     b_top = wide * b - (wide * b - b)
-    a_rest, b_rest = a - a_top, b - b_top
+    a_rest = a - a_top
+    b_rest = b - b_top
     return ((a_top * b_top - high) + a_top * b_rest + a_rest * b_top) + a_rest * b_rest
 
 

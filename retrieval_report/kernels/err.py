@@ -21,6 +21,7 @@ from retrieval_report.kernels.lists import (
     Integers,
     Lists,
     Moments,
+    cells_of,
     pairs_in_ties,
     single_items,
 )
@@ -39,25 +40,27 @@ def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
     tells where to end. Items are added kind by kind: of x items drawn, a hypergeometric number y
     are of the new kind, and the last one is of that kind with probability y/x.
     """
-    stoppers, going = 0, 0.0
-    for c in range(lists.tie[tie], lists.tie[tie + 1]):
-        if stop[lists.grade[c]] > 0.0:
+    stoppers = 0
+    going = 0.0
+    for c in cells_of(tie, lists):
+        chance = stop[lists.grade[c]]
+        if chance:
             stoppers += lists.items[c]
-            going += lists.items[c] * (1.0 - stop[lists.grade[c]])
+            going += lists.items[c] * (1.0 - chance)
     going /= max(stoppers, 1)
     longest = stoppers
     if going < 1.0:
         enough = (math.log(1.0 - going) - 42.0) / math.log(max(going, 1e-300))
         longest = int(min(float(stoppers), enough + 2.0))
-    survive, stopped = np.zeros(longest + 1), np.zeros(longest + 1)
+    survive = np.zeros(longest + 1)
+    stopped = np.zeros(longest + 1)
     survive[0] = 1.0
     added = 0
-    for c in range(lists.tie[tie], lists.tie[tie + 1]):
-        if stop[lists.grade[c]] > 0.0:
+    for c in cells_of(tie, lists):
+        chance = stop[lists.grade[c]]
+        if chance:
             added += lists.items[c]
-            survive, stopped = _add_kind(
-                added, lists.items[c], stop[lists.grade[c]], survive, stopped
-            )
+            survive, stopped = _add_kind(added, lists.items[c], chance, survive, stopped)
     return stopped
 
 
@@ -72,7 +75,8 @@ def _add_kind(
     powers = np.ones(longest + 1)
     for y in range(longest):
         powers[y + 1] = powers[y] * (1.0 - chance)
-    new_survive, new_stopped = np.zeros(longest + 1), np.zeros(longest + 1)
+    new_survive = np.zeros(longest + 1)
+    new_stopped = np.zeros(longest + 1)
     new_survive[0] = 1.0
     for x in range(1, min(added, longest) + 1):
         least, chances = hypergeometric_band(added, items, x)
@@ -80,7 +84,7 @@ def _add_kind(
             y = least + index
             new_survive[x] += chances[index] * powers[y] * survive[x - y]
             last = (x - y) * powers[y] * stopped[x - y]
-            if y > 0:
+            if y:
                 last += y * chance * powers[y - 1] * survive[x - y]
             new_stopped[x] += chances[index] * last / x
     return new_survive, new_stopped
@@ -100,8 +104,8 @@ def stopping_tie_means(
     longest = stopped.size - 1
     passed = np.zeros(longest + 1)
     passed[0] = 1.0
-    low, high, slot = 0, 0, 0
-    total, total_low = 0.0, 0.0
+    low = high = slot = 0
+    total = total_low = 0.0
     for j in range(slots.size):
         while slot < slots[j] and low < longest:
             if slot % AFRESH == AFRESH - 1:
@@ -112,10 +116,11 @@ def stopping_tie_means(
                     passed[x] = chances[x - low]
                 if low >= longest:
                     break
-            rest, here = float(size - slot), 0.0
+            rest = float(size - slot)
+            stops = 0.0
             for x in range(low, min(high, longest - 1) + 1):
-                here += passed[x] * (stoppers - x) * stopped[x + 1]
-            total, total_low = add(total, total_low, here / rest / (t + slot + 1.0))
+                stops += passed[x] * (stoppers - x) * stopped[x + 1]
+            total, total_low = add(total, total_low, stops / rest / (t + slot + 1.0))
             top = min(high + 1, longest)
             for x in range(top, low, -1):
                 passed[x] = passed[x] * ((rest - stoppers + x) / rest) + passed[x - 1] * (
@@ -146,15 +151,14 @@ def _tie_moments(
     gets that far.
     """
     stop = stops.chance
-    means, spreads = np.zeros(slots.size), np.zeros(slots.size)
-    stoppers, mixed, first = 0, False, stop[lists.grade[lists.tie[tie]]]
-    for c in range(lists.tie[tie], lists.tie[tie + 1]):
-        chance = stop[lists.grade[c]]
-        stoppers += lists.items[c] if chance > 0.0 else 0
-        mixed = mixed or chance != first
-    if stoppers > 0 and slots.size > 0:
+    means = np.zeros(slots.size)
+    spreads = np.zeros(slots.size)
+    stoppers = 0
+    for c in cells_of(tie, lists):
+        stoppers += lists.items[c] if stop[lists.grade[c]] else 0
+    if stoppers and slots.size:
         stopping_tie_means(t, size, stoppers, survival_means(tie, lists, stop), slots, means)
-        if mixed and stops.want_variance:
+        if stops.want_variance and lists.tie[tie + 1] - lists.tie[tie] > 1:
             spreads = tie_variances(t, size, tie, lists, stop, slots)
     return means, spreads
 
@@ -187,8 +191,9 @@ def stopping_moments(
                 mean[q, j], variance[q, j] = value, spread
                 j += 1
             elif tie < end:
-                size, passing = 0, 1.0
-                for cell in range(lists.tie[tie], lists.tie[tie + 1]):
+                size = 0
+                passing = 1.0
+                for cell in cells_of(tie, lists):
                     size += lists.items[cell]
                     passing *= power(1.0 - stop[lists.grade[cell]], lists.items[cell])
                 inside = j
@@ -201,12 +206,15 @@ def stopping_moments(
                 for index in range(slots.size):
                     part = survival * survival * spreads[index]
                     if j < inside:
-                        mean[q, j], variance[q, j] = value + survival * means[index], spread + part
+                        mean[q, j] = value + survival * means[index]
+                        variance[q, j] = spread + part
                         j += 1
                     else:
-                        value, spread = value + survival * means[index], spread + part
+                        value = value + survival * means[index]
+                        spread = spread + part
                 survival *= passing
                 t += size
                 tie += 1
         for rest in range(j, cutoffs):
-            mean[q, rest], variance[q, rest] = value, spread
+            mean[q, rest] = value
+            variance[q, rest] = spread

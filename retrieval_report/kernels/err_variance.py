@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.compile import allocating, kernel, squared
-from retrieval_report.kernels.lists import Floats, Integers, Lists
+from retrieval_report.kernels.lists import Floats, Integers, Lists, cells_of
 
 STATE_BUDGET = 4_000_000.0  # slots × states × kinds; about 20 ms for one tie at one cutoff
 COVARIANCE_BUDGET = 4_000_000.0  # items added × pairs of slots; about 1 ms for one tie
@@ -43,16 +43,15 @@ class Kinds(NamedTuple):
 @allocating
 def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> Kinds:
     """Return items, states and stopping chance of every kind that stops at all."""
-    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
-    sizes, levels, stops, kinds = (
-        np.zeros(c1 - c0, np.int64),
-        np.zeros(c1 - c0, np.int64),
-        np.zeros(c1 - c0),
-        0,
-    )
-    for c in range(c0, c1):
-        if stop[lists.grade[c]] > 0.0:
-            sizes[kinds], stops[kinds] = lists.items[c], stop[lists.grade[c]]
+    most = lists.tie[tie + 1] - lists.tie[tie]
+    kinds = 0
+    sizes = np.zeros(most, np.int64)
+    levels = np.zeros(most, np.int64)
+    stops = np.zeros(most)
+    for c in cells_of(tie, lists):
+        if stop[lists.grade[c]]:
+            sizes[kinds] = lists.items[c]
+            stops[kinds] = stop[lists.grade[c]]
             levels[kinds] = min(lists.items[c], slots) + 1  # the number of items passed, from 0 on
             kinds += 1
     return Kinds(sizes[:kinds], levels[:kinds], stops[:kinds])
@@ -69,29 +68,36 @@ def _step_back(
     to the next slot.
     """
     sizes, levels, stops = of_kind
-    states, kinds = mean.size - 1, sizes.size
+    states = mean.size - 1
+    kinds = sizes.size
     others = size - sizes.sum()
     used = np.zeros(kinds, np.int64)
-    passed, position, rest = 0, 1.0 / (t + slot + 1.0), 1.0 / (size - slot)
+    passed = 0
+    position = 1.0 / (t + slot + 1.0)
+    rest = 1.0 / (size - slot)
     for state in range(states):
         plain = slot - passed
         if 0 <= plain <= others:
             chance = (others - plain) * rest
-            value, stride = chance * mean[state], 1
+            value = chance * mean[state]
+            stride = 1
             for kind in range(kinds):
                 gain = (
                     stops[kind] * position + (1.0 - stops[kind]) * mean[min(state + stride, states)]
                 )
                 value += (sizes[kind] - used[kind]) * rest * gain
                 stride *= levels[kind]
-            spread, stride = chance * (variance[state] + squared(mean[state] - value)), 1
+            spread = chance * (variance[state] + squared(mean[state] - value))
+            stride = 1
             for kind in range(kinds):
-                following, go_on = min(state + stride, states), 1.0 - stops[kind]
+                following = min(state + stride, states)
+                go_on = 1.0 - stops[kind]
                 gain = stops[kind] * position + go_on * mean[following]
                 chance = (sizes[kind] - used[kind]) * rest
                 spread += chance * (go_on * go_on * variance[following] + squared(gain - value))
                 stride *= levels[kind]
-            mean[state], variance[state] = value, spread
+            mean[state] = value
+            variance[state] = spread
         for kind in range(kinds):  # advance to the next state, as an odometer does
             used[kind] += 1
             passed += 1
@@ -109,7 +115,8 @@ def _variance_by_states(t: int, slots: int, size: int, kinds: Kinds) -> float:
     variance of the next step's means, so nothing cancels.
     """
     states = kinds.levels.prod()
-    mean, variance = np.zeros(states + 1), np.zeros(states + 1)
+    mean = np.zeros(states + 1)
+    variance = np.zeros(states + 1)
     for slot in range(slots - 1, -1, -1):
         _step_back(slot, t, size, kinds, mean, variance)
     return float(variance[0])
@@ -120,8 +127,10 @@ def _see_kinds(tie: int, lists: Lists, stop: Floats) -> tuple[int, int]:
     """Return the cell with the most items, and the slots after which the chance to go on is
     negligible.
     """
-    most, size, going = lists.tie[tie], 0, 0.0
-    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+    most = lists.tie[tie]
+    size = 0
+    going = 0.0
+    for c in cells_of(tie, lists):
         most = c if lists.items[c] > lists.items[most] else most
         size += lists.items[c]
         going += lists.items[c] * (1.0 - stop[lists.grade[c]])
@@ -146,28 +155,33 @@ class Going(NamedTuple):
 def _add_item(chance: float, items: int, so_far: Going, covariance: Floats) -> None:
     """Add an item that stops with ``chance`` to the ``items`` so far."""
     going, stopping, gap, old = so_far
-    longest, share, rest = min(items + 1, going.size - 1), 1.0 / (items + 1.0), 1.0 - chance
+    longest = min(items + 1, going.size - 1)
+    share = 1.0 / (items + 1.0)
+    rest = 1.0 - chance
     for x in range(1, longest + 1):
         gap[x] = (
             chance * going[x - 1] - stopping[x]
         )  # E[G_x] − rest·E[G_{x−1}], with the digits of small chances
     for x in range(longest, 0, -1):
-        both, behind, between = x * share * rest * rest, share * rest, gap[x] * x * share * share
+        both = x * share * rest * rest
+        behind = share * rest
+        between = gap[x] * x * share * share
         # with slices, loops need no test for negative indices and process several slots at a time
-        row, above, here = (
-            covariance[x, x : longest + 1],
-            covariance[x - 1, x - 1 : longest],
-            gap[x : longest + 1],
-        )
+        row = covariance[x, x : longest + 1]
+        above = covariance[x - 1, x - 1 : longest]
+        gaps = gap[x : longest + 1]
         width = row.size
-        before, own, beyond = old[:width], old[1 : width + 1], items + 1.0 - x
+        before = old[:width]
+        kept = old[1 : width + 1]
+        beyond = items + 1.0 - x
         for step in range(width):
-            own[step] = row[step]
+            kept[step] = row[step]
         for step in range(width):
-            later = (beyond - step) * (share * own[step] + between * here[step])
+            later = (beyond - step) * (share * kept[step] + between * gaps[step])
             row[step] = both * above[step] + behind * step * before[step] + later
     for x in range(longest, 0, -1):
-        earlier, later = share * rest * (x - 1.0) * stopping[x - 1], share * (items + 1.0 - x)
+        earlier = share * rest * (x - 1.0) * stopping[x - 1]
+        later = share * (items + 1.0 - x)
         stopping[x] = share * chance * going[x - 1] + earlier + later * stopping[x]
         going[x] = share * x * rest * going[x - 1] + later * going[x]
 
@@ -175,14 +189,17 @@ def _add_item(chance: float, items: int, so_far: Going, covariance: Floats) -> N
 @allocating
 def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) -> Floats:
     """Return Cov(G_x, G_y) at [x, y] for 1 ≤ x ≤ y ≤ ``longest``."""
-    room = np.zeros((4, longest + 1))
-    so_far = Going(room[0], room[1], room[2], room[3])
-    going, stopping = so_far.going, so_far.stopping
+    rows = np.zeros((4, longest + 1))
+    so_far = Going(rows[0], rows[1], rows[2], rows[3])
+    going = so_far.going
+    stopping = so_far.stopping
     covariance = np.zeros((longest + 1, longest + 1))
-    items, chance = lists.items[most], stop[lists.grade[most]]
+    items = lists.items[most]
+    chance = stop[lists.grade[most]]
     going[0] = 1.0
     for x in range(1, min(items, longest) + 1):
-        stopping[x], going[x] = chance * going[x - 1], (1.0 - chance) * going[x - 1]
+        stopping[x] = chance * going[x - 1]
+        going[x] = (1.0 - chance) * going[x - 1]
     for up in range(2):
         c, end, step = (
             (most + 1, lists.tie[tie + 1], 1) if up == 0 else (most - 1, lists.tie[tie] - 1, -1)
@@ -200,7 +217,9 @@ def _spread_weights(t: int, slots: Integers, wanted: Floats, covariance: Floats)
     """Write the variance for every number of slots (ascending) for which it is wanted (``wanted``
     below 0).
     """
-    longest, whole, j = covariance.shape[0] - 1, 0.0, 0
+    longest = covariance.shape[0] - 1
+    whole = 0.0
+    j = 0
     across = np.zeros(
         longest + 1
     )  # Σ over x < y of the difference of weights at x times Cov(G_x, G_y)
@@ -229,11 +248,12 @@ def tie_variances(
     The method, and what counts as too much work, depend on the tie and ``slots[j]``, not on the
     other entries.
     """
-    variances, longest = np.zeros(slots.size), 0
+    variances = np.zeros(slots.size)
+    longest = 0
     most, reach = _see_kinds(tie, lists, stop)
     for j in range(slots.size):
-        here = min(slots[j], reach)
-        pairs = 0.5 * (size - lists.items[most]) * here * here
+        reached = min(slots[j], reach)
+        pairs = 0.5 * (size - lists.items[most]) * reached * reached
         kinds = _stopping_kinds(tie, lists, stop, slots[j])
         states = slots[j] * (
             kinds.levels.size + 1.0
@@ -241,11 +261,12 @@ def tie_variances(
         for kind in range(kinds.levels.size):
             states *= kinds.levels[kind]
         if pairs <= COVARIANCE_BUDGET and (pairs < states * STATE_COST or states > STATE_BUDGET):
-            variances[j], longest = -1.0, max(longest, here)
+            variances[j] = -1.0
+            longest = max(longest, reached)
         elif states <= STATE_BUDGET:
             variances[j] = _variance_by_states(t, slots[j], size, kinds)
         else:
             variances[j] = np.nan
-    if longest > 0:
+    if longest:
         _spread_weights(t, slots, variances, _covariances(tie, most, lists, stop, longest))
     return variances

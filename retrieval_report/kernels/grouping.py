@@ -12,12 +12,14 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from retrieval_report.kernels.compile import ZERO, allocating, inlined, kernel
-from retrieval_report.kernels.lists import Cells, Codes, Integers, Rows
+from retrieval_report.kernels.lists import Bools, Cells, Codes, Integers, Lists, Rows, cells_of
 
 # Numba would compile `flush` once for a plain True and once for a plain False.
-RISING, FALLING = cast(bool, np.bool_(False)), cast(bool, np.bool_(True))
+RISING = cast(bool, np.bool_(False))
+FALLING = cast(bool, np.bool_(True))
 # `np.iinfo` would be stored with a reference to Numba's linear algebra, which loads SciPy's.
-LEAST, LARGEST = cast(int, np.int64(-(2**63))), cast(int, np.int64(2**63 - 1))
+LEAST = cast(int, np.int64(-(2**63)))
+LARGEST = cast(int, np.int64(2**63 - 1))
 
 
 class Listed(NamedTuple):
@@ -59,6 +61,12 @@ class Tally(NamedTuple):
     seen: Codes
 
 
+@allocating
+def no_tally(kinds: int) -> Tally:
+    """Return the tally of no items, with room for so many grades."""
+    return Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
+
+
 class Written(NamedTuple):
     """Numbers of ties and cells written so far."""
 
@@ -68,21 +76,23 @@ class Written(NamedTuple):
 
 @allocating
 def flush(
-    tallied: Tally, found: int, grade: Codes, items: Integers, cells: int, falling: bool
+    tallied: Tally, kinds: int, grade: Codes, items: Integers, cells: int, falling: bool
 ) -> int:
     """Write the grades seen, in order and with their tallies, after ``cells``; clear the
     tallies.
     """
     tally, seen = tallied
-    for index in range(1, found):  # `np.sort` alone takes a second to compile
-        code, position = seen[index], index
-        while position > 0 and seen[position - 1] > code:
+    for index in range(1, kinds):  # `np.sort` alone takes a second to compile
+        code = seen[index]
+        position = index
+        while position and seen[position - 1] > code:
             seen[position] = seen[position - 1]
             position -= 1
         seen[position] = code
-    for index in range(found):
-        code = seen[found - 1 - index] if falling else seen[index]
-        grade[cells], items[cells] = code, tally[code]
+    for index in range(kinds):
+        code = seen[kinds - 1 - index] if falling else seen[index]
+        grade[cells] = code
+        items[cells] = tally[code]
         tally[code] = 0
         cells += 1
     return cells
@@ -96,25 +106,29 @@ def _count_runs(
     key, grade, count = rows
     tally, seen = tallied
     ties, cells = done
-    found, before = ZERO, cells
+    kinds = ZERO
+    before = cells
     for index in range(key.size):
         row = order[index]
         ends = index + 1 == key.size or key[row] != key[order[index + 1]]
         code = grade[row]
-        if ends and found == 0:  # a tie of one row needs no tally
-            out.grade[cells], out.items[cells] = code, count[row]
+        if ends and kinds == 0:  # a tie of one row needs no tally
+            out.grade[cells] = code
+            out.items[cells] = count[row]
             cells += 1
         else:
             if tally[code] == 0:
-                seen[found] = code
-                found += 1
+                seen[kinds] = code
+                kinds += 1
             tally[code] += count[row]
             if ends:
-                cells = flush(tallied, found, out.grade, out.items, cells, RISING)
+                cells = flush(tallied, kinds, out.grade, out.items, cells, RISING)
         if ends:
-            out.tie_key[ties], out.tie_cells[ties] = key[row], cells - before
+            out.tie_key[ties] = key[row]
+            out.tie_cells[ties] = cells - before
             ties += 1
-            found, before = ZERO, cells
+            kinds = ZERO
+            before = cells
     return Written(ties, cells)
 
 
@@ -149,20 +163,30 @@ def gather(begin: int, listed: Listed, rows: Together) -> tuple[int, int, bool]:
     keys ascend.
     """
     key, grade, count = rows
-    low, high, ascending, last = (
-        LARGEST,
-        LEAST,
-        True,
-        LEAST,
-    )
+    low = LARGEST
+    high = LEAST
+    ascending = True
+    last = LEAST
     for position in range(key.size):
         value = listed.key[begin + position]
-        key[position], grade[position] = value, listed.grade[begin + position]
-        if listed.items.size > 0:
+        key[position] = value
+        grade[position] = listed.grade[begin + position]
+        if listed.items.size:
             count[position] = listed.items[begin + position]
         ascending = ascending and value >= last
-        low, high, last = min(low, value), max(high, value), value
+        low = min(low, value)
+        high = max(high, value)
+        last = value
     return low, high, ascending
+
+
+@inlined
+def longest_list(first: int, last: int, rows: Rows) -> int:
+    """Return the rows of the longest of the lists ``first`` … ``last`` − 1, at least 1."""
+    longest = 1
+    for q in range(first, last):
+        longest = max(longest, rows.end[q] - rows.begin[q])
+    return longest
 
 
 @allocating
@@ -173,31 +197,28 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
     If ``naive_grade`` has room, the grades are also written in order of distance, nearest first and
     ties as received, one list after the other.
     """
-    begin, end, naive_grade = listed.of_list.begin, listed.of_list.end, out.naive_grade
+    begin = listed.of_list.begin
+    end = listed.of_list.end
+    naive_grade = out.naive_grade
     written = ZERO
     done = Written(ZERO, ZERO)
-    longest = 1
+    longest = longest_list(first, last, listed.of_list)
+    keys = np.empty(longest, np.int64)
+    grades = np.empty(longest, np.int32)
+    counts = np.ones(longest, np.int64)
+    order = np.empty(longest, np.int64)
+    tallied = no_tally(kinds)
     for q in range(first, last):
-        longest = max(longest, end[q] - begin[q])
-    keys, grades, counts = (
-        np.empty(longest, np.int64),
-        np.empty(longest, np.int32),
-        np.ones(longest, np.int64),
-    )
-    order, tallied = (
-        np.empty(longest, np.int64),
-        Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32)),
-    )
-    for q in range(first, last):
-        size, before = end[q] - begin[q], done.ties
+        size = end[q] - begin[q]
+        before = done.ties
         rows = Together(keys[:size], grades[:size], counts[:size])
-        if size > 0:
+        if size:
             low, high, ascending = gather(begin[q], listed, rows)
             # modulo 2**64, so right even where the difference passes 2**63
             spread = np.uint64(0) if ascending else np.uint64(high - low)
             sort_keys(rows.key, low, spread, order)
             done = _count_runs(order, rows, tallied, done, out)
-            if naive_grade.size > 0:
+            if naive_grade.size:
                 for position in range(size):
                     naive_grade[written + position] = rows.grade[order[position]]
                 written += size
@@ -207,7 +228,7 @@ def count_cells(first: int, last: int, listed: Listed, kinds: int, out: Filled) 
 
 @inlined
 def tally_cells(
-    begin: int, end: int, grade: Codes, items: Integers, tallied: Tally, found: int
+    begin: int, end: int, grade: Codes, items: Integers, tallied: Tally, seen_kinds: int
 ) -> int:
     """Add the cells ``begin`` … ``end`` − 1 to the tallies; return how many grades have been
     seen.
@@ -215,11 +236,11 @@ def tally_cells(
     tally, seen = tallied
     for cell in range(begin, end):
         code = grade[cell]
-        if tally[code] == 0 and items[cell] > 0:
-            seen[found] = code
-            found += 1
+        if tally[code] == 0 and items[cell]:
+            seen[seen_kinds] = code
+            seen_kinds += 1
         tally[code] += items[cell]
-    return found
+    return seen_kinds
 
 
 @allocating
@@ -228,10 +249,47 @@ def ideal_cells(one: Cells, two: Cells, kinds: int, new: Cells) -> int:
     number of cells.
     """
     cells = ZERO
-    tallied = Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
+    tallied = no_tally(kinds)
     for q in range(one.start.size - 1):
-        found = tally_cells(one.start[q], one.start[q + 1], one.grade, one.items, tallied, ZERO)
-        found = tally_cells(two.start[q], two.start[q + 1], two.grade, two.items, tallied, found)
-        cells = flush(tallied, found, new.grade, new.items, cells, FALLING)
+        seen = tally_cells(one.start[q], one.start[q + 1], one.grade, one.items, tallied, ZERO)
+        seen = tally_cells(two.start[q], two.start[q + 1], two.grade, two.items, tallied, seen)
+        cells = flush(tallied, seen, new.grade, new.items, cells, FALLING)
         new.start[q + 1] = cells
     return cells
+
+
+@allocating
+def complete(
+    lists: Lists, open_last: Bools, extra: Cells, kinds: int, new: Lists
+) -> tuple[int, int]:
+    """Fill in every list's ties, adding extra items to its last tie (``open_last``) or as a new tie
+    after it.
+
+    Returns the numbers of ties and cells of the ``new`` lists.
+    """
+    new_start, new_tie, grade, items = new
+    ties = cells = ZERO
+    tallied = no_tally(kinds)
+    for q in range(lists.start.size - 1):
+        closed = lists.start[q + 1] - (
+            1 if open_last[q] and lists.start[q + 1] > lists.start[q] else 0
+        )
+        for tie in range(lists.start[q], closed):
+            for cell in cells_of(tie, lists):
+                grade[cells] = lists.grade[cell]
+                items[cells] = lists.items[cell]
+                cells += 1
+            ties += 1
+            new_tie[ties] = cells
+        begin = lists.tie[closed]
+        end = lists.tie[lists.start[q + 1]]
+        seen = tally_cells(begin, end, lists.grade, lists.items, tallied, ZERO)
+        seen = tally_cells(
+            extra.start[q], extra.start[q + 1], extra.grade, extra.items, tallied, seen
+        )
+        cells = flush(tallied, seen, grade, items, cells, RISING)
+        if seen:
+            ties += 1
+            new_tie[ties] = cells
+        new_start[q + 1] = ties
+    return ties, cells

@@ -31,14 +31,13 @@ LANES = 8
 @kernel
 def hamming_distances(query: Words, items: Words, start: int, stop: int, values: Values) -> None:
     """Write how many bits of the items ``start`` … ``stop`` − 1 differ from the query's."""
-    row, word = (
-        items[0, start:stop],
-        query[0],
-    )  # with a slice, the loop needs no test for negative indices
+    row = items[0, start:stop]
+    word = query[0]  # with a slice, the loop needs no test for negative indices
     for i in range(values.size):
         values[i] = popcount(row[i] ^ word)
     for w in range(1, query.size):
-        row, word = items[w, start:stop], query[w]
+        row = items[w, start:stop]
+        word = query[w]
         for i in range(values.size):
             values[i] += popcount(row[i] ^ word)
 
@@ -57,23 +56,23 @@ class Pairs(NamedTuple):
 @kernel
 def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) -> None:
     """Turn distances from a query into distance · grades + relevance, in place."""
-    query, items, relation, grades = (
-        pairs.query_labels[q],
-        pairs.item_labels,
-        pairs.relation,
-        pairs.grades,
-    )
+    query = pairs.query_labels[q]
+    items = pairs.item_labels
+    relation = pairs.relation
+    grades = pairs.grades
     if relation == NONE:
         return
     if relation == SAME:
-        row, word = items[0, start:stop], query[0]
+        row = items[0, start:stop]
+        word = query[0]
         for i in range(values.size):
             values[i] = values[i] * 2 + (row[i] == word)
         return
     for i in range(values.size):
         values[i] = values[i] * grades
     for w in range(query.size):
-        row, word = items[w, start:stop], query[w]
+        row = items[w, start:stop]
+        word = query[w]
         if relation == ANY:
             for i in range(values.size):
                 values[i] |= (row[i] & word) != 0  # with two grades the lowest bit is free
@@ -105,13 +104,15 @@ class Twos(NamedTuple):
 @kernel
 def tally_twos(values: Values, twos: Twos, counts: NDArray[np.uint32]) -> None:
     """Count every value, two neighbours by one increment; leave the table of twos at 0."""
-    seen, table = twos.values[: values.size // 2], twos.table
+    seen = twos.values[: values.size // 2]
+    table = twos.table
     for i in range(seen.size):
         table[seen[i]] += 1
     for value in range(values.size // 2 * 2, values.size):
         counts[values[value]] += 1
     for one in range(counts.size):  # which byte comes first does not matter: both are counted
-        row, total = table[256 * one : 256 * one + counts.size], ZERO
+        row = table[256 * one : 256 * one + counts.size]
+        total = ZERO
         for other in range(row.size):
             total += row[other]
         if total:

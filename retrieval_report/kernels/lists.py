@@ -15,6 +15,7 @@ Codes = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 Places = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
+Spread = tuple[float, float]  # a mean and a variance
 Scalar = TypeVar("Scalar", bound=np.generic)
 Record = TypeVar("Record", bound=tuple[NDArray[Any], ...])
 
@@ -51,18 +52,22 @@ class Lists(NamedTuple):
 
     def _count(self, first: Integers, counted: Bools | None) -> Integers:
         """Number of items of each list from one of its ties on."""
-        found = np.empty(first.size, np.int64)
+        total = np.empty(first.size, np.int64)
         counted = np.empty(0, np.bool_) if counted is None else counted
         begin, end = frozen(self.tie[first]), frozen(self.tie[self.start[1:]])
-        _count_cells(begin, end, frozen(self.grade), frozen(self.items), frozen(counted), found)
-        return found
+        _count_cells(begin, end, frozen(self.grade), frozen(self.items), frozen(counted), total)
+        return total
 
     def take(self, which: Integers) -> Lists:
         """Select lists; one that is named several times is repeated."""
         if np.array_equal(which, np.arange(self.start.size - 1)):
             return self
         ties, start = _runs(self.start, which)
-        cells, tie = _runs(self.tie, ties)
+        return self.with_ties(start, ties)
+
+    def with_ties(self, start: Integers, which: Integers) -> Lists:
+        """Return lists of some of the ties, of which each has the first at ``start``."""
+        cells, tie = _runs(self.tie, which)
         return Lists(start, tie, self.grade[cells], self.items[cells])
 
 
@@ -85,7 +90,7 @@ class Rows(NamedTuple):
     @property
     def work(self) -> Integers:
         """Running totals of the rows of all lists, from 0 on."""
-        return np.concatenate([[0], np.cumsum(self.end - self.begin)])
+        return running(self.end - self.begin)
 
     def list_of(self) -> Places:
         """Return the list that every row belongs to."""
@@ -120,17 +125,26 @@ class Moments(NamedTuple):
 
 @kernel
 def _count_cells(
-    begin: Integers, end: Integers, grade: Codes, items: Integers, counted: Bools, found: Integers
+    begin: Integers, end: Integers, grade: Codes, items: Integers, counted: Bools, total: Integers
 ) -> None:
     """Sum the items of the cells ``begin`` … ``end`` − 1 of each list, of the grades ``counted``
     (empty: all).
     """
     for q in range(begin.size):
-        total = 0
+        number = 0
         for cell in range(begin[q], end[q]):
             if counted.size == 0 or counted[grade[cell]]:
-                total += items[cell]
-        found[q] = total
+                number += items[cell]
+        total[q] = number
+
+
+def running(sizes: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return the running totals of sizes, from 0 on: where each begins, and where the last ends.
+
+    >>> running(np.array([2, 3]))
+    array([0, 2, 5])
+    """
+    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
@@ -150,7 +164,7 @@ def all_frozen(record: Record) -> Record:
 def _runs(start: Integers, which: Integers) -> tuple[Integers, Integers]:
     """Return the members of some groups, one group after the other, and the start of each."""
     size = np.diff(start)[which]
-    new_start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+    new_start = running(size)
     members = np.arange(new_start[-1]) - np.repeat(new_start[:-1] - start[which], size)
     return members, new_start
 
@@ -162,7 +176,7 @@ def slots_walked(_first: int, _last: int, lists: Lists, depths: Integers, *_: ob
 
 def pairs_in_ties(_first: int, _last: int, lists: Lists, *_: object) -> float:
     """Return the work of a kernel that looks at all pairs of items of a tie."""
-    before = np.concatenate([[0], np.cumsum(lists.items)])[lists.tie]
+    before = running(lists.items)[lists.tie]
     return 10.0 * float(np.square(np.diff(before).astype(np.float64)).sum())
 
 
@@ -174,23 +188,44 @@ def single_items(tie: int, end: int, most: int, lists: Lists) -> int:
     Nothing about them is random and no cutoff falls inside them, so kernels walk over them without
     the mathematics of ties. The bits are the same, as tests/kernels/test_single_items.py checks.
     """
-    found = 0
+    singles = 0
     cell = lists.tie[tie]
     most = min(most, end - tie)
     while (
-        found < most
-        and lists.tie[tie + found + 1] == cell + found + 1
-        and lists.items[cell + found] == 1
+        singles < most
+        and lists.tie[tie + singles + 1] == cell + singles + 1
+        and lists.items[cell + singles] == 1
     ):
-        found += 1
-    return found
+        singles += 1
+    return singles
+
+
+@inlined
+def ties_of(q: int, lists: Lists) -> range:
+    """Return the ties of a list."""
+    return range(lists.start[q], lists.start[q + 1])
+
+
+@inlined
+def cells_of(tie: int, lists: Lists) -> range:
+    """Return the cells of a tie."""
+    return range(lists.tie[tie], lists.tie[tie + 1])
+
+
+@inlined
+def tie_size(tie: int, lists: Lists) -> int:
+    """Count the items of a tie."""
+    size = 0
+    for c in cells_of(tie, lists):
+        size += lists.items[c]
+    return size
 
 
 @inlined
 def count_relevant(tie: int, lists: Lists, relevant_grade: Bools) -> tuple[int, int]:
     """Count the items and relevant items of a tie."""
-    size, relevant = 0, 0
-    for c in range(lists.tie[tie], lists.tie[tie + 1]):
+    size = relevant = 0
+    for c in cells_of(tie, lists):
         size += lists.items[c]
         relevant += lists.items[c] if relevant_grade[lists.grade[c]] else 0
     return size, relevant

@@ -13,7 +13,9 @@ from retrieval_report.kernels.lists import Floats
 
 # Up to these sizes OpenBLAS works alone: multiplications of a product of matrices, of a complex
 # matrix and a vector, and terms of a sum.
-MATRIX, COMPLEX, TERMS = 1 << 18, 1 << 12, 10_000
+MATRIX = 1 << 18
+COMPLEX = 1 << 12
+TERMS = 10_000
 FEW = 4  # columns at a time; with fewer, threads are worth it
 
 

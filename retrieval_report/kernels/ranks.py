@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from retrieval_report.kernels.compile import inlined
 from retrieval_report.kernels.tables import (
+    Pair,
     Weights,
     exact_product,
     pair_between,
@@ -42,15 +43,14 @@ def order_variance(sums: PlaceSums, relevant: float, size: float, before: float)
     """Return the variance of AP's sum over a tie of ``size`` items, given relevant items in it and
     before it.
     """
-    own, n = before + 1.0, size
-    one, two, three = (
-        max(n - 1.0, 1.0),
-        max(n - 2.0, 1.0),
-        max(n - 3.0, 1.0),
-    )  # below 1 only if the factor is 0
-    inner = own * own * sums.alone * (one * two * three)
+    rank = before + 1.0
+    n = size
+    one = max(n - 1.0, 1.0)
+    two = max(n - 2.0, 1.0)
+    three = max(n - 3.0, 1.0)  # below 1 only if the factor is 0
+    inner = rank * rank * sums.alone * (one * two * three)
     inner += (relevant - 1.0) * (
-        three * (2.0 * own * one * sums.mixed + sums.paired) + (relevant - 2.0) * sums.more
+        three * (2.0 * rank * one * sums.mixed + sums.paired) + (relevant - 2.0) * sums.more
     )
     return relevant * (n - relevant) * inner / (n * n * (one * one * two * three))
 
@@ -76,7 +76,7 @@ def _walked_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums
     inverse = harmonics.weight  # a table of 1/i costs less than divisions
     n = float(size)
     alone = mixed = plain = deep = 0.0
-    singles, pairs = 0.0, 0.0  # Σ δ_u·u and Σ δ_u·u(u − 1) over u < v
+    singles = pairs = 0.0  # Σ δ_u·u and Σ δ_u·u(u − 1) over u < v
     for step in range(1, min(slots, size - 1) + 1):
         v = float(step)
         delta = inverse[t + step] * inverse[t + step + 1] if step < slots else inverse[t + step]
@@ -96,10 +96,9 @@ def _walked_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums
 
 
 @inlined
-def _less(a: float, a_low: float, factor: float, b: float, b_low: float) -> tuple[float, float]:
-    """Return a − factor·b."""
-    high, low = pair_product(-factor, 0.0, b, b_low)
-    return pair_sum(a, a_low, high, low)
+def less(one: Pair, factor: float, other: Pair) -> Pair:
+    """Return one − factor·other."""
+    return pair_sum(one, pair_product((-factor, 0.0), other))
 
 
 @inlined
@@ -107,30 +106,25 @@ def _closed_sums(t: int, slots: int, size: int, harmonics: Weights) -> PlaceSums
     """Compute the sums from Σ1/i and Σ1/i² over the slots alone, in pairs, which are precise enough
     to cancel.
     """
-    e, behind, n = t + slots, t + 1.0, float(size)
-    total, total_low = pair_between(harmonics.total, harmonics.total_low, t, e)
-    square, square_low = pair_between(harmonics.square, harmonics.square_low, t, e)
-    climb, climb_low = _less(float(slots), 0.0, behind, total, total_low)  # Σ (i−1)·w, w = 1/(t+i)
-    first, first_low = _less(total, total_low, behind, square, square_low)  # Σ (i−1)·w²
-    second, second_low = _less(climb, climb_low, behind, first, first_low)  # Σ (i−1)²·w²
-    whole, whole_low = pair_product(total, total_low, total, total_low)
-    twice, twice_low = pair_sum(whole, whole_low, -square, -square_low)
-    twice, twice_low = 0.5 * twice, 0.5 * twice_low  # Σ w_j·w_i over j < i
-    chain, chain_low = _less(
-        climb, climb_low, behind, twice, twice_low
-    )  # Σ (j−1)·w_j·w_i over j < i
-    steep, steep_low = pair_product(climb, climb_low, climb, climb_low)
-    across, across_low = pair_product(total, total_low, climb, climb_low)
-    couples, couples_low = exact_product(n, n - 1.0)
+    e = t + slots
+    behind = t + 1.0
+    n = float(size)
+    total = pair_between(harmonics.total, harmonics.total_low, t, e)
+    square = pair_between(harmonics.square, harmonics.square_low, t, e)
+    climb = less((float(slots), 0.0), behind, total)  # Σ (i−1)·w, w = 1/(t+i)
+    first = less(total, behind, square)  # Σ (i−1)·w²
+    second = less(climb, behind, first)  # Σ (i−1)²·w²
+    whole = pair_product(total, total)
+    twice = pair_sum(whole, (-square[0], -square[1]))
+    twice = 0.5 * twice[0], 0.5 * twice[1]  # Σ w_j·w_i over j < i
+    chain = less(climb, behind, twice)  # Σ (j−1)·w_j·w_i over j < i
+    steep = pair_product(climb, climb)
+    couples = exact_product(n, n - 1.0)
 
-    alone, alone_low = pair_product(n, 0.0, square, square_low)
-    alone, alone_low = pair_sum(alone, alone_low, -whole, -whole_low)
-    mixed, mixed_low = pair_sum(first, first_low, twice, twice_low)
-    mixed, mixed_low = pair_product(n, 0.0, mixed, mixed_low)
-    mixed, mixed_low = _less(mixed, mixed_low, 2.0, across, across_low)
-    paired, paired_low = pair_product(couples, couples_low, first, first_low)
-    paired, paired_low = _less(paired, paired_low, 2.0, steep, steep_low)
-    more, more_low = pair_sum(second, second_low, 4.0 * chain, 4.0 * chain_low)
-    more, more_low = pair_product(couples, couples_low, more, more_low)
-    more, more_low = _less(more, more_low, 4.0 * n - 6.0, steep, steep_low)
-    return PlaceSums(alone, mixed, paired, more)
+    alone = pair_sum(pair_product((n, 0.0), square), (-whole[0], -whole[1]))
+    mixed = pair_product((n, 0.0), pair_sum(first, twice))
+    mixed = less(mixed, 2.0, pair_product(total, climb))
+    paired = less(pair_product(couples, first), 2.0, steep)
+    more = pair_product(couples, pair_sum(second, (4.0 * chain[0], 4.0 * chain[1])))
+    more = less(more, 4.0 * n - 6.0, steep)
+    return PlaceSums(alone[0], mixed[0], paired[0], more[0])

@@ -6,9 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from retrieval_report.kernels.compile import allocating, costs, kernel, squared
+from retrieval_report.kernels.ap_retrieved import mean_and_spread
+from retrieval_report.kernels.compile import allocating, costs, kernel
 from retrieval_report.kernels.lists import Floats, Integers
 
 
@@ -23,14 +23,13 @@ class HitTies(NamedTuple):
 
 
 @allocating
-def precision_along(
-    ties: HitTies, needed: NDArray[np.int64], last: bool, value: NDArray[np.float64]
-) -> None:
+def precision_along(ties: HitTies, needed: Integers, last: bool, value: Floats) -> None:
     """Write the interpolated precision of each list (lists, levels) from so many ``needed`` hits on,
     where the relevant items of every tie come first, or last.
     """
     for q in range(ties.start.size - 1):
-        first, end = ties.start[q], ties.start[q + 1]
+        first = ties.start[q]
+        end = ties.start[q + 1]
         total = ties.hits[end - 1] + ties.relevant[end - 1] if end > first else 0
         best = np.zeros(total + 1)
         for tie in range(first, end):
@@ -48,7 +47,8 @@ def steps_of_lists(ties: HitTies, _needed: object, most: float, *_: object) -> f
     """Estimate the work of `expected_precision`."""
     slots = ties.items * ties.relevant
     precisions = ties.relevant * (ties.items - ties.relevant + 1)
-    first, end = ties.start[:-1], ties.start[1:]
+    first = ties.start[:-1]
+    end = ties.start[1:]
     totals = (np.append(0.0, np.cumsum(part, dtype=np.float64)) for part in (slots, precisions))
     one, other = (total[end] - total[first] for total in totals)
     cells = one * other
@@ -59,10 +59,10 @@ def steps_of_lists(ties: HitTies, _needed: object, most: float, *_: object) -> f
 @allocating
 def expected_precision(
     ties: HitTies,
-    needed: NDArray[np.int64],
+    needed: Integers,
     most: float,
-    value: NDArray[np.float64],
-    std: NDArray[np.float64],
+    value: Floats,
+    std: Floats,
 ) -> None:
     """Write mean and standard deviation over all orders of the ties; NaN for lists that take more
     than so many steps.
@@ -75,9 +75,10 @@ def expected_precision(
         first, end = ties.start[q], ties.start[q + 1]
         count, largest, steps = 0, 0, 0.0
         for tie in range(first, end):
-            count += ties.relevant[tie] * (ties.items[tie] - ties.relevant[tie] + 1)
-            largest = max(largest, ties.relevant[tie])
-            steps += ties.items[tie] * ties.relevant[tie]
+            relevant = ties.relevant[tie]
+            count += relevant * (ties.items[tie] - relevant + 1)
+            largest = max(largest, relevant)
+            steps += ties.items[tie] * relevant
         precision = np.empty(count)
         count = 0
         for tie in range(first, end):
@@ -90,29 +91,30 @@ def expected_precision(
         count = _distinct(precision)
         precision = precision[:count]
         unknown = np.nan if count * steps > most else 0.0
-        value[q], std[q] = unknown, unknown
+        value[q] = unknown
+        std[q] = unknown
         if count * steps > most:
             continue
-        later, chance = np.ones(count), np.empty((largest + 1, count))
+        later = np.ones(count)
+        chance = np.empty((largest + 1, count))
         for back in range(1, end - first + 1):
             tie = end - back
+            relevant = ties.relevant[tie]
             for level in range(needed.shape[1]):
                 least = needed[q, level] - ties.hits[tie]
-                if level > 0 and needed[q, level] == needed[q, level - 1]:
-                    value[q, level], std[q, level] = value[q, level - 1], std[q, level - 1]
-                elif 0 < least <= ties.relevant[tie]:
+                if level and needed[q, level] == needed[q, level - 1]:
+                    value[q, level] = value[q, level - 1]
+                    std[q, level] = std[q, level - 1]
+                elif 0 < least <= relevant:
                     _find_chances(ties, tie, least, precision, chance)
-                    below = later * chance[ties.relevant[tie]]
-                    mean, square = 0.0, 0.0
-                    for x in range(count):
-                        share = below[x] - (below[x - 1] if x > 0 else 0.0)
-                        mean += share * precision[x]
-                    for x in range(count):
-                        share = below[x] - (below[x - 1] if x > 0 else 0.0)
-                        square += share * squared(precision[x] - mean)
-                    value[q, level], std[q, level] = mean, math.sqrt(max(square, 0.0))
+                    below = later * chance[relevant]
+                    for x in range(count - 1, 0, -1):
+                        below[x] -= below[x - 1]
+                    mean, square = mean_and_spread(below, precision)
+                    value[q, level] = mean
+                    std[q, level] = math.sqrt(max(square, 0.0))
             _find_chances(ties, tie, 1, precision, chance)
-            later *= chance[ties.relevant[tie]]
+            later *= chance[relevant]
 
 
 @kernel
@@ -127,9 +129,7 @@ def _distinct(rising: Floats) -> int:
 
 
 @kernel
-def _find_chances(
-    ties: HitTies, tie: int, least: int, precision: Floats, chance: NDArray[np.float64]
-) -> None:
+def _find_chances(ties: HitTies, tie: int, least: int, precision: Floats, chance: Floats) -> None:
     """Write into the last row of a tie the chance that its relevant items, from the ``least``-th on,
     have at most each of the precisions; row j is the chance of j relevant items so far.
     """

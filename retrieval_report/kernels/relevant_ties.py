@@ -15,6 +15,8 @@ from retrieval_report.kernels.grouping import (
     Together,
     Written,
     flush,
+    longest_list,
+    no_tally,
     sort_keys,
 )
 from retrieval_report.kernels.lists import Codes, Integers
@@ -23,12 +25,13 @@ from retrieval_report.kernels.lists import Codes, Integers
 @kernel
 def _gather(begin: int, end: int, listed: Listed, graded: Together) -> int:
     """Copy key and grade of the rows of a grade above 0; return how many there are."""
-    found = ZERO
+    rows = ZERO
     for row in range(begin, end):
-        if listed.grade[row] > 0:
-            graded.key[found], graded.grade[found] = listed.key[row], listed.grade[row]
-            found += 1
-    return found
+        if listed.grade[row]:
+            graded.key[rows] = listed.key[row]
+            graded.grade[rows] = listed.grade[row]
+            rows += 1
+    return rows
 
 
 @kernel
@@ -55,20 +58,23 @@ def _write(
     ties, cells = done
     row = ZERO
     for part in range(2 * ends.size + 1):
-        found, before = ZERO, cells
-        if others[part] > 0:
-            tallied.items[0], tallied.seen[0] = others[part], 0
-            found += 1
+        kinds = ZERO
+        before = cells
+        if others[part]:
+            tallied.items[0] = others[part]
+            tallied.seen[0] = 0
+            kinds += 1
         while part & 1 and row < ends[part >> 1]:
             code = graded.grade[row]
             if tallied.items[code] == 0:
-                tallied.seen[found] = code
-                found += 1
+                tallied.seen[kinds] = code
+                kinds += 1
             tallied.items[code] += 1
             row += 1
-        if found > 0:
-            cells = flush(tallied, found, out.grade, out.items, cells, RISING)
-            out.tie_key[ties], out.tie_cells[ties] = part, cells - before
+        if kinds:
+            cells = flush(tallied, kinds, out.grade, out.items, cells, RISING)
+            out.tie_key[ties] = part
+            out.tie_cells[ties] = cells - before
             ties += 1
     return Written(ties, cells)
 
@@ -87,29 +93,31 @@ def count_relevant(
     """As `count_cells`, of rows that are one item each, with ties of grade 0 alone that follow each
     other as one; the keys of the ties are small numbers in the same order.
     """
-    begin, end = listed.of_list.begin, listed.of_list.end
-    longest = 1
-    for q in range(first, last):
-        longest = max(longest, end[q] - begin[q])
+    begin = listed.of_list.begin
+    end = listed.of_list.end
+    longest = longest_list(first, last, listed.of_list)
     gathered = Together(
         np.empty(longest, np.int64), np.empty(longest, np.int32), np.empty(0, np.int64)
     )
-    order, level, ends = (
-        np.empty(longest, np.int64),
-        np.empty(longest, np.int64),
-        np.empty(longest, np.int64),
-    )
-    place, others = np.empty(longest, np.int64), np.empty(2 * longest + 1, np.int64)
+    order = np.empty(longest, np.int64)
+    level = np.empty(longest, np.int64)
+    ends = np.empty(longest, np.int64)
+    place = np.empty(longest, np.int64)
+    others = np.empty(2 * longest + 1, np.int64)
     codes = np.empty(longest, np.int32)
-    tallied = Tally(np.zeros(kinds, np.int64), np.empty(kinds, np.int32))
+    tallied = no_tally(kinds)
     done = Written(ZERO, ZERO)
     for q in range(first, last):
-        size, levels, before = _gather(begin[q], end[q], listed, gathered), ZERO, done.ties
-        if size > 0:
+        size = _gather(begin[q], end[q], listed, gathered)
+        levels = ZERO
+        before = done.ties
+        if size:
             key = gathered.key[:size]
-            low, high = key[0], key[0]
+            low = key[0]
+            high = key[0]
             for row in range(size):
-                low, high = min(low, key[row]), max(high, key[row])
+                low = min(low, key[row])
+                high = max(high, key[row])
             sort_keys(key, low, np.uint64(high - low), order)
         for row in range(size):
             codes[row] = gathered.grade[order[row]]
@@ -117,8 +125,8 @@ def count_relevant(
                 level[levels] = gathered.key[order[row]]
                 levels += 1
             ends[levels - 1] = row + 1
-        own = slice(begin[q], end[q])
-        _count_others(listed.key[own], listed.grade[own], level[:levels], place, others)
+        rows = slice(begin[q], end[q])
+        _count_others(listed.key[rows], listed.grade[rows], level[:levels], place, others)
         graded = Together(gathered.key, codes, gathered.items)
         done = _write(graded, ends[:levels], others, tallied, done, out)
         out.list_ties[q - first] = done.ties - before

@@ -17,6 +17,7 @@ from retrieval_report.kernels.lists import (
     Tie,
     count_relevant,
     slots_walked,
+    ties_of,
 )
 from retrieval_report.kernels.tables import add, pair_product, pair_quotient
 
@@ -37,13 +38,13 @@ def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bool
 
     Ties that start beyond ``deepest`` are ignored.
     """
-    t, size, relevant = 0, 0, 0
-    for tie in range(lists.start[q], lists.start[q + 1]):
+    t = size = relevant = 0
+    for tie in ties_of(q, lists):
         t += size
         if t >= deepest:
             return Tie(t, 0, 0)
         size, relevant = count_relevant(tie, lists, relevant_grade)
-        if relevant > 0:
+        if relevant:
             break
     return Tie(t, size, relevant)
 
@@ -56,21 +57,20 @@ def _first_relevant_in(
     first relevant tie.
     """
     t, size, relevant = tie
-    survival, survival_low, found, found_low, mean, mean_low = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    square, shift, shift_square = 0.0, 0.0, 0.0
+    survival = 1.0
+    survival_low = hit_chance = found_low = mean = mean_low = 0.0
+    square = shift = shift_square = 0.0
     slot = 0
     while j < depths.shape[1]:
         limit = min(depths[q, j] - t, size - relevant + 1)
         while slot < limit and survival > GONE:
             chance = survival * relevant / (size - slot)
             # a pair of floats, because a million roundings of a product drift to one side
-            rest, rest_low = pair_quotient(
-                float(size - relevant - slot), 0.0, float(size - slot), 0.0
-            )
-            survival, survival_low = pair_product(survival, survival_low, rest, rest_low)
+            rest = pair_quotient((float(size - relevant - slot), 0.0), (float(size - slot), 0.0))
+            survival, survival_low = pair_product((survival, survival_low), rest)
             slot += 1
             position = 1.0 / (t + slot)
-            found, found_low = add(found, found_low, chance)
+            hit_chance, found_low = add(hit_chance, found_low, chance)
             mean, mean_low = add(mean, mean_low, chance * position)
             square += chance * position * position
             late = (slot - 1.0) * position / (t + 1.0)  # 1/(t+1) − 1/slot, without cancellation
@@ -78,7 +78,7 @@ def _first_relevant_in(
             shift_square += chance * late * late
         whole = limit == size - relevant + 1
         left = 0.0 if whole or survival <= GONE else survival
-        hit = 1.0 if left == 0.0 else found + found_low
+        hit = 1.0 if left == 0.0 else hit_chance + found_low
         rank = mean + mean_low
         # RR, or 1/(t+1) − RR (1/(t+1) if there is no hit): squaring the smaller one loses fewer
         # digits
@@ -107,6 +107,7 @@ def first_relevant_moments(
         tie = _first_relevant_tie(q, depths[q, cutoffs - 1], lists, wanted.relevant_grade)
         j = 0
         while j < cutoffs and (depths[q, j] <= tie.t or tie.relevant == 0):
-            out.mean[q, j], out.variance[q, j] = 0.0, 0.0
+            out.mean[q, j] = 0.0
+            out.variance[q, j] = 0.0
             j += 1
         _first_relevant_in(q, tie, depths, j, wanted.reciprocal, out)

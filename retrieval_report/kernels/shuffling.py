@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, inlined, kernel
-from retrieval_report.kernels.lists import Integers, Keys, Lists
+from retrieval_report.kernels.lists import Integers, Keys, Lists, cells_of, tie_size, ties_of
 
 NEXT_DRAW = np.uint64(0xD1342543DE82EF95)  # between the keys of a list's random orders
 
@@ -72,16 +72,15 @@ def draw_layout(lists: Lists, limit: Integers, new: Lists) -> int:
     cells = 0
     for q in range(lists.start.size - 1):
         t = 0
-        for tie in range(lists.start[q], lists.start[q + 1]):
+        for tie in ties_of(q, lists):
             if t >= limit[q]:
                 break
-            c0, c1 = lists.tie[tie], lists.tie[tie + 1]
-            size = 0
-            for c in range(c0, c1):
-                size += lists.items[c]
-            slots = min(size, limit[q] - t) if c1 - c0 > 1 else 1
-            new.grade[cells : cells + slots] = lists.grade[c0]
-            new.items[cells : cells + slots] = 1 if c1 - c0 > 1 else size
+            first = lists.tie[tie]
+            size = tie_size(tie, lists)
+            mixed = lists.tie[tie + 1] - first > 1
+            slots = min(size, limit[q] - t) if mixed else 1
+            new.grade[cells : cells + slots] = lists.grade[first]
+            new.items[cells : cells + slots] = 1 if mixed else size
             cells += slots
             t += size
         new.start[q + 1] = cells
@@ -105,27 +104,24 @@ def draw_orders(
     """Draw the grades at the slots of every mixed tie of the lists ``first`` … ``last`` − 1
     (Fisher–Yates), from a key for each list.
     """
-    new_start, new_grade = new.start, new.grade
+    new_start = new.start
+    new_grade = new.grade
     longest = 1
-    for q in range(first, last):
-        for tie in range(lists.start[q], lists.start[q + 1]):
-            size = 0
-            for c in range(lists.tie[tie], lists.tie[tie + 1]):
-                size += lists.items[c]
-            longest = max(longest, size)
+    for tie in range(lists.start[first], lists.start[last]):
+        longest = max(longest, tie_size(tie, lists))
     pool = np.empty(longest, np.int32)
     for q in range(first, last):
         key = mix(keys[q])
-        t, out = 0, new_start[q]
-        for tie in range(lists.start[q], lists.start[q + 1]):
+        t = 0
+        out = new_start[q]
+        for tie in ties_of(q, lists):
             if t >= limit[q]:
                 break
-            c0, c1 = lists.tie[tie], lists.tie[tie + 1]
             size = 0
-            for c in range(c0, c1):
+            for c in cells_of(tie, lists):
                 pool[size : size + lists.items[c]] = lists.grade[c]
                 size += lists.items[c]
-            if c1 - c0 == 1:
+            if lists.tie[tie + 1] - lists.tie[tie] == 1:
                 out += 1
             else:
                 slots = min(size, limit[q] - t)

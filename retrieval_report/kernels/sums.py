@@ -17,6 +17,8 @@ from retrieval_report.kernels.lists import (
     Integers,
     Lists,
     Moments,
+    Spread,
+    cells_of,
     single_items,
     slots_walked,
 )
@@ -40,12 +42,12 @@ def slot_spread(weights: Weights, t: int, e: int, size: int) -> float:
     0.
     """
     slots = e - t
-    total, total_low = pair_between(weights.total, weights.total_low, t, e)
+    held = pair_between(weights.total, weights.total_low, t, e)
+    total = held[0]
     if slots >= LONG:
-        square, square_low = pair_between(weights.square, weights.square_low, t, e)
-        square, square_low = pair_product(square, square_low, float(size), 0.0)
-        whole, whole_low = pair_product(total, total_low, total, total_low)
-        spread = pair_sum(square, square_low, -whole, -whole_low)[0]
+        square = pair_between(weights.square, weights.square_low, t, e)
+        whole = pair_product(held, held)
+        spread = pair_sum(pair_product(square, (float(size), 0.0)), (-whole[0], -whole[1]))[0]
         if spread > KEPT * (weights.square[e] * size + weights.total[e] * total):
             return spread / size
     return _walked_spread(weights, t, e) + total * total / slots * (size - slots) / size
@@ -59,8 +61,10 @@ def _walked_spread(weights: Weights, t: int, e: int) -> float:
     neighbouring weights agree in most of their digits, and then from their own mean, because many
     weights may be nearly nothing.
     """
-    weight, low = weights.weight, weights.weight_low
-    base, base_low = weight[t + 1], low[t + 1]
+    weight = weights.weight
+    low = weights.weight_low
+    base = weight[t + 1]
+    base_low = low[t + 1]
     average = 0.0
     for i in range(t + 2, e + 1):
         average += (weight[i] - base) + (low[i] - base_low)
@@ -94,36 +98,38 @@ def tie_values(tie: int, lists: Lists, values: Floats) -> TieValues:
     """Return the size of a tie, the sum of its values, and the sum of their squared deviations from
     the mean.
     """
-    c0, c1 = lists.tie[tie], lists.tie[tie + 1]
-    size, total = 0, 0.0
-    lowest = highest = values[lists.grade[c0]]
-    for c in range(c0, c1):
+    size = 0
+    total = 0.0
+    lowest = highest = values[lists.grade[lists.tie[tie]]]
+    for c in cells_of(tie, lists):
         value = values[lists.grade[c]]
         size += lists.items[c]
         total += lists.items[c] * value
-        lowest, highest = min(lowest, value), max(highest, value)
+        lowest = min(lowest, value)
+        highest = max(highest, value)
     spread = 0.0
     if lowest < highest:
         mean = total / size
-        for c in range(c0, c1):
+        for c in cells_of(tie, lists):
             spread += lists.items[c] * squared(values[lists.grade[c]] - mean)
     return TieValues(size, total, spread)
 
 
 @inlined
-def tie_moments(t: int, e: int, tie: TieValues, summed: Summed) -> tuple[float, float]:
+def tie_moments(t: int, e: int, tie: TieValues, summed: Summed) -> Spread:
     """Return the mean and variance of what the slots t + 1 … e of a tie add to the sum."""
     size, total, value_spread = tie
     weights = summed.weights
     if e == t or total == 0.0:
         return 0.0, 0.0
     if summed.unit:
-        counted, between = float(e - t), 0.0
-        if value_spread > 0.0 and e < t + size:
+        counted = float(e - t)
+        between = 0.0
+        if value_spread and e < t + size:
             between = value_spread * counted * (t + size - e) / (float(size) * (size - 1))
         return total * counted / size, between
     held = pair_between(weights.total, weights.total_low, t, e)[0]
-    if value_spread > 0.0:
+    if value_spread:
         return total * held / size, slot_spread(weights, t, e, size) * value_spread / (size - 1)
     return total * held / size, 0.0
 
@@ -142,9 +148,10 @@ def additive_moments(
     values, unit, weights = summed
     cutoffs = depths.shape[1]
     for q in range(first, last):
-        high, low, spread = 0.0, 0.0, 0.0
+        high = low = spread = 0.0
         t = j = ZERO
-        tie, end = lists.start[q], lists.start[q + 1]
+        tie = lists.start[q]
+        end = lists.start[q + 1]
         while tie < end and j < cutoffs:
             stretch = single_items(tie, end, depths[q, j] - t, lists)
             for cell in range(lists.tie[tie], lists.tie[tie] + stretch):
@@ -156,7 +163,8 @@ def additive_moments(
                 t += 1
             tie += stretch
             if t == depths[q, j]:
-                mean[q, j], variance[q, j] = high + low, spread
+                mean[q, j] = high + low
+                variance[q, j] = spread
                 j += 1
             elif tie < end:
                 whole = tie_values(tie, lists, values)

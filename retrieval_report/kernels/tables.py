@@ -16,6 +16,8 @@ import numpy as np
 from retrieval_report.kernels.compile import inlined, kernel, product_rest
 from retrieval_report.kernels.lists import Floats
 
+Pair = tuple[float, float]  # high and low part of a number
+
 
 class Weights(NamedTuple):
     """Weight of position i at index i (index 0 holds 0), and the sums of the first i and of their
@@ -31,8 +33,10 @@ class Weights(NamedTuple):
 
 
 @inlined
-def pair_sum(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+def pair_sum(one: Pair, other: Pair) -> Pair:
     """Add two pairs."""
+    a, a_low = one
+    b, b_low = other
     high = a + b
     back = high - a
     low = ((a - (high - back)) + (b - back)) + (a_low + b_low)
@@ -41,7 +45,7 @@ def pair_sum(a: float, a_low: float, b: float, b_low: float) -> tuple[float, flo
 
 
 @inlined
-def add(high: float, low: float, part: float) -> tuple[float, float]:
+def add(high: float, low: float, part: float) -> Pair:
     """Add to a running sum, collecting the rounding error in ``low`` (Neumaier 1974)."""
     result = high + part
     back = result - high
@@ -49,15 +53,17 @@ def add(high: float, low: float, part: float) -> tuple[float, float]:
 
 
 @inlined
-def exact_product(a: float, b: float) -> tuple[float, float]:
+def exact_product(a: float, b: float) -> Pair:
     """Multiply two numbers exactly."""
     high = a * b
     return high, product_rest(a, b, high)
 
 
 @inlined
-def pair_product(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+def pair_product(one: Pair, other: Pair) -> Pair:
     """Multiply two pairs."""
+    a, a_low = one
+    b, b_low = other
     high, low = exact_product(a, b)
     low += a * b_low + a_low * b
     result = high + low
@@ -65,8 +71,10 @@ def pair_product(a: float, a_low: float, b: float, b_low: float) -> tuple[float,
 
 
 @inlined
-def pair_quotient(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+def pair_quotient(one: Pair, other: Pair) -> Pair:
     """Divide two pairs: one Newton step from the float64 quotient."""
+    a, a_low = one
+    b, b_low = other
     first = a / b
     high, low = exact_product(first, b)
     rest = ((a - high) - low) + (a_low - first * b_low)
@@ -76,9 +84,9 @@ def pair_quotient(a: float, a_low: float, b: float, b_low: float) -> tuple[float
 
 
 @inlined
-def pair_between(high: Floats, low: Floats, t: int, e: int) -> tuple[float, float]:
+def pair_between(high: Floats, low: Floats, t: int, e: int) -> Pair:
     """Return what the positions t + 1 … e add to a prefix sum, as a pair."""
-    return pair_sum(high[e], low[e], -high[t], -low[t])
+    return pair_sum((high[e], low[e]), (-high[t], -low[t]))
 
 
 @kernel
@@ -86,37 +94,39 @@ def fill_log2(weight: Floats, low: Floats) -> None:
     """Fill in 1 / log2(1 + i), by log(m + 1) = log(m) + 2 artanh(1 / (2m + 1)) instead of a
     library's logarithm.
     """
-    log, log_low, two, two_low = 0.0, 0.0, 0.0, 0.0
+    log = two = 0.0, 0.0
     for m in range(1, weight.size):
-        step, step_low = pair_quotient(1.0, 0.0, 2.0 * m + 1.0, 0.0)
-        square, square_low = pair_product(step, step_low, step, step_low)
-        power, power_low, odd = step, step_low, 1.0
-        while power > 1e-28 * step:
-            part, part_low = pair_quotient(2.0 * power, 2.0 * power_low, odd, 0.0)
-            log, log_low = pair_sum(log, log_low, part, part_low)
-            power, power_low = pair_product(power, power_low, square, square_low)
+        step = power = pair_quotient((1.0, 0.0), (2.0 * m + 1.0, 0.0))
+        square = pair_product(step, step)
+        odd = 1.0
+        while power[0] > 1e-28 * step[0]:
+            part = pair_quotient((2.0 * power[0], 2.0 * power[1]), (odd, 0.0))
+            log = pair_sum(log, part)
+            power = pair_product(power, square)
             odd += 2.0
         if m == 1:
-            two, two_low = log, log_low
-        weight[m], low[m] = pair_quotient(two, two_low, log, log_low)
+            two = log
+        weight[m], low[m] = pair_quotient(two, log)
 
 
 @kernel
 def fill_reciprocal(weight: Floats, low: Floats) -> None:
     """Fill in 1 / i."""
     for i in range(1, weight.size):
-        weight[i], low[i] = pair_quotient(1.0, 0.0, float(i), 0.0)
+        weight[i], low[i] = pair_quotient((1.0, 0.0), (float(i), 0.0))
 
 
 @kernel
 def fill_geometric(weight: Floats, low: Floats, persistence: float) -> None:
     """Fill in (1 - p) p^(i - 1)."""
-    part, part_low = pair_sum(1.0, 0.0, -persistence, 0.0)
+    part = pair_sum((1.0, 0.0), (-persistence, 0.0))
     for i in range(1, weight.size):
-        weight[i], low[i] = part, part_low
-        part, part_low = pair_product(part, part_low, persistence, 0.0)
-        if part < 1e-280:  # below this the low part would be denormal; such weights change no sum
-            part, part_low = 0.0, 0.0
+        weight[i], low[i] = part
+        part = pair_product(part, (persistence, 0.0))
+        if (
+            part[0] < 1e-280
+        ):  # below this the low part would be denormal; such weights change no sum
+            part = 0.0, 0.0
 
 
 @kernel
@@ -124,9 +134,10 @@ def fill_totals(weights: Weights) -> None:
     """Fill in the prefix sums."""
     weight, low, total, total_low, square, square_low = weights
     for i in range(1, weight.size):
-        total[i], total_low[i] = pair_sum(total[i - 1], total_low[i - 1], weight[i], low[i])
-        own, own_low = pair_product(weight[i], low[i], weight[i], low[i])
-        square[i], square_low[i] = pair_sum(square[i - 1], square_low[i - 1], own, own_low)
+        part = weight[i], low[i]
+        total[i], total_low[i] = pair_sum((total[i - 1], total_low[i - 1]), part)
+        squared = pair_product(part, part)
+        square[i], square_low[i] = pair_sum((square[i - 1], square_low[i - 1]), squared)
 
 
 def _finish(weight: Floats, low: Floats) -> Weights:
@@ -138,7 +149,8 @@ def _finish(weight: Floats, low: Floats) -> Weights:
 
 
 def _filled(fill: Callable[..., None], longest: int, *parameters: float) -> Weights:
-    weight, low = np.zeros(longest + 1), np.zeros(longest + 1)
+    weight = np.zeros(longest + 1)
+    low = np.zeros(longest + 1)
     fill(weight, low, *parameters)
     return _finish(weight, low)
 

@@ -14,18 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, costs, power
-from retrieval_report.kernels.lists import Bools, Floats, Lists
+from retrieval_report.kernels.lists import Floats, Lists, ties_of
 
 Complex = NDArray[np.complex128]
-WEIGHTED, PAIRS, CASCADE = 0, 1, 2  # Σ value·weight; Σ values of the relevant so far / rank; ERR
+WEIGHTED = 0
+PAIRS = 1
+CASCADE = 2  # Σ value·weight; Σ values of the relevant so far / rank; ERR
 
 
 class Added(NamedTuple):
     """What an item at a rank adds to a score."""
 
     form: int
-    value: Floats  # of each grade: what it counts, or the chance that it ends the search
-    relevant: Bools
+    value: Floats  # of each grade: what it counts (PAIRS: 0 if it is not relevant), or ends the search by
     weight: Floats  # of each rank, from index 1
 
 
@@ -40,9 +41,9 @@ class Times(NamedTuple):
 @allocating
 def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave: Complex) -> None:
     """Multiply ``wave`` by the characteristic function of a list's score at its times."""
-    form, value, relevant, weight = added
+    form, value, weight = added
     position, before, going = 1, 0.0, 1.0  # rank, values so far, chance to get so far
-    for tie in range(lists.start[q], lists.start[q + 1]):
+    for tie in ties_of(q, lists):
         items = lists.items[lists.tie[tie] : lists.tie[tie + 1]].copy()
         grades = lists.grade[lists.tie[tie] : lists.tie[tie + 1]].astype(np.int64)
         size = items.sum()
@@ -68,16 +69,16 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
                 if dealt[0] < 0 or dealt[0] > items[0]:
                     continue
                 for kind in range(items.size):
-                    own = value[grades[kind]]
-                    total += dealt[kind] * own if relevant[grades[kind]] else 0.0
-                    on *= power(1.0 - own, dealt[kind]) if form == CASCADE else 1.0
+                    counted = value[grades[kind]]
+                    total += dealt[kind] * counted
+                    on *= power(1.0 - counted, dealt[kind]) if form == CASCADE else 1.0
                 for kind in range(items.size):
                     left = items[kind] - dealt[kind]
                     if left == 0:
                         continue
                     amount = value[grades[kind]]
                     if form == PAIRS:
-                        amount = total + amount if relevant[grades[kind]] else 0.0
+                        amount = total + amount if amount else 0.0
                     elif form == CASCADE:
                         amount *= on
                     angle = times.step * amount * weight[position + slot]
@@ -94,7 +95,7 @@ def list_wave(q: int, lists: Lists, depth: int, added: Added, times: Times, wave
             for n in range(wave.size):
                 wave[n] += now[state, n]
         for kind in range(items.size):
-            own = value[grades[kind]]
-            before += items[kind] * own if relevant[grades[kind]] else 0.0
-            going *= power(1.0 - own, items[kind]) if form == CASCADE else 1.0
+            counted = value[grades[kind]]
+            before += items[kind] * counted
+            going *= power(1.0 - counted, items[kind]) if form == CASCADE else 1.0
         position += slots

@@ -6,6 +6,7 @@ over the ties of a group, to which every tie brings its mean over the orders of 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +26,7 @@ UNDEFINED = {"zero": 0.0, "one": 1.0, "skip": None}  # without a relevant item
 Column = str | pl.Expr
 
 
-class Quantity:
+class Quantity(np.lib.mixins.NDArrayOperatorsMixin):
     """An expression that a metric's divisor combines as it combines arrays."""
 
     def __init__(self, expression: pl.Expr) -> None:
@@ -36,18 +37,10 @@ class Quantity:
         """Compute with NumPy's functions, as far as divisors use them."""
         return Quantity(UFUNCS[ufunc](*(getattr(one, "expression", one) for one in given)))
 
-    def __add__(self, other: Any) -> Quantity:
-        """Return the sum."""
-        return np.add(self, other)  # type: ignore[no-any-return, call-overload]
-
-    def __truediv__(self, other: Any) -> Quantity:
-        """Return the quotient."""
-        return np.true_divide(self, other)  # type: ignore[no-any-return, call-overload]
-
 
 UFUNCS: dict[Any, Callable[..., pl.Expr]] = {
-    np.add: lambda one, other: one + other,
-    np.true_divide: lambda one, other: one / other,
+    np.add: operator.add,
+    np.true_divide: operator.truediv,
     np.minimum: pl.min_horizontal,
 }
 
@@ -149,7 +142,8 @@ class List:
         """Return the sum of the weights of the ranks that the tie of each item has within the
         depth, or of their squares.
         """
-        before, end = self.within(self.before, depth), self.within(self.end, depth)
+        before = self.within(self.before, depth)
+        end = self.within(self.end, depth)
         if isinstance(rule, terms.Unit):
             return end - before
         single = _weight(rule, pl.max_horizontal(end, pl.lit(1))) ** power * (end > before)
@@ -165,13 +159,11 @@ class List:
         """Return the ideal DCG; relevant items that are only known by number have the lowest
         grade.
         """
-        best = self.grade.sort(descending=True)
-        gain = _values(term.gain, best, self.least)
+        gain = _values(term.gain, self.grade.sort(descending=True), self.least)
         rank = pl.int_range(1, pl.len() + 1)
         counted_only = self.stated is not None and term.over == "judged"
         if counted_only:
-            missing = self.relevant.expression - self.seen
-            rank = rank + missing * (rank > self.seen)
+            rank += (self.relevant.expression - self.seen) * (rank > self.seen)
         depth = None if self.depth is None else pl.lit(self.depth)
         weight = _weight(term.discount, rank)
         known = (gain * weight * (True if depth is None else rank <= depth)).sum()
@@ -238,7 +230,8 @@ def _pairs(rows: List, term: terms.Pairs, depth: pl.Expr | None) -> tuple[pl.Exp
     hit = rows.hit_received.cast(pl.Int64)
     grades = hit * rows.grade if term.graded else hit
     (_, hits), (gained, gain) = rows.in_tie(hit), rows.in_tie(grades.cast(pl.Float64))
-    size, before = rows.size, rows.before
+    size = rows.size
+    before = rows.before
     slots = rows.weights(terms.Unit(), depth)
     harmonic = rows.weights(terms.Discount("reciprocal"), depth)
     both = gain * (hits - 1) / (size * (size - (size > 1)))
@@ -253,7 +246,8 @@ def _first(rows: List, term: terms.FirstRelevant, depth: pl.Expr | None) -> tupl
         near = rows.order.filter(hit)
         nearest = near.max() if rows.falling else near.min()
         nearer = rows.order > nearest if rows.falling else rows.order < nearest
-        before, size = nearer.sum().cast(pl.Int64), (rows.order == nearest).sum().cast(pl.Int64)
+        before = nearer.sum().cast(pl.Int64)
+        size = (rows.order == nearest).sum().cast(pl.Int64)
         hits = (hit & (rows.order == nearest)).sum().cast(pl.Int64)
     else:
         before = rows.arranged(hit).arg_true().first().cast(pl.Int64)
@@ -308,7 +302,9 @@ def expression(
         else metric.level,
         n_relevant,
     )
-    depth = rows.relevant.expression if metric.own_depth else None if k is None else pl.lit(k)
+    depth = None if k is None else pl.lit(k)
+    if metric.own_depth:
+        depth = rows.relevant.expression
     mean, variance = TERMS[type(term)](rows, term, depth)
     if std and (variance is None or order != "expected"):
         raise _only_evaluate(f"{metric}: the standard deviation")
@@ -383,7 +379,8 @@ def tie_relevant(
     least = Options(relevant_from=relevant_from).relevant_from
     hit = is_relevant(_column(relevance), least).cast(pl.Int64)
     running = hit.sort_by(order, descending=falling).cum_sum()
-    last, first = _rank("max", distance, score), _rank("min", distance, score)
+    last = _rank("max", distance, score)
+    first = _rank("min", distance, score)
     return (_at(running, last) - _at(running, first - 1)).alias("tie_relevant")
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, runtime_checkable
 
-from retrieval_report.contracts.arguments import is_missing, is_whole, listed
+from retrieval_report.contracts.arguments import Named, is_missing, is_whole, listed
 from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics import catalogue, terms
@@ -27,7 +27,7 @@ class Foreign(Protocol):
 
     NAME: str | None
     AT_PARAM: str  # the parameter that stands behind @
-    params: dict[str, Any]
+    params: Named
 
 
 Metrics = str | Metric | Foreign | Sequence[str | Metric | Foreign] | None
@@ -48,7 +48,8 @@ ELSEWHERE = {  # arguments that ir_measures spells otherwise
 }
 TEXT = re.compile(r"\s*([\w.-]+)\s*(?:\((.*)\))?\s*(?:@\s*([\w.]+))?\s*")
 LARGEST = 2**63 - 1
-Requests = list[tuple[Metric, tuple[int | None, ...]]]
+Depths = tuple[int | None, ...]  # as they are scored; None is the whole list
+Requests = list[tuple[Metric, Depths]]
 
 
 def is_share(metric: str) -> bool:
@@ -67,7 +68,7 @@ def is_share(metric: str) -> bool:
     return record is not None and record.largest == 1.0
 
 
-def parse_cutoffs(cutoffs: object) -> tuple[int | None, ...]:
+def parse_cutoffs(cutoffs: object) -> Depths:
     """Return cutoffs as a tuple without repeats, in the order given; None (also as pandas stores
     it) is the whole list.
 
@@ -94,7 +95,7 @@ def _parse_cutoff(cutoff: object) -> int | None:
     return int(number)
 
 
-def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]:
+def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
     """Return a metric from its record or text form, and the cutoff in the text, if any.
 
     >>> parse_metric("ap(denominator=retrieved)@10")
@@ -108,8 +109,8 @@ def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]
     if isinstance(metric, Metric) and hasattr(metric, "name"):  # the bases have no name
         return metric, None
     text = _text_of(metric) if isinstance(metric, Foreign) else metric
-    found = TEXT.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    match = TEXT.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         made = (
             f"; {metric.__name__}() makes a metric of the class" if isinstance(metric, type) else ""
         )
@@ -117,16 +118,22 @@ def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]
             f"metrics: {metric!r} is not of the form name, name@10 or "
             f"name(parameter=value)@10{made}"
         )
-    given, arguments, cutoff = found.groups()
+    given, arguments, cutoff = match.groups()
     if given.isdecimal():
         raise ParameterError(
             f"metrics: {metric!r} is not a metric; for several cutoffs write ndcg@1, ndcg@5, or "
             "cutoffs="
         )
-    own, named, depth = spelled(given, arguments)
-    name, usual, whole = TEXT.fullmatch(own).groups()  # type: ignore[union-attr]
-    if name not in CATALOGUE or (depth and cutoff) or why_not(given, arguments):
-        raise ParameterError(_unknown(metric, given, arguments))
+    ours, named, depth = spelled(given, arguments)
+    name, usual, whole = TEXT.fullmatch(ours).groups()  # type: ignore[union-attr]
+    why = why_not(given, arguments)
+    if why:
+        raise ParameterError(f"metrics: {metric!r} is not among the metrics: {why}")
+    if name not in CATALOGUE or (depth and cutoff):
+        hint = did_you_mean(given, [*CATALOGUE, *map(str.lower, NAMES)]) or "."
+        raise ParameterError(
+            f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}"
+        )
     record = CATALOGUE[name](
         **{**_parse_arguments(name, usual or ""), **_parse_arguments(name, named or "")}
     )
@@ -144,17 +151,9 @@ def parse_metric(metric: object) -> tuple[Metric, tuple[int | None, ...] | None]
 def _text_of(measure: Foreign) -> str:
     """Return a measure of ir_measures as text, with everything that was given."""
     given = dict(measure.params)
-    at = given.pop(measure.AT_PARAM, None)
+    cutoff = given.pop(measure.AT_PARAM, None)
     arguments = ", ".join(f"{name}={value}" for name, value in given.items())
-    return f"{measure.NAME}({arguments})" + ("" if at is None else f"@{at}")
-
-
-def _unknown(metric: object, name: str, arguments: str | None) -> str:
-    why = why_not(name, arguments)
-    if why:
-        return f"metrics: {metric!r} is not among the metrics: {why}"
-    hint = did_you_mean(name, [*CATALOGUE, *map(str.lower, NAMES)]) or "."
-    return f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}"
+    return f"{measure.NAME}({arguments})" + ("" if cutoff is None else f"@{cutoff}")
 
 
 def _whole(text: str) -> int | str:
@@ -180,26 +179,27 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
     Traceback (most recent call last):
     retrieval_report.ParameterError: cutoff: 5 is given as well as 'ndcg@10'
     """
-    name, at, own = metric.rpartition("@") if isinstance(metric, str) else ("", "", "")
-    name = name if at else str(metric)
+    name, mark, depth = metric.rpartition("@") if isinstance(metric, str) else ("", "", "")
+    name = name if mark else str(metric)
     with suppress(ParameterError):
         record, within = parse_metric(metric if isinstance(metric, Foreign) else name)
         name = str(record)
         if within:
-            at, own = "@", measure_text("", within[0])[1:]
+            mark = "@"
+            depth = measure_text("", within[0])[1:]
     whole = is_missing(cutoff) or (isinstance(cutoff, str) and cutoff == "all")
     given: Any = None if whole else cutoff
-    if not at:
+    if not mark:
         return name.strip(), given
-    wanted = parse_cutoffs(_whole(own.strip()))[0]
+    wanted = parse_cutoffs(_whole(depth.strip()))[0]
     if given is not None and given != wanted:
         raise ParameterError(f"cutoff: {cutoff!r} is given as well as {metric!r}")
     return name.strip(), wanted
 
 
-def _parse_arguments(name: str, text: str) -> dict[str, Any]:
+def _parse_arguments(name: str, text: str) -> Named:
     known = list(inspect.signature(CATALOGUE[name]).parameters)
-    result: dict[str, Any] = {}
+    result: Named = {}
     text = re.sub(r"\{([^}]*)\}", lambda braces: braces[1].replace(",", ";"), text)
     for part in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -248,7 +248,8 @@ def split_metrics(text: str) -> list[str]:
     >>> split_metrics("ndcg@10, ap(denominator=min)@5")
     ['ndcg@10', 'ap(denominator=min)@5']
     """
-    depth, ends = 0, [-1]
+    depth = 0
+    ends = [-1]
     for mark in re.finditer(r"[(),]", text):
         depth += (mark[0] == "(") - (mark[0] == ")")
         if mark[0] == "," and depth <= 0:
@@ -291,16 +292,16 @@ def parse_metrics(metrics: object, cutoffs: object) -> Requests:
         given += split_metrics(entry) if isinstance(entry, str) and entry.strip() else [entry]
     if not given:
         raise ParameterError("metrics: none given")
-    result: dict[Metric, tuple[int | None, ...]] = {}
+    result: dict[Metric, Depths] = {}
     texts: dict[str, Metric] = {}
     for entry in given:
-        metric, own = parse_metric(entry)
+        metric, depths = parse_metric(entry)
         if texts.setdefault(str(metric), metric) != metric:
             raise ParameterError(
                 f"metrics: two different metrics are both called {str(metric)!r}; name the "
                 "functions"
             )
-        wanted = (None,) if metric.own_depth else own or default
+        wanted = (None,) if metric.own_depth else depths or default
         result[metric] = tuple(dict.fromkeys((*result.get(metric, ()), *wanted)))
     return list(result.items())
 

@@ -79,10 +79,12 @@ def _stem(name: str) -> str:
 def _read() -> dict[str, tuple[str, str]]:
     known: dict[str, tuple[str, str]] = {}
     for line in TABLE.strip().splitlines():
-        own, *others = (cell.strip() for cell in line.split("|"))
-        for name in re.findall(r"[^\s,(]+(?:\(.*?\))?", " ".join([own.partition("@")[0], *others])):
-            known.setdefault(_letters(_stem(name)), (_stem(name), own))
-    return known | {_letters(name): (name, own) for name, own in OWN.items()}
+        ours, *others = (cell.strip() for cell in line.split("|"))
+        for name in re.findall(
+            r"[^\s,(]+(?:\(.*?\))?", " ".join([ours.partition("@")[0], *others])
+        ):
+            known.setdefault(_letters(_stem(name)), (_stem(name), ours))
+    return known | {_letters(name): (name, ours) for name, ours in OWN.items()}
 
 
 SPELLINGS = {key: own for key, (_, own) in _read().items()}
@@ -103,12 +105,14 @@ def spelled(name: str, arguments: str | None) -> tuple[str, str | None, str | No
     whole = _letters(f"{name}({arguments})")
     if whole in SPELLINGS:
         return SPELLINGS[whole], "", None
-    key, depth = _letters(name), None
+    key = _letters(name)
+    depth = None
     if key.startswith("rbp.") and key[4:].isdecimal():
         return f"rbp(p=0.{key[4:]})", arguments, None
     with_depth = DEPTH.fullmatch(name)
     if key not in SPELLINGS and with_depth and _letters(with_depth[1]) in SPELLINGS:
-        key, depth = _letters(with_depth[1]), with_depth[2]
+        key = _letters(with_depth[1])
+        depth = with_depth[2]
     return SPELLINGS.get(key, name), arguments, depth
 
 

@@ -18,7 +18,8 @@ from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import ap, ap_retrieved, bpref, err, rr, sums, tables
 from retrieval_report.kernels.lists import Bools, Floats
 
-Kernel = Callable[..., None]
+Call = tuple[Callable[..., None], NamedTuple]  # a kernel, and what it needs beside lists and depths
+Rule = Callable[[Floats], Any]  # a user's function of grades or ranks
 GainTable = tuple[tuple[float, float], ...]
 GAINS = {"linear": "g", "exp2": "2^g − 1"}
 DISCOUNTS = {"log2": "1/log2(1 + i)", "reciprocal": "1/i"}
@@ -52,7 +53,7 @@ class Gain:
     or a function.
     """
 
-    rule: str | GainTable | Callable[[Floats], Any]
+    rule: str | GainTable | Rule
 
     def of(self, grades: Floats, relevant: Bools) -> Floats:
         """Return the value of each grade; raise unless the values are finite, at least 0 and do not
@@ -67,7 +68,11 @@ class Gain:
             return exponential(grades)
         if self.rule == "linear":
             return grades.copy()
-        values = self._table(grades) if isinstance(self.rule, tuple) else self._call(grades)
+        if isinstance(self.rule, tuple):
+            values = _looked_up(dict(self.rule), grades)
+        else:
+            assert callable(self.rule)
+            values = _returned("gain", self.rule, grades, "grades")
         if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) >= 0).all()):
             raise ParameterError(
                 "gain: must be finite, at least 0 and not decrease as the grade rises; grades "
@@ -75,21 +80,6 @@ class Gain:
                 f"gave {_some(values)}"
             )
         return values
-
-    def _table(self, grades: Floats) -> Floats:
-        assert isinstance(self.rule, tuple)
-        table = dict(self.rule)
-        unknown = [float(grade) for grade in grades if float(grade) not in table]
-        if unknown:
-            raise ParameterError(
-                f"gain: the table has no entry for grade {number_text(unknown[0])}; it has "
-                f"{sorted(table)}"
-            )
-        return np.array([table[float(grade)] for grade in grades], dtype=np.float64)
-
-    def _call(self, grades: Floats) -> Floats:
-        assert callable(self.rule)
-        return _returned("gain", self.rule, grades, "grades")
 
 
 @dataclass(frozen=True)
@@ -118,7 +108,7 @@ class Discount:
     function of the ranks.
     """
 
-    rule: str | Callable[[Floats], Any] = "log2"
+    rule: str | Rule = "log2"
 
     def table(self, longest: int) -> tables.Weights:
         """Return weights and prefix sums up to position ``longest``; raise if any is negative or
@@ -175,7 +165,7 @@ class Term:
     def check(self, grades: Floats) -> None:
         """Raise an error for grades (ascending) that the sum does not accept."""
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel that computes the sum, and what it needs beside lists and depths.
 
         The scorer (`scoring.scorer`) knows grades and gains, the arrangement how ties are ordered,
@@ -210,7 +200,7 @@ class Sum(Term):
         """Return what an item of each grade brings, whatever its rank."""
         return self.values.of(grades, relevant)
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel of a weighted sum."""
         unit = not self.fades
         weights = self.weights.table(1 if unit else longest)
@@ -236,9 +226,10 @@ class Pairs(Term):
         """Return what an item of each grade brings, whatever its rank."""
         return np.where(relevant, grades, 0.0) if self.graded else super().gains(grades, relevant)
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel of average precision."""
-        values, harmonics = scorer.gains(self), tables.reciprocal_weights(longest)
+        values = scorer.gains(self)
+        harmonics = tables.reciprocal_weights(longest)
         if self.retrieved and arrangement.extreme:
             return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
                 values, harmonics, False, arrangement.extreme == "best"
@@ -259,7 +250,7 @@ class FirstRelevant(Term):
         """Whether an item counts nothing infinitely far down."""
         return self.reciprocal
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel of the first relevant item."""
         return rr.first_relevant_moments, rr.First(scorer.prepared.relevant_grade, self.reciprocal)
 
@@ -282,7 +273,7 @@ class Stops(Term):
         stop: Floats = exponential(grades) / np.exp2(self.max_grade)
         return stop
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel of a search that may end at every item."""
         return err.stopping_moments, err.Stops(scorer.gains(self), arrangement.want_variance)
 
@@ -312,9 +303,10 @@ class OwnIdeal(Term):
                 f"found grades {_some(positive)}; use ideal='judged' or make the relevances 0 and 1"
             )
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel of DCG divided by that of the same items in their best order."""
-        values, discounts = scorer.gains(self), self.discount.table(longest)
+        values = scorer.gains(self)
+        discounts = self.discount.table(longest)
         if arrangement.extreme:
             return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
                 values, discounts, True, arrangement.extreme == "best"
@@ -346,14 +338,15 @@ class Preferences(Term):
 
     judged_only: ClassVar[bool] = True
 
-    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> tuple[Kernel, NamedTuple]:
+    def kernel(self, scorer: Any, arrangement: Any, longest: int) -> Call:
         """Return the kernel of preferences among judged items."""
-        lists, relevant = scorer.prepared, scorer.prepared.relevant_grade
+        lists = scorer.prepared
+        relevant = scorer.prepared.relevant_grade
         most = np.minimum(np.maximum(lists.relevant, 0), lists.judged.total(~relevant))
         return bpref.preference_moments, bpref.Judged(relevant, most)
 
 
-def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
+def gain_rule(gain: object) -> str | GainTable | Rule:
     """Return the hashable form of a gain given as a name, a mapping or a function.
 
     >>> gain_rule({2: 3, 1: 1})
@@ -372,11 +365,7 @@ def gain_rule(gain: object) -> str | GainTable | Callable[[Floats], Any]:
 
 def _gain_table(gain: Mapping[Any, Any] | tuple[Any, ...]) -> GainTable:
     try:
-        pairs = (
-            [*gain.items()]
-            if isinstance(gain, Mapping)
-            else [(grade, value) for grade, value in gain]
-        )
+        pairs = list(gain.items() if isinstance(gain, Mapping) else gain)
         if not pairs or any(isinstance(number, str | bytes) for pair in pairs for number in pair):
             raise TypeError
         return tuple(sorted((float(grade), float(value)) for grade, value in pairs))
@@ -384,7 +373,18 @@ def _gain_table(gain: Mapping[Any, Any] | tuple[Any, ...]) -> GainTable:
         raise ParameterError(f"gain: {gain!r} is not a table of numbers, grade → gain") from None
 
 
-def _returned(name: str, rule: Callable[[Floats], Any], given: Floats, what: str) -> Floats:
+def _looked_up(table: dict[float, float], grades: Floats) -> Floats:
+    """Return the gains of grades in a table."""
+    try:
+        return np.array([table[grade] for grade in grades.tolist()], dtype=np.float64)
+    except KeyError as error:
+        raise ParameterError(
+            f"gain: the table has no entry for grade {number_text(error.args[0])}; it has "
+            f"{sorted(table)}"
+        ) from None
+
+
+def _returned(name: str, rule: Rule, given: Floats, what: str) -> Floats:
     """Call a user's function on a copy of an array and return its result, checked."""
     result = rule(given.copy())
     try:

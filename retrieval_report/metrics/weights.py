@@ -198,10 +198,7 @@ def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
     """
     gaining = frame.filter(_gains(frame, metric) > 0)
     uneven = (
-        gaining.group_by(KEYS)
-        .agg(pl.col("weight").n_unique())
-        .filter(pl.col("weight") > 1)
-        .sort(KEYS)
+        gaining.group_by(KEYS).agg(pl.n_unique("weight")).filter(pl.col("weight") > 1).sort(KEYS)
     )
     if uneven.height:
         model, query, _ = uneven.row(0)
@@ -230,8 +227,8 @@ def _weights_of(frame: pl.DataFrame, everything: pl.DataFrame, metric: Metric) -
         .agg(pl.col("product", "gain", "weight").sum())
     )
     known = (pl.col("gain") > 0) & (pl.col("weight") > 0)
-    own = pl.when(known).then(pl.col("product") / pl.col("gain"))
-    filled = own.fill_null(own.mean().over("model")).fill_null(1.0)
+    mean = pl.when(known).then(pl.col("product") / pl.col("gain"))
+    filled = mean.fill_null(mean.mean().over("model")).fill_null(1.0)
     weighted = lists.select(*KEYS, weight=pl.when(pl.col("weight") > 0).then(filled).otherwise(0.0))
     joined = everything.join(weighted, on=KEYS, how="left", maintain_order="left")
     return joined.select(*KEYS, metric=pl.lit(str(metric)), weight=pl.col("weight").fill_null(0.0))

@@ -79,9 +79,9 @@ def collapse(rankings: object, group: str = "item", how: str = "max") -> pl.Data
     rows = rows.sort(order, "row", descending=[order == "score", False], nulls_last=True)
     keys = [name for name in DOCUMENT if name in rows.columns]
     total = pl.when(pl.col(order).count() > 0).then(pl.col(order).sum())  # of falling scores
-    kept = [total if how == "sum" else pl.col(order).first(), pl.col("row").first()]
+    kept = [total if how == "sum" else pl.col(order).first(), pl.first("row")]
     if "relevance" in rows.columns:
-        kept.insert(1, pl.col("relevance").max())
+        kept.insert(1, pl.max("relevance"))
     return rows.group_by(keys, maintain_order=True).agg(kept).sort("row", maintain_order=True)
 
 
@@ -90,12 +90,12 @@ def _documents(frame: pl.DataFrame, items: pl.Series, group: str) -> pl.Series:
     if group in frame.columns:
         return frame[group].alias("item")
     try:
-        found = items.cast(pl.String).str.extract(f"^(?:{group})$", 1)
+        documents = items.cast(pl.String).str.extract(f"^(?:{group})$", 1)
     except ComputeError as error:
         raise ParameterError(f"group: {group!r} is neither a column nor a pattern") from error
-    if len(found) and not found.count():
+    if len(documents) and not documents.count():
         raise ParameterError(
             f"group: {group!r} is no column, and no item such as {items[0]!r} matches it as a "
             "pattern with a group in parentheses"
         )
-    return found.fill_null(items.cast(pl.String))
+    return documents.fill_null(items.cast(pl.String))

@@ -142,7 +142,8 @@ def by_file(part: Part) -> Part:
 
 def _by_file_and_tag(part: Part) -> Part:
     """Name the runs of a file after it; the tags tell several of them apart."""
-    tags, named = part.frame["model"], by_file(part)
+    tags = part.frame["model"]
+    named = by_file(part)
     if tags.n_unique() == 1:
         return named
     model = pl.format("{}:{}", "model", tags)
@@ -185,8 +186,7 @@ def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
 
 def _fits(values: pl.Series) -> bool:
     """Return whether whole numbers fit in 64 bits."""
-    wide = values.cast(pl.Int64, strict=False)
-    return wide.null_count() == values.null_count()
+    return values.cast(pl.Int64, strict=False).null_count() == values.null_count()
 
 
 def _odd_text(name: str, parts: Sequence[Part]) -> str | None:
@@ -199,11 +199,11 @@ def _refuse_mixed_floats(name: str, parts: Sequence[Part]) -> None:
     """One list must not mix float32 and float64: 0.1 is a different number in each."""
     floats = [part for part in parts if part.frame.schema[name].is_float()]
     for part, other in combinations(floats, 2):
-        dtype, other_type = part.frame.schema[name], other.frame.schema[name]
+        dtype = part.frame.schema[name]
+        other_type = other.frame.schema[name]
         if dtype == other_type:
             continue
-        keys = ["model", "query"]
-        if part.frame.join(other.frame, on=keys, how="semi").height:
+        if part.frame.join(other.frame, on=["model", "query"], how="semi").height:
             raise ColumnError(
                 f"column {name!r} is {dtype} in {part.path} but {other_type} in {other.path}, "
                 "and both hold rows of the same query: equal values would differ"

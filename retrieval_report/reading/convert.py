@@ -160,8 +160,7 @@ def _pandas_series(name: str, column: Any) -> pl.Series:
             return pl.Series(name, pl.from_pandas(column))
         except (ImportError, UnicodeError):
             pass  # no PyArrow, or text it rejects: convert value by value, which finds the bad one
-    missing = column.isna().tolist()
-    values = zip(column.tolist(), missing, strict=True)
+    values = zip(column.tolist(), column.isna().tolist(), strict=True)
     return series(name, [None if absent else value for value, absent in values])
 
 
@@ -176,11 +175,17 @@ def series(name: str, values: Any) -> pl.Series:
     try:
         column = pl.Series(name, values)
     except TypeError:
-        if not all(map(_is_float, values)):
+        if not all(
+            value is None or isinstance(value, float | np.floating) or is_number(value)
+            for value in values
+        ):
             raise
         floats = [None if value is None else float(value) for value in values]
         column = pl.Series(name, floats, dtype=pl.Float64)
-    if column.dtype == pl.Float64 and any(map(_is_merged, values)):
+    # as from 2^53 on, where Float64 lacks whole numbers
+    if column.dtype == pl.Float64 and any(
+        isinstance(value, int | np.integer) and float(value) != value for value in values
+    ):
         raise ValueError("Float64 cannot hold all of its whole numbers, and neighbours would tie")
     return column
 
@@ -192,15 +197,6 @@ def _held(values: Any) -> Any:
         if hasattr(values, "__array__") and hasattr(values, "detach")
         else values
     )
-
-
-def _is_float(value: Any) -> bool:
-    return value is None or isinstance(value, (float, np.floating)) or is_number(value)
-
-
-def _is_merged(value: Any) -> bool:
-    """Return whether a whole number is none of Float64's, as from 2^53 on."""
-    return isinstance(value, (int, np.integer)) and float(value) != value
 
 
 def convert_columns(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 import polars as pl
@@ -48,11 +48,21 @@ def read_delimited(source: Source, choose: Choose, *, separator: str) -> pl.Data
     frame = _without_blank_lines(frame, source, separator)
 
     def line(row: int) -> int:
-        return _line_of_row(source, separator, row)
+        lines = (number for number, fields in _records(source, separator) if fields)
+        try:
+            return next(itertools.islice(lines, row + 1, None))
+        except (StopIteration, csv.Error, FileError, UnicodeDecodeError):
+            return row + 2
 
-    _refuse_second_header(frame, header, source, line)
-    at = {name: index for index, name in enumerate(header)}
-    columns = [pl.nth(at[theirs]).alias(ours) for ours, theirs in chosen.items()]
+    again = (frame.to_series(0) == header[0].removeprefix("\ufeff")).arg_true()
+    for row in again.head(100):
+        if list(frame.row(row)) == list(header):
+            raise FileError(
+                f"{source.path}, line {line(row)}: the header again; were files put together with "
+                "cat?"
+            )
+    index = {name: number for number, name in enumerate(header)}
+    columns = [pl.nth(index[theirs]).alias(ours) for ours, theirs in chosen.items()]
     return parse_values(TextTable(str(source.path), frame.select(columns), line))
 
 
@@ -72,18 +82,14 @@ def _read_header(source: Source, separator: str) -> list[str]:
             (mark for mark in _SEPARATORS if mark != separator and mark in header[0]), None
         )
         if other:
-            raise FileError(_wrong_separator(source, separator, other))
+            fix = f"pl.read_csv(path, separator={other!r}, infer_schema=False).write_csv(new_path)"
+            if {separator, other} == {",", "\t"}:
+                fix = f"name it {'.csv' if other == ',' else '.tsv'}, or convert it: {fix}"
+            raise FileError(
+                f"{source.path}: the header is separated by {_SEPARATORS[other]}, not by "
+                f"{_SEPARATORS[separator]}; to fix it: {fix}"
+            )
     return header
-
-
-def _wrong_separator(source: Source, separator: str, other: str) -> str:
-    fix = f"pl.read_csv(path, separator={other!r}, infer_schema=False).write_csv(new_path)"
-    if {separator, other} == {",", "\t"}:
-        fix = f"name it {'.csv' if other == ',' else '.tsv'}, or convert it: {fix}"
-    return (
-        f"{source.path}: the header is separated by {_SEPARATORS[other]}, not by "
-        f"{_SEPARATORS[separator]}; to fix it: {fix}"
-    )
 
 
 def _parse(source: Source, separator: str, header: Sequence[str]) -> pl.DataFrame:
@@ -155,18 +161,6 @@ def _blank_rows(source: Source, separator: str, width: int, least: int) -> list[
     return blank
 
 
-def _refuse_second_header(
-    frame: pl.DataFrame, header: Sequence[str], source: Source, line: Callable[[int], int]
-) -> None:
-    again = (frame.to_series(0) == header[0].removeprefix("\ufeff")).arg_true()
-    for row in again.head(100):
-        if list(frame.row(row)) == list(header):
-            raise FileError(
-                f"{source.path}, line {line(row)}: the header again; were files put together with "
-                "cat?"
-            )
-
-
 def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Walk through the records with the number of the line each begins on: slow, for headers and
     messages.
@@ -185,14 +179,6 @@ def _records(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
                     "lines must end in LF or CRLF"
                 ) from None
             raise
-
-
-def _line_of_row(source: Source, separator: str, row: int) -> int:
-    lines = (number for number, fields in _records(source, separator) if fields)
-    try:
-        return next(itertools.islice(lines, row + 1, None))
-    except (StopIteration, csv.Error, FileError, UnicodeDecodeError):
-        return row + 2
 
 
 def undecodable(source: Source) -> str | None:

@@ -59,11 +59,8 @@ def is_nested(given: object) -> bool:
     if not all(isinstance(items, Mapping) for items in given.values()):
         return False
     values = next((list(items.values()) for items in given.values() if items), [])
-    return all(_is_scalar(value) for value in values)
-
-
-def _is_scalar(value: object) -> bool:
-    return value is None or isinstance(value, int | float | np.number | np.bool_)
+    numbers = int | float | np.number | np.bool_ | None
+    return all(isinstance(value, numbers) for value in values)
 
 
 def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:

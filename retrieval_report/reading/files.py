@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
 from retrieval_report.reading.finding import find_files
@@ -27,7 +28,7 @@ def frame_from(
     sources: Iterable[Source],
     kind: Kind,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     max_rows: int | None = None,
     model: str | None = None,
     name_by: str | None = None,
@@ -49,7 +50,7 @@ def parts_from(
     sources: Iterable[Source],
     kind: Kind,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     max_rows: int | None = None,
     model: str | None = None,
 ) -> list[Part]:
@@ -74,7 +75,7 @@ def in_contract(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.D
     ``negative`` is that of `read_judgements`.
     """
     if kind.ranked and "count" not in frame.columns and "row" not in frame.columns:
-        frame = frame.with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("row"))
+        frame = frame.with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
     if negative == "unjudged" and frame.schema["relevance"].is_numeric():
         # NaN and null stay, so that the evaluation can refuse them.
         frame = frame.filter((pl.col("relevance") < 0).fill_null(value=False).not_())
@@ -125,7 +126,7 @@ def column_names(source: Source) -> list[str]:
 
 
 def _read_source(
-    source: Source, kind: Kind, columns: Mapping[str, str] | None, max_rows: int | None
+    source: Source, kind: Kind, columns: ColumnNames, max_rows: int | None
 ) -> tuple[str, pl.DataFrame]:
     """Read one file; return its format and its columns under our names."""
 
@@ -134,24 +135,22 @@ def _read_source(
 
     try:
         form = detect_format(source)
-        _refuse_other_kind(source, form, kind)
+        others = {"run": ("a TREC run", "rankings"), "qrels": ("TREC qrels", "judgements")}
+        name, wanted = others.get(form, ("", kind.name))
+        if wanted != kind.name:
+            raise FileError(
+                f"{source.path}: is {name}, not {kind.name}; read it with read_{wanted}"
+            )
         return form, as_text(read_form(source, form, choose, max_rows), ID_COLUMNS)
     except OSError as error:  # deleted, or truncated to nothing, after it was opened
         raise FileError(f"{source.path}: {error.strerror or error}") from error
-
-
-def _refuse_other_kind(source: Source, form: str, kind: Kind) -> None:
-    others = {"run": ("a TREC run", "rankings"), "qrels": ("TREC qrels", "judgements")}
-    name, wanted = others.get(form, ("", kind.name))
-    if wanted != kind.name:
-        raise FileError(f"{source.path}: is {name}, not {kind.name}; read it with read_{wanted}")
 
 
 def _with_model(path: Path, frame: pl.DataFrame, model: str | None, tagged: bool) -> Part:
     if model is None and (tagged or "model" not in frame.columns):
         model = folder_model(path)
     if model is not None:
-        return Part(path, frame.with_columns(pl.lit(model).alias("model")))
+        return Part(path, frame.with_columns(model=pl.lit(model)))
     return (
         Part(path, frame, tagged=tagged) if "model" in frame.columns else by_file(Part(path, frame))
     )

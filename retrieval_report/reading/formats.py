@@ -100,13 +100,16 @@ def detect_format(source: Source) -> str:
     >>> detect_format(Source(Path("a"), b'{"query": "q1", "item": "d1", "score": 1}'))
     'ndjson'
     """
-    head, path = source.head(), source.path
+    head = source.head()
+    path = source.path
     promised = ENDINGS.get(ending(path), "")
     for start, form in BINARY.items():
         if head.startswith(start):
             return form
     _refuse_other_contents(source, head, promised)
-    text = _begin(head)
+    # from the first line on that is neither blank nor a comment
+    text = head.removeprefix(BOM).decode("utf-8", "replace")
+    text = re.sub(r"\A(?:\s*#[^\n]*(?:\n|\Z))*\s*", "", text)
     found = next((form for form, begin in _BEGIN.items() if begin.match(text)), None)
     if found is not None:
         return found
@@ -157,9 +160,3 @@ def _is_text(head: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _begin(head: bytes) -> str:
-    """Return the text from the first line on that is neither blank nor a comment."""
-    text = head.removeprefix(BOM).decode("utf-8", "replace")
-    return re.sub(r"\A(?:\s*#[^\n]*(?:\n|\Z))*\s*", "", text)

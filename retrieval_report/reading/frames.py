@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.reading.combine import Part, combine
@@ -29,7 +30,7 @@ from retrieval_report.reading.search_results import is_search_result, results_fr
 VALUES = {"rankings": "score", "judgements": "relevance"}
 
 
-def to_polars(given: object, what: str, columns: Mapping[str, str] | None = None) -> pl.DataFrame:
+def to_polars(given: object, what: str, columns: ColumnNames = None) -> pl.DataFrame:
     """Return one Polars frame of rankings, judgements, queries, or any other frame.
 
     Parameters
@@ -72,13 +73,12 @@ def to_polars(given: object, what: str, columns: Mapping[str, str] | None = None
     return convert(given, what) if kind is None else frame_of_kind(given, kind, what, columns)
 
 
-def frame_of_kind(
-    given: object, kind: Kind, what: str, columns: Mapping[str, str] | None
-) -> pl.DataFrame:
+def frame_of_kind(given: object, kind: Kind, what: str, columns: ColumnNames) -> pl.DataFrame:
     """Return the frame of `to_polars` for a kind, which may have more columns than usual."""
     if is_path(given):
         return frame_from(sources_of(given, kind), kind, columns=columns)
-    name, held = name_of(given), unwrapped(given)
+    name = name_of(given)
+    held = unwrapped(given)
     if kind.ranked and is_models(held):
         return _of_models(held, kind, columns)
     frame = _table(held, kind, what)
@@ -161,7 +161,7 @@ def _is_flat(values: Any) -> bool:
     )
 
 
-def _of_models(held: Any, kind: Kind, columns: Mapping[str, str] | None) -> pl.DataFrame:
+def _of_models(held: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
     """Return the rows of all models, one after the other, in the order given."""
     entries = held.items() if isinstance(held, Mapping) else [(name_of(run), run) for run in held]
     parts = []
@@ -197,7 +197,7 @@ def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.D
 
 
 def matched_columns(
-    frame: pl.DataFrame, kind: Kind, what: str, columns: Mapping[str, str] | None = None
+    frame: pl.DataFrame, kind: Kind, what: str, columns: ColumnNames = None
 ) -> dict[str, str]:
     """Map our columns to the columns of a frame that stand for them."""
     matched = known_columns(frame.columns, kind, columns, what)

@@ -39,44 +39,20 @@ def spelt_otherwise(ids: pl.Series) -> str | None:
 def in_kind_of(wanted: pl.Series, given: pl.Series, what: str, other: str) -> pl.Series:
     """Return the ids ``given`` as text or as whole numbers, whichever ``wanted`` are; nulls stay.
 
-    Parameters
-    ----------
-    wanted, given : pl.Series
-        Ids of the same thing in two frames.
-    what, other : str
-        Names of the two frames in messages.
-
-    Raises
-    ------
-    KeyMismatchError
-        One is text, the other numbers, and some text is not spelt as its number.
-
-    Examples
-    --------
-    >>> in_kind_of(
-    ...     pl.Series("query", [7, 12]), pl.Series(["7", "12"]), "rankings", "judgements"
-    ... ).to_list()
-    [7, 12]
-    >>> in_kind_of(pl.Series("query", [7, 12]), pl.Series(["007", "12"]), "rankings", "judgements")
-    Traceback (most recent call last):
-    retrieval_report.KeyMismatchError: column 'query' is Int64 in the rankings and String in the
-    judgements, where '007' is not spelt as a number; such ids are never cast ('007' and '7' would
-    merge): make both text or both whole numbers
+    ``what`` and ``other`` are the frames of ``wanted`` and ``given``.
     """
-    if wanted.dtype.is_integer() == given.dtype.is_integer():
+    numbers = wanted.dtype.is_integer()
+    if numbers == given.dtype.is_integer():
         return given
-    odd = spelt_otherwise(given if wanted.dtype.is_integer() else wanted)
+    odd = spelt_otherwise(given if numbers else wanted)
     if odd is not None:
-        location = other if wanted.dtype.is_integer() else what
+        location = "" if numbers else f" of the {what}"
         raise KeyMismatchError(
             f"column {wanted.name!r} is {wanted.dtype} in the {what} and {given.dtype} in the "
-            f"{other}, where "
-            f"{odd!r}{'' if location == other else f' of the {what}'} is not spelt as a number; "
-            "such ids are never "
-            "cast ('007' and '7' would merge): make both text or both whole numbers"
+            f"{other}, where {odd!r}{location} is not spelt as a number; such ids are never cast "
+            "('007' and '7' would merge): make both text or both whole numbers"
         )
-    if not wanted.dtype.is_integer():
+    if not numbers:
         return given.cast(pl.String)
     wide = given.cast(pl.Int128)
-    fits = wide.is_between(-(2**63), 2**63 - 1).all()
-    return wide.cast(pl.Int64) if fits else wide
+    return wide.cast(pl.Int64) if wide.is_between(-(2**63), 2**63 - 1).all() else wide

@@ -27,7 +27,7 @@ def runs_of(frame: pl.DataFrame, column: str) -> tuple[pl.DataFrame, dict[str, s
     _refuse_nulls(frame, column)
     model = pl.col("model").cast(pl.String)
     run = pl.format("{} {}={}", model, pl.lit(column), pl.col(column))
-    named = frame.select(run.alias("run"), model.alias("model")).unique(maintain_order=True)
+    named = frame.select(run=run, model=model).unique(maintain_order=True)
     return frame.with_columns(model=run).drop(column), dict(named.iter_rows())
 
 

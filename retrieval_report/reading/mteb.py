@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import repeated
+from retrieval_report.contracts.arguments import Named, repeated
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.dictionaries import is_nested, nested_frame
@@ -55,7 +55,7 @@ def read_json_lines(source: Source, choose: Choose) -> pl.DataFrame:
     """Read the results of one query per line, as the InformationRetrievalEvaluator of
     sentence-transformers writes them; errors are those of `read_json`.
     """
-    runs: dict[str, dict[str, Any]] = {}
+    runs: dict[str, Named] = {}
     for number, line in enumerate(_text(source).split("\n"), start=1):
         if not line.strip():
             continue
@@ -89,12 +89,12 @@ def _parse(text: str, location: str) -> Any:
         raise FileError(f"{location}: no JSON: {reason}") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _unique(pairs: list[tuple[str, Any]]) -> Named:
+    held = dict(pairs)
+    if len(held) < len(pairs):
         twice = repeated(name for name, _ in pairs)
         raise ValueError(f"{twice[0]!r} occurs twice in one object")
-    return found
+    return held
 
 
 def _frame(runs: Any, model: str | None, source: Source, choose: Choose) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import repeated, some
+from retrieval_report.contracts.arguments import ColumnNames, repeated, some
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 
 ID_COLUMNS = ("model", "query", "item", "label")
@@ -133,7 +133,7 @@ KINDS = {"rankings": RANKINGS, "counts": RANKINGS, "judgements": JUDGEMENTS, "qu
 
 
 def match_columns(
-    found: Sequence[str], kind: Kind, columns: Mapping[str, str] | None, location: str
+    found: Sequence[str], kind: Kind, columns: ColumnNames, location: str
 ) -> dict[str, str]:
     """Return which column of a file stands for which of ours.
 
@@ -177,7 +177,7 @@ def match_columns(
 
 
 def known_columns(
-    found: Sequence[str], kind: Kind, columns: Mapping[str, str] | None, location: str
+    found: Sequence[str], kind: Kind, columns: ColumnNames, location: str
 ) -> dict[str, str]:
     """Return which column stands for which of ours, in the order of the contract; unlike a file, a
     frame may lack some.
@@ -207,12 +207,15 @@ def known_columns(
             raise _doubtful(candidates, ours, location)
         recognised[ours] = candidates[0]
     orders = _ORDERS & recognised.keys()
-    own = {name for name in orders if recognised[name] == name}
+    literal = {name for name in orders if recognised[name] == name}
     # A ranking has one order: what the caller names, or what has our name, takes precedence.
-    left_out = orders if _ORDERS & matched.keys() else orders - own if len(own) == 1 else set()
+    left_out = orders if _ORDERS & matched.keys() else set()
+    if not left_out and len(literal) == 1:
+        left_out = orders - literal
     recognised = {ours: name for ours, name in recognised.items() if ours not in left_out}
     if recognised.keys() >= _ORDERS:
-        near, far = recognised["distance"], recognised["score"]
+        near = recognised["distance"]
+        far = recognised["score"]
         raise ColumnError(
             f"{location}: both {near!r} (smaller is nearer) and {far!r} (larger is nearer) are "
             "there; "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path  # noqa: F401 - the examples use it
 from typing import Any
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_text, listed
+from retrieval_report.contracts.arguments import ColumnNames, check_text, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
@@ -29,7 +29,7 @@ from retrieval_report.reading.sources import open_source
 def read_rankings(
     source: object,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     model: str | None = None,
     name_by: str | None = None,
     keep: str | Collection[str] = (),
@@ -133,7 +133,7 @@ def read_rankings(
 
 
 def read_each(
-    paths: Sequence[str], *, columns: Mapping[str, str] | None = None, name_by: str | None = None
+    paths: Sequence[str], *, columns: ColumnNames = None, name_by: str | None = None
 ) -> list[pl.DataFrame]:
     """Read the rankings of every path apart, under the names that `read_rankings` gives them
     together.
@@ -146,7 +146,7 @@ def read_each(
 def read_judgements(
     source: object,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     negative: str = "keep",
     max_bytes: int | None = None,
     max_rows: int | None = None,
@@ -194,7 +194,7 @@ def read_judgements(
 def read_queries(
     source: object,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     max_bytes: int | None = None,
     max_rows: int | None = None,
 ) -> pl.DataFrame:
@@ -240,18 +240,18 @@ def read_costs(path: str) -> pl.DataFrame:
 
 
 def _read(
-    source: object, kind: Kind, columns: Mapping[str, str] | None, max_bytes: int | None, **how: Any
+    source: object, kind: Kind, columns: ColumnNames, max_bytes: int | None, **how: Any
 ) -> pl.DataFrame:
     """Read files, also of an empty list, which is a separate error, or else an object in memory."""
     if is_path(source) or (isinstance(source, list | tuple) and not source):
         return frame_from(sources_of(source, kind, max_bytes), kind, columns=columns, **how)
     frame = _held(source, kind, columns)
     if kind.ranked and (how["model"] is not None or "model" not in frame.columns):
-        frame = frame.with_columns(pl.lit(how["model"] or "model").alias("model"))
+        frame = frame.with_columns(model=pl.lit(how["model"] or "model"))
     return in_contract(frame, kind, how.get("negative", "keep"))
 
 
-def _held(source: object, kind: Kind, columns: Mapping[str, str] | None) -> pl.DataFrame:
+def _held(source: object, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
     """Return a frame of an object in memory, with all columns that its kind requires."""
     refuse_fork()
     frame = frame_of_kind(source, kind, kind.name, columns)

@@ -21,6 +21,7 @@ NO_RESULT = -1
 """The index that FAISS and others return if there are no more results."""
 
 Array = NDArray[Any]
+Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Results:
         Whether the search named its items; otherwise an item is a column.
     """
 
-    query: NDArray[np.int64]
+    query: Whole
     item: Array
     value: Array
     queries: int
@@ -176,7 +177,7 @@ def _parts(given: Any, what: str) -> tuple[Array, Array | None, Array | None]:
     return value, item, None
 
 
-def flat_rows(array: Array, what: str) -> tuple[Array, NDArray[np.int64]]:
+def flat_rows(array: Array, what: str) -> tuple[Array, Whole]:
     """Return all values one after the other, and the length of every row."""
     if array.ndim == 1 and array.dtype == object and any(np.ndim(row) == 1 for row in array):
         rows = [np.asarray(row) for row in array]
@@ -194,14 +195,12 @@ def _shape(array: Array) -> object:
     return array.shape if array.dtype != object else f"({array.size} rows of unequal length)"
 
 
-def _within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def _within(lengths: Whole) -> Whole:
     """Return the position of every value in its row."""
     return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths))
 
 
-def _flat_queries(
-    indexes: object, flat: Array, lengths: NDArray[np.int64], what: str
-) -> tuple[Array, int]:
+def _flat_queries(indexes: object, flat: Array, lengths: Whole, what: str) -> tuple[Array, int]:
     """Queries of a flat array, as they are named, and how many there are."""
     query = as_array(indexes, "indexes")
     if lengths.size != 1 or query.shape != flat.shape:
@@ -216,15 +215,15 @@ def _flat_queries(
 
 def results_frame(given: object, what: str) -> pl.DataFrame:
     """Return results of a search that names its items, as ``query``, ``item`` and ``distance``."""
-    found = read_results(given, what)
+    results = read_results(given, what)
     check_direction(
-        found,
+        results,
         what,
         scores=False,
         remedy="turn them into rankings by from_search(results, scores=True)",
     )
     return pl.DataFrame(
-        {"query": found.query, "item": item_ids(found.item), "distance": found.value}
+        {"query": results.query, "item": item_ids(results.item), "distance": results.value}
     )
 
 

@@ -113,8 +113,7 @@ def base_name(path: Path) -> str:
     >>> base_name(Path("runs/bm25.v2.csv.gz")), base_name(Path("results.test"))
     ('bm25.v2', 'results.test')
     """
-    name = _without(path.name, ".gz")
-    return _without(name, ending(path)) or path.name
+    return _without(_without(path.name, ".gz"), ending(path)) or path.name
 
 
 def folder_model(path: Path) -> str | None:

@@ -105,7 +105,7 @@ def _split(source: Source, fields: Sequence[str]) -> pl.DataFrame:
             )
             .with_columns(text.str.replace_all(_SOME_BLANKS, " ").str.strip_chars(" "))
             .filter(text != "", ~text.str.starts_with("#"))
-            .with_columns(split.alias("fields"), width=text.str.count_matches(" ") + 1)
+            .with_columns(fields=split, width=text.str.count_matches(" ") + 1)
             .unnest("fields")
             .collect()
         )

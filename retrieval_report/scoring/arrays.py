@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -25,6 +25,7 @@ from retrieval_report.kernels.lists import (
     Scalar,
     all_frozen,
     frozen,
+    running,
 )
 
 Result = TypeVar("Result")
@@ -67,7 +68,7 @@ def starts(codes: NDArray[np.integer], lists: int) -> Integers:
     >>> starts(np.array([0, 0, 2]), 4)
     array([0, 2, 2, 3, 3])
     """
-    return np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=lists))]).astype(np.int64)
+    return running(np.bincount(codes, minlength=lists))
 
 
 def id_keys(ids: pl.Series) -> Keys:
@@ -141,7 +142,8 @@ def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
     """
     most = relevance.max() if relevance.dtype.is_integer() else None
     if isinstance(most, int) and most < SMALL:  # a table instead of hashes, in a sixth of the time
-        whole, seen = relevance.cast(pl.Int64).to_numpy(), np.zeros(most + 1, np.bool_)
+        whole = relevance.cast(pl.Int64).to_numpy()
+        seen = np.zeros(most + 1, np.bool_)
         seen[whole] = True
         grades = np.unique(np.concatenate([[0.0], known, np.flatnonzero(seen)]))
         return grades, np.searchsorted(grades, np.arange(most + 1)).astype(np.int32)[whole]
@@ -194,24 +196,18 @@ def lists_from_rows(
 
     def task(first: int, last: int) -> tuple[int, int, int]:
         own = slice(work[first], work[last])
-        filled = grouping.Filled(
-            list_ties[first:last],
-            tie_key[own],
-            tie_cells[own],
-            cell_grade[own],
-            cell_items[own],
-            order[own],
-        )
+        of_rows: Any = (tie_key, tie_cells, cell_grade, cell_items, order)
+        filled = grouping.Filled(list_ties[first:last], *(part[own] for part in of_rows))
         ties, cells = counting(first, last, listed, kinds, filled)
         return int(work[first]), ties, cells
 
     parts = over_ranges(task, work, workers)
-    ties = [(first, found) for first, found, _ in parts]
-    cells = [(first, found) for first, _, found in parts]
+    ties = [(first, number) for first, number, _ in parts]
+    cells = [(first, number) for first, _, number in parts]
     moved = _moved(tie_cells, ties)
     np.cumsum(moved, out=moved)
     lists = Lists(
-        np.concatenate([[0], np.cumsum(list_ties)]),
+        running(list_ties),
         _fitting(tie[: moved.size + 1]),
         _fitting(_moved(cell_grade, cells)),
         _fitting(_moved(cell_items, cells)),
@@ -249,13 +245,18 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
     mixed = np.flatnonzero(cells > 1)
     if not mixed.size:
         return lists
-    start, grade, items = lists.tie[lists.start], lists.grade, lists.items
+    start = lists.tie[lists.start]
+    grade = lists.grade
+    items = lists.items
     if best:
-        number, grade, items = cells[mixed], grade.copy(), items.copy()
+        number = cells[mixed]
+        grade = grade.copy()
+        items = items.copy()
         before = np.repeat(lists.tie[mixed] - np.cumsum(number) + number, number)
-        own = np.arange(before.size) + before
-        turned = np.repeat(lists.tie[mixed] + lists.tie[mixed + 1] - 1, number) - own
-        grade[own], items[own] = grade[turned], items[turned]
+        row = np.arange(before.size) + before
+        turned = np.repeat(lists.tie[mixed] + lists.tie[mixed + 1] - 1, number) - row
+        grade[row] = grade[turned]
+        items[row] = items[turned]
     return Lists(start, np.arange(grade.size + 1), grade, items)
 
 
@@ -265,7 +266,7 @@ def sums(values: Integers, start: Integers) -> Integers:
     >>> sums(np.array([1, 2, 3]), np.array([0, 2, 2, 3]))
     array([3, 0, 3])
     """
-    return np.diff(np.concatenate([[0], np.cumsum(values)])[start])
+    return np.diff(running(values)[start])
 
 
 def ideal_lists(items: Lists | Cells, extra: Cells | None, kinds: int) -> Lists:
@@ -274,9 +275,10 @@ def ideal_lists(items: Lists | Cells, extra: Cells | None, kinds: int) -> Lists:
     """
     one = items.cells if isinstance(items, Lists) else items
     two = extra or Cells(np.zeros_like(one.start), one.grade[:0], one.items[:0])
-    one, two = all_frozen(one), all_frozen(two)
-    room = one.grade.size + two.grade.size
-    new = Cells(np.zeros_like(one.start), np.empty(room, np.int32), np.empty(room, np.int64))
+    one = all_frozen(one)
+    two = all_frozen(two)
+    most = one.grade.size + two.grade.size
+    new = Cells(np.zeros_like(one.start), np.empty(most, np.int32), np.empty(most, np.int64))
     cells = grouping.ideal_cells(one, two, kinds, new)
     return Lists(
         new.start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy()
@@ -294,14 +296,12 @@ def keys_of(ids: pl.Series) -> Keys:
     if ids.dtype == pl.String:
         lengths = ids.str.len_bytes().to_numpy().astype(np.int64)
         characters = np.frombuffer((ids.str.join("").item() or "").encode(), dtype=np.uint8)
-        shuffling.text_keys(
-            characters, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), keys
-        )
+        shuffling.text_keys(characters, running(lengths), keys)
     elif ids.dtype in (pl.Int128, pl.UInt128):
         narrow = ids.cast(pl.Int64, strict=False)
         # numbers beyond 64 bits are hashed by their digits
-        digits, small = keys_of(ids.cast(pl.String)), keys_of(narrow.fill_null(0))
-        return np.where(narrow.is_null(), digits, small)
+        digits = keys_of(ids.cast(pl.String))
+        return np.where(narrow.is_null(), digits, keys_of(narrow.fill_null(0)))
     else:
         shuffling.integer_keys(id_keys(ids), keys)
     return keys
@@ -318,7 +318,8 @@ def list_keys(names: pl.DataFrame, seed: int) -> Keys:
 
 def drawn_lists(ties: Lists, limit: Integers) -> Lists:
     """Lay out mixed ties slot by slot, up to the deepest cutoff; draws fill in the grades."""
-    room, start = ties.grade.size + int(limit.sum()), np.zeros(ties.start.size, np.int64)
-    new = Lists(start, start, np.empty(room, np.int32), np.empty(room, np.int64))
+    most = ties.grade.size + int(limit.sum())
+    start = np.zeros(ties.start.size, np.int64)
+    new = Lists(start, start, np.empty(most, np.int32), np.empty(most, np.int64))
     cells = shuffling.draw_layout(ties, limit, new)
     return Lists(start, np.arange(cells + 1), new.grade[:cells].copy(), new.items[:cells].copy())

@@ -41,7 +41,8 @@ def judged_batch(
     if masks is not None:
         kept = _like(masks, "masks", lengths) != 0
         lengths = arrays.sums(kept.astype(np.int64), np.append(0, np.cumsum(lengths)))
-        key, grade = key[kept], grade[kept]
+        key = key[kept]
+        grade = grade[kept]
     if not (_finite(key) and _finite(grade) and (not grade.size or grade.min() >= 0)):
         return judge(_named(order, key, grade, lengths), None, None, options)  # which refuses them
     end = np.cumsum(lengths)
@@ -89,18 +90,17 @@ def _numbers(values: object, what: str) -> Array:
     if array.dtype.name == "bfloat16":  # of JAX; polars has no such numbers
         array = array.astype(np.float32)
     rows = array if array.dtype == object else [array]
-    kinds = {np.asarray(row).dtype.kind for row in rows if np.size(row)}
-    if not kinds <= set("biuf"):
+    if not {np.asarray(row).dtype.kind for row in rows if np.size(row)} <= set("biuf"):
         raise DataError(f"{what}: {np.asarray(rows[0]).dtype} values; they must be numbers")
     return array
 
 
 def _like(values: object, what: str, lengths: Integers) -> Array:
     """Return the values of an array whose rows are as long as those of the scores."""
-    flat, own = flat_rows(_numbers(values, what), what)
-    if not np.array_equal(own, lengths):
+    flat, widths = flat_rows(_numbers(values, what), what)
+    if not np.array_equal(widths, lengths):
         raise DataError(
-            f"{what}: {own.size} rows of {own.sum()} values in all, for {lengths.size} rows of "
+            f"{what}: {widths.size} rows of {widths.sum()} values in all, for {lengths.size} rows of "
             f"{lengths.sum()}; rows must be equally long"
         )
     return flat

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.lists import Floats
+from retrieval_report.kernels.lists import Floats, running
 from retrieval_report.kernels.products import dot
 from retrieval_report.kernels.waves import Complex
 
@@ -33,9 +33,7 @@ class Spread(NamedTuple):
 
     def below(self, bounds: Floats) -> Floats:
         """Return the probability of a value below each bound, among the values."""
-        running = np.concatenate([[0.0], np.cumsum(self.chance)])
-        found: Floats = running[np.searchsorted(self.value, bounds)]
-        return found
+        return running(self.chance)[np.searchsorted(self.value, bounds)]
 
 
 NOTHING = Spread(np.zeros(1), np.ones(1))
@@ -63,7 +61,8 @@ def merged(value: Floats, chance: Floats, near: float) -> Spread:
     Spread(value=array([0., 1.]), chance=array([0.5, 0.5]))
     """
     order = np.argsort(value, kind="stable")
-    value, chance = value[order], chance[order]
+    value = value[order]
+    chance = chance[order]
     first = np.flatnonzero(np.concatenate([[True], np.diff(value) > near]))
     return Spread(value[first], np.add.reduceat(chance, first))
 
@@ -73,20 +72,20 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
     None.
     """
     offsets = [part.value - part.value[0] for part in parts]
-    span = float(sum(own[-1] for own in offsets))
+    span = float(sum(steps[-1] for steps in offsets))
     if span == 0:
         return Spread(np.array([sum(float(part.value[0]) for part in parts)]), np.ones(1))
     unit = _unit(np.concatenate(offsets), span / MOST_CELLS)
     if unit is None:
         return None
-    cells = [np.rint(own / unit).astype(np.int64) for own in offsets]
-    sizes = np.cumsum([own[-1] for own in cells]) + 1
-    if float(sizes @ np.array([own.size for own in cells])) > MOST_STEPS:
+    cells = [np.rint(steps / unit).astype(np.int64) for steps in offsets]
+    sizes = np.cumsum([steps[-1] for steps in cells]) + 1
+    if float(sizes @ np.array([steps.size for steps in cells])) > MOST_STEPS:
         return None
     chance: Floats = np.ones(1)
-    for part, own in zip(parts, cells, strict=True):
-        longer = np.zeros(chance.size + int(own[-1]))
-        for cell, share in zip(own.tolist(), part.chance.tolist(), strict=True):
+    for part, steps in zip(parts, cells, strict=True):
+        longer = np.zeros(chance.size + int(steps[-1]))
+        for cell, share in zip(steps.tolist(), part.chance.tolist(), strict=True):
             longer[cell : cell + chance.size] += share * chance
         chance = longer
     base = sum(float(part.value[0]) for part in parts)

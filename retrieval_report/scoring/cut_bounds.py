@@ -18,9 +18,10 @@ from functools import cached_property
 
 import numpy as np
 
-from retrieval_report.kernels import completions
-from retrieval_report.kernels.lists import Cells, Floats, Integers, Lists, all_frozen
+from retrieval_report.kernels import grouping
+from retrieval_report.kernels.lists import Cells, Floats, Integers, Lists, all_frozen, running
 from retrieval_report.metrics import terms
+from retrieval_report.metrics.parsing import Depths
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.cut_lists import Following, ungraded
@@ -38,7 +39,8 @@ class Completions:
     def __init__(self, prepared: Prepared, cutoffs: Sequence[int | None], workers: int) -> None:
         """Take truncated lists, and the cutoffs (none for metrics over the first R positions)."""
         self.prepared = prepared if prepared.relevant_grade.any() else _with_grade(prepared)
-        self.workers, self.own_depth = workers, not cutoffs
+        self.workers = workers
+        self.own_depth = not cutoffs
         self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEP))
         self.deep = tuple(k for k in cutoffs if k is None or k > DEEP)
         self.following = Following.of(self.prepared)
@@ -63,10 +65,12 @@ class Completions:
         if self.near or self.own_depth:
             if best:
                 scored = self.high.score(sums, arrange(self.high.prepared, "best"))
-                found = {one: self._highest(one, scores.value) for one, scores in scored.items()}
+                values_of = {
+                    one: self._highest(one, scores.value) for one, scores in scored.items()
+                }
             else:
-                found = self._lowest(sums)
-            for metric, values in found.items():
+                values_of = self._lowest(sums)
+            for metric, values in values_of.items():
                 result |= {
                     (metric, cutoff): values[:, column]
                     for column, cutoff in enumerate(self.near or (None,))
@@ -97,8 +101,8 @@ class Completions:
         scorer = self._scorer(lists, self.fullest, self.near)
         scorer.relevant = np.where(self.following.unlimited, np.inf, self.relevant)[:, None]
         scorer.length = np.full((1, 1), np.inf)
-        found = scorer.score(metrics, arrange(scorer.prepared, "worst"))
-        return {metric: scores.value for metric, scores in found.items()}
+        scored = scorer.score(metrics, arrange(scorer.prepared, "worst"))
+        return {metric: scores.value for metric, scores in scored.items()}
 
     @cached_property
     def high(self) -> Scorer:
@@ -109,8 +113,8 @@ class Completions:
         scorer.length = self.retrieved[:, None]
         if not self.own_depth:
             relevant = self.prepared.relevant_grade
-            here = self.prepared.open_end(relevant) + self.following.relevant(relevant)
-            more = np.maximum(scorer.asked - (self.before + here)[:, None], 0)
+            known = self.prepared.open_end(relevant) + self.following.relevant(relevant)
+            more = np.maximum(scorer.asked - (self.before + known)[:, None], 0)
             scorer.relevant = self.relevant[:, None] + np.where(
                 self.following.unlimited[:, None], more, 0
             )
@@ -128,14 +132,7 @@ class Completions:
         dropped = self.prepared.beyond.within & (np.diff(ties.start) > 0)
         kept = np.ones(ties.tie.size - 1, np.bool_)
         kept[ties.start[1:][dropped] - 1] = False
-        cells = np.diff(ties.tie)
-        of_cell = np.repeat(kept, cells)
-        return Lists(
-            np.concatenate([[0], np.cumsum(np.diff(ties.start) - dropped)]),
-            np.concatenate([[0], np.cumsum(cells[kept])]),
-            ties.grade[of_cell],
-            ties.items[of_cell],
-        )
+        return ties.with_ties(running(np.diff(ties.start) - dropped), np.flatnonzero(kept))
 
     @cached_property
     def reach(self) -> Integers:
@@ -159,8 +156,10 @@ class Completions:
         """Return what may follow each list; items of unknown grade get ``grade``, unlimited ones
         number ``more``.
         """
-        follow, lists = self.following, self.before.size
-        every, loose = np.arange(lists), np.flatnonzero(~self.prepared.relevant_grade)[-1]
+        follow = self.following
+        lists = self.before.size
+        every = np.arange(lists)
+        loose = np.flatnonzero(~self.prepared.relevant_grade)[-1]
         parts = [
             (every, np.full(lists, grade), follow.free + np.where(follow.unlimited, more, 0)),
             (every, np.full(lists, loose), np.where(follow.loose, more, 0)),
@@ -175,9 +174,7 @@ class Completions:
             )
         if zeros:
             parts.append((every, np.zeros(lists, np.int64), self.reach))
-        owner, code, items = (
-            np.concatenate([part[number] for part in parts]) for number in range(3)
-        )
+        owner, code, items = map(np.concatenate, zip(*parts, strict=True))
         order = np.argsort(owner, kind="stable")
         return Cells(
             arrays.starts(owner, lists), code[order].astype(np.int32), items[order].astype(np.int64)
@@ -185,19 +182,22 @@ class Completions:
 
     def _lists(self, extra: Cells) -> Lists:
         """Return the lists with following items in their last tie, or in a tie after it."""
-        ties, kinds = self.prepared.ties, self.prepared.grades.size
-        lists, cells = self.before.size, ties.grade.size + extra.grade.size
-        start, tie = np.zeros(lists + 1, np.int64), np.zeros(ties.tie.size + lists, np.int64)
+        ties = self.prepared.ties
+        kinds = self.prepared.grades.size
+        lists = self.before.size
+        cells = ties.grade.size + extra.grade.size
+        start = np.zeros(lists + 1, np.int64)
+        tie = np.zeros(ties.tie.size + lists, np.int64)
         new = Lists(start, tie, np.empty(cells, np.int32), np.empty(cells, np.int64))
-        found, size = completions.complete(
+        ties_written, size = grouping.complete(
             all_frozen(ties), self.prepared.beyond.within, all_frozen(extra), kinds, new
         )
         return Lists(
-            start, tie[: found + 1].copy(), new.grade[:size].copy(), new.items[:size].copy()
+            start, tie[: ties_written + 1].copy(), new.grade[:size].copy(), new.items[:size].copy()
         )
 
     def _scorer(
-        self, lists: Lists, held: Lists, cutoffs: tuple[int | None, ...], *, highest: bool = False
+        self, lists: Lists, held: Lists, cutoffs: Depths, *, highest: bool = False
     ) -> Scorer:
         """Return a scorer of lists whose ideal is that of the lists ``held``, or of what is known
         and may follow: everything of the highest grade, or only what must, of the lowest.
@@ -205,7 +205,7 @@ class Completions:
         grade, more = (self.least, 0 * self.reach) if highest else (self.most, self.reach)
         unknown = self._cells(grade, more=more, unseen=False, zeros=False)
         kinds = self.prepared.grades.size
-        own = replace(
+        completed = replace(
             self.prepared,
             ties=lists,
             naive=None,
@@ -213,7 +213,7 @@ class Completions:
             judged=arrays.ideal_lists(self.prepared.known, unknown, kinds),
             length=lists.length,
         )
-        return Scorer(own, cutoffs, self.workers)
+        return Scorer(completed, cutoffs, self.workers)
 
     def _largest(self, metric: Metric, gains: Floats) -> float:
         """Return the largest score of a metric that any list can reach, NaN if there is no
@@ -234,7 +234,8 @@ class Completions:
         """Correct the highest values that depend on R, on the number of items retrieved, or on the
         ideal.
         """
-        unlimited, reads = self.following.unlimited, metric.reads
+        unlimited = self.following.unlimited
+        reads = metric.reads
         if self.own_depth:
             return np.where(unlimited[:, None], self._largest(metric, self._gains(metric)), values)
         if reads.ideals:
@@ -255,13 +256,14 @@ class Completions:
         the list. A sum over the first so many relevant items is that over the positions that they
         fill, if nothing else counts.
         """
-        gains, relevant = self._gains(metric), self.prepared.relevant_grade
+        gains = self._gains(metric)
+        relevant = self.prepared.relevant_grade
         alone = not (gains[~relevant] > 0).any()
         known = self.following.relevant(relevant)[rows]
         unlimited = self.following.unlimited[rows]
         first = (self.before + self.prepared.open_end(relevant))[rows]
-        room = np.maximum(asked - first, 0)
-        most = np.where(unlimited, room, np.minimum(room, known))
+        slots = np.maximum(asked - first, 0)
+        most = np.where(unlimited, slots, np.minimum(slots, known))
         result = np.empty(rows.size)
         step = max(1, BLOCK // (int(most.max(initial=0)) + 1))
         for block in (slice(first, first + step) for first in range(0, rows.size, step)):
@@ -300,7 +302,9 @@ class Completions:
         """Return bounds of the highest NDCG if following items enter the ideal: all that may follow
         over the ideal of what is known, and at most the largest score.
         """
-        follow, ideal, gains = self.following, metric.reads.ideals[0], self._gains(metric)
+        follow = self.following
+        ideal = metric.reads.ideals[0]
+        gains = self._gains(metric)
         unknown = (
             follow.counted(self.prepared.grades > 0)
             if ideal.over == "list"
@@ -313,20 +317,21 @@ class Completions:
         if metric.term != ideal.sum:
             return np.where(open_ideal[:, None], largest, values)
         shown = self.prepared.ties
-        own = self._scorer(shown, shown, self.near, highest=True)
-        of_ties = own.score([metric], arrange(own.prepared, "best"))[
+        scorer = self._scorer(shown, shown, self.near, highest=True)
+        of_ties = scorer.score([metric], arrange(scorer.prepared, "best"))[
             metric
         ].value  # what tie order alone can give
         loose = (follow.loose | bool(gains[0] > 0))[:, None] | (self.high.ideal(ideal) == 0)
         bound = np.where(loose, np.inf, values)
         bound = np.where(open_ideal[:, None], np.minimum(bound, largest), values)
-        return np.where(own.asked > self.before[:, None], bound, of_ties)
+        return np.where(scorer.asked > self.before[:, None], bound, of_ties)
 
     def _least_of_all(self, metric: Metric, cutoff: int | None) -> Floats:
         """Return the lowest score of a whole list: missing items lie infinitely far away, after
         irrelevant ones.
         """
-        prepared, follow = self.prepared, self.following
+        prepared = self.prepared
+        follow = self.following
         shown = prepared.ties
         if cutoff is not None or metric.term.fades:
             shown = self.closed
@@ -348,14 +353,16 @@ class Completions:
             self._cells(self.most, more=np.ones_like(self.reach), unseen=True, zeros=False)
         )
         scorer = self._far(lists, cutoff, self.retrieved)
-        term, reads, follow = metric.term, metric.reads, self.following
+        term = metric.term
+        reads = metric.reads
+        follow = self.following
         values = scorer.score([metric], arrange(scorer.prepared, "best"))[metric].value[:, 0]
         if term.first_only:
             return values
         gains = self._gains(metric)
         unknown = follow.unlimited | follow.loose | bool(gains[0] > 0 or term.ratio)
         for ideal in reads.ideals:
-            unknown = unknown | (ideal.over != "judged") | ungraded(self.prepared, follow)
+            unknown |= (ideal.over != "judged") | ungraded(self.prepared, follow)
         if reads.length or (reads.cutoff and cutoff is None):
             rows = np.flatnonzero(~unknown)
             values[rows] = self._most_of(
@@ -394,16 +401,17 @@ def _preferences(prepared: Prepared, following: Following, workers: int, *, best
     arrangement = arrange(prepared, "best" if best else "worst")
     total = Scorer(prepared, (), workers).moments(terms.Preferences(), arrangement).mean[:, 0]
     relevant = prepared.relevant_grade
-    judged, retrieved = prepared.judged.total(~relevant), prepared.retrieved.total(~relevant)
+    judged = prepared.judged.total(~relevant)
+    retrieved = prepared.retrieved.total(~relevant)
     count = np.maximum(prepared.relevant, 0)
     most = np.minimum(count, judged)
     if best:
         before = retrieved - prepared.open_end(~relevant)
-        total = total + following.relevant(relevant) * _preference(before, most)
+        total += following.relevant(relevant) * _preference(before, most)
     else:
         more = np.maximum(judged - retrieved, 0)
         lost = _preference(retrieved, most) - _preference(retrieved + more, most)
-        total = total - prepared.open_end(relevant) * lost
+        total -= prepared.open_end(relevant) * lost
     known = prepared.all_judged & ~following.unlimited
     return np.where(known, np.maximum(total, 0.0) / np.maximum(count, 1), np.nan)
 

@@ -58,20 +58,28 @@ class Following:
 
 def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     """Return which scores (lists, cutoffs) depend on what truncation leaves open."""
-    prepared, beyond, term = scorer.prepared, scorer.prepared.beyond, metric.term
+    prepared = scorer.prepared
+    beyond = scorer.prepared.beyond
+    term = metric.term
     if term.judged_only:  # it looks at the whole list
         return np.broadcast_to(beyond.open[:, None], scorer.asked.shape)
     deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
     relevant = prepared.relevant_grade
     if term.first_only:
         last = prepared.open_end(relevant)
-        deeper = deeper & (prepared.retrieved.total(relevant) == last)[:, None]
+        deeper &= (prepared.retrieved.total(relevant) == last)[:, None]
     gains = term.gains(prepared.grades, relevant)
     counts = gains > gains[0]  # more than an irrelevant item
     mixed = prepared.open_end(counts) > 0
     longer = (scorer.asked > prepared.length[:, None]) & bool(gains[0] > 0)
     reached = deeper & ((follow.counted(counts) | mixed)[:, None] | longer)
-    others = _open_ideal(prepared, metric, follow)[:, None] | _divided_by_length(metric, scorer)
+    opens = np.zeros_like(follow.loose)  # lists whose ideal may change at every cutoff
+    for ideal in metric.reads.ideals:
+        if ideal.over == "list":
+            opens |= follow.counted(prepared.grades > 0)
+        else:
+            opens |= follow.loose | ungraded(prepared, follow)
+    others = opens[:, None] | _divided_by_length(metric, scorer)
     return reached | (others & beyond.open[:, None])
 
 
@@ -81,24 +89,13 @@ def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     """
     unknown = follow.unlimited & metric.needs_all_relevant
     if any(ideal.over == "judged" for ideal in metric.reads.ideals):
-        unknown = unknown | follow.loose | ungraded(scorer.prepared, follow)
+        unknown |= follow.loose | ungraded(scorer.prepared, follow)
     return np.broadcast_to((unknown & scorer.prepared.beyond.open)[:, None], scorer.asked.shape)
 
 
 def ungraded(prepared: Prepared, follow: Following) -> Bools:
     """Return which lists have relevant items of unknown grade, if grades differ."""
     return np.asarray((follow.free > 0) & (int(prepared.relevant_grade.sum()) > 1))
-
-
-def _open_ideal(prepared: Prepared, metric: Metric, follow: Following) -> Bools:
-    """Return which lists may be followed by items that change the ideal at every cutoff."""
-    opens = np.zeros_like(follow.loose)
-    for ideal in metric.reads.ideals:
-        if ideal.over == "list":
-            opens = opens | follow.counted(prepared.grades > 0)
-        else:
-            opens = opens | follow.loose | ungraded(prepared, follow)
-    return opens
 
 
 def _divided_by_length(metric: Metric, scorer: Scorer) -> Bools:

@@ -14,7 +14,7 @@ from retrieval_report.scoring.known_items import KEYS
 
 
 def all_lists(
-    found: pl.DataFrame,
+    retrieved: pl.DataFrame,
     received: pl.DataFrame | None,
     judgements: pl.DataFrame | None,
     queries: pl.DataFrame | None,
@@ -28,7 +28,7 @@ def all_lists(
     list. ``models`` may name further models. Returns ``model``, ``query``, ``missing`` and, if the
     queries frame has it, ``n_relevant``.
     """
-    present = found if received is None else pl.concat([found, received]).unique()
+    present = retrieved if received is None else pl.concat([retrieved, received]).unique()
     universe = present.select("query").unique()
     if judgements is not None:
         judged = judgements.select("query").unique()
@@ -43,11 +43,18 @@ def all_lists(
     names = pl.concat(
         [present.select("model"), pl.DataFrame({"model": models}, {"model": pl.String})]
     ).unique()
-    if found.height == names.height * universe.height:
-        lists = found.with_columns(missing=False)
+    if retrieved.height == names.height * universe.height:
+        lists = retrieved.with_columns(missing=False)
     else:
         lists = every_list(names, universe, present)
-    refuse_missing(lists.filter("missing"), options)
+    missing = lists.filter("missing")
+    if missing.height and options.missing_query == "error":
+        model, query = missing.select(KEYS).row(0)
+        raise KeyMismatchError(
+            f"{missing.height} (model, query) pairs have no rows, first query {query!r} of model "
+            f"{model!r}; "
+            "missing_query='zero' counts them as 0, 'skip' leaves them out"
+        )
     if queries is None or "n_relevant" not in queries.columns:
         return lists
     numbers = queries.select("query", pl.col("n_relevant").cast(pl.Int64))
@@ -59,8 +66,8 @@ def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFram
     present.
     """
     names = models.join(queries, how="cross").sort(KEYS)
-    there = present.select(*KEYS, missing=pl.lit(False))
-    lists = names.join(there, on=KEYS, how="left", maintain_order="left")
+    received = present.select(*KEYS, missing=pl.lit(False))
+    lists = names.join(received, on=KEYS, how="left", maintain_order="left")
     return lists.with_columns(pl.col("missing").fill_null(True))
 
 
@@ -89,15 +96,4 @@ def refuse_unjudged(
         raise KeyMismatchError(
             f"{len(queries)} of {number} queries have no judgements, first {queries.min()!r}; "
             "unjudged_query='skip' leaves them out"
-        )
-
-
-def refuse_missing(lists: pl.DataFrame, options: Options) -> None:
-    """Raise an error if lists have no rows, unless the options allow it."""
-    if lists.height and options.missing_query == "error":
-        model, query = lists.select(KEYS).row(0)
-        raise KeyMismatchError(
-            f"{lists.height} (model, query) pairs have no rows, first query {query!r} of model "
-            f"{model!r}; "
-            "missing_query='zero' counts them as 0, 'skip' leaves them out"
         )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_agreement, check_unique, refuse, warn_merging
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import (
@@ -128,14 +129,14 @@ class Judged:
         self, retrieved: pl.DataFrame, known: pl.DataFrame, lists: pl.DataFrame
     ) -> Judged:
         """Return a record of other items, possibly in other lists."""
-        retrieved, found, rows, keys = Located.of(retrieved)
+        retrieved, names, rows, keys = Located.of(retrieved)
         whole = replace(
             self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
         )
-        own = replace(
-            self, lists=lists, rows=_spread(rows, with_model(found), lists), keys=keys, whole=whole
+        other = replace(
+            self, lists=lists, rows=_spread(rows, with_model(names), lists), keys=keys, whole=whole
         )
-        return own.with_values(retrieved, known)
+        return other.with_values(retrieved, known)
 
     def of_queries(self, queries: Collection[object]) -> Judged:
         """Return the lists of some queries, with everything known about them."""
@@ -157,8 +158,10 @@ class Judged:
 
     def as_lists(self, rows: pl.DataFrame) -> Judged:
         """Return some of the rows as if they were everything that is known."""
-        there = rows.select(KEYS).unique()
-        lists = every_list(there.select("model").unique(), there.select("query").unique(), there)
+        present = rows.select(KEYS).unique()
+        lists = every_list(
+            present.select("model").unique(), present.select("query").unique(), present
+        )
         return replace(self, whole=KNOWS_ALL, part_of=None).with_rows(rows, rows.clear(), lists)
 
 
@@ -176,7 +179,7 @@ class _Parts:
     def of_types(self, rows: pl.DataFrame) -> _Parts:
         """Other rows, and the ids of what they were joined with in their types."""
         kinds = {key: rows.schema[key] for key in ("query", "item") if key in rows.columns}
-        frames: dict[str, Any] = {
+        frames: Named = {
             name: None
             if frame is None
             else frame.cast({key: kinds[key] for key in kinds if key in frame.columns})
@@ -196,23 +199,28 @@ def judge(
     """Check the frames and join them; a `Judged` is returned unchanged."""
     if isinstance(rankings, Judged):
         return rankings
-    if options.relevant_items == "error":
-        _refuse_unknown_relevant(judgements, queries)
+    told = [] if queries is None else to_polars(queries, "queries").columns
+    if options.relevant_items == "error" and judgements is None and "n_relevant" not in told:
+        raise ParameterError(
+            "relevant_items='error': neither judgements nor a column 'n_relevant' of the queries "
+            "say how many relevant items a query has; give one of them, or 'pooled' (those that "
+            "some model retrieved) or 'own'"
+        )
     received = _with_judged_ids(_read(rankings, judgements, queries, options, whole))
     parts = _judge(received, options, part=whole.part)
     located = Located.of(parts.rows)
-    found = with_model(located.names)
+    names = with_model(located.names)
     for column in KEYS:
-        warn_merging(found, column, "rankings")
+        warn_merging(names, column, "rankings")
     judged = parts.judgements is not None
     known = parts.unretrieved if parts.judgements is None else parts.judgements
     others = np.concatenate([_relevances(parts.unretrieved), _relevances(known), whole.grades])
     grades, grade = arrays.grade_indices(located.frame["relevance"], others)
     _check_items(parts, located, grade, options.workers)
-    lists = all_lists(found, parts.present, parts.judgements, parts.queries, whole.models, options)
+    lists = all_lists(names, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
-    rows = _spread(located.rows, found, lists)
+    rows = _spread(located.rows, names, lists)
     return Judged(located.frame, known, lists, rows, located.items, grades, grade, whole)
 
 
@@ -222,7 +230,11 @@ def _read(
     """Return checked frames, without masked rows and with unretrieved rows separated."""
     frame, pool = to_polars(rankings, "rankings"), None
     if "count" in frame.columns:
-        options.check_counted()
+        if "naive" in options.policies:
+            raise ParameterError(
+                "policies: 'naive' needs the order of the items, and a counts frame has none; "
+                "evaluate the rankings, or leave 'naive' out"
+            )
         if judgements is not None:
             raise ParameterError(
                 "judgements: a counts frame has no items to join them on; join them before counting"
@@ -259,19 +271,17 @@ def _read(
         )  # a column without rows may have no type
     unretrieved = rows.clear()
     if rows[order].null_count():
-        unretrieved, rows = (
-            rows.filter(pl.col(order).is_null()),
-            rows.filter(pl.col(order).is_not_null()),
-        )
+        unretrieved = rows.filter(pl.col(order).is_null())
+        rows = rows.filter(pl.col(order).is_not_null())
     present = (
         None if rows.height == everything.height else with_model(everything).select(KEYS).unique()
     )
-    given: dict[str, Any] = {"judgements": judgements, "queries": queries}
+    given: Named = {"judgements": judgements, "queries": queries}
     beside = given if whole.part else frames_beside(**given)
-    if pool is None or options.relevant_items == "own" or options.distance_threshold is not None:
-        parts = _Parts(rows, present, with_model(unretrieved), **beside)
-    else:
-        parts = _Parts(rows, present, pool, **beside, pooled=True)
+    if options.relevant_items == "own" or options.distance_threshold is not None:
+        pool = None
+    known = with_model(unretrieved) if pool is None else pool
+    parts = _Parts(rows, present, known, **beside, pooled=pool is not None)
     if parts.queries is None:
         return parts
     wide, named = of_one_width(rows, parts.queries, "query", "queries")
@@ -291,7 +301,8 @@ def _with_judged_ids(parts: _Parts) -> _Parts:
     """Return all ids with the common type of rows and judgements."""
     if parts.judgements is None:
         return parts
-    rows, judgements = parts.rows, parts.judgements
+    rows = parts.rows
+    judgements = parts.judgements
     for key in ("query", "item"):
         rows, judgements = of_one_width(rows, judgements, key, "judgements")
     parts = replace(parts, judgements=judgements).of_types(rows)
@@ -306,7 +317,8 @@ def _judge(parts: _Parts, options: Options, *, part: bool) -> _Parts:
     if parts.judgements is not None:
         unjudged = 0 if rule == "non_relevant" else None
         rows = judged_rows(rows, parts.judgements, unjudged=unjudged, part=part)
-    rows, unretrieved = settle_nulls(rows, rule), settle_nulls(parts.unretrieved, rule)
+    rows = settle_nulls(rows, rule)
+    unretrieved = settle_nulls(parts.unretrieved, rule)
     present = parts.present
     if present is None and rows.height < parts.rows.height:
         present = with_model(parts.rows).select(KEYS).unique()
@@ -324,7 +336,8 @@ def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) ->
     """
     if located.items is None:
         return
-    judged, frame = parts.judgements is not None, with_model(parts.rows)
+    judged = parts.judgements is not None
+    frame = with_model(parts.rows)
     if located.repeats(workers) or parts.unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
         rows = pl.concat(
@@ -340,24 +353,12 @@ def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) ->
         check_agreement(frame)
 
 
-def _spread(rows: Rows, found: pl.DataFrame, names: pl.DataFrame) -> Rows:
+def _spread(rows: Rows, named: pl.DataFrame, names: pl.DataFrame) -> Rows:
     """Return the rows of all lists; lists that were not found have none."""
-    if names.height == found.height:
+    if names.height == named.height:
         return rows
-    places = found.with_columns(begin=rows.begin, end=rows.end)
+    places = named.with_columns(begin=rows.begin, end=rows.end)
     spread = (
         names.select(KEYS).join(places, on=KEYS, how="left", maintain_order="left").fill_null(0)
     )
     return Rows(spread["begin"].to_numpy(), spread["end"].to_numpy())
-
-
-def _refuse_unknown_relevant(judgements: object, queries: object) -> None:
-    if judgements is None and (
-        queries is None or "n_relevant" not in to_polars(queries, "queries").columns
-    ):
-        raise ParameterError(
-            "relevant_items='error': neither judgements nor a column 'n_relevant' of the queries "
-            "say how many relevant "
-            "items a query has; give one of them, or 'pooled' (those that some model retrieved) or "
-            "'own'"
-        )

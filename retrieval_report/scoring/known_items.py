@@ -36,7 +36,8 @@ class Located(NamedTuple):
     def repeats(self, workers: int) -> bool:
         """Return whether some list has an item twice, or looks so."""
         assert self.items is not None
-        items, start = self.items, np.append(np.sort(self.rows.begin), self.frame.height)
+        items = self.items
+        start = np.append(np.sort(self.rows.begin), self.frame.height)
 
         def task(first: int, last: int) -> bool:
             # Some lists at a time, whose keys stay in the processor's cache while they are sorted.
@@ -45,10 +46,10 @@ class Located(NamedTuple):
             return any(part(*pair) for pair in itertools.pairwise(ends.tolist()))
 
         def part(first: int, last: int) -> bool:
-            own = slice(start[first], start[last])
+            rows_of = slice(start[first], start[last])
             lists = np.arange(last - first, dtype=np.uint64)
             rows = np.repeat(lists, np.diff(start[first : last + 1]))
-            return _distinct(rows, items[own]) < rows.size
+            return _distinct(rows, items[rows_of]) < rows.size
 
         return any(arrays.over_ranges(task, start, workers))
 
@@ -80,7 +81,7 @@ def judged_rows(
     keys = ["query", "item"]
     said = judgements.lazy().select(*keys, judged="relevance")
     # A left join copies all ids, which takes twice the time and four times the memory.
-    found = (
+    matched = (
         rows.lazy()
         .select(keys)
         .with_row_index("__row")
@@ -88,8 +89,8 @@ def judged_rows(
         .select("__row", "judged")
         .collect()
     )
-    empty = pl.select(judged=pl.repeat(None, rows.height, dtype=found.schema["judged"]))["judged"]
-    judged = empty.scatter(found["__row"], found["judged"])
+    empty = pl.select(judged=pl.repeat(None, rows.height, dtype=matched.schema["judged"]))["judged"]
+    judged = empty.scatter(matched["__row"], matched["judged"])
     if not part:  # other parts may have judged items
         warn_unmatched(rows, judged.count(), judgements)
     if "relevance" in rows.columns:
@@ -125,8 +126,7 @@ def of_one_width(
     holds both.
     """
     right = right.with_columns(in_kind_of(left[key], right[key], "rankings", other))
-    one, two = left.schema[key], right.schema[key]
-    if one == two:
+    if left.schema[key] == right.schema[key]:
         return left, right
     ids = pl.concat([left[key].cast(pl.Int128), right[key].cast(pl.Int128)])
     dtype = pl.Int64 if ids.is_between(-(2**63), 2**63 - 1).all() else pl.Int128

@@ -95,7 +95,8 @@ class Prepared:
         """Return the lists of some models and queries."""
         return self.take(
             np.array(
-                [at for at, name in enumerate(self.names.iter_rows()) if name in wanted], np.int64
+                [number for number, name in enumerate(self.names.iter_rows()) if name in wanted],
+                np.int64,
             )
         )
 
@@ -142,7 +143,8 @@ def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
 
 def items_of(judged: Judged, options: Options) -> Items:
     """Round distances as the options say, and treat items beyond the threshold as not relevant."""
-    frame, order = rounded(judged.retrieved, options), judged.order
+    frame = rounded(judged.retrieved, options)
+    order = judged.order
     if options.distance_threshold is None:
         return Items(frame, judged.grade_index, np.zeros(judged.lists.height, np.bool_))
     beyond = frame.select(pl.col(order) > options.distance_threshold).to_series().to_numpy()
@@ -158,11 +160,12 @@ def ties_of(
     high). The ties of the last rules are kept, because every analysis of these rows asks for them.
     """
     rules = options.decimals, options.distance_threshold, falling
-    naive, frame = "naive" in options.policies, items.frame
-    found = judged.ties.get(rules)
-    if found is None or (naive and found[1] is None):
+    naive = "naive" in options.policies
+    frame = items.frame
+    kept = judged.ties.get(rules)
+    if kept is None or (naive and kept[1] is None):
         judged.ties.clear()
-        found = judged.ties[rules] = arrays.lists_from_rows(
+        kept = judged.ties[rules] = arrays.lists_from_rows(
             judged.rows,
             arrays.order_keys(frame[judged.order], falling=falling),
             items.grade,
@@ -171,7 +174,7 @@ def ties_of(
             naive=naive,
             workers=options.workers,
         )
-    ties, order, keys = found
+    ties, order, keys = kept
     each = arrays.singles(judged.rows.work, order) if naive and order is not None else None
     return ties, each, keys
 
@@ -206,12 +209,16 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     if "naive" in options.policies:
         judged = _in_naive_order(judged, options)
     items = items_of(judged, options)
-    names, grades, frame, far = judged.lists.select(KEYS), judged.grades, items.frame, items.far
+    names = judged.lists.select(KEYS)
+    grades = judged.grades
+    frame = items.frame
+    far = items.far
     relevant_grade = is_relevant(grades, options.relevant_from)
     ties, each, keys = ties_of(judged, items, options, falling=judged.order == "score")
     retrieved = arrays.ideal_lists(ties, None, grades.size)
     pool = _pool(judged, frame, options)
-    cells, is_pool = _cells(judged, pool), pool is not None or judged.whole.pooled
+    cells = _cells(judged, pool)
+    is_pool = pool is not None or judged.whole.pooled
     others = arrays.ideal_lists(cells, None, grades.size)
     known = others
     if not judged.whole.judged:
@@ -239,7 +246,8 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
         return judged
     falling = options.naive_order == "item_descending"
     rows = judged.retrieved
-    items, list_of = rows["item"], judged.rows.list_of()
+    items = rows["item"]
+    list_of = judged.rows.list_of()
     rising = (items[1:] > items[:-1]).to_numpy() | (list_of[1:] != list_of[:-1])
     if rising.all():  # as in an audit, which sorts once for all
         if not falling:
@@ -260,13 +268,16 @@ def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFr
         key_with_query=pl.lit(None, pl.UInt64),
         pooled=pl.lit(None, pl.Int64),
     )
-    queries, keys = judged.lists["query"], judged.keys
+    queries = judged.lists["query"]
+    keys = judged.keys
     if keys is None:
         return lists
     of_items = judged.rows.sums(_mixed(keys))
     lists = lists.with_columns(items_key=pl.Series(of_items))
     lists = lists.with_columns(pooled=_pooled_items(lists, judged, keys))
-    if not _one_kind(queries.dtype, judged.retrieved.schema["item"]):
+    kinds = {queries.dtype, judged.retrieved.schema["item"]}
+    narrow = all(kind.is_integer() for kind in kinds) and not kinds & {pl.Int128, pl.UInt128}
+    if not (narrow or kinds == {pl.String}):  # whose equal ids have equal keys
         return lists
     of_query = _mixed(arrays.id_keys(queries))
     return lists.with_columns(key_with_query=pl.Series(of_items + of_query))
@@ -279,10 +290,10 @@ def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
     items = pl.col("items")
     alike = lists.select((items == items.max().over("query")).all()).item()
     if alike:  # of lists of one length, the keys tell, in a tenth of the time
-        other = pl.col("items_key").n_unique().over("query") > 1
+        other = pl.n_unique("items_key").over("query") > 1
         return lists.select(items + other).to_series()
     retrieved = judged.retrieved.select("query", item=pl.Series(keys))
-    pool = retrieved.group_by("query").agg(pl.col("item").n_unique().alias("pooled"))
+    pool = retrieved.group_by("query").agg(pooled=pl.n_unique("item"))
     pooled = lists.select("query").join(pool, on="query", how="left", maintain_order="left")[
         "pooled"
     ]
@@ -296,17 +307,12 @@ def _mixed(keys: Keys) -> Keys:
     return mixed
 
 
-def _one_kind(one: pl.DataType, other: pl.DataType) -> bool:
-    """Return whether ids of these types have equal keys where they are equal."""
-    wide = {pl.Int128, pl.UInt128} & {one, other}
-    return (one == other == pl.String) or (one.is_integer() and other.is_integer() and not wide)
-
-
 def _open_lists(
     prepared: Prepared, words: Mapping[str, str], options: Options, *, unpooled: bool
 ) -> Beyond:
     """Return what is open in each list, given how its model's lists were truncated (``words``)."""
-    beyond, ties = prepared.beyond, prepared.ties
+    beyond = prepared.beyond
+    ties = prepared.ties
     if all(word == NO for word in words.values()):
         return replace(beyond, pooled=np.zeros_like(beyond.pooled))
     own = prepared.names["model"].replace_strict(words, default=NO, return_dtype=pl.String)
@@ -331,7 +337,8 @@ def _pool(judged: Judged, frame: pl.DataFrame, options: Options) -> pl.DataFrame
         or len(judged.whole.models) < 2
     ):
         return None
-    columns, rows = ["query", "item", "relevance"], frame
+    columns = ["query", "item", "relevance"]
+    rows = frame
     if options.distance_threshold is not None:
         rows = rows.filter(pl.col(judged.order) <= options.distance_threshold)
     shown = [part.filter(pl.col("relevance") > 0).select(columns) for part in (rows, judged.known)]
@@ -343,17 +350,15 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
     """Return items known for every list besides its rows: all judged, those of any model, or those
     not retrieved.
     """
-    lists, items = (
-        judged.lists.select(KEYS).with_row_index("list"),
-        judged.known if pool is None else pool,
-    )
+    lists = judged.lists.select(KEYS).with_row_index("list")
+    items = judged.known if pool is None else pool
     if not items.height:
         return Cells(
             np.zeros(lists.height + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64)
         )
     keys = [key for key in KEYS if key in items.columns]
-    number = pl.col("count").sum() if "count" in items.columns else pl.len()
-    cells = items.group_by(*keys, "relevance").agg(number.cast(pl.Int64).alias("count"))
+    number = pl.sum("count") if "count" in items.columns else pl.len()
+    cells = items.group_by(*keys, "relevance").agg(count=number.cast(pl.Int64))
     cells = (
         lists.join(cells, on=keys).select("list", "relevance", "count").sort("list", "relevance")
     )
@@ -377,7 +382,8 @@ def difference(lists: Lists, shown: Lists) -> Cells:
     Cells(start=array([0, 2]), grade=array([1, 2], dtype=int32), items=array([4, 2]))
     """
     number = lists.start.size - 1
-    keys, items = [], []
+    keys = []
+    items = []
     for part, sign in ((lists, 1), (shown, -1)):
         owner = np.repeat(np.arange(number), np.diff(part.tie[part.start]))
         keys.append(owner << 32 | part.grade)
@@ -404,7 +410,8 @@ def _relevant(
         return known, relevant, relevant, np.ones(seen.size, np.bool_)
     if "n_relevant" not in judged.lists.columns:
         return known, seen, seen, np.zeros(seen.size, np.bool_)
-    lists, number = judged.lists, judged.lists["n_relevant"].fill_null(-1).to_numpy()
+    lists = judged.lists
+    number = judged.lists["n_relevant"].fill_null(-1).to_numpy()
     relevant = np.where(number < 0, seen, number)
     less = np.flatnonzero(relevant < seen)
     if less.size:

@@ -24,12 +24,12 @@ def not_retrieved(rankings: pl.DataFrame, counts: pl.DataFrame) -> pl.DataFrame:
     """
     pool = rankings.filter(RELEVANT).select("query", "item", "relevance").unique(["query", "item"])
     pool = pool.group_by("query", "relevance").agg(pool=pl.len().cast(pl.Int64))
-    own = counts.filter(RELEVANT).group_by(*KEYS, "relevance").agg(own=pl.col("count").sum())
+    held = counts.filter(RELEVANT).group_by(*KEYS, "relevance").agg(own=pl.sum("count"))
     lists = (
         counts.select(KEYS)
         .unique()
         .join(pool, on="query")
-        .join(own, on=[*KEYS, "relevance"], how="left")
+        .join(held, on=[*KEYS, "relevance"], how="left")
     )
     lacking = lists.with_columns(count=pl.col("pool") - pl.col("own").fill_null(0)).filter(
         pl.col("count") > 0
@@ -59,10 +59,10 @@ def pool_of(counts: pl.DataFrame) -> pl.DataFrame:
     all models together by count_ties
     """
     rows = with_model(counts)
-    models = rows.group_by("query").agg(models=pl.col("model").n_unique())
-    own = rows.filter(RELEVANT).group_by(*KEYS, "relevance").agg(count=pl.col("count").sum())
+    models = rows.group_by("query").agg(models=pl.n_unique("model"))
+    held = rows.filter(RELEVANT).group_by(*KEYS, "relevance").agg(count=pl.sum("count"))
     count = pl.col("count")
-    pool = own.group_by("query", "relevance").agg(
+    pool = held.group_by("query", "relevance").agg(
         least=count.min(), count=count.max(), known=pl.len()
     )
     pool = pool.join(models, on="query").with_columns(

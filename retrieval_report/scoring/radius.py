@@ -97,7 +97,7 @@ def evaluate_radius(
     scored = _scored(_inside(counts, radii, relevant_from, queries), empty, no_relevant)
     return scored.group_by("model", "radius", maintain_order=True).agg(
         *(pl.col(name).drop_nulls().mean() for name in METRICS),
-        queries=pl.col("precision").count().cast(pl.Int64),
+        queries=pl.count("precision").cast(pl.Int64),
         empty=(pl.col("items") == 0).mean(),
     )
 
@@ -162,7 +162,9 @@ def _inside(
     count = pl.col("count")
     lists = _all_lists(frame, queries)
     parts = []
-    found = frame.group_by(KEYS).agg(found=count.filter(relevant).sum())
+    known = frame.group_by(KEYS).agg(
+        found=count.filter(relevant).sum(), held=count.sum(), end=pl.max("distance")
+    )
     for index, radius in enumerate(wanted):
         near = frame.filter(pl.col("distance") <= radius)
         near = near.group_by(KEYS).agg(items=count.sum(), relevant=count.filter(relevant).sum())
@@ -171,7 +173,7 @@ def _inside(
                 radius=pl.lit(radius), index=pl.lit(index)
             )
         )
-    rows = pl.concat(parts).join(found, on=KEYS, how="left")
+    rows = pl.concat(parts).join(known, on=KEYS, how="left")
     rows = rows.with_columns(pl.col("items", "relevant", "found").fill_null(0))
     rows = rows.with_columns(n_relevant=pl.coalesce("n_relevant", "found")).sort(*KEYS, "index")
     less = rows.filter(pl.col("n_relevant") < pl.col("found"))
@@ -189,13 +191,11 @@ def _warn_beyond(frame: pl.DataFrame, rows: pl.DataFrame, radii: Sequence[float]
     """Warn if a radius reaches beyond the end of lists that are or seem cut, so that items inside
     may be missing.
     """
-    lists = frame.group_by(KEYS).agg(end=pl.col("distance").max(), held=pl.col("count").sum())
-    lists = lists.join(
-        rows.unique(KEYS).select(*KEYS, lacks=pl.col("n_relevant") > pl.col("found")), on=KEYS
-    )
-    uneven = pl.col("held").n_unique().over("model") > 1
+    lists = rows.unique(KEYS).drop_nulls("end")
+    lacks = pl.col("n_relevant") > pl.col("found")
+    uneven = pl.n_unique("held").over("model") > 1
     word = pl.col("model").replace_strict(as_counted(frame), default=None, return_dtype=pl.String)
-    cut = pl.coalesce(word != NO, pl.col("lacks") | uneven)
+    cut = pl.coalesce(word != NO, lacks | uneven)
     short = lists.filter((pl.col("end") < max(radii)) & cut).sort(KEYS)
     if short.is_empty():
         return

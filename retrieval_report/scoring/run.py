@@ -19,8 +19,7 @@ from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.compile import expect
-from retrieval_report.kernels.divide import Scores
-from retrieval_report.kernels.lists import Bools, Floats, Integers
+from retrieval_report.kernels.lists import Bools, Floats, Integers, running
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only, warn_steep
@@ -29,7 +28,7 @@ from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
-from retrieval_report.scoring.scorer import Arrangement, Scorer, Target, arrange
+from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, Target, arrange
 from retrieval_report.scoring.scores import ListScores
 
 MOST_SLOTS = (
@@ -50,7 +49,9 @@ class Run:
 
     def __post_init__(self) -> None:
         self.asked = [*self.requests, *chain.from_iterable(run.requests for run in self.beside)]
-        self.measures = [(metric, cutoff) for metric, own in self.requests for cutoff in own]
+        self.measures = [
+            (metric, cutoff) for metric, cutoffs in self.requests for cutoff in cutoffs
+        ]
         cutoffs = [cutoff for metric, cutoff in self.measures if not metric.own_depth]
         self.plain = [metric for metric, _ in self.requests if not metric.own_depth]
         self.deep = [metric for metric, _ in self.requests if metric.own_depth]
@@ -81,30 +82,25 @@ class Run:
         of a policy.
         """
         result = Scores(np.empty(self.shape), np.empty(self.shape)) if into is None else into
-        step = result.value.shape[1] // self.shape[1]
-        targets = []
-        first = policy
+        places = np.arange(policy, result.value.shape[1], result.value.shape[1] // self.shape[1])
+        targets: dict[bool, list[Target]] = {False: [], True: []}
         for metric, cutoffs in self.requests:
-            places = first + step * np.arange(len(cutoffs))
-            targets.append(Target(metric, self._columns(metric, cutoffs), result, places))
-            first += step * len(cutoffs)
-        self.scorer.write(
-            [target for target in targets if not target.metric.own_depth], arrangement
-        )
-        self.deep_scorer.write(
-            [target for target in targets if target.metric.own_depth], arrangement
-        )
+            taken = places[: len(cutoffs)]
+            places = places[len(cutoffs) :]
+            columns = self._columns(metric, cutoffs)
+            targets[metric.own_depth].append(Target(metric, columns, result, taken))
+        self.scorer.write(targets[False], arrangement)
+        self.deep_scorer.write(targets[True], arrangement)
         return result
 
     @property
     def limit(self) -> Integers:
         """Return the deepest rank that any metric considers, list by list."""
-        own = self.deep_scorer.depths[:, 0] if self.deep else 0
-        limit: Integers = np.maximum(
-            self.scorer.depths.max(axis=1, initial=0) if self.plain else 0, own
-        )
-        whole = any(metric.term.judged_only for metric in self.deep)
-        return self.prepared.length if whole else limit
+        if any(metric.term.judged_only for metric in self.deep):
+            return self.prepared.length
+        deep = self.deep_scorer.depths[:, 0] if self.deep else 0
+        plain = self.scorer.depths.max(axis=1, initial=0) if self.plain else 0
+        return np.asarray(np.maximum(plain, deep))
 
     def undefined(self) -> Bools:
         """Return where nothing is relevant and the metric is undefined, of shape (lists,
@@ -140,11 +136,8 @@ class Run:
         parts = []
         for metric, cutoffs in self.requests:
             scorer = self.deep_scorer if metric.own_depth else self.scorer
-            parts.append(
-                np.broadcast_to(rule(scorer, metric), scorer.asked.shape)[
-                    :, self._columns(metric, cutoffs)
-                ]
-            )
+            holds = np.broadcast_to(rule(scorer, metric), scorer.asked.shape)
+            parts.append(holds[:, self._columns(metric, cutoffs)])
         return np.concatenate(parts, axis=1)
 
     def complete(self, values: Floats, *, best: bool) -> None:
@@ -155,18 +148,21 @@ class Run:
             return
         wanted = self.truncated | self._where(partial(unsure, follow=self.following))
         which = np.flatnonzero(wanted.any(axis=1))
-        prepared, workers = self.prepared.take(which), self.options.workers
-        measures = [
-            (metric, None if metric.own_depth else cutoff) for metric, cutoff in self.measures
-        ]
-        plain = [measure for measure in measures if not measure[0].own_depth]
-        found = Completions(prepared, self.scorer.cutoffs, workers).extremes(plain, best=best)
-        if self.deep:
-            deep = [measure for measure in measures if measure[0].own_depth]
-            found |= Completions(prepared, (), workers).extremes(deep, best=best)
-        for column, measure in enumerate(measures):
-            marked = wanted[which, column]
-            values[which[marked], column] = found[measure][marked]
+        prepared = self.prepared.take(which)
+        for scorer in (self.scorer, self.deep_scorer):
+            deep = scorer is self.deep_scorer
+            columns = {
+                column: (metric, None if deep else cutoff)
+                for column, (metric, cutoff) in enumerate(self.measures)
+                if metric.own_depth == deep
+            }
+            if not columns:
+                continue
+            completions = Completions(prepared, scorer.cutoffs, self.options.workers)
+            extremes = completions.extremes(list(columns.values()), best=best)
+            for column, measure in columns.items():
+                marked = wanted[which, column]
+                values[which[marked], column] = extremes[measure][marked]
 
     def left_out(self) -> Bools:
         """Return which lists are skipped because their query lacks judgements, relevant items or
@@ -174,9 +170,9 @@ class Run:
         """
         nobody = self.prepared.relevant < 0
         if self.options.no_relevant == "skip":
-            nobody = nobody | self.prepared.without
+            nobody |= self.prepared.without
         if self.options.missing_query == "skip":
-            nobody = nobody | self.prepared.missing
+            nobody |= self.prepared.missing
         return nobody
 
 
@@ -209,34 +205,28 @@ def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
         seen.setdefault((level, alone), []).append((metric, cutoffs))
     levels = [level for level, _ in seen]
     first = options.relevant_from if options.relevant_from in levels else levels[0]
-    if len(set(levels)) > 1 and judged.lists.get_column("n_relevant", default=None) is not None:
-        _refuse_numbers(judged)
-    whole = replace(options, relevant_from=first)
-    prepared = lay_out(judged, whole)
-    words = {model: decision.truncated for model, decision in prepared.decisions.items()}
-    runs = []
-    for (level, alone), own in sorted(
-        seen.items(), key=lambda one: (one[0][1], one[0][0] != first)
-    ):
-        see, laid_out = replace(options, relevant_from=level), prepared
-        if alone or level != first:
-            cut = replace(see, truncated=words or options.truncated)
-            laid_out = replace(
-                lay_out(condensed if alone else judged, cut), decisions=prepared.decisions
-            )
-        runs.append((laid_out, own, see))
-    run = Run(*runs[0], tuple(Run(*one) for one in runs[1:]))
-    run.asked = requests
-    return run
-
-
-def _refuse_numbers(judged: Judged) -> None:
-    """Refuse one number of relevant items where metrics differ in what is relevant."""
-    if not judged.whole.judged and judged.lists["n_relevant"].is_not_null().any():
+    counted = "n_relevant" in judged.lists.columns and not judged.whole.judged
+    if len(set(levels)) > 1 and counted and judged.lists["n_relevant"].count():
         raise ParameterError(
             "rel: n_relevant of the queries frame counts the items of one level, and the metrics "
             "have several; score them in one call per level, or give judgements"
         )
+    prepared = lay_out(judged, replace(options, relevant_from=first))
+    words = {model: decision.truncated for model, decision in prepared.decisions.items()}
+    runs = []
+    for (level, alone), asked in sorted(
+        seen.items(), key=lambda one: (one[0][1], one[0][0] != first)
+    ):
+        see = replace(options, relevant_from=level)
+        laid_out = prepared
+        if alone or level != first:
+            cut = replace(see, truncated=words or options.truncated)
+            lists = lay_out(condensed if alone else judged, cut)
+            laid_out = replace(lists, decisions=prepared.decisions)
+        runs.append((laid_out, asked, see))
+    run = Run(*runs[0], tuple(Run(*one) for one in runs[1:]))
+    run.asked = requests
+    return run
 
 
 def score_run(run: Run) -> ListScores:
@@ -271,8 +261,12 @@ def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
     needs policy "shuffled".
     """
     means = [_Means(part) for part in run.parts]
-    scores = [_score_part(part, own) for part, own in zip(run.parts, means, strict=True)]
-    return ListScores.beside(scores, run.asked), _means_beside(means, run.asked)
+    scores = [_score_part(part, of_part) for part, of_part in zip(run.parts, means, strict=True)]
+    order = {str(metric): number for number, (metric, _) in enumerate(run.asked)}
+    measure = pl.col("metric").replace_strict(order)
+    frame = pl.concat(part.frame() for part in means)
+    frame = frame.sort("model", measure, maintain_order=True)
+    return ListScores.beside(scores, run.asked), frame
 
 
 class _Means:
@@ -308,15 +302,6 @@ class _Means:
             schema=schema("shuffled"),
         )
         return frame.with_columns(pl.col("value").fill_nan(None))
-
-
-def _means_beside(means: list[_Means], requests: Requests) -> pl.DataFrame:
-    """Return the means of all parts of a run, with the metrics in the requested order."""
-    if len(means) == 1:
-        return means[0].frame()
-    order = {str(metric): number for number, (metric, _) in enumerate(requests)}
-    measure = pl.col("metric").replace_strict(order)
-    return pl.concat(part.frame() for part in means).sort("model", measure, maintain_order=True)
 
 
 def start(judged: Judged, requests: Requests, options: Options) -> Run:
@@ -359,14 +344,16 @@ def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
     """
     from tqdm import tqdm
 
-    options, ties = run.options, run.prepared.ties
+    options = run.options
+    ties = run.prepared.ties
     steps = tqdm(
         range(options.shuffles), desc="shuffles", disable=not options.progress, leave=False
     )
     mixed = np.unique(
         np.searchsorted(ties.start, np.flatnonzero(np.diff(ties.tie) > 1), side="right") - 1
     )
-    values, score = np.zeros((0, 0)), _draw_scores(run)
+    values = np.zeros((0, 0))
+    score = _draw_scores(run)
     expect(4.0 * options.shuffles * float(run.limit[mixed].sum()))  # by some four kernels
     for draw in steps:
         if draw == 0:
@@ -382,7 +369,7 @@ def _draw_scores(run: Run) -> Callable[[int], Floats]:
     """Return a function that draws the orders of one number and scores the lists under them; long
     lists are laid out some at a time, because every slot takes memory.
     """
-    work = np.concatenate([[0], np.cumsum(run.limit)])
+    work = running(run.limit)
     if work[-1] <= MOST_SLOTS:
         return draw_together(run)
     ends = np.flatnonzero(np.diff(work[:-1] // MOST_SLOTS, prepend=-1, append=-1))
@@ -400,9 +387,11 @@ def draw_together(run: Run, orders: int = 1) -> Callable[[int], Floats]:
     lists = run.shape[0]
     which = np.tile(np.arange(lists), orders)
     every = run if orders == 1 else Run(run.prepared.take(which), run.requests, run.options)
-    ties, limit = every.prepared.ties, every.limit
-    keys, drawn = list_keys(run.prepared.names, run.options.seed)[which], drawn_lists(ties, limit)
-    work = np.concatenate([[0], np.cumsum(limit)])
+    ties = every.prepared.ties
+    limit = every.limit
+    keys = list_keys(run.prepared.names, run.options.seed)[which]
+    drawn = drawn_lists(ties, limit)
+    work = running(limit)
 
     def score(first: int) -> Floats:
         numbers = np.repeat(np.arange(first, first + orders), lists)
@@ -426,9 +415,11 @@ def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
         if means is not None:
             means.add(draw, values)
         if draw == 0:
-            first, total, square = values, np.zeros_like(values), np.zeros_like(values)
-        total = total + (values - first)
-        square = square + (values - first) ** 2
+            first = values
+            total = np.zeros_like(values)
+            square = np.zeros_like(values)
+        total += values - first
+        square += (values - first) ** 2
     draws = run.options.shuffles
     if draws == 1:
         return Scores(first, np.full_like(first, np.nan))
@@ -449,7 +440,8 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     """Name the scores (lists, metrics and cutoffs, policies), and treat undefined ones as
     requested.
     """
-    prepared, policies = run.prepared, run.options.policies
+    prepared = run.prepared
+    policies = run.options.policies
     undefined = run.undefined() if run.options.no_relevant == "one" else None
     if undefined is not None:
         known = values.copy()
@@ -459,7 +451,8 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
             values[unknown, policies.index("worst")] = known[unknown, policies.index("worst")]
         spreads[undefined] = np.where(np.isnan(spreads[undefined]), np.nan, 0.0)
     left_out = run.left_out()
-    values[left_out], spreads[left_out] = np.nan, np.nan
+    values[left_out] = np.nan
+    spreads[left_out] = np.nan
     columns = pl.DataFrame(
         {
             "metric": [str(metric) for metric, _ in run.measures for _ in policies],
@@ -478,12 +471,13 @@ def unpooled_queries(lists: pl.DataFrame) -> pl.DataFrame:
     """Return queries of which counts do not tell R: ``query``, ``least`` and ``most`` relevant
     items of a model.
     """
-    number, shown = pl.col("n_relevant"), lists.filter(pl.col("items") > 0)
-    found = shown.group_by("query").agg(
+    number = pl.col("n_relevant")
+    shown = lists.filter(pl.col("items") > 0)
+    counted = shown.group_by("query").agg(
         least=number.min(), most=number.max(), pooled=pl.col("pooled").any()
     )
     return (
-        found.filter(pl.col("pooled") | (pl.col("least") < pl.col("most")))
+        counted.filter(pl.col("pooled") | (pl.col("least") < pl.col("most")))
         .drop("pooled")
         .sort("query")
     )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.ap_retrieved import hypergeometric_band
-from retrieval_report.kernels.lists import Bools, Codes, Floats, Integers, Lists
+from retrieval_report.kernels.lists import Bools, Codes, Floats, Integers, Lists, running
 from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import Term, check_judged_only
 from retrieval_report.scoring.arrays import drawn_lists
@@ -62,25 +62,27 @@ def score_orders(
     check_judged_only([metric], prepared.all_judged, options.unjudged)
     refuse_without(prepared, options)
     run = Run(prepared, [(metric, (cutoff,))], replace(options, policies=("expected",)))
-    ties, relevant, limit = run.prepared.ties, run.prepared.relevant_grade, run.limit
+    ties = run.prepared.ties
+    relevant = run.prepared.relevant_grade
+    limit = run.limit
     layout = drawn_lists(ties, limit)
     kept = np.flatnonzero(~run.left_out())
     most = MOST_ORDERS if kept.size <= FEW_LISTS else FEW_ORDERS
-    found = {}
+    exact = {}
     for number in kept.tolist():
         base = layout.grade[layout.start[number] : layout.start[number + 1]]
         one = ties, base, int(limit[number]), number
         orders = closed_form(metric.term, *one, relevant) or _every_order(*one, most)
         if orders is not None:
-            found[number] = orders
+            exact[number] = orders
     names = run.prepared.names.rows()
     result = []
-    for numbers in _blocks(found):
-        values = _score(run, layout, numbers, [found[number] for number in numbers])
+    for numbers in _blocks(exact):
+        values = _score(run, layout, numbers, [exact[number] for number in numbers])
         for number, value in zip(numbers, values, strict=True):
             model, query = names[number]
-            result.append(OrderScores(model, query, value, found[number].chance, True))
-    others = np.setdiff1d(kept, list(found))
+            result.append(OrderScores(model, query, value, exact[number].chance, True))
+    others = np.setdiff1d(kept, list(exact))
     if draws and others.size:
         rest = Run(run.prepared.take(others), run.requests, run.options)
         drawn = _defined(rest, draw_together(rest, draws)(0)[:, 0].reshape(draws, -1))
@@ -93,15 +95,16 @@ def score_orders(
 def _every_order(ties: Lists, base: Codes, limit: int, number: int, most: int) -> Orders | None:
     """Return all orders of one list down to a rank; None if there are too many."""
     most = min(most, max(1, MOST_CELLS // max(base.size, 1)))
-    grade, chance = base[None, :], np.ones(1)
-    for here, items, kinds, _ in ties_above(limit, ties, number):
+    grade = base[None, :]
+    chance = np.ones(1)
+    for ranks, items, kinds, _ in ties_above(limit, ties, number):
         if kinds.size > 1:
-            found = arrangements(items, here.stop - here.start, most)
-            if found is None or found[1].size * chance.size > most:
+            dealt = arrangements(items, ranks.stop - ranks.start, most)
+            if dealt is None or dealt[1].size * chance.size > most:
                 return None
-            taken, share = found
+            taken, share = dealt
             grade = np.repeat(grade, share.size, axis=0)
-            grade[:, here] = np.tile(kinds[taken], (chance.size, 1))
+            grade[:, ranks] = np.tile(kinds[taken], (chance.size, 1))
             chance = np.repeat(chance, share.size) * np.tile(share, chance.size)
     return Orders(grade, chance)
 
@@ -116,23 +119,25 @@ def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.int
            [1, 0]]), array([0.33333333, 0.33333333, 0.33333333]))
     >>> arrangements(np.array([2, 1]), 2, 2)
     """
-    left, chance = count[None, :], np.ones(1)
+    left = count[None, :]
+    chance = np.ones(1)
     taken = np.empty((1, slots), np.intp)
     for slot in range(slots):
         parent, kind = np.nonzero(left)
         if parent.size > most:
             return None
         chance = chance[parent] * left[parent, kind] / left[parent].sum(axis=1)
-        taken, left = taken[parent], left[parent]
+        taken = taken[parent]
+        left = left[parent]
         taken[:, slot] = kind
         left[np.arange(kind.size), kind] -= 1
     return taken, chance
 
 
-def _blocks(found: dict[int, Orders]) -> Iterator[list[int]]:
+def _blocks(exact: dict[int, Orders]) -> Iterator[list[int]]:
     """Yield groups of lists that take about the same amount of memory."""
-    numbers = np.array(list(found), dtype=np.intp)
-    block = np.cumsum([orders.grade.size for orders in found.values()], dtype=np.int64) // BLOCK
+    numbers = np.array(list(exact), dtype=np.intp)
+    block = np.cumsum([orders.grade.size for orders in exact.values()], dtype=np.int64) // BLOCK
     yield from (numbers[block == which].tolist() for which in np.unique(block))
 
 
@@ -142,7 +147,7 @@ def _score(run: Run, layout: Lists, numbers: list[int], orders: list[Orders]) ->
     cells = np.repeat([own.grade.shape[1] for own in orders], copies)
     items = [layout.items[layout.start[number] : layout.start[number + 1]] for number in numbers]
     lists = Lists(
-        np.concatenate([[0], np.cumsum(cells)]),
+        running(cells),
         np.arange(cells.sum() + 1),
         np.concatenate([own.grade.ravel() for own in orders]),
         np.concatenate([np.tile(own, times) for own, times in zip(items, copies, strict=True)]),
@@ -180,8 +185,9 @@ def ties_above(
     """
     before = cell = 0
     for tie in range(ties.start[number], ties.start[number + 1]):
-        own = slice(ties.tie[tie], ties.tie[tie + 1])
-        items, kinds = ties.items[own], ties.grade[own]
+        cells = slice(ties.tie[tie], ties.tie[tie + 1])
+        items = ties.items[cells]
+        kinds = ties.grade[cells]
         size = int(items.sum())
         slots = min(size, limit - before)
         if slots < 1:
@@ -202,28 +208,30 @@ def closed_form(
     if not closed(term):
         return None
     base = base.copy()
-    for here, items, kinds, before in ties_above(limit, ties, number):
-        size, slots = int(items.sum()), here.stop - here.start
+    for ranks, items, kinds, before in ties_above(limit, ties, number):
+        size = int(items.sum())
+        slots = ranks.stop - ranks.start
         hits = int(items[relevant[kinds]].sum())
         if term.first_only and hits:
             return _first_hit(base, (before, slots, size, hits), term)
         if slots < size and 0 < hits < size:
-            return _hits(base, here, kinds, relevant, size, hits)
+            return _hits(base, ranks, kinds, relevant, size, hits)
         if kinds.size > 1:
-            base[here] = np.repeat(kinds, items)[:slots]
+            base[ranks] = np.repeat(kinds, items)[:slots]
     return Orders(base[None, :], np.ones(1))
 
 
-def _hits(base: Codes, here: slice, kinds: Codes, relevant: Bools, size: int, hits: int) -> Orders:
+def _hits(base: Codes, ranks: slice, kinds: Codes, relevant: Bools, size: int, hits: int) -> Orders:
     """Return the orders with fewest and most relevant items above the cutoff; scores between them
     are evenly spaced.
     """
-    slots = here.stop - here.start
-    least, most = max(0, slots - (size - hits)), min(hits, slots)
+    slots = ranks.stop - ranks.start
+    least = max(0, slots - (size - hits))
+    most = min(hits, slots)
     grade = np.repeat(base[None, :], 2, axis=0)
     for row, count in enumerate((least, most)):
-        grade[row, here] = kinds[~relevant[kinds]][0]
-        grade[row, here.start : here.start + count] = kinds[relevant[kinds]][0]
+        grade[row, ranks] = kinds[~relevant[kinds]][0]
+        grade[row, ranks.start : ranks.start + count] = kinds[relevant[kinds]][0]
     first, chance = hypergeometric_band(size, hits, slots)
     share = (first - least + np.arange(chance.size)) / (most - least)
     return Orders(grade, chance, lambda value: value[0] + share * (value[1] - value[0]))
@@ -239,5 +247,6 @@ def _first_hit(base: Codes, position: tuple[int, int, int, int], term: Term) -> 
     chance = going[:-1] * hits / (size - positions)
     value = 1.0 / (before + 1 + positions) if term.fades else np.ones(positions.size)
     if positions.size < size - hits + 1:
-        chance, value = np.append(chance, going[-1]), np.append(value, 0.0)
+        chance = np.append(chance, going[-1])
+        value = np.append(value, 0.0)
     return Orders(base[None, :], chance, lambda _: value)

@@ -7,22 +7,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.kernels import divide
 from retrieval_report.kernels.ap_retrieved import ratio_extremes
-from retrieval_report.kernels.divide import Scores
 from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments
 from retrieval_report.metrics import terms
+from retrieval_report.metrics.parsing import Depths
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.arrays import ordered, over_ranges
 from retrieval_report.scoring.layout import Prepared
 
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
 LONGEST = 2**32  # positions for which a table of weights is made
+
+
+class Scores(NamedTuple):
+    """Value and standard deviation, each of shape (lists, cutoffs)."""
+
+    value: Floats
+    std: Floats
 
 
 class Target(NamedTuple):
@@ -78,7 +84,7 @@ class Scorer:
     """
 
     prepared: Prepared
-    cutoffs: tuple[int | None, ...]  # as requested; empty for metrics with a depth of their own
+    cutoffs: Depths  # as requested; empty for metrics with a depth of their own
     workers: int
     _ideals: dict[terms.Ideal, Floats] = field(default_factory=dict)
 
@@ -120,7 +126,8 @@ class Scorer:
         """Return value and standard deviation of every metric, with columns in ascending order of
         cutoff.
         """
-        shape, columns = self.asked.shape, np.arange(self.asked.shape[1])
+        shape = self.asked.shape
+        columns = np.arange(self.asked.shape[1])
         result = {metric: Scores(np.empty(shape), np.empty(shape)) for metric in metrics}
         self.write(
             [Target(metric, columns, scores, columns) for metric, scores in result.items()],
@@ -131,19 +138,16 @@ class Scorer:
     def write(self, targets: Iterable[Target], arrangement: Arrangement) -> None:
         """Write value and standard deviation of every metric to the columns of its target."""
         sums: dict[terms.Term, Moments] = {}
-        for metric, columns, scores, places in targets:
-            term = metric.term
+        for target in targets:
+            metric = target.metric
+            term = metric.term  # asked once: a user's may hold a new function every time
             if term not in sums:
                 sums[term] = self.moments(term, arrangement)
-            given = (
-                sums[term],
-                divide.Divisor(self._divisor(metric), self.unit_of(metric)),
-                divide.Columns(columns, places),
-                scores,
-            )
+            divisor = self._divisor(metric)
+            unit = self.unit_of(metric)
             finite = over_ranges(
-                partial(_write_scores, given),
-                np.arange(self.asked.shape[0] + 1) * columns.size,
+                partial(write_scores, target, sums[term], divisor, unit),
+                np.arange(self.asked.shape[0] + 1) * target.columns.size,
                 self.workers,
             )
             if not all(finite):
@@ -208,8 +212,19 @@ class Scorer:
         return term.gains(self.prepared.grades, self.prepared.relevant_grade)
 
 
-def _write_scores(given: tuple[Any, ...], first: int, last: int) -> bool:
-    return divide.write_scores(first, last, *given)
+def write_scores(
+    target: Target, moments: Moments, divisor: Floats, unit: float, first: int, last: int
+) -> bool:
+    """Write value and standard deviation of the lists ``first`` … ``last`` − 1 to the columns of a
+    target, 0 where the divisor is 0; return whether all values are finite.
+    """
+    _, columns, scores, places = target
+    by = np.broadcast_to(divisor, moments.mean.shape)[first:last, columns]
+    mean, variance = (part[first:last, columns] for part in moments)
+    with np.errstate(all="ignore"):
+        for sums, into in zip((mean, np.sqrt(variance)), scores, strict=True):
+            into[first:last, places] = np.where(by != 0.0, sums / by * unit, 0.0)
+    return bool(np.isfinite(scores.value[first:last, places]).all())
 
 
 def _longest(depths: Integers) -> int:

@@ -7,6 +7,7 @@ import polars as pl
 
 from retrieval_report.contracts.frames import check_counts, order_column, with_model
 from retrieval_report.contracts.options import Options
+from retrieval_report.kernels.lists import running
 from retrieval_report.metrics.expressions import tie, tie_relevant, tie_size, tie_start
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import key_values, sums
@@ -99,7 +100,7 @@ def count_rows(rankings: object, models: int | None = None) -> pl.DataFrame:
         frame = with_model(check_counts(frame))
         as_counted(frame)  # refuses lists of one model that end in two ways
         keys = [name for name in frame.columns if name != "count"]
-        summed = frame.group_by(keys).agg(pl.col("count").sum()).select(frame.columns)
+        summed = frame.group_by(keys).agg(pl.sum("count")).select(frame.columns)
         return sorted_counts(summed)
     judged = _judged(frame)
     counts = _counted(judged)
@@ -119,7 +120,8 @@ def sorted_counts(counts: pl.DataFrame) -> pl.DataFrame:
 def _counted(judged: Judged) -> pl.DataFrame:
     """Count the items of every list, distance and relevance."""
     options = Options(policies="expected")
-    items, frame = items_of(judged, options), judged.retrieved
+    items = items_of(judged, options)
+    frame = judged.retrieved
     lists, _, keys = ties_of(judged, items, options, falling=False)
     owner = np.repeat(np.arange(judged.lists.height), np.diff(lists.tie[lists.start]))
     distance = key_values(keys, frame[judged.order], falling=False)
@@ -137,11 +139,12 @@ def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFr
     ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances),
     ``relevant`` (items), ``before`` (items before it); sorted by list, nearest first.
     """
-    ties, order = prepared.ties, judged.order
+    ties = prepared.ties
+    order = judged.order
     distances = rounded(judged.retrieved, options)[order]
     owner = np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
     size = sums(ties.items, ties.tie)
-    first = np.concatenate([[0], np.cumsum(size)])
+    first = running(size)
     table = prepared.names[owner].with_columns(
         key_values(prepared.keys, distances, falling=order == "score"),
         size=size,

@@ -8,10 +8,11 @@ outside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import AUTO, NO, WITHIN_TIE
@@ -29,14 +30,7 @@ class Decision(NamedTuple):
     reason: str
 
 
-class Evidence(NamedTuple):
-    """Evidence from the lists of one model, without empty ones."""
-
-    same: bool  # whether there are several, and all hold the same items, each perhaps without its own query
-    lacking: (
-        dict[str, Any] | None
-    )  # first query of which relevant items are missing: query, found, known
-    outdone: object  # first query of which another model retrieved an item that this one did not
+UNPROVEN = Decision(WITHIN_TIE, NOT_KNOWN)
 
 
 def as_counted(rows: pl.DataFrame) -> dict[str, str]:
@@ -60,12 +54,12 @@ def decide(
     truncated: str | Mapping[str, str],
     models: Sequence[str],
     counted: Mapping[str, str],
-    look: Callable[[], Mapping[str, Evidence]],
+    look: Callable[[], Mapping[str, Decision]],
 ) -> dict[str, Decision]:
     """Decide for every model whether its lists were truncated.
 
-    ``counted`` holds what counts say. ``look()`` finds the evidence of every model that has items,
-    and is called only if it decides about one of them.
+    ``counted`` holds what counts say. ``look()`` finds what the lists of every model prove, and
+    is called only if it decides about one of them.
 
     >>> facts = pl.DataFrame(
     ...     {
@@ -92,7 +86,7 @@ def decide(
             f"truncated: the rankings have no model {unknown[0]!r}; they have {', '.join(models)}"
         )
     undecided = [model for model, word in asked.items() if word == AUTO and model not in counted]
-    evidence = look() if undecided else {}
+    proven = look() if undecided else {}
     result = {}
     for model, word in asked.items():
         if word != AUTO:
@@ -100,27 +94,26 @@ def decide(
         elif model in counted:
             result[model] = Decision(counted[model], AS_COUNTED)
         else:
-            result[model] = _by_proof(evidence.get(model))
+            result[model] = proven.get(model, UNPROVEN)
     return result
 
 
-def _by_proof(evidence: Evidence | None) -> Decision:
-    """Return what the lists prove."""
-    if evidence is None:
-        return Decision(WITHIN_TIE, NOT_KNOWN)
-    if evidence.lacking is not None:
-        where = "query {query!r}: {found} of {known}".format(**evidence.lacking)
+def _by_proof(same: bool, lacking: Named | None, outdone: object) -> Decision:
+    """Return what the lists of a model prove: whether they all hold the same items, a query of
+    which they lack known relevant items, and one for which another model retrieved other items.
+    """
+    if lacking is not None:
+        where = "query {query!r}: {found} of {known}".format(**lacking)
         return Decision(WITHIN_TIE, f"not every known relevant item is in its lists ({where})")
-    if evidence.outdone is not None:
+    if outdone is not None:
         return Decision(
-            WITHIN_TIE,
-            f"another model retrieved items for query {evidence.outdone!r} that it lacks",
+            WITHIN_TIE, f"another model retrieved items for query {outdone!r} that it lacks"
         )
-    return Decision(NO, SAME_ITEMS) if evidence.same else Decision(WITHIN_TIE, NOT_KNOWN)
+    return Decision(NO, SAME_ITEMS) if same else UNPROVEN
 
 
-def gather(lists: pl.DataFrame) -> dict[str, Evidence]:
-    """Return the evidence of every model, from one row per list.
+def gather(lists: pl.DataFrame) -> dict[str, Decision]:
+    """Return what the lists of every model prove, from one row per list.
 
     The columns are ``model``, ``query``, ``items`` (of the list), ``found`` (relevant items of the
     list), ``known`` (relevant items of the query as judgements or ``n_relevant`` say; null where
@@ -130,23 +123,24 @@ def gather(lists: pl.DataFrame) -> dict[str, Evidence]:
     that this one did not; null for counts).
     """
     # Of counts, only the number of items tells.
-    most = pl.coalesce("pooled", pl.col("items").max().over("query"))
+    most = pl.coalesce("pooled", pl.max("items").over("query"))
     lists = lists.filter(pl.col("items") > 0).sort("model", "query").with_columns(most=most)
     lacking = pl.struct("query", "found", "known").filter(pl.col("found") < pl.col("known"))
-    found = lists.group_by("model").agg(
+    proofs = lists.group_by("model").agg(
         same=(_all_like(key="items_key", more=0) | _all_like(key="key_with_query", more=1))
         & (pl.len() > 1),
         lacking=lacking.first(),
         outdone=pl.col("query").filter(pl.col("items") < pl.col("most")).first(),
     )
-    return {row.pop("model"): Evidence(**row) for row in found.iter_rows(named=True)}
+    return {row.pop("model"): _by_proof(**row) for row in proofs.iter_rows(named=True)}
 
 
 def _all_like(key: str, more: int) -> pl.Expr:
     """Return whether all lists hold the items of the first, or lack only their query; ``key`` is
     that of the first.
     """
-    first, items = pl.col(key).first(), pl.col("items").first() + more
+    first = pl.col(key).first()
+    items = pl.first("items") + more
     whole = (pl.col("items_key") == first) & (pl.col("items") == items)
     without_query = (pl.col("key_with_query") == first) & (pl.col("items") + 1 == items)
     return (whole.fill_null(value=False) | without_query.fill_null(value=False)).all()

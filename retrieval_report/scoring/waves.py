@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.lists import Floats, Integers, Lists, frozen
+from retrieval_report.kernels.lists import Floats, Integers, Lists, frozen, running
 from retrieval_report.kernels.products import COMPLEX
 from retrieval_report.kernels.waves import (
     CASCADE,
@@ -64,10 +64,12 @@ def tied_lists(run: Run) -> list[TiedList]:
     steps, waves = _waves(run)
     result = []
     for number, name in enumerate(run.prepared.names.rows()):
-        spread, work = spreads.get(name), float(steps[number])
+        spread = spreads.get(name)
+        work = float(steps[number])
         wave = partial(waves, number) if work <= MOST_STEPS else None
         if spread is not None and spread.value.size <= work:
-            work, wave = float(spread.value.size), partial(_of_values, spread)
+            work = float(spread.value.size)
+            wave = partial(_of_values, spread)
         one, square, low, high = (float(part[number, 0]) for part in moments)
         result.append(TiedList(one, square, low, high, spread, work, wave))
     return result
@@ -75,7 +77,8 @@ def tied_lists(run: Run) -> list[TiedList]:
 
 def characteristic(lists: Sequence[TiedList], period: float, terms: int) -> Complex:
     """Return E exp(i·n·2π/period·sum) for the sum of independent scores, for n = 0 … terms."""
-    values, left = np.ones(terms + 1, np.complex128), terms + 1
+    values = np.ones(terms + 1, np.complex128)
+    left = terms + 1
     # The wide and short ones first, so that the product soon becomes negligible and then costs
     # nothing; what is negligible remains an upper bound.
     for one in sorted(lists, key=lambda one: -one.variance / one.steps):
@@ -86,7 +89,8 @@ def characteristic(lists: Sequence[TiedList], period: float, terms: int) -> Comp
 
 
 def _of_values(spread: Spread, step: float, terms: int) -> Complex:
-    angles, size = 1j * step * np.arange(terms), max(COMPLEX // (2 * spread.value.size), 2)
+    angles = 1j * step * np.arange(terms)
+    size = max(COMPLEX // (2 * spread.value.size), 2)
     parts = np.array_split(angles, max(terms // size, 1))
     return np.concatenate([np.exp(np.outer(part, spread.value)) @ spread.chance for part in parts])
 
@@ -96,7 +100,9 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
     that returns waves.
     """
     ((metric, _),), scorer = run.requests, run.deep_scorer if run.deep else run.scorer
-    term, ties, depth = metric.term, run.prepared.ties, scorer.depths[:, 0]
+    term = metric.term
+    ties = run.prepared.ties
+    depth = scorer.depths[:, 0]
     if type(term) not in KINDS or term.ratio:
         return np.full(depth.size, np.inf), lambda *_: np.ones(0, np.complex128)
     divisor = np.broadcast_to(metric.divisor(scorer), scorer.depths.shape)[:, 0]
@@ -104,18 +110,18 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
     unit = divisor * scorer.unit(term) / scorer.unit_of(metric)
     scale = np.divide(1.0, unit, out=np.zeros(divisor.size), where=divisor != 0)
     form, weight = KINDS[type(term)]
-    relevant = run.prepared.relevant_grade
-    gains = term.gains(run.prepared.grades, relevant)
+    gains = scorer.gains(term)
     weights = weight(term, int(depth.max(initial=0)))
     steps = _steps(ties, depth)
-    added = Added(form, frozen(gains), frozen(relevant), frozen(weights))
+    added = Added(form, frozen(gains), frozen(weights))
 
     def wave(number: int, step: float, terms: int) -> Complex:
-        product, own = np.ones(terms, np.complex128), step * float(scale[number])
+        product = np.ones(terms, np.complex128)
+        angle = step * float(scale[number])
         size = int(np.clip(BLOCK / steps[number], 16, 512))
         for first in range(0, terms, size):
             part = product[first : first + size]
-            list_wave(number, ties, int(depth[number]), added, Times(first, own), part)
+            list_wave(number, ties, int(depth[number]), added, Times(first, angle), part)
         return product
 
     return steps, wave
@@ -123,16 +129,16 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
 
 def _steps(lists: Lists, depth: Integers) -> Floats:
     """Return how many steps from state to state the ties of lists have down to a rank."""
-    first, items = lists.tie[:-1], lists.items.astype(np.float64)
+    first = lists.tie[:-1]
+    items = lists.items.astype(np.float64)
     size = np.add.reduceat(items, first)
-    ends = np.concatenate([[0.0], np.cumsum(size)])
+    ends = running(size)
     owner = np.repeat(np.arange(depth.size), np.diff(lists.start))
     slots = np.clip(depth[owner] - (ends[:-1] - ends[lists.start[owner]]), 0.0, size)
     kinds = np.diff(lists.tie)
     states = np.minimum(items, np.repeat(slots, kinds)) + 1  # the largest kind needs no count
     states = np.multiply.reduceat(states, first) / np.maximum.reduceat(states, first)
-    steps = slots * kinds * states
-    return np.bincount(owner, steps, depth.size).astype(np.float64)
+    return np.bincount(owner, slots * kinds * states, depth.size).astype(np.float64)
 
 
 def _weights(term: Sum, longest: int) -> Floats:

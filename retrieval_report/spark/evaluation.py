@@ -107,7 +107,8 @@ def evaluate(
     RetrievalReportError
         Immediately for arguments, columns and grades; during actions for values in the data.
     """
-    checked, requests = _options(options), parse_metrics(metrics, cutoffs)
+    checked = _options(options)
+    requests = parse_metrics(metrics, cutoffs)
     frames = frames_of(rankings, judgements, queries, checked)
     empty = tuple(
         empty_of(frames[name], name) if name in frames else None
@@ -120,7 +121,8 @@ def evaluate(
     def evidence(given: Given, options: Options, whole: KnownOfWhole) -> Iterator[pl.DataFrame]:
         lists = evidence_of_part(*given, options, whole)
         # Spark has no unsigned numbers; keys of 64 bits are only compared.
-        keys, numbers = pl.col(pl.UInt64).reinterpret(signed=True), pl.col(pl.UInt32).cast(pl.Int64)
+        keys = pl.col(pl.UInt64).reinterpret(signed=True)
+        numbers = pl.col(pl.UInt32).cast(pl.Int64)
         yield lists.with_columns(keys, numbers)
 
     def mapped(work: Any, options: Options, whole: KnownOfWhole) -> DataFrame:
@@ -203,7 +205,8 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
     """Yield the rows of whole queries, in frames of little more than PART_ROWS rows unless a single
     query has more.
     """
-    held, enough = pl.DataFrame(), PART_ROWS
+    held = pl.DataFrame()
+    enough = PART_ROWS
     for batch in batches:
         held = pl.concat([held, pl.DataFrame(pl.from_arrow(batch))], how="diagonal")
         if held.height >= enough:
@@ -229,12 +232,14 @@ def _checked(
 
 def _whole(frames: Mapping[str, DataFrame], options: Options) -> KnownOfWhole:
     """Find the models, and the lowest, lowest relevant and highest relevance above 0."""
-    rankings, judged = frames["rankings"], frames.get("judgements", frames["rankings"])
+    rankings = frames["rankings"]
+    judged = frames.get("judgements", frames["rankings"])
     grade = F.col("relevance").cast("double")
     kept = (grade > 0) & (grade < float("inf"))
     grade = F.when(kept & F.col("mask") if "mask" in judged.columns else kept, grade)
     relevant = F.when(is_relevant(grade, options.relevant_from), grade)
-    models, grades = F.collect_set("model"), [F.min(grade), F.min(relevant), F.max(grade)]
+    models = F.collect_set("model")
+    grades = [F.min(grade), F.min(relevant), F.max(grade)]
     if judged is rankings:
         names, *found = rankings.agg(models, *grades).head()
     else:

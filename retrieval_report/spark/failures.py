@@ -36,11 +36,11 @@ def our_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # of pyspark, of gRPC or of py4j, as the session and the action go
-        found = OURS.search(str(error))
-        if found is None or found[1] not in errors.__all__:
+        match = OURS.search(str(error))
+        if match is None or match[1] not in errors.__all__:
             raise
-        message = re.sub(r" SQLSTATE: \w+$", "", found[2])
-        raise getattr(errors, found[1])(message) from error
+        message = re.sub(r" SQLSTATE: \w+$", "", match[2])
+        raise getattr(errors, match[1])(message) from error
 
 
 def reason(error: BaseException) -> str:

@@ -4,13 +4,14 @@ on Spark.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 import polars as pl
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.errors import (
     ColumnError,
     FileError,
@@ -35,7 +36,7 @@ def is_address(path: str) -> bool:
 
 
 def rankings_frame(
-    spark: SparkSession, paths: Sequence[str], columns: Mapping[str, str] | None = None
+    spark: SparkSession, paths: Sequence[str], columns: ColumnNames = None
 ) -> DataFrame:
     """Read rankings or counts in Parquet files, folders and patterns; paths are passed to Spark
     unchanged.

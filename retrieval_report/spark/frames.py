@@ -29,7 +29,8 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.names import KINDS, known_columns
 
-FILE, ROW = "_metadata.file_path", "_metadata.row_index"
+FILE = "_metadata.file_path"
+ROW = "_metadata.row_index"
 PATH = "path of the file"  # a name that no user's column has
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
@@ -125,7 +126,8 @@ def chosen(
     kinds = {column.name: column.kind for column in contract}
     columns = []
     for name, theirs in matched.items():
-        column, kind = F.col(f"_{given.index(theirs)}"), frame.schema[given.index(theirs)].dataType
+        column = F.col(f"_{given.index(theirs)}")
+        kind = frame.schema[given.index(theirs)].dataType
         if isinstance(kind, DecimalType) and kinds.get(name) == "id" and kind.scale == 0:
             column = column.try_cast("long")  # unsigned ids, which Spark lacks; others become null
         elif isinstance(kind, DecimalType) and name == "relevance":

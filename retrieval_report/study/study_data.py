@@ -15,7 +15,7 @@ import polars as pl
 from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.corrections import check_correction
 from retrieval_report.comparison.replicates import replicate_groups
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import ColumnNames, Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
@@ -341,7 +341,7 @@ class StudyOptions(ScoringOptions, total=False):
     """
 
     cutoffs: Cutoffs
-    columns: Mapping[str, str] | None
+    columns: ColumnNames
     name_by: str | None
 
 

@@ -12,7 +12,7 @@ from retrieval_report.contracts.errors import ColumnError, DataError, ParameterE
 from retrieval_report.contracts.options import RowOptions, options_with
 from retrieval_report.engines.check_scores import beside
 from retrieval_report.kernels import shuffling
-from retrieval_report.kernels.lists import Lists
+from retrieval_report.kernels.lists import Lists, running
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import list_keys, singles
 from retrieval_report.scoring.judged import judge
@@ -200,8 +200,7 @@ def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame
     # every row is a grade of its own, so the grades drawn are rows
     number, whole = np.arange(rows.height, dtype=np.int32), np.array([0, rows.height])
     items = np.ones_like(number, np.int64)
-    starts = np.concatenate([[0], np.cumsum(size)])
-    ties = Lists(np.array([0, size.size]), starts, number.copy(), items)
+    ties = Lists(np.array([0, size.size]), running(size), number.copy(), items)
     drawn, limit = singles(whole, number), whole[1:]
     keys = shuffling.draw_keys(list_keys(rows.head(1), seed), np.array([draw]))
     shuffling.draw_orders(0, 1, ties, limit, keys, drawn)

@@ -21,7 +21,7 @@ from retrieval_report.contracts.checks import check_unique
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column
 from retrieval_report.contracts.registry import schema
-from retrieval_report.kernels.lists import Bools
+from retrieval_report.kernels.lists import Bools, running
 from retrieval_report.reading.frames import to_polars
 
 SIMILARITY = schema("similarity")
@@ -221,7 +221,7 @@ def _tau_ap(b: Integers, above: Floats, inside: Floats) -> float:
     """
     n = b.size
     _, tie, size = np.unique(b, return_inverse=True, return_counts=True)
-    before = np.concatenate([[0], np.cumsum(size)])
+    before = running(size)
     each, others = (np.bincount(tie, part) for part in (above, inside))
     terms = np.zeros((size.size, 2))
     terms[:, 0] = np.divide(1.0, before[:-1], out=np.zeros(size.size), where=before[:-1] > 0) * each

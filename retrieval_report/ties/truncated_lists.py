@@ -14,6 +14,7 @@ from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import beside
+from retrieval_report.kernels.lists import running
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.judged import Judged, judge
@@ -126,7 +127,7 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
             "within": prepared.beyond.within,
         }
     )
-    cells = np.concatenate([[0], np.cumsum(ties.items)])
+    cells = running(ties.items)
     owner = np.repeat(np.arange(lists.height), np.diff(ties.start))
     sizes = pl.DataFrame({"list": owner, "size": np.diff(cells[ties.tie])})
     largest = sizes.group_by("list").agg(largest=pl.max("size"))

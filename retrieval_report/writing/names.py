@@ -89,7 +89,8 @@ def numbered(things: Iterable[T], label: Callable[[T], str]) -> dict[T, str]:
     labels: dict[T, str] = {}
     taken: set[str] = set()
     for thing in dict.fromkeys(things):
-        text, number = label(thing), 1
+        text = label(thing)
+        number = 1
         while text in taken:
             number += 1
             text = f"{label(thing)} ({number})"

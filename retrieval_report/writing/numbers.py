@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
-DECIMALS, MOST = 4, 8
+DECIMALS = 4
+MOST = 8
 OF_COLUMN = 6  # the most decimals that a whole column gets to distinguish two close numbers
 LEAST = 1e-4  # a smaller probability is written as less than this
 ROUNDING = 1e-12  # means are exact to twelve digits; smaller differences are 0
@@ -43,7 +44,7 @@ def _seen(size: float) -> bool:
     return abs(size) > ROUNDING
 
 
-def column_decimals(values: Iterable[float | None], least: int = DECIMALS) -> int:
+def column_decimals(values: Iterable[float | None]) -> int:
     """Return the decimals needed to distinguish the closest two different numbers of a column, six
     at most.
 
@@ -56,7 +57,7 @@ def column_decimals(values: Iterable[float | None], least: int = DECIMALS) -> in
     """
     known = sorted(value for value in values if value is not None and math.isfinite(value))
     gaps = [second - first for first, second in pairwise(known)]
-    return min(decimals(*gaps, least=least), max(least, OF_COLUMN))
+    return min(decimals(*gaps), OF_COLUMN)
 
 
 def number(value: float | None, places: int = DECIMALS, sign: str = "", minus: str = "−") -> str:
@@ -195,7 +196,9 @@ def chance_percent(value: float | None, high: float | None) -> str:
     """
     if value is None or high is None:
         return number(None)
-    return "0" if high == 0 else "<1%" if value < 0.005 else f"{value:.0%}"
+    if high == 0:
+        return "0"
+    return "<1%" if value < 0.005 else f"{value:.0%}"
 
 
 def p_value(p: float) -> str:

@@ -15,7 +15,8 @@ from retrieval_report.contracts.errors import OutputError
 
 Scratch = Callable[[], Path]  # creates the folder on the first call
 
-PREFIX, SUFFIX = ".retrieval-report-", ".tmp"
+PREFIX = ".retrieval-report-"
+SUFFIX = ".tmp"
 
 
 @contextmanager

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from retrieval_report.kernels.divide import Columns, Divisor, Scores, write_scores
-from retrieval_report.kernels.lists import Moments, frozen
+from retrieval_report.kernels.lists import Moments
+from retrieval_report.metrics.catalogue import Precision
+from retrieval_report.scoring.scorer import Scores, Target, write_scores
 
 
 def test_scores_stand_where_they_are_asked_for_with_numpys_bits() -> None:
@@ -14,9 +15,8 @@ def test_scores_stand_where_they_are_asked_for_with_numpys_bits() -> None:
     divisor = np.where(generator.random((50, 1)) < 0.2, 0.0, generator.random((50, 1)) * 9)
     value, std = np.full((50, 4), -1.0), np.full((50, 4), -1.0)
     columns, places = np.array([2, 0]), np.array([1, 2])
-    moments = Moments(frozen(mean), frozen(variance))
-    where = Columns(frozen(columns), frozen(places))
-    assert write_scores(10, 50, moments, Divisor(frozen(divisor), 4.0), where, Scores(value, std))
+    target = Target(Precision(), columns, Scores(value, std), places)
+    assert write_scores(target, Moments(mean, variance), divisor, 4.0, 10, 50)
     by = np.where(divisor == 0, np.inf, divisor)
     assert (value[10:, 1:3] == (mean / by * 4.0)[10:, columns]).all()
     assert (std[10:, 1:3] == (np.sqrt(variance) / by * 4.0)[10:, columns]).all()
@@ -25,9 +25,9 @@ def test_scores_stand_where_they_are_asked_for_with_numpys_bits() -> None:
 
 
 def test_a_value_that_overflows_is_reported() -> None:
-    one, columns = frozen(np.ones((2, 1))), frozen(np.zeros(1, np.int64))
-    huge = frozen(np.array([[1.0], [1e308]]))
-    value, std = np.empty((2, 1)), np.empty((2, 1))
-    given = Moments(huge, one), Divisor(one, 1e10), Columns(columns, columns), Scores(value, std)
-    assert write_scores(0, 1, *given)
-    assert not write_scores(0, 2, *given)
+    one, columns = np.ones((2, 1)), np.zeros(1, np.int64)
+    huge = np.array([[1.0], [1e308]])
+    target = Target(Precision(), columns, Scores(np.empty((2, 1)), np.empty((2, 1))), columns)
+    given = target, Moments(huge, one), one, 1e10
+    assert write_scores(*given, 0, 1)
+    assert not write_scores(*given, 0, 2)
