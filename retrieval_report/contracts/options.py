@@ -151,7 +151,7 @@ class Options:
     """
 
     policies: Any = _option(  # noqa: RUF009  # any iterable of names; a tuple of them once checked
-        ("expected", "naive", "shuffled"),
+        ("expected", "naive"),
         "Scores shown",
         "How the order inside ties is treated. expected: the exact mean over all orders; naive: "
         "ties in the order received; shuffled: random orders; worst, best: the lowest and highest "

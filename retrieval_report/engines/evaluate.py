@@ -30,7 +30,7 @@ def evaluate(
     queries: object = None,
     metrics: Metrics = None,
     cutoffs: Cutoffs = None,
-    policies: str | Sequence[str] = ("expected", "naive", "shuffled"),
+    policies: str | Sequence[str] = ("expected", "naive"),
     shuffles: int = 100,
     seed: int = 0,
     no_relevant: str = "zero",
@@ -75,8 +75,8 @@ def evaluate(
         list. Without ``metrics``, those of the default at these cutoffs.
     policies
         ``expected`` (exact mean and standard deviation over all orders), ``naive`` (ties in the
-        order received), ``shuffled`` (mean and standard deviation of ``shuffles`` random orders),
-        ``best`` and ``worst`` (bounds).
+        order received), ``shuffled`` (mean and standard deviation of ``shuffles`` random orders,
+        which take the time of as many evaluations), ``best`` and ``worst`` (bounds).
     shuffles, seed
         Number of random orders and their seed; draws depend only on (seed, model, query, draw).
     no_relevant
