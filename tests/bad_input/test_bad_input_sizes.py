@@ -156,6 +156,7 @@ def test_row_064_many_short_lists() -> None:
         assert mean == (0.125 if (metric, cutoff) == ("precision", 2) else 0.25)
 
 
+@pytest.mark.slow
 def test_row_065_one_long_list_and_many_short_ones() -> None:
     generator = np.random.default_rng(65)
     sizes = [30_000, *[2] * 3_000]
@@ -228,6 +229,7 @@ def test_row_067_far_down_a_long_list() -> None:
     assert spread[1] == pytest.approx(math.sqrt(float(variance)), rel=1e-9, abs=0)
 
 
+@pytest.mark.slow
 def test_row_068_rows_in_another_order_chunks_and_engines() -> None:
     frame = mixed(68).with_row_index("row")
     asked: dict[str, Any] = {

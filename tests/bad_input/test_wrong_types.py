@@ -153,6 +153,7 @@ def parameters(function: Callable[..., object]) -> list[str]:
     return names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_any_object_as_any_argument_works_or_is_refused_by_our_errors(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -330,6 +330,7 @@ def test_wins_of_one_size_are_as_far_as_half_a_step_nearer(monkeypatch: pytest.M
     assert p.item() == pytest.approx(exact, rel=0.01)
 
 
+@pytest.mark.slow  # it compares one of them with 9 999
 def test_ten_thousand_models_are_refused_in_one_sentence_at_once() -> None:
     scores = scores_of({f"m{row}": [row / 10_000] for row in range(10_000)})
     for test in (rr.compare, rr.leaderboard):

@@ -300,6 +300,7 @@ def test_bad_groups_are_refused(groups: object, said: str) -> None:
         replicate_table(scores_of({"a-s0": [0.5], "b": [0.5]}), groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("replicates", "queries", "spread"), [(3, 25, 0.1), (5, 50, 0.02)])
 def test_intervals_and_p_hold_their_level(replicates: int, queries: int, spread: float) -> None:
     generator = np.random.default_rng(replicates)

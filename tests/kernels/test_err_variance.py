@@ -83,6 +83,7 @@ def test_a_tie_far_down_keeps_its_digits(slots: int) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_the_value_at_a_cutoff_does_not_depend_on_other_cutoffs() -> None:
     counts = [150, 20, 14, 9, 7]
@@ -111,6 +112,7 @@ def test_whatever_states_can_do_is_done(relevant: int) -> None:
     ).any()
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_stops_too_slight_for_a_float64_are_one_kind() -> None:
     """The chance that the x-th of a thousand such items stops is their mean chance, whichever kinds

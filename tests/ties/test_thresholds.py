@@ -234,6 +234,7 @@ def test_the_chosen_threshold_is_the_one_that_the_table_says(
             assert wanted["recall"] == good["recall"].max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resamples", [30, 300])
 def test_intervals_are_those_of_queries_drawn_anew(resamples: int) -> None:
     frame = made(7, queries=15)
@@ -328,6 +329,7 @@ def test_an_answer_is_given_only_where_the_bound_allows_it() -> None:
         assert rr.thresholds(frame, k=2).abstain(risk).equals(found.abstain(risk))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("risk", [0.1, 0.3])
 def test_new_queries_are_answered_wrongly_no_more_often_than_promised(risk: float) -> None:
     """Exchangeable queries with coarse distances; the threshold is chosen on 30 of them."""
