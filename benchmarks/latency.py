@@ -231,6 +231,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--out", type=Path, help="write the table to this Markdown file too")
     arguments = parser.parse_args()
+    # Who has no compiled modules compiles them in every process: a second for a report.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     lines = []
     for line in table(arguments.only, arguments.runs):
         print(line, flush=True)
