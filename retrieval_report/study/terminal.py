@@ -68,8 +68,8 @@ def summary_table(summary: pl.DataFrame) -> str:
     >>> rows = {"query": ["q"] * 2, "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}
     >>> print(summary_table(summarise(evaluate(rows, metrics="rr@2", truncated="no"))))
     rr@2
-    model  expected  tie_std   naive  shuffled  queries
-    model    0.7500   0.2500  0.5000    0.7450        1
+    model  expected  tie_std   naive  queries
+    model    0.7500   0.2500  0.5000        1
     """
     parts = summary.partition_by("metric", "cutoff", maintain_order=True)
     return "\n\n".join(
@@ -94,12 +94,17 @@ def frame_table(frame: pl.DataFrame, columns: str, *, by: str = "") -> str:
     rr@all
     model  value
     b          –
+    >>> frame = pl.DataFrame({"expected": [0.12341, 0.12344], "naive": [0.5, 0.469416]})
+    >>> print(frame_table(frame, "expected naive"))
+    expected    naive
+     0.12341  0.50000
+     0.12344  0.46942
     """
     names = [name for name in columns.split() if name in frame.columns]
     blocks = []
     for part in frame.partition_by(by.split(), maintain_order=True) if by else [frame]:
         shown = part.select(names)
-        table = [names, *zip(*map(_cells, shown), strict=True)]
+        table = [names, *zip(*_cells(shown), strict=True)]
         texts = [index for index, dtype in enumerate(shown.dtypes) if dtype == pl.String]
         heading = [_heading(part.row(0, named=True), by)] if by else []
         blocks.append("\n".join([*heading, *_align(table, texts)]))
@@ -116,10 +121,16 @@ def _heading(row: Row, by: str) -> str:
     return ", ".join(parts)
 
 
-def _cells(values: pl.Series) -> list[str]:
-    places = column_decimals(values) if values.name in MEANS else DECIMALS
-    write = TEXTS.get(values.name) or partial(size, places=places, minus="-")
-    return [_cell(value, write) for value in values]
+def _cells(frame: pl.DataFrame) -> list[list[str]]:
+    """Write every column; all means have the decimals that tell the first column of them apart."""
+    means = [values for values in frame if values.name in MEANS]
+    exact = column_decimals(means[0]) if means else DECIMALS
+    columns = []
+    for values in frame:
+        places = exact if values.name in MEANS else DECIMALS
+        write = TEXTS.get(values.name) or partial(size, places=places, minus="-")
+        columns.append([_cell(value, write) for value in values])
+    return columns
 
 
 def _cell(value: Any, write: Callable[[float], str]) -> str:
@@ -266,7 +277,7 @@ def html_table(frame: pl.DataFrame, columns: str, *, caption: str = "", note: st
     shown = frame.head(50).select(name for name in columns.split() if name in frame.columns)
     if not shown.height:
         return ""
-    cells = [shown.columns, *zip(*map(_cells, shown), strict=True)]
+    cells = [shown.columns, *zip(*_cells(shown), strict=True)]
     head, *body = (
         "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row)
         for tag, row in zip(["th", *["td"] * shown.height], cells, strict=True)
