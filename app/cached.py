@@ -23,6 +23,7 @@ from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, JudgedOptions
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
+from retrieval_report.reading.readers import read_labels
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
 from retrieval_report.study.study_data import headline_judge, read_judges, with_levels
@@ -55,7 +56,7 @@ def read_files(files: Files) -> Data:
     """Read files, or return the cached data if none has changed."""
     named = files.judgements
     judgements = list(named.values()) if isinstance(named, Mapping) else named
-    kinds = (files.rankings, judgements, files.queries, files.items)
+    kinds = (files.rankings, judgements, files.queries, files.items, files.labels)
     paths = [path for given in kinds if given is not None for path in find_files(given)]
     return _read(files, [(path.stat().st_mtime_ns, path.stat().st_size) for path in paths])
 
@@ -73,6 +74,7 @@ def _read(files: Files, states: object) -> Data:
         given, of_run = with_levels(given, reading, *named)
         study |= {"replicate": of_run} if of_run else {}
         study |= {"judgements": judges} if judges else {}
+        study |= {"labels": read_labels(files.labels)} if files.labels else {}
         data = Data(
             files.name,
             rr.read_rankings(given["rankings"], **reading),
@@ -145,7 +147,7 @@ def ask(data: Data, **questions: Any) -> None:
 
 
 def asked(data: Data) -> Named:
-    """Return the costs, and the baseline and margin, that were entered in this session."""
+    """Return what was entered in this session: costs, baseline and margin, how many items vote."""
     known: Named = st.session_state.get(f"asked of {data.digest}", {})
     return known
 
@@ -161,7 +163,7 @@ def report(data: Data, choice: Choice, known: Named) -> bytes:
         costs = costs.filter(pl.col("model").is_in(choice.models))
         known = {**known, "costs": None if costs.is_empty() else costs}
     if known.get("baseline") not in choice.models:
-        known = {"costs": known.get("costs")}
+        known = {**known, "baseline": None, "margin": None}
     measures = dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in MEASURES)))
     study = study_of(data, choice).at(*measures).alone().using(**known)
     contents = study.contents()

@@ -63,6 +63,10 @@ def _answers(name: str, page: Page) -> bool:
     """Return whether a page has anything to show of these data; links to others still work."""
     if name == "history":
         return page.data.history is not None
+    if name == "neighbours":
+        return "labels" in page.data.study
+    if name == "thresholds":  # scores of different queries can seldom be compared
+        return "distance" in page.data.rankings.columns
     if name in ("compare", "pair", "costs"):
         return len(page.data.models) > 1
     if name == "segments":

@@ -25,6 +25,8 @@ PAGES = {
     "queries": "Queries",
     "history": "History",
     "segments": "Segments",
+    "neighbours": "Nearest neighbours",
+    "thresholds": "Thresholds",
     "ties": "Ties",
     "costs": "Costs",
     "audit": "Audit",

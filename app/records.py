@@ -123,8 +123,8 @@ class Data:
     history
         The regular expression that finds versions in the names of models.
     study
-        Arguments of the study that only vary what could turn a lead round: judgements by judge,
-        replicate, dataset, cluster.
+        Arguments of the study besides frames and choices: judgements by judge, replicate, dataset,
+        cluster, labels of items, k, calibrate, at_least.
     digest
         Identifies the content: equal digests mean equal frames.
     """
@@ -197,6 +197,7 @@ class Files(NamedTuple):
     judgements: str | Mapping[str, str] | None = None  # files by judge
     queries: str | None = None
     items: str | None = None
+    labels: str | None = None
     columns: Mapping[str, str] | None = None
     name_by: str | None = None
     start: Choice = Choice()

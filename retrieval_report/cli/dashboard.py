@@ -11,7 +11,12 @@ import click
 
 from retrieval_report.cli.files import file_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import cluster_option, dataset_option, replicate_option
+from retrieval_report.cli.settings import (
+    cluster_option,
+    dataset_option,
+    labels_option,
+    replicate_option,
+)
 from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.server import (
@@ -31,6 +36,7 @@ STUDIED = ("judge", "replicate", "dataset", "cluster")  # what could turn a lead
 @replicate_option
 @dataset_option
 @cluster_option
+@labels_option
 @click.option(
     "--items", metavar="FILE", help="Items with a column text or image, to show what a list holds."
 )
@@ -65,7 +71,7 @@ def dashboard(
     """
     if not data and any(value for name, value in given.items() if name != "name_by"):
         raise ParameterError("dashboard: its options require DATA, but none is given")
-    files = {name: _whole(given[name]) for name in ("judgements", "queries", "items")}
+    files = {name: _whole(given[name]) for name in ("judgements", "queries", "items", "labels")}
     files["rankings"] = _whole(data)
     for paths in filter(None, files.values()):
         _check([*paths.values()] if isinstance(paths, dict) else paths)

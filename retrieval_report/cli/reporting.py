@@ -23,7 +23,13 @@ from retrieval_report.cli.files import (
     tell_written,
 )
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import question_options, study_options
+from retrieval_report.cli.settings import (
+    at_least_option,
+    k_option,
+    labels_option,
+    question_options,
+    study_options,
+)
 from retrieval_report.cli.streams import form_options
 from retrieval_report.contracts.steps import step
 from retrieval_report.engines.check_scores import beside
@@ -47,6 +53,15 @@ ALSO = ["segments", "no_worse", "costs"]
 @data_options(*FILES)
 @study_options
 @question_options
+@labels_option
+@k_option
+@click.option(
+    "--calibrate",
+    metavar="METRIC",
+    help="Choose a distance up to which items are matches, by precision, recall, f1, npv or "
+    "accuracy.",
+)
+@at_least_option
 @click.option("--title", default="Retrieval report", help="Heading of the page.")
 @click.option(
     "--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex."
@@ -76,7 +91,8 @@ def report(
     from retrieval_report.engines.check_scores import at_measure
     from retrieval_report.study.write import report_names
 
-    folder = output.check([*data.paths, settings["costs"]], *report_names())
+    paths = *data.paths, settings["costs"], settings["labels"]
+    folder = output.check(paths, *report_names())
     assert folder is not None  # there is a default
     study = study_of(data, settings)
     words = shlex.join(["retrieval-report", *map(_relative, sys.argv[1:])])

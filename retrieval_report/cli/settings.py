@@ -118,6 +118,18 @@ question_options = add_all([
 ])  # fmt: skip
 
 
+labels_option = click.option(
+    "--labels",
+    metavar="FILE",
+    help="One row per item: item and label. The nearest items classify the queries, which have a "
+    "label in --queries.",
+)
+k_option = click.option("--k", type=int, help="How many of the nearest items vote; default: 1.")
+at_least_option = click.option(
+    "--at-least", type=float, help="What the metric has to reach; default: its highest value."
+)
+
+
 def explains(frame: str, *names: str) -> Addition:
     """Explain columns of the printed table below a command's help."""
 

@@ -9,7 +9,7 @@ import click
 from retrieval_report.cli.analysis import JUDGED_RULES
 from retrieval_report.cli.files import Data, Output, data_options, output_options
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.settings import explains, options
+from retrieval_report.cli.settings import at_least_option, explains, options
 from retrieval_report.cli.streams import json_option
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.terminal import frame_table
@@ -28,9 +28,7 @@ TABLES = {
 @click.option(
     "--metric", default="f1", help="Choose a threshold by precision, recall, f1, npv or accuracy."
 )
-@click.option(
-    "--at-least", type=float, help="What the metric has to reach; default: its highest value."
-)
+@at_least_option
 @click.option(
     "--risk",
     type=float,

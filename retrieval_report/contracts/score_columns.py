@@ -242,7 +242,7 @@ knn_chances: knn
 
 knn_accuracy
   model
-  value | | | share of the queries whose label is predicted, mean over all tie orders
+  value | | Accuracy | share of the queries whose label is predicted, mean over all tie orders
   tie_std
   lowest | | | the least that some tie order gives
   highest | | | the most that some tie order gives
@@ -252,7 +252,7 @@ knn_confusion
   model
   label | text label | Label | true label of the queries
   predicted | text label | Predicted | predicted label; empty: the queries have no items
-  value | | | how many of the queries are predicted to have the label, mean over all tie orders
+  value | | Queries | how many of the queries are predicted to have the label, mean over all tie orders
   tie_std
   lowest | | | the least that some tie order gives
   highest | | | the most that some tie order gives

@@ -127,8 +127,15 @@ QUERIES = Kind(
     others=True,  # what queries can be grouped by
     skip=("run", "qrels"),
 )
+LABELS = Kind("labels", {"item": _ITEM, "label": ("label",)}, ("item", "label"))
 COSTS = Kind("costs", {"model": _MODEL}, required=("model",), others=True)
-KINDS = {"rankings": RANKINGS, "counts": RANKINGS, "judgements": JUDGEMENTS, "queries": QUERIES}
+KINDS = {
+    "rankings": RANKINGS,
+    "counts": RANKINGS,
+    "judgements": JUDGEMENTS,
+    "queries": QUERIES,
+    "labels": LABELS,
+}
 """What a function calls a frame → what the frame is."""
 
 

@@ -12,7 +12,9 @@ from retrieval_report.contracts.arguments import ColumnNames, check_text, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
+from retrieval_report.contracts.frames import check_labels
 from retrieval_report.reading.combine import combine, name_runs
+from retrieval_report.reading.convert import is_column
 from retrieval_report.reading.files import (
     costs_from,
     frame_from,
@@ -21,7 +23,7 @@ from retrieval_report.reading.files import (
     sources_of,
 )
 from retrieval_report.reading.finding import find_files, is_path
-from retrieval_report.reading.frames import frame_of_kind
+from retrieval_report.reading.frames import frame_of_kind, to_polars
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, lacking
 from retrieval_report.reading.sources import open_source
 
@@ -229,6 +231,22 @@ def read_queries(
     [('01', 'seven'), ('02', 'one')]
     """
     return _read(source, QUERIES, columns, max_bytes, max_rows=max_rows)
+
+
+def read_labels(given: object) -> pl.DataFrame:
+    """Read the labels of items: a file or frame of ``item`` and ``label``, or a dictionary.
+
+    >>> read_labels({"a": "cat", "b": "dog"}).rows()
+    [('a', 'cat'), ('b', 'dog')]
+    """
+    return check_labels(to_polars(columns_of(given, "item"), "labels"))
+
+
+def columns_of(labels: object, key: str) -> object:
+    """Return a dictionary of labels as columns, and anything else as it is."""
+    if isinstance(labels, Mapping) and not any(map(is_column, labels.values())):
+        return {key: list(labels), "label": list(labels.values())}
+    return labels
 
 
 def read_costs(path: str) -> pl.DataFrame:

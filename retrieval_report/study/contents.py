@@ -82,6 +82,12 @@ class Report:
     segments, no_worse, costs
         The results of `segment_winners`, `no_worse` and `cost_table` if requested; otherwise
         without columns.
+    knn_accuracy, knn_classes, knn_confusion
+        How the nearest items classify the queries, by `knn`; without columns unless items have
+        labels.
+    calibration, thresholds, threshold_areas
+        The threshold of every model, and what is right and wrong at each, by `thresholds`; without
+        columns unless a metric was named.
     shuffled
         The result of `shuffled_means`.
     distribution

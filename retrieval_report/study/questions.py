@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.contracts.registry import schema
+from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.study.fingerprint import fingerprint
 from retrieval_report.systems.audit import is_printed
 
@@ -32,9 +33,9 @@ class Layout(NamedTuple):
     folded
         The line that opens the table, if it is folded at first.
     choice
-        Whether readers choose the measure, with that of the headline shown at first.
+        Whether readers choose the measure, if there are several; that of the headline is shown at first.
     id
-        Of the table in the page; by default the name of the frame.
+        Of the table in the page; by default the name of the frame, with hyphens.
     note
         The line below the table.
     """
@@ -91,6 +92,25 @@ def _received(study: Any) -> pl.DataFrame:
         if judge != study.judge
     }
     return fingerprint({**study.frames, **others})
+
+
+def _nearest(frame: str) -> Callable[[Any], pl.DataFrame]:
+    return lambda study: getattr(study.nearest, frame, pl.DataFrame())
+
+
+def _matches(frame: str) -> Callable[[Any], pl.DataFrame]:
+    """Return what asks for a frame of the thresholds, if they were asked for."""
+    return lambda study: getattr(
+        study.matches if study.calibration.width else None, frame, pl.DataFrame()
+    )
+
+
+def _threshold_chart(report: Any) -> Any:
+    """Draw the curves of the best model: those of others may have another scale."""
+    from retrieval_report import charts
+
+    best = report.leaderboard.filter(at_measure(report.metric, report.cutoff))["model"].first()
+    return charts.thresholds(report.thresholds.filter(model=best))
 
 
 QUESTIONS = (
@@ -199,7 +219,6 @@ QUESTIONS = (
             "No worse than {baseline} by more than {margin}?",
             "model measure value difference bound_low verdict detectable queries_needed",
             "summary",
-            id="no-worse",
         ),
     ),
     Question(
@@ -227,7 +246,6 @@ QUESTIONS = (
             "replicates_b verdict",
             "comparison",
             folded="What other replicates say of every pair of models",
-            id="replicate-pairs",
         ),
     ),
     Question(
@@ -245,7 +263,6 @@ QUESTIONS = (
             "dataset rank model measure value tie_std ci_low ci_high queries",
             "comparison",
             folded="How the models do in every data set",
-            id="dataset-scores",
         ),
     ),
     Question(
@@ -264,7 +281,6 @@ QUESTIONS = (
             "model_a model_b measure difference agree judges against",
             "comparison",
             folded="What other judges say of every pair of models",
-            id="judge-pairs",
         ),
     ),
     Question(
@@ -274,7 +290,54 @@ QUESTIONS = (
             "judge_a judge_b measure tau models same kappa weighted_kappa alpha pairs",
             "comparison",
             folded="How far the judges agree",
-            id="judge-agreement",
+        ),
+    ),
+    Question(
+        "knn_accuracy",
+        _nearest("accuracy"),
+        table=Layout(
+            "Share of the queries whose label the nearest items give",
+            "model value tie_std lowest highest queries",
+            "neighbours",
+            note="A list that ends inside the tie of the k-th item lacks votes: search deeper.",
+        ),
+    ),
+    Question(
+        "knn_classes",
+        _nearest("classes"),
+        table=Layout(
+            "Precision, recall and F1 of every label",
+            "model label metric value tie_std lowest highest",
+            "neighbours",
+            folded="Precision, recall and F1 of every label",
+        ),
+    ),
+    Question(
+        "knn_confusion",
+        _nearest("confusion"),
+        table=Layout(
+            "Labels that are confused, in numbers of queries",
+            "model label predicted value tie_std lowest highest",
+            "neighbours",
+            folded="Which labels are confused",
+        ),
+    ),
+    Question(
+        "calibration",
+        table=Layout(
+            "The threshold by {calibrate}",
+            "model threshold strictest loosest value interval precision recall f1 queries",
+            "thresholds",
+        ),
+    ),
+    Question("thresholds", _matches("table"), chart=_threshold_chart),
+    Question(
+        "threshold_areas",
+        _matches("areas"),
+        table=Layout(
+            "How well distance tells relevant pairs from others",
+            "model roc_auc average_precision ap tie_std relevant_pairs all_pairs",
+            "thresholds",
         ),
     ),
     Question("shuffled"),

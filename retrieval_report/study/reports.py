@@ -23,6 +23,7 @@ class ReportOptions(PageOptions, Questions, ScoringOptions, total=False):
     queries: object
     judge: str | None
     replicate: object
+    labels: object
     metrics: Metrics
     cutoffs: Cutoffs
     like: str | None
@@ -53,6 +54,11 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
         :func:`no_worse`.
     costs
         A cost for every model, such as bytes per vector; see :func:`cost_table`.
+    labels, k
+        Labels of items, and how many of the nearest vote on those of the queries; see :func:`knn`.
+    calibrate, at_least
+        The metric by which a threshold of distance is chosen, and what it has to reach; see
+        :func:`thresholds`.
     correction
         How p-values allow for the number of pairs: "max-t", "holm", "tukey" or "bh"; see
         :func:`compare`.

@@ -39,6 +39,7 @@ PATIENCE = 120  # seconds within which a server must answer; on a busy machine i
 
 CONTROLLED = tuple(name for name in (*RULES, *DRAWS) if OPTIONS[name].control)
 """Options of scoring for which the sidebar has a control."""
+ASKED = ("dataset", "cluster", "k", "calibrate", "at_least")  # settings that pages begin with
 Process = subprocess.Popen[bytes]
 
 
@@ -152,7 +153,7 @@ def serve(
                 name: _stored(one, folder, f"judge-{number}") for number, (name, one) in judges
             }
         varied = {"judge": study.judge, "replicate": study.of_run or None}
-        varied |= {name: study.also[name] for name in ("dataset", "cluster")}
+        varied |= {name: study.also[name] for name in ASKED}
         opened |= {"study": known_of(varied), **about}
         process = subprocess.Popen(
             [sys.executable, str(application())],

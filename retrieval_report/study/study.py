@@ -137,6 +137,14 @@ class Study(LevelledStudy):
     cluster
         A column of the queries, such as the topic that several of them ask about: tests, ranks and
         intervals over queries are then over its values; see :func:`compare`.
+    labels, k
+        The label of every item (a dictionary, a frame or a file of ``item`` and ``label``), and how
+        many of the nearest items vote, by default 1: `nearest` classifies the queries, which need a
+        column ``label``; see :func:`knn`.
+    calibrate, at_least
+        "f1", "precision", "recall", "npv" or "accuracy", and what it has to reach, by default its
+        highest value: `calibration` chooses a distance up to which items are accepted as matches;
+        see :func:`thresholds`.
     **options
         All other options of :func:`evaluate` except ``policies``, all of which a study uses; and
         ``columns`` and ``name_by`` of :func:`read_rankings`.
@@ -181,19 +189,24 @@ class Study(LevelledStudy):
         costs: object = None,
         correction: str = MAX_T,
         cluster: str | None = None,
+        labels: object = None,
+        k: int | None = None,
+        calibrate: str | None = None,
+        at_least: float | None = None,
         **options: Unpack[StudyOptions],
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         given = {"rankings": rankings, "judgements": judgements, "queries": queries}
-        data = Data.read(given, measures, like, {**options}, judge, replicate, dataset)
+        data = Data.read(given, measures, like, {**options}, judge, replicate, dataset, labels)
         draws = Draws(**Options(**data.options).of(DRAWS))
-        view = View(average, draws, by, dataset, baseline, margin, costs, correction, cluster)
+        asked = by, dataset, baseline, margin, costs, correction, cluster, k, calibrate, at_least
+        view = View(average, draws, *asked)
         self._look(data, view)
 
     def _look(self, data: Data, view: View) -> None:
         """Hold data and a view of it, refusing immediately what could not be answered later."""
         self._data, self._view = data, replace(view, draws=data.affordable(view.draws))
-        view.check(data.frames["queries"], self.model_names)
+        view.check(data.frames["queries"], self.model_names, data.labels is not None)
 
     def _with(self, view: View, data: Data | None = None) -> Self:
         """Return the same data, unless others are given, looked at in another way."""
@@ -286,7 +299,7 @@ class Study(LevelledStudy):
             Number and seed of the random orders, as for :func:`evaluate`.
         **settings
             ``average``, ``by``, ``dataset``, ``baseline`` with ``margin``, ``costs``,
-            ``correction``, ``cluster``: as for a new study.
+            ``correction``, ``cluster``, ``k``, ``calibrate`` with ``at_least``: as for a new study.
 
         Examples
         --------
@@ -315,7 +328,7 @@ class Study(LevelledStudy):
             by_judge = {judge: self.judged_by(judge)._given() for judge in self.judgements}
             judgements = {judge: frames["judgements"] for judge, frames in by_judge.items()}
             given |= {"judgements": judgements, "judge": self.judge}
-        given["replicate"] = self.of_run or None
+        given |= {"replicate": self.of_run or None, "labels": self._data.labels}
         return type(self)(**given, **self.also, **self._options)
 
     @property
@@ -338,10 +351,11 @@ class Study(LevelledStudy):
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:
-        """The frames received: ``rankings``, and ``judgements`` and ``queries`` if there are
-        any.
+        """The frames received: ``rankings``, and ``judgements``, ``queries`` and ``labels`` if there
+        are any.
         """
-        return {name: frame for name, frame in self._data.frames.items() if frame is not None}
+        given = {**self._data.frames, "labels": self._data.labels}
+        return {name: frame for name, frame in given.items() if frame is not None}
 
     @property
     def options(self) -> Options:
@@ -368,7 +382,7 @@ class Study(LevelledStudy):
     @property
     def also(self) -> Named:
         """Settings of further questions: ``by``, ``dataset``, ``baseline``, ``margin``, ``costs``,
-        ``correction``, ``cluster``.
+        ``correction``, ``cluster``, ``k``, ``calibrate``, ``at_least``.
         """
         names = [name for name in Questions.__annotations__ if name != "average"]
         return {name: getattr(self._view, name) for name in names}
@@ -574,6 +588,25 @@ class Study(LevelledStudy):
 
         every = knn(self._retrieved, labels, queries=self._given()["queries"], **how)
         return replace(every, chances=self._of_models(every.chances))
+
+    @answer
+    def nearest(self) -> NearestLabels | None:
+        """The result of `knn` for ``labels`` and ``k``; None where no labels were given."""
+        labels = self._data.labels
+        return None if labels is None else self.knn(labels, k=self._view.k or 1)
+
+    @answer
+    def calibration(self) -> pl.DataFrame:
+        """The threshold of every model that ``calibrate`` and ``at_least`` ask for; nothing where no
+        metric was named.
+        """
+        metric, at_least = self._view.calibrate, self._view.at_least
+        return pl.DataFrame() if metric is None else self.matches.calibrate(metric, at_least)
+
+    @answer
+    def matches(self) -> Thresholds:
+        """The result of `thresholds`."""
+        return self.thresholds()
 
     @answer
     def agreement(self) -> pl.DataFrame:

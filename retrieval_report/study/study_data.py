@@ -15,7 +15,7 @@ import polars as pl
 from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.corrections import check_correction
 from retrieval_report.comparison.replicates import replicate_groups
-from retrieval_report.contracts.arguments import ColumnNames, Named
+from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
@@ -37,6 +37,7 @@ from retrieval_report.reading import read_judgements, read_queries, read_ranking
 from retrieval_report.reading.frames import is_named
 from retrieval_report.reading.levels import columns_named, datasets_of, runs_of
 from retrieval_report.reading.names import JUDGEMENTS
+from retrieval_report.reading.readers import read_labels
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.evaluate_like import check_like, measures_like, score_like
@@ -101,6 +102,7 @@ class Data:
     judge: str | None = None  # whose judgements those of the frames are
     replicate: Any = None  # as asked: a column, a pattern or run → model
     of_run: Mapping[str, str] = field(default_factory=dict)  # run → model; none unless asked
+    labels: pl.DataFrame | None = None  # of the items
 
     @classmethod
     def read(
@@ -112,6 +114,7 @@ class Data:
         judge: str | None = None,
         replicate: object = None,
         dataset: str | None = None,
+        labels: object = None,
     ) -> Data:
         """Read the input and check the options; nothing is scored yet."""
         if "policies" in options:
@@ -140,8 +143,9 @@ class Data:
         if replicate is not None and not of_run:
             runs = frames["rankings"]["model"].unique().sort().to_list()
             of_run = replicate_groups(runs, replicate)
-        levels: Named = {"replicate": replicate, "of_run": of_run}
-        return cls(frames, named, asked, scoring, like, judges=judges, judge=judge, **levels)
+        more: Named = {"replicate": replicate, "of_run": of_run}
+        more["labels"] = None if labels is None else read_labels(labels)
+        return cls(frames, named, asked, scoring, like, judges=judges, judge=judge, **more)
 
     def judged_by(self, judge: str) -> Data:
         """Return the same data with the judgements of another judge, which share nothing else."""
@@ -297,6 +301,9 @@ class View:
     )  # may be a frame, which has no hash: nothing is remembered by it
     correction: str = MAX_T
     cluster: str | None = None
+    k: int | None = None
+    calibrate: str | None = None
+    at_least: float | None = None
     measures: tuple[Measure, ...] | None = None
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
@@ -305,7 +312,7 @@ class View:
         default=(), compare=False
     )  # how the queries were chosen, in words
 
-    def check(self, queries: pl.DataFrame | None, models: Sequence[str]) -> None:
+    def check(self, queries: pl.DataFrame | None, models: Sequence[str], labelled: bool) -> None:
         """Refuse immediately what could not be answered later."""
         check_choice("average", self.average, AVERAGES)
         check_correction(self.correction)
@@ -320,6 +327,18 @@ class View:
                 raise ParameterError("baseline: it is given without a margin")
         elif self.margin is not None:
             raise ParameterError("margin: it is given without a baseline")
+        if self.k is not None:
+            check_whole("k", self.k, 1)
+            if not labelled:
+                raise ParameterError("k: it is given without labels")
+        if labelled and (queries is None or "label" not in queries.columns):
+            raise ParameterError("labels: the queries have no column 'label', to be predicted")
+        if self.calibrate is not None:
+            from retrieval_report.ties.thresholds import check_goal
+
+            check_goal("calibrate", self.calibrate, self.at_least)
+        elif self.at_least is not None:
+            raise ParameterError("at_least: it is given without calibrate")
 
 
 class Questions(TypedDict, total=False):
@@ -333,6 +352,9 @@ class Questions(TypedDict, total=False):
     costs: object
     correction: str
     cluster: str | None
+    k: int | None
+    calibrate: str | None
+    at_least: float | None
 
 
 class StudyOptions(ScoringOptions, total=False):

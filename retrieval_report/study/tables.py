@@ -41,6 +41,7 @@ LISTS = {
     WITHIN_TIE: "are cut, maybe inside their last tie",
 }
 DECLARED = {"summary": "board", "comparison": "judged_pairs"}  # frames with all columns of a table
+MEASURE = {"metric", "cutoff"}
 Part = tuple[Layout, pl.DataFrame]  # a table and its rows
 
 
@@ -53,7 +54,7 @@ def report_tables(report: Report) -> dict[str, Table]:
         frame, layout = report.frames[question.name], question.table
         if layout is not None and frame.width:
             layout = layout._replace(
-                id=layout.id or question.name,
+                id=layout.id or question.name.replace("_", "-"),
                 caption=layout.caption.format_map(
                     defaultdict(str, report.parameters, measure=report.measure)
                 ),
@@ -68,7 +69,7 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Ta
     the layout says so.
     """
     rows = list(frame.iter_rows(named=True))
-    if "metric" in frame.columns:
+    if {*frame.columns} >= MEASURE:
         rows = [{**row, "measure": measure_text(row["metric"], row["cutoff"])} for row in rows]
         order = {measure: rank for rank, measure in enumerate(report.parameters["metrics"])}
         rows.sort(key=lambda row: order.get(row["measure"], len(order)))
@@ -81,7 +82,7 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Ta
     filled = [(column, [column.fill(row) for row in shown]) for column in columns]
     said = [part for part in filled if any(cell.text != NOTHING for cell in part[1])]
     cells = list(zip(*(cells for _, cells in said), strict=True))
-    measures = [row["measure"] for row in shown] if layout.choice else []
+    measures = [row["measure"] for row in shown if "measure" in row] if layout.choice else []
     headed = [column for column, _ in said]
     return Table(layout, headed, cells, measures, note, report.measure if layout.choice else "")
 
@@ -95,7 +96,7 @@ def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[Column]:
         titles = {f"value_{side}": frame[f"model_{side}"][0] for side in "ab"}
     declared = DECLARED.get(name, name)
     # A column that says the same in every row says nothing; readers of one measure know it.
-    several = "metric" in frame.columns and frame.select("metric", "cutoff").n_unique() > 1
+    several = {*frame.columns} >= MEASURE and frame.select("metric", "cutoff").n_unique() > 1
     known = {*frame.columns, *JOINED, *(["measure"] if several else [])}
     return [
         column_of(declared, part, title=titles.get(part, ""))
@@ -222,6 +223,16 @@ def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _ranked(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
+    yield layout, _best_first(report, frame)
+
+
+def confused(confusion: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells of a confusion matrix that are predicted wrongly, the largest first."""
+    wrong = confusion.filter(pl.col("label").ne_missing(pl.col("predicted")))
+    return wrong.sort("value", descending=True, maintain_order=True)
+
+
 def _reversals(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     yield layout._replace(note=not_varied_line(frame)), varied(frame)
 
@@ -229,10 +240,11 @@ def _reversals(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[
 PARTS: Mapping[str, Callable[[Report, Layout, pl.DataFrame], Iterable[Part]]] = {
     "summary": _summary,
     "comparison": _comparisons,
-    "profile": lambda report, layout, frame: [(layout, _best_first(report, frame))],
+    **dict.fromkeys(("profile", "knn_accuracy", "calibration", "threshold_areas"), _ranked),
     "truncation": _truncation,
     "audit": _audits,
     "queries": _queries,
     "deciding": _deciding,
     "reversals": _reversals,
+    "knn_confusion": lambda _, layout, frame: [(layout, confused(frame))],
 }

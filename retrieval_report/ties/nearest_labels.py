@@ -33,8 +33,8 @@ from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
 from retrieval_report.engines.check_scores import beside
 from retrieval_report.kernels.lists import Floats
-from retrieval_report.reading.convert import is_column
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.reading.readers import columns_of, read_labels
 from retrieval_report.scoring.arrays import order_keys
 from retrieval_report.scoring.known_items import of_one_width
 
@@ -219,18 +219,11 @@ def knn(
 
 def _truth(queries: object) -> pl.DataFrame:
     """Return queries and their labels."""
-    given = {"query": []} if queries is None else _columns(queries, "query")
+    given = {"query": []} if queries is None else columns_of(queries, "query")
     truth = check_queries(to_polars(given, "queries"))
     if "label" not in truth.columns:
         raise ColumnError("queries: no column 'label', which says what is to be predicted")
     return truth.select("query", _plain(truth["label"]))
-
-
-def _columns(given: object, key: str) -> object:
-    """Return a dictionary of labels as columns, and anything else as it is."""
-    if isinstance(given, Mapping) and not any(map(is_column, given.values())):
-        return {key: list(given), "label": list(given.values())}
-    return given
 
 
 def _plain(labels: pl.Series) -> pl.Series:
@@ -256,7 +249,7 @@ def _labelled(frame: pl.DataFrame, labels: object) -> tuple[pl.DataFrame, int]:
     """Return checked rankings with the labels of their items, and how many items have labels."""
     if labels is None:
         raise ParameterError("labels: none given; a dictionary or frame names those of all items")
-    named = check_labels(to_polars(_columns(labels, "item"), "labels"), "labels")
+    named = read_labels(labels)
     rows = with_model(check_rankings(frame, relevance=False, null_distance=True))
     if "mask" in rows.columns:
         rows = rows.filter(pl.col("mask").cast(pl.Boolean))

@@ -179,8 +179,7 @@ class Thresholds:
         >>> found.calibrate("precision", at_least=0.6).select("threshold", "value", "recall").row(0)
         (3, 0.6666666666666666, 1.0)
         """
-        check_choice("metric", metric, METRICS)
-        _check_share("at_least", 1 if at_least is None else at_least)
+        check_goal("metric", metric, at_least)
         check_whole("resamples", resamples, 1, MOST_RESAMPLES)
         check_whole("seed", seed, 0)
         rows = []
@@ -360,6 +359,12 @@ def rate(name: str, counts: Counts) -> Floats:
 def _at(values: Any, index: int) -> Any:
     """Return one of some values; none of number -1."""
     return values[index] if index >= 0 else None
+
+
+def check_goal(name: str, metric: str, at_least: float | None) -> None:
+    """Refuse a metric that chooses no threshold, given as ``name``, or a number it cannot reach."""
+    check_choice(name, metric, METRICS)
+    _check_share("at_least", 1 if at_least is None else at_least)
 
 
 def _check_share(name: str, value: object) -> None:

@@ -80,6 +80,7 @@ def test_it_hands_over_the_files_by_their_full_paths(
         "judgements": str(folder / "qrels.txt"),
         "queries": None,
         "items": None,
+        "labels": None,
         "history": None,
         "columns": {"query": "query"},
         "name_by": "file",

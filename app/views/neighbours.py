@@ -1,0 +1,39 @@
+"""The page on nearest neighbours: which labels they give to the queries."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from cached import ask
+from page import Page
+from retrieval_report.study.tables import confused
+from tables import frame_table
+from url_controls import choose_number, choose_one
+
+CONFUSED = "label predicted value tie_std lowest highest"
+CLASSES = "label metric value tie_std lowest highest"
+
+
+def show(page: Page) -> None:
+    """Draw the page."""
+    page.heading("Nearest neighbours")
+    k = choose_number("Items that vote", name="k", low=1, default=page.data.study.get("k", 1))
+    ask(page.data, k=k)
+    with st.spinner("Counting votes …"):
+        found = page.study.using(k=k).nearest
+    if found is None:
+        st.info(
+            "The labels of the items are not known. Start the dashboard with *--labels*, a file of "
+            "item and label."
+        )
+        return
+    frame_table(found.accuracy, of="knn_accuracy", alt="Share of the queries that get their label.")
+    st.caption("A list that ends inside the tie of the k-th item lacks votes: search deeper.")
+    st.header("One model", anchor="model")
+    model = choose_one("Model", page.ranked, name="classifier")
+    cells = found.confusion.filter(model=model)
+    st.caption("Rows: the label of the queries; columns: what is predicted, mean over tie orders.")
+    matrix = cells.pivot("predicted", index="label", values="value", sort_columns=True)
+    frame_table(matrix.fill_null(0), alt="Queries by own and predicted label.")
+    frame_table(confused(cells), of="knn_confusion", show=CONFUSED)
+    frame_table(found.classes.filter(model=model), of="knn_classes", show=CLASSES)

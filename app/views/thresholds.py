@@ -1,0 +1,33 @@
+"""The page on thresholds: up to which distance an item is a match."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from page import Page
+from retrieval_report import charts
+from retrieval_report.ties.thresholds import METRICS
+from tables import frame_table
+from url_controls import choose_number, choose_one
+
+
+def show(page: Page) -> None:
+    """Draw the page."""
+    page.heading("Thresholds")
+    st.caption(
+        "All items up to a distance (or from a score on) are accepted as matches. This makes sense "
+        "where the distances of different queries can be compared."
+    )
+    known = {"calibrate": "f1", "at_least": None, **page.data.study}
+    with st.container(horizontal=True):
+        metric = choose_one("Choose by", METRICS, name="calibrate", default=known["calibrate"])
+        at_least = choose_number(
+            "At least", name="at_least", low=0.01, high=1.0, step=0.01, default=known["at_least"]
+        )
+    study = page.study.using(calibrate=metric, at_least=at_least)
+    with st.spinner("Counting pairs …"):
+        chosen, matches = study.calibration, study.matches
+    frame_table(chosen, of="calibration", alt="The threshold of every model.")
+    frame_table(matches.areas, of="threshold_areas", alt="Areas under the curves of every model.")
+    model = choose_one("Model", page.ranked, name="matcher")
+    page.show(charts.thresholds, matches.table.filter(model=model), key=("matcher", model))

@@ -1,0 +1,83 @@
+"""Labels of items and thresholds as questions of a study, of its report and of the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from made_pages import made_data, open_page, table
+from made_reports import made_rankings
+from retrieval_report import read_report
+from retrieval_report.cli import cli
+
+RANKINGS = made_rankings(("coarse", "fine"))
+LABELS = {item: "ab"[item % 2] for item in range(8)}
+QUERIES = {f"query {number}": "ab"[number % 2] for number in range(6)}
+FRAME = rr.read_queries({"query": [*QUERIES], "label": [*QUERIES.values()]})
+ASKED: dict[str, Any] = {"labels": LABELS, "k": 3, "calibrate": "precision", "at_least": 0.5}
+
+
+def test_a_report_holds_what_the_functions_return(tmp_path: Path) -> None:
+    study = rr.Study(RANKINGS, "ap@3", queries=FRAME, shuffles=2, **ASKED)
+    report = read_report(study.report(tmp_path))
+    found, pairs = rr.knn(RANKINGS, LABELS, queries=QUERIES, k=3), rr.thresholds(RANKINGS)
+    assert report.knn_accuracy.equals(found.accuracy)
+    assert report.knn_confusion.equals(found.confusion)
+    assert report.knn_classes.equals(found.classes)
+    assert report.calibration.equals(pairs.calibrate("precision", 0.5))
+    assert report.thresholds.equals(pairs.table)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'id="neighbours"' in page and 'id="thresholds"' in page and "thresholds-chart" in page
+
+
+def test_nothing_is_there_unless_it_was_asked_for() -> None:
+    report = rr.Study(RANKINGS, "ap@3", queries=FRAME, shuffles=2).contents()
+    names = "knn_accuracy", "knn_classes", "knn_confusion", "calibration", "thresholds"
+    assert not any(report.frames[name].width for name in names)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"k": 3}, "k: it is given without labels"),
+        ({"at_least": 0.4}, "at_least: it is given without calibrate"),
+        ({"calibrate": "g"}, "calibrate: 'g' is not one of"),
+        ({"labels": LABELS}, "labels: the queries have no column 'label'"),
+    ],
+)
+def test_what_could_not_be_answered_is_refused_at_once(how: Any, message: str) -> None:
+    with pytest.raises(rr.ParameterError, match=message):
+        rr.Study(RANKINGS, "ap@3", **how)
+
+
+def test_the_command_takes_files(tmp_path: Path) -> None:
+    RANKINGS.write_csv(tmp_path / "run.csv")
+    FRAME.write_csv(tmp_path / "queries.csv")
+    lines = [f"{item},{label}" for item, label in LABELS.items()]
+    (tmp_path / "labels.csv").write_text("\n".join(["item,label", *lines]) + "\n")
+    words = ["report", "run.csv", "--queries", "queries.csv", "--labels", "labels.csv", "--k", "3"]
+    words = [str(tmp_path / word) if word.endswith(".csv") else word for word in words]
+    words += ["--calibrate", "f1", "--metrics", "ap@3", "--formats", "csv", "--out"]
+    result = CliRunner().invoke(cli, [*words, str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    found = rr.knn(RANKINGS, LABELS, queries=QUERIES, k=3)
+    report = read_report(tmp_path / "out")
+    assert report.knn_accuracy["value"].to_list() == found.accuracy["value"].to_list()
+    assert report.calibration["metric"].to_list() == ["f1", "f1"]
+
+
+def test_the_pages_of_the_dashboard_show_them() -> None:
+    labels = rr.Study(RANKINGS, "ap@3", queries=FRAME, **ASKED).frames["labels"]
+    data = made_data(RANKINGS, queries=FRAME, study={"labels": labels})
+    page = open_page("neighbours", data, k="3")
+    found = rr.knn(RANKINGS, LABELS, queries=QUERIES, k=3)
+    assert table(page, 0)["value"].to_list() == found.accuracy["value"].to_list()
+    page = open_page("thresholds", data)
+    chosen = rr.thresholds(RANKINGS).calibrate()
+    assert table(page, 0)["threshold"].to_list() == chosen["threshold"].to_list()
+    page = open_page("neighbours", made_data(RANKINGS, queries=FRAME))
+    assert "--labels" in page.info[0].value
