@@ -31,7 +31,9 @@ def test_a_report_holds_what_the_functions_return(tmp_path: Path) -> None:
     assert report.calibration.equals(pairs.calibrate("precision", 0.5))
     assert report.thresholds.equals(pairs.table)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert 'id="neighbours"' in page and 'id="thresholds"' in page and "thresholds-chart" in page
+    assert 'id="neighbours"' in page
+    assert 'id="thresholds"' in page
+    assert "thresholds-chart" in page
 
 
 def test_nothing_is_there_unless_it_was_asked_for() -> None:
