@@ -81,5 +81,5 @@ def test_the_pages_of_the_dashboard_show_them() -> None:
     page = open_page("thresholds", data)
     chosen = rr.thresholds(RANKINGS).calibrate()
     assert table(page, 0)["threshold"].to_list() == chosen["threshold"].to_list()
-    page = open_page("neighbours", made_data(RANKINGS, queries=FRAME))
+    page = open_page("neighbours", made_data(made_rankings(("alone",)), queries=FRAME))
     assert "--labels" in page.info[0].value
