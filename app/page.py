@@ -32,7 +32,8 @@ PAGES = {
     "audit": "Audit",
     "data": "Data & export",
 }
-ABOUT = {"cutoffs": "metric", "ties": ""}  # of the choice; other pages are about the measure
+# What of the choice a page is about; all others are about the measure.
+ABOUT = {"cutoffs": "metric", "neighbours": "", "thresholds": "", "ties": ""}
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Page:
     def heading(self, name: str) -> None:
         """Show the title of a page, and the name and size of the data below it."""
         about = getattr(self.choice, ABOUT.get(name, "measure"), "")
-        st.title(": ".join(filter(None, (PAGES[name], plain(about)))))
+        st.title(f"{PAGES[name]}: {plain(about)}" if about else PAGES[name])
         st.caption(f"{plain(self.data.name)} · {self.data.size}")
 
     def link(self, name: str, label: str) -> None:

@@ -13,7 +13,6 @@ from url_controls import choose_number, choose_one
 
 def show(page: Page) -> None:
     """Draw the page."""
-    page.heading("Thresholds")
     st.caption(
         "All items up to a distance (or from a score on) are accepted as matches. This makes sense "
         "where the distances of different queries can be compared."

@@ -1,8 +1,9 @@
-"""What a study says of its judges, replicates, segments and data sets, if they are named."""
+"""What a study says of its judges, replicates, segments, data sets and labels, if they are named."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import polars as pl
 
@@ -18,7 +19,11 @@ from retrieval_report.comparison.segments import segment_winners
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.study.study_data import Data, View, answer
+from retrieval_report.study.study_data import ROW_OPTIONS, Data, View, answer
+
+if TYPE_CHECKING:
+    from retrieval_report.ties.nearest_labels import NearestLabels, VoteOptions
+    from retrieval_report.ties.thresholds import Thresholds
 
 NOTHING = pl.DataFrame()
 
@@ -30,6 +35,11 @@ class LevelledStudy:
     _view: View
     model_names: Any
     under: Any
+    judged: Any
+    _retrieved: Any
+    _only: Any
+    _of_models: Any
+    _given: Any
 
     def _with(self, view: View, data: Data | None = None) -> Self:
         raise NotImplementedError  # a study returns itself, looked at in another way
@@ -71,6 +81,44 @@ class LevelledStudy:
         ('human', 1.0, 0.5)
         """
         return self._with(self._view, self._data.judged_by(judge))
+
+    def thresholds(self, k: int | None = None) -> Thresholds:
+        """The result of :func:`thresholds`: what is accepted up to every distance, of all items or
+        of the k nearest.
+        """
+        from retrieval_report.ties.thresholds import thresholds
+
+        rules = self._only((*ROW_OPTIONS, "relevant_from"))
+        every = thresholds(self.judged, k=k, **rules)
+        return replace(every, ties=self._of_models(every.ties))
+
+    def knn(self, labels: object, **how: Unpack[VoteOptions]) -> NearestLabels:
+        """The result of :func:`knn`: how the nearest items, whose labels are given, classify the
+        queries; these need a column ``label``.
+        """
+        from retrieval_report.ties.nearest_labels import knn
+
+        every = knn(self._retrieved, labels, queries=self._given()["queries"], **how)
+        return replace(every, chances=self._of_models(every.chances))
+
+    @answer
+    def nearest(self) -> NearestLabels | None:
+        """The result of `knn` for ``labels`` and ``k``; None where no labels were given."""
+        labels = self._data.labels
+        return None if labels is None else self.knn(labels, k=self._view.k or 1)
+
+    @answer
+    def calibration(self) -> pl.DataFrame:
+        """The threshold of every model that ``calibrate`` and ``at_least`` ask for; nothing where no
+        metric was named.
+        """
+        metric, at_least = self._view.calibrate, self._view.at_least
+        return pl.DataFrame() if metric is None else self.matches.calibrate(metric, at_least)
+
+    @answer
+    def matches(self) -> Thresholds:
+        """The result of `thresholds`."""
+        return self.thresholds()
 
     @answer
     def judges(self) -> pl.DataFrame:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, signature
+from operator import attrgetter
 from typing import Any
 
 from retrieval_report import charts
 from retrieval_report.study.questions import FRAMES
 
 MEASURE = ("metric", "cutoff")
+ELSEWHERE = {"thresholds": "matches.table"}  # `study.thresholds` is a method
 
 
 class Plots:
@@ -47,7 +49,8 @@ class Plots:
             wanted = signature(chart).parameters.keys() - how.keys()
             measure = zip(MEASURE, self._study.measures[0], strict=True)
             headline = {name: value for name, value in measure if name in wanted}
-            frames = {name: getattr(self._study, name) for name in FRAMES if name in wanted}
+            asked = {name: ELSEWHERE.get(name, name) for name in FRAMES if name in wanted}
+            frames = {name: attrgetter(path)(self._study) for name, path in asked.items()}
             return chart(**frames, **headline, **how)
 
         return drawn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import Self, Unpack
 
 import polars as pl
 
@@ -80,10 +80,6 @@ from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribu
 from retrieval_report.ties.hints import tie_hints
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.truncated_lists import truncated_lists
-
-if TYPE_CHECKING:
-    from retrieval_report.ties.nearest_labels import NearestLabels, VoteOptions
-    from retrieval_report.ties.thresholds import Thresholds
 
 MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
 MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
@@ -569,44 +565,6 @@ class Study(LevelledStudy):
         """The result of :func:`truncated_lists`, at the cutoffs of the measures."""
         rules = self._only(ROW_OPTIONS)
         return self._of_models(truncated_lists(self.judged, cutoffs=self._cutoffs, **rules))
-
-    def thresholds(self, k: int | None = None) -> Thresholds:
-        """The result of :func:`thresholds`: what is accepted up to every distance, of all items or
-        of the k nearest.
-        """
-        from retrieval_report.ties.thresholds import thresholds
-
-        rules = self._only((*ROW_OPTIONS, "relevant_from"))
-        every = thresholds(self.judged, k=k, **rules)
-        return replace(every, ties=self._of_models(every.ties))
-
-    def knn(self, labels: object, **how: Unpack[VoteOptions]) -> NearestLabels:
-        """The result of :func:`knn`: how the nearest items, whose labels are given, classify the
-        queries; these need a column ``label``.
-        """
-        from retrieval_report.ties.nearest_labels import knn
-
-        every = knn(self._retrieved, labels, queries=self._given()["queries"], **how)
-        return replace(every, chances=self._of_models(every.chances))
-
-    @answer
-    def nearest(self) -> NearestLabels | None:
-        """The result of `knn` for ``labels`` and ``k``; None where no labels were given."""
-        labels = self._data.labels
-        return None if labels is None else self.knn(labels, k=self._view.k or 1)
-
-    @answer
-    def calibration(self) -> pl.DataFrame:
-        """The threshold of every model that ``calibrate`` and ``at_least`` ask for; nothing where no
-        metric was named.
-        """
-        metric, at_least = self._view.calibrate, self._view.at_least
-        return pl.DataFrame() if metric is None else self.matches.calibrate(metric, at_least)
-
-    @answer
-    def matches(self) -> Thresholds:
-        """The result of `thresholds`."""
-        return self.thresholds()
 
     @answer
     def agreement(self) -> pl.DataFrame:

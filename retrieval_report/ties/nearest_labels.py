@@ -9,7 +9,7 @@ coefficients of a product of polynomials, one for each of its rivals.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import zip_longest

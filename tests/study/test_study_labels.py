@@ -83,3 +83,17 @@ def test_the_pages_of_the_dashboard_show_them() -> None:
     assert table(page, 0)["threshold"].to_list() == chosen["threshold"].to_list()
     page = open_page("neighbours", made_data(made_rankings(("alone",)), queries=FRAME))
     assert "--labels" in page.info[0].value
+
+
+def test_a_study_draws_its_thresholds() -> None:
+    study = rr.Study(RANKINGS, "ap@3")
+    assert (
+        study.plot.thresholds().to_dict()
+        == rr.charts.thresholds(study.thresholds().table).to_dict()
+    )
+
+
+def test_a_page_without_labels_says_what_to_pass() -> None:
+    page = open_page("neighbours", made_data(RANKINGS, queries=FRAME))
+    assert "--labels" in page.info[0].value
+    assert page.title[0].value == "Nearest neighbours"
