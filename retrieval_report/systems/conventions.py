@@ -340,9 +340,11 @@ def choose(systems: object) -> list[Convention]:
     """
     if systems is None:
         return list(CONVENTIONS)
-    names = dict.fromkeys(listed(systems))
+    names = listed(systems)
     for name in names:
         check_choice("systems", name, SYSTEMS)
     if not names:
         raise ParameterError("systems: none given")
-    return [record for name in names for record in CONVENTIONS if record.system == name]
+    return [
+        record for name in dict.fromkeys(names) for record in CONVENTIONS if record.system == name
+    ]

@@ -135,7 +135,7 @@ def test_row_039_an_empty_id_is_an_id() -> None:
     frame = one_list([1, 2], [1, 0]).with_columns(query=pl.lit(""), item=pl.Series(["", "a"]))
     found = evaluate(frame, metrics="rr", cutoffs=None)
     assert found["query"].unique().to_list() == [""]
-    assert found["value"].to_list() == [1.0] * 3
+    assert found["value"].to_list() == [1.0] * 2
 
 
 def test_row_039_blanks_around_a_header_do_not_matter() -> None:
