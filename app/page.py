@@ -12,7 +12,7 @@ import streamlit as st
 import retrieval_report as rr
 from cached import study_of
 from chart_display import Drawing, show_chart
-from records import Choice, Data
+from records import MEASURES, Choice, Data
 from retrieval_report.metrics.parsing import measure_text
 from text import plain
 
@@ -53,6 +53,12 @@ class Page:
     def study(self) -> rr.Study:
         """Return the study of the chosen measure."""
         return self.all_measures.at(self.choice.measure)
+
+    @property
+    def with_others(self) -> rr.Study:
+        """Return the study of the chosen measure and, beside it, of the usual ones."""
+        others = (measure_text(*measure) for measure in MEASURES)
+        return self.all_measures.at(*dict.fromkeys((self.choice.measure, *others)))
 
     @property
     def curve(self) -> rr.Study:

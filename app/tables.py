@@ -8,18 +8,17 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from retrieval_report.comparison.leaderboard import rank_range
+import retrieval_report as rr
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import beside
-from retrieval_report.study.terminal import SUMMARY, summary_rows
+from retrieval_report.study.leaderboard_rows import leaderboard_columns, leaderboard_of
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
     column_decimals,
     decimals,
-    interval,
 )
 
 PAIRS = (
@@ -86,7 +85,8 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
     """
     name, dtype = values.name, values.dtype
     kinds = st.column_config
-    known = column(of, name) if of else Column(name, dtype, name, "", "")
+    declared = of and "@" not in name  # other measures are not
+    known = column(of, name) if declared else Column(name, dtype, name, "", "")
     about: Named = {"label": known.title, "help": known.help or None}
     if name == "image":
         return values, kinds.ImageColumn(**about)
@@ -116,15 +116,8 @@ def with_texts(rows: pl.DataFrame, texts: pl.DataFrame | None) -> pl.DataFrame:
     return beside(rows.with_columns(pl.col("item").cast(pl.String)), texts, "item")
 
 
-def summary_table(summary: pl.DataFrame, board: pl.DataFrame | None = None) -> None:
-    """Show one row per model at one cutoff, best first, with ranks if a leaderboard is given."""
-    rows = summary_rows(summary)
-    if board is not None:
-        spans = [rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
-        ranks = board.select("model", "rank", *spans)
-        rows = beside(rows, ranks, "model")
-    if "ci_low" in rows.columns:
-        ends = [interval(low, high) for low, high in rows.select("ci_low", "ci_high").rows()]
-        rows = rows.with_columns(interval=pl.Series(ends, dtype=pl.String))
-    show = SUMMARY.replace("naive", "interval naive")
+def leaderboard_table(study: rr.Study) -> None:
+    """Show the leaderboard of a study."""
+    rows = leaderboard_of(study)
+    show = leaderboard_columns(rows)
     frame_table(rows, of="board", show=show, alt="Scores of the models, best first.")

@@ -8,7 +8,7 @@ from chart_display import BOXES, Drawing, show_chart
 from page import Page
 from retrieval_report import charts
 from retrieval_report.study.reversals import SHOWN, TITLE, not_varied_line, varied
-from tables import frame_table, summary_table
+from tables import frame_table, leaderboard_table
 from text import plain
 
 MEANINGS = (
@@ -30,11 +30,10 @@ def show(page: Page) -> None:
         frame_table(varied(reversals), of="reversals", show=SHOWN, alt=TITLE)
         st.caption(plain(not_varied_line(reversals)))
     st.subheader("Leaderboard")
-    board = study.leaderboard if len(page.choice.models) > 1 else None
-    summary_table(study.summary, board)
+    leaderboard_table(page.with_others)
     st.caption(MEANINGS)
     show_chart(drawing(page))
-    if board is not None:
+    if len(page.choice.models) > 1:
         page.link("compare", "Every pair of models, and whether its order depends on ties")
 
 

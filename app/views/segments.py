@@ -11,7 +11,7 @@ from page import Page
 from records import Data
 from retrieval_report.comparison.segments import NO_VALUE
 from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
-from tables import frame_table, summary_table
+from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import choose_one
 
@@ -92,9 +92,9 @@ def _one(page: Page, values: pl.Series) -> None:
         st.info(f"Every query of this column has {NO_VALUE}.")
         return
     name = choose_one("Segment", names, name="segment")
-    study = page.study.where(**{values.name: values.filter(texts == name)[0]})
+    study = page.with_others.where(**{values.name: values.filter(texts == name)[0]})
     if study.summary.is_empty():
         st.info("No list belongs to a query of this segment.")
         return
     BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.sentences[:2])))
-    summary_table(study.summary)
+    leaderboard_table(study)

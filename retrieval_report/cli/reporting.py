@@ -32,14 +32,12 @@ from retrieval_report.cli.settings import (
 )
 from retrieval_report.cli.streams import form_options
 from retrieval_report.contracts.steps import step
-from retrieval_report.engines.check_scores import beside
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
-from retrieval_report.study.terminal import frame_table, summary_table, visible
+from retrieval_report.study.terminal import frame_table, visible
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
 
-BOARD = "rank model value tie_std ranks_by_ties ranks_by_queries ci_low ci_high"
 ABOVE = [
     "replicates",
     "replicate_pairs",
@@ -85,10 +83,8 @@ def report(
     The page says who wins by the first measure, whether that depends on tie order, and how far off
     naive scores are.
     """
-    import polars as pl
-
     import retrieval_report as rr
-    from retrieval_report.engines.check_scores import at_measure
+    from retrieval_report.study.leaderboard_rows import leaderboard_table
     from retrieval_report.study.write import report_names
 
     paths = *data.paths, settings["costs"], settings["labels"]
@@ -105,11 +101,7 @@ def report(
         ),
     )
     click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
-    # Shuffled scores repeat the expected ones with noise; the files have them.
-    shown = contents.summary.filter(
-        at_measure(contents.metric, contents.cutoff), pl.col("policy") != "shuffled"
-    )
-    click.echo("\n" + summary_table(shown))
+    click.echo("\n" + leaderboard_table(study))
     tell_written(written)
 
 
@@ -131,29 +123,21 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     """Rank the models of RANKINGS by the first measure, best first, and say how far to trust each
     rank.
 
-    The other measures are columns; files and --json rank the models by each of them. ranks_by_ties:
-    ranks under random tie order alone; ranks_by_queries: ranks that the tests of all pairs leave
-    open. With --by, --margin and --costs: which segments have another winner, which models are no
+    The other measures are columns; files and --json rank the models by each of them. tie_ranks:
+    ranks under random tie order alone; query_ranks: ranks that the tests of all pairs leave open.
+    With --by, --margin and --costs: which segments have another winner, which models are no
     worse than a baseline, and which are worth their cost.
     """
-    from retrieval_report.comparison.leaderboard import rank_range
-    from retrieval_report.engines.check_scores import at_measure
+    from retrieval_report.study.leaderboard_rows import leaderboard_table
 
     names = ["leaderboard", *ABOVE, *ALSO]
     output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in names))
     study = study_of(data, settings)
     frames = {name: getattr(study, name) for name in names}
     frames = {name: frame for name, frame in frames.items() if frame.width}
-    board = study.leaderboard.with_columns(
-        ranks_by_ties=rank_range("tie", " to "), ranks_by_queries=rank_range("query", " to ")
-    )
-    headline = at_measure(*study.measures[0])
-    others = study.table().drop(study.measure)
-    board = beside(board.filter(headline), others, "model")
-    shown = " ".join([BOARD, *others.columns[1:]])
     texts = identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])
-    texts.append(frame_table(board, shown, by="metric cutoff queries unpaired"))
+    texts.append(leaderboard_table(study))
     texts += uneven_lengths(study.under("expected").scores, study.measures)
     texts += question_tables(study, [name for name in ALSO if name in frames])
     output.show(

@@ -151,12 +151,6 @@ def leaderboard(
     return in_contract(board, LEADERBOARD)
 
 
-def rank_range(source: str, to: str = "–") -> pl.Expr:
-    """Return an expression for the ranks under "tie" or "query" as text, such as 1 or 1–3."""
-    low, high = (pl.col(f"{source}_rank_{end}").cast(pl.String) for end in ("low", "high"))
-    return pl.when(low == high).then(low).otherwise(low + to + high)
-
-
 def _complete(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the scores of queries for which every model has a score."""
     models = frame["model"].n_unique()

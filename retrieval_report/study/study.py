@@ -36,6 +36,7 @@ from retrieval_report.study import means
 from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
 from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
+from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
 from retrieval_report.study.levels import LevelledStudy
 from retrieval_report.study.plots import Plots
 from retrieval_report.study.questions import QUESTIONS
@@ -63,14 +64,7 @@ from retrieval_report.study.study_data import (
     of_models,
     scores_under,
 )
-from retrieval_report.study.terminal import (
-    SUMMARY,
-    html_page,
-    html_table,
-    summary_rows,
-    summary_table,
-    visible,
-)
+from retrieval_report.study.terminal import html_page, html_table, summary_table, visible
 from retrieval_report.study.verdict import verdict
 from retrieval_report.study.write import check_output, save_report
 from retrieval_report.systems.audit import audit
@@ -759,17 +753,21 @@ class Study(LevelledStudy):
         return Means(*self.measures[0], self.summary, self.flips, self.comparison)
 
     def __repr__(self) -> str:
-        """Return the verdict, what could turn it around, and the leaderboard of the headline measure
-        as text.
+        """Return the verdict, what could turn it around, and the leaderboard as text; of a study
+        without expected scores its means.
         """
-        shown = summary_table(self._headline.summary)
+        if "expected" not in self.policies:
+            return summary_table(self.summary)
+        shown = leaderboard_table(self._undrawn)
         turning = [reversals_text(self.reversals), ""] if self.reversals.height else []
         return "\n".join([*map(visible, self.verdict), "", *turning, shown])
 
     def _repr_html_(self) -> str:
         """Return the same as HTML without scripts and without network."""
-        board = summary_rows(self._headline.summary)
-        return html_page(self.verdict, [reversals_html(self.reversals), html_table(board, SUMMARY)])
+        if "expected" not in self.policies:
+            return html_table(self.summary, "model metric cutoff policy value")
+        shown = [reversals_html(self.reversals), leaderboard_html(self._undrawn)]
+        return html_page(self.verdict, shown)
 
     @property
     def _headline(self) -> Self:

@@ -93,7 +93,7 @@ def _joined(frame: str, names: Sequence[str], text: Callable[..., str], title: s
 
 
 def _ranks(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low} to {high}"
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def _printed(low: float, high: float) -> str:

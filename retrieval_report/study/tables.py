@@ -12,11 +12,12 @@ import polars as pl
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import DEPENDS
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
-from retrieval_report.engines.check_scores import MEAN, at_cutoff, at_measure, beside
+from retrieval_report.engines.check_scores import MEAN, at_cutoff, beside
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.contents import Report
+from retrieval_report.study.leaderboard_rows import COLUMNS, leaderboard_rows
 from retrieval_report.study.questions import QUESTIONS, Layout
 from retrieval_report.study.reversals import not_varied_line, varied
 from retrieval_report.study.table_columns import (
@@ -31,8 +32,6 @@ from retrieval_report.study.terminal import summary_rows
 from retrieval_report.systems.audit import SAME, furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
-RANKS = "^(tie|query)_rank_.*$"  # columns of a leaderboard
-BOARD = "rank model expected tie_std tie_ranks query_ranks interval"  # then the other measures
 ROWS = 1000  # more would make the page slow; the files hold all rows
 MANY = 10  # models from which not all pairs are shown at first
 LISTS = {
@@ -130,19 +129,17 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     if {"naive", "expected"} <= {*wide.columns}:
         wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     if frame["model"].n_unique() > 1:
-        ranks = report.leaderboard.select(*MEAN, "rank", pl.col(RANKS))
-        wide = beside(wide, ranks, MEAN)
+        wide = beside(wide, report.leaderboard.select(*MEAN, "rank", "^.*_rank_.*$"), MEAN)
     measures = frame.select("metric", "cutoff").unique(maintain_order=True).rows()
-    others = [measure for measure in measures if measure != (report.metric, report.cutoff)]
-    first = wide.filter(report.at_headline)
-    for measure in others:
-        value = pl.col("value").alias(measure_text(*measure))
-        of = wide.filter(at_measure(*measure)).select("model", value)
-        first = first.join(of, on="model", how="left", maintain_order="left")
+    headline = (report.metric, report.cutoff)
+    others = [measure for measure in measures if measure != headline]
+    board = leaderboard_rows(frame, report.leaderboard, [headline, *others])
+    board = board.with_columns(digits=pl.lit(digits[headline]))
     # The verdict names the headline.
     note = " ".join(uneven_lengths(report.scores, others))
-    board = layout._replace(columns=BOARD, section="", folded="", choice=False, id="summary")
-    yield board._replace(note=note), first
+    columns = " ".join(COLUMNS)
+    first = layout._replace(columns=columns, section="", folded="", choice=False, id="summary")
+    yield first._replace(note=note), board
     yield layout._replace(caption="Every measure"), wide
 
 

@@ -42,9 +42,9 @@ TEXTS = {
 COUNTS = ["no_relevant", "missing", "unjudged"]  # of queries that are subject to a rule
 MEANS = ["value", "expected", "shuffled", "naive", "lowest", "highest"]
 KEPT = [*MEAN, "value"]
-# The columns of a leaderboard, as far as there are values.
+# The columns of scores by policy, as far as there are values.
 SUMMARY = (
-    "rank model expected tie_std tie_ranks query_ranks naive shuffled lowest highest "
+    "model expected tie_std naive shuffled lowest highest "
     f"truncated_share queries {' '.join(COUNTS)}"
 )
 
@@ -122,12 +122,15 @@ def _heading(row: Row, by: str) -> str:
 
 
 def _cells(frame: pl.DataFrame) -> list[list[str]]:
-    """Write every column; all means have the decimals that tell the first column of them apart."""
+    """Write every column; all means have the decimals that tell the first column of them apart, and
+    other measures those that tell themselves apart.
+    """
     means = [values for values in frame if values.name in MEANS]
     exact = column_decimals(means[0]) if means else DECIMALS
     columns = []
     for values in frame:
         places = exact if values.name in MEANS else DECIMALS
+        places = column_decimals(values) if "@" in values.name else places
         write = TEXTS.get(values.name) or partial(size, places=places, minus="-")
         columns.append([_cell(value, write) for value in values])
     return columns

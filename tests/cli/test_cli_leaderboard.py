@@ -75,7 +75,7 @@ def test_the_leaderboard_and_every_question_are_those_of_a_study(
         assert f"{name}.csv" in output
     assert "ndcg@10, 150 queries\n" in output
     rows = [" ".join(line.split()) for line in output.splitlines()]
-    assert any(row.startswith("2 bm25-1-digit 0.3992 0.0007 1 to 2 1 to 2 ") for row in rows)
+    assert any(row.startswith("2 bm25-1-digit 0.3992 0.0007 1–2 1–2 ") for row in rows)
     assert "not decided" in output
     assert "same winner" in output
 

@@ -176,7 +176,7 @@ def test_commands_show_models_before_runs(files: Path, tmp_path: Path) -> None:
     given += ["--queries", files / "queries.tsv", "--dataset", "from"]
     result = run("leaderboard", *given, "--out", tmp_path / "board")
     assert result.exit_code == 0, result.output
-    assert result.output.index("replicate_low") < result.output.index("ranks_by_ties")
+    assert result.output.index("replicate_low") < result.output.index("tie_ranks")
     written = {path.stem for path in (tmp_path / "board").iterdir()}
     assert written >= {"leaderboard", "replicates", "replicate_pairs", "datasets", "dataset_scores"}
     result = run("report", *given, "--out", tmp_path / "report")

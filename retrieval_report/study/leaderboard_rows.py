@@ -1,0 +1,69 @@
+"""The one leaderboard that the terminal, notebooks, the report and the dashboard show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from retrieval_report.engines.check_scores import at_measure, beside, board
+from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.study.terminal import frame_table, html_table
+from retrieval_report.writing.numbers import interval
+
+KEYS = ["model", "metric", "cutoff"]
+COUNTED = ["queries", "unpaired"]  # of all models together
+# The other measures follow.
+COLUMNS = ["rank", "model", "expected", "tie_std", "tie_ranks", "query_ranks", "interval"]
+
+
+def leaderboard_rows(
+    summary: pl.DataFrame, ranks: pl.DataFrame, measures: Sequence[tuple[str, int | None]]
+) -> pl.DataFrame:
+    """Return one row per model, best by the first measure first, with every other measure as a
+    column. ``ranks`` is the result of :func:`leaderboard`; of one model nothing is ranked.
+    """
+    rows = board(summary.filter(at_measure(*measures[0])), pl.max("pooled"))
+    if rows.height > 1:
+        texts = [_rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
+        facts = ranks.select(*KEYS, *COUNTED, "rank", "^.*_rank_.*$", *texts)
+        rows = beside(rows.drop("queries"), facts, KEYS)
+    ends = [interval(*row, minus="-") for row in rows.select("ci_low", "ci_high").rows()]
+    rows = rows.with_columns(interval=pl.Series(ends, dtype=pl.String))
+    for measure in measures[1:]:
+        value = pl.col("value").alias(measure_text(*measure))
+        of_measure = board(summary.filter(at_measure(*measure)))
+        rows = beside(rows, of_measure.select("model", value), "model")
+    return rows
+
+
+def leaderboard_of(study: Any) -> pl.DataFrame:
+    """Return the leaderboard of a study."""
+    return leaderboard_rows(study.summary, study.leaderboard, study.measures)
+
+
+def leaderboard_table(study: Any) -> str:
+    """Return the leaderboard of a study as text."""
+    rows = leaderboard_of(study)
+    rows = rows.with_columns(unpaired=pl.lit(0)) if "unpaired" not in rows.columns else rows
+    return frame_table(rows, leaderboard_columns(rows), by="metric cutoff queries unpaired")
+
+
+def leaderboard_html(study: Any) -> str:
+    """Return the leaderboard of a study as HTML."""
+    rows = leaderboard_of(study)
+    return html_table(rows, leaderboard_columns(rows))
+
+
+def leaderboard_columns(rows: pl.DataFrame) -> str:
+    """Return the names of the columns to show, which are those that say something."""
+    shown = [name for name in COLUMNS if name in rows.columns]
+    shown += [name for name in rows.columns if "@" in name]
+    return " ".join(name for name in shown if rows[name].null_count() < rows.height)
+
+
+def _rank_range(source: str) -> pl.Expr:
+    """Return an expression for the ranks under "tie" or "query" as text, such as 1 or 1–3."""
+    low, high = (pl.col(f"{source}_rank_{end}").cast(pl.String) for end in ("low", "high"))
+    return pl.when(low == high).then(low).otherwise(low + "–" + high)

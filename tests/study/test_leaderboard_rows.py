@@ -1,0 +1,75 @@
+"""There is one leaderboard: terminal, notebook, report and commands show the same rows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import retrieval_report as rr
+from retrieval_report.cli import cli
+from retrieval_report.study.leaderboard_rows import leaderboard_of
+from retrieval_report.study.samples import sample_folder
+from retrieval_report.study.tables import report_tables
+
+DOCS = sample_folder() / "docs"
+FILES = [str(DOCS / "runs"), "--judgements", str(DOCS / "qrels.txt")]
+COLUMNS = ["rank", "model", "expected", "tie_std", "tie_ranks", "query_ranks", "interval"]
+
+
+@pytest.fixture(scope="module")
+def study() -> rr.Study:
+    measures = "ndcg@10, ap, precision@10"
+    return rr.Study(DOCS / "runs", measures, judgements=DOCS / "qrels.txt", truncated="no")
+
+
+def cells(text: str) -> list[list[str]]:
+    """The rows of the last table in a text."""
+    lines = text.rstrip().splitlines()
+    first = max(number for number, line in enumerate(lines) if line.startswith("rank "))
+    return [re.split(r" {2,}", line.strip()) for line in lines[first : first + 7]]
+
+
+def test_every_face_shows_the_same_cells(study: rr.Study, tmp_path: Path) -> None:
+    head, *rows = cells(repr(study))
+    assert head == [*COLUMNS, "ap@all", "precision@10"]
+    board = study.table()
+    assert [row[1] for row in rows] == board["model"].to_list()
+    assert [float(row[2]) for row in rows] == pytest.approx(board["ndcg@10"].to_list(), abs=1e-4)
+    assert [float(row[7]) for row in rows] == pytest.approx(board["ap@all"].to_list(), abs=1e-4)
+    page = re.findall("<t[dh]>(.*?)</t[dh]>", study._repr_html_().rpartition("<table>")[2])
+    assert page == [*head, *(cell for row in rows for cell in row)]
+    table = report_tables(study.contents())["summary"]
+    assert [[cell.text for cell in row] for row in table.rows] == rows
+    asked = [*FILES, "--metrics", "ndcg@10,ap,precision@10", "--truncated", "no"]
+    for command in ("leaderboard", "report"):
+        shown = CliRunner().invoke(cli, [command, *asked, "--out", str(tmp_path / command)])
+        assert shown.exit_code == 0, shown.output
+        assert cells(shown.output) == [head, *rows]
+
+
+def test_of_one_model_nothing_is_ranked(study: rr.Study) -> None:
+    alone = study.models("bm25")
+    head, row = repr(alone).splitlines()[-2:]
+    assert head.split() == ["model", "expected", "tie_std", "interval", "ap@all", "precision@10"]
+    assert row.startswith("bm25 ")
+
+
+def test_queries_are_those_that_all_models_have() -> None:
+    rows = rr.read_rankings(DOCS / "runs")
+    few = rows.filter((rows["model"] != "bm25") | (rows["query"] != rows["query"][0]))
+    judgements = rr.read_judgements(DOCS / "qrels.txt")
+    how = {"judgements": judgements, "truncated": "no", "missing_query": "skip"}
+    fewer = rr.Study(few, "ndcg@10", **how)  # type: ignore[arg-type]
+    assert leaderboard_of(fewer)["queries"].unique().to_list() == [149]
+    heading = "ndcg@10, 149 queries, 1 left out, without a score of every model"
+    assert heading in repr(fewer)
+
+
+def test_a_study_without_expected_scores_shows_its_means(study: rr.Study) -> None:
+    naive = study.under("naive")
+    assert "ndcg@10\nmodel" in repr(naive)
+    assert "expected" not in repr(naive)
+    assert naive._repr_html_().startswith("<table><thead><tr><th>model</th><th>metric</th>")
