@@ -39,7 +39,6 @@ from retrieval_report.comparison.significance import (
     sign_flips,
     wilcoxon,
 )
-from retrieval_report.comparison.tukey import tukey
 from retrieval_report.engines.score_grid import Pairs, differences
 from retrieval_report.engines.summary import t_interval, weighted_mean
 
@@ -196,11 +195,6 @@ NULLS = {
 }
 
 
-def tukey_hsd(scores: Floats, seed: int) -> Floats:
-    """Return the corrected p of all pairs."""
-    return tukey(scores, Pairs.every(len(scores)), FEW, seed)
-
-
 def max_t(scores: Floats, seed: int) -> Floats:
     """Return the corrected p of all pairs."""
     return step_down(scores, Pairs.every(len(scores)), FEW, seed)
@@ -232,7 +226,6 @@ def wilcoxon_bh(scores: Floats, seed: int) -> Floats:
 FAMILY_TESTS: dict[str, Callable[[Floats, int], Floats]] = {
     "max-T": max_t,
     "Holm": holm_t,
-    "Tukey HSD": tukey_hsd,
     "Wilcoxon + BH": wilcoxon_bh,
     "not corrected": single,
 }
@@ -409,7 +402,7 @@ def clustered_scores(generator: np.random.Generator, clusters: int, sizes: str) 
 
 OF_CLUSTERS = (
     *("t", "permutation", "no worse", "interval of a mean"),
-    *("max-T", "Holm", "BH", "Tukey"),
+    *("max-T", "Holm", "BH"),
     *("t, 0.1 apart", "t without clusters", "max-T without"),
 )
 
@@ -441,7 +434,6 @@ def cluster_table(generator: np.random.Generator) -> Iterator[str]:
                     step_down(value, pairs, FEW, trial).min(),
                     holm(single).min(),
                     benjamini_hochberg(single).min(),
-                    tukey(value, pairs, FEW, trial).min(),
                     paired_t(difference + GAP, 0.95, topic).p[0],
                     paired_t(difference, 0.95).p[0],
                     step_down(value, alone, FEW, trial).min(),

@@ -163,7 +163,7 @@ def analysed(rr: Any, seed: int) -> Iterator[Job]:
         ),
         "queries": rr.lists.query_table,
     }
-    for correction in ("max-t", "holm", "tukey", "bh"):
+    for correction in ("max-t", "holm", "bh"):
         of_scores[correction] = partial(rr.compare, correction=correction, resamples=999)
         of_scores[f"board {correction}"] = partial(
             rr.leaderboard, correction=correction, resamples=999

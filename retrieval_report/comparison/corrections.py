@@ -12,7 +12,6 @@ import polars as pl
 
 from retrieval_report.comparison.max_t import step_down
 from retrieval_report.comparison.significance import benjamini_hochberg, holm, sign_flips
-from retrieval_report.comparison.tukey import tukey
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import SCORE
@@ -36,7 +35,6 @@ class Method(NamedTuple):
 METHODS: Mapping[str, Method] = {
     "max-t": Method(of_scores=step_down),
     "holm": Method(holm, resamples_per_pair=100),
-    "tukey": Method(of_scores=tukey),
     "bh": Method(benjamini_hochberg),
 }
 OF_SINGLE_TESTS = tuple(name for name, method in METHODS.items() if method.of_single_tests)
@@ -47,8 +45,7 @@ def check_correction(correction: object) -> None:
 
     >>> check_correction("bonferroni")
     Traceback (most recent call last):
-    retrieval_report.ParameterError: correction: 'bonferroni' is not one of 'max-t', 'holm',
-    'tukey', 'bh'
+    retrieval_report.ParameterError: correction: 'bonferroni' is not one of 'max-t', 'holm', 'bh'
     """
     check_choice("correction", correction, tuple(CORRECTIONS))
 

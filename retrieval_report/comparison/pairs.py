@@ -109,12 +109,12 @@ def compare(
     adjust
         One of {"permutation", "t", "wilcoxon"}: the p-value that "holm", "bh" and ``bh_p`` correct.
     correction
-        One of {"max-t", "holm", "tukey", "bh"}: how ``family_p`` allows for the number of pairs.
+        One of {"max-t", "holm", "bh"}: how ``family_p`` allows for the number of pairs.
         "max-t" flips the signs of all differences of a query together, and compares each pair with
         the largest studentised difference of the pairs that are not more significant (Westfall and
-        Young's step-down); with a baseline, this is Dunnett's case. "tukey" takes one distance for
-        all pairs, "holm" the p-values of single tests; "bh" (Benjamini–Hochberg) controls only the
-        share of false findings. See ``docs/choosing-a-test.md``.
+        Young's step-down); with a baseline, this is Dunnett's case. "holm" takes the p-values of
+        single tests; "bh" (Benjamini–Hochberg) controls only the share of false findings. See
+        ``docs/choosing-a-test.md``.
     most_apart
         Only pairs at most so many ranks apart, by the means of each measure, and those with the
         best model; ``family_p`` stays that of all pairs. Default: all pairs.

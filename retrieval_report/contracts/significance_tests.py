@@ -22,7 +22,6 @@ class Correction(NamedTuple):
     title: str
     meaning: str
     test: str  # the whole procedure
-    of_one_pair: str = "sign-flip test"  # the same, where there is no other pair
 
 
 TESTS: Mapping[str, PairTest] = {
@@ -40,12 +39,6 @@ CORRECTIONS: Mapping[str, Correction] = {
         "Holm",
         "the p-values of single tests",
         "sign-flip test of each pair with Holm's correction",
-    ),
-    "tukey": Correction(
-        "Tukey HSD",
-        "one distance for all pairs",
-        "randomised Tukey HSD",
-        "Tukey HSD",
     ),
     "bh": Correction(
         "Benjamini–Hochberg",

@@ -136,7 +136,7 @@ def significance(pair: Mapping[str, Any]) -> str:
     p, family = p_value(pair["family_p"]), pair["family"]
     correction = CORRECTIONS[pair["family_method"]]
     if family == 1:
-        return f"{p}, {correction.of_one_pair}"
+        return f"{p}, sign-flip test"
     return f"corrected {p}, {correction.title} over {family} pairs"
 
 

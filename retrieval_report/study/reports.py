@@ -60,7 +60,7 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
         The metric by which a threshold of distance is chosen, and what it has to reach; see
         :func:`thresholds`.
     correction
-        How p-values allow for the number of pairs: "max-t", "holm", "tukey" or "bh"; see
+        How p-values allow for the number of pairs: "max-t", "holm" or "bh"; see
         :func:`compare`.
     title
         The page's heading.

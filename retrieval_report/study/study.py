@@ -122,7 +122,7 @@ class Study(LevelledStudy):
     costs
         A cost for every model; `costs` shows which models are worth theirs; see :func:`cost_table`.
     correction
-        How p-values allow for the number of pairs, everywhere: "max-t", "holm", "tukey" or "bh";
+        How p-values allow for the number of pairs, everywhere: "max-t", "holm" or "bh";
         see :func:`compare`.
     cluster
         A column of the queries, such as the topic that several of them ask about: tests, ranks and

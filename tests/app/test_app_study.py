@@ -36,12 +36,12 @@ def study(**options: Any) -> rr.Study:
 def test_the_page_shows_the_numbers_of_the_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = study(average="macro", relevant_from=1.0, no_relevant="one", correction="tukey")
+    made = study(average="macro", relevant_from=1.0, no_relevant="one", correction="holm")
     paths = {}
     for name, frame in made.frames.items():
         paths[name] = str(tmp_path / f"{name}.parquet")
         frame.write_parquet(paths[name])
-    how = {"average": "macro", "correction": "tukey"}
+    how = {"average": "macro", "correction": "holm"}
     asked = asked_of_dashboard(made.options, made.measures[0], made.like, **how)
     about = {"name": "my study", **asked}
     monkeypatch.setenv(
@@ -56,7 +56,7 @@ def test_the_page_shows_the_numbers_of_the_study(
     assert page.selectbox(key="metric").value == "ap"
     assert page.selectbox(key="given_average").value == "macro"
     assert page.selectbox(key="given_no_relevant").value == "one"
-    assert page.selectbox(key="given_correction").value == "tukey"
+    assert page.selectbox(key="given_correction").value == "holm"
     assert page.number_input(key="given_seed").value == 3
     # Other data do not inherit what was said of the study.
     page = drawn(page.selectbox(key="open").set_value("docs").run())

@@ -94,12 +94,12 @@ def test_latex_is_the_table_of_a_study(command: str) -> None:
 
 
 def test_the_marks_of_latex_follow_the_correction_and_are_not_against_a_baseline() -> None:
-    means, tests = rr.Study(RANKINGS, "ndcg@3, ap@3"), ["--correction", "tukey"]
-    comparison = means.compare(correction="tukey")
+    means, tests = rr.Study(RANKINGS, "ndcg@3, ap@3"), ["--correction", "holm"]
+    comparison = means.compare(correction="holm")
     verdicts = rr.flips(means.summary, comparison=comparison)
     printed = run("compare", "-", "--latex", *tests, *ASKED)
     assert printed == latex_table(Means("ndcg", 3, means.summary, verdicts, comparison))
-    assert "randomised Tukey HSD over" in printed
+    assert "with Holm's correction over" in printed
     model = str(RANKINGS["model"][0])
     outcome = CliRunner().invoke(cli, ["compare", "-", "--latex", "--baseline", model], input=TEXT)
     assert outcome.exit_code == 2

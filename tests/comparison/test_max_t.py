@@ -183,14 +183,8 @@ def test_each_pair_is_judged_by_its_own_spread() -> None:
         "e": noise[2],
     }
     scores = scores_of(values)
-    p = {
-        correction: rr.compare(scores, correction=correction)
-        .filter(model_a="a", model_b="b")["family_p"]
-        .item()
-        for correction in ("tukey", "max-t")
-    }
-    assert p["tukey"] > 0.5
-    assert p["max-t"] < 0.001
+    pair = rr.compare(scores).filter(model_a="a", model_b="b")
+    assert pair["family_p"].item() < 0.001
 
 
 def test_runs_125_and_126_of_ad_hoc_8_give_the_published_p_value() -> None:
@@ -256,7 +250,7 @@ def test_ranks_by_queries_are_those_that_the_pairs_leave_open() -> None:
     }
     values["m2"][0] = values["m5"][1] = None
     scores = scores_of(values)
-    for correction in ("max-t", "holm", "tukey", "bh"):
+    for correction in ("max-t", "holm", "bh"):
         pairs = rr.compare(scores, correction=correction)
         worse: dict[str, int] = dict.fromkeys(values, 0)
         better: dict[str, int] = dict.fromkeys(values, 0)

@@ -102,7 +102,7 @@ def test_wilcoxon_of_few_differences_with_ties_is_exact_where_r_approximates(
 
 
 def test_equal_sizes_of_published_scores_are_ties_as_with_digits_rank_in_r() -> None:
-    """By default R prints 0.003445188 (see test_tukey), because rounding sets equal differences of
+    """By default R prints 0.003445188, because rounding sets equal differences of
     decimals apart.
     """
     values = adhoc(8)[124:126]

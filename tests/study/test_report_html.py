@@ -299,7 +299,6 @@ def test_the_audit_shows_ranges_where_nobody_can_say_what_is_printed() -> None:
     [
         ("max-t", "max-T test (sign flips of studentised differences, stepped down) over 55 pairs"),
         ("holm", "sign-flip test of each pair with Holm&#39;s correction over 55 pairs"),
-        ("tukey", "randomised Tukey HSD over 55 pairs"),
     ],
 )
 def test_the_method_names_the_correction_that_was_used(correction: str, test: str) -> None:
