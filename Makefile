@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
 UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests/helpers && ../../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')
 
-.PHONY: help report dashboard test coverage fuzz spark callbacks docs lint format wheel benchmark clean
+.PHONY: help report dashboard test coverage fuzz spark callbacks seeds docs lint format wheel benchmark clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1 – /p' $(firstword $(MAKEFILE_LIST))
@@ -41,6 +41,10 @@ spark: .venv/installed-spark ## run the tests on Spark alone (installs it: 450 M
 callbacks: .venv/installed-dev ## run the callbacks of docs/howto/while-training.md (installs PyTorch, Keras, Lightning and others: 2 GB)
 	@$(PIP) install --editable '.[training]'
 	$(BIN)/python -m pytest tests/comparison/test_callbacks.py
+
+seeds: .venv/installed-dev ## run TF Similarity and KerasRS beside the package (installs TensorFlow: 2 GB)
+	@$(PIP) install --editable '.[seeds]'
+	$(BIN)/python -m pytest tests/conformance/test_seeds.py
 
 docs: .venv/installed-docs ## build the documentation site into build/docs, without network, and check its links
 	$(BIN)/python -m sphinx -q -E -W --keep-going -j 2 -d build/doctrees -b html docs build/docs

@@ -66,7 +66,7 @@ def _answers(name: str, page: Page) -> bool:
     if name == "neighbours":
         return "labels" in page.data.study
     if name == "thresholds":  # scores of different queries can seldom be compared
-        return "distance" in page.data.rankings.columns
+        return "distance" in page.data.rankings.columns or "calibrate" in page.data.study
     if name in ("compare", "pair", "costs"):
         return len(page.data.models) > 1
     if name == "segments":

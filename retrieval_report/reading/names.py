@@ -128,10 +128,17 @@ QUERIES = Kind(
     skip=("run", "qrels"),
 )
 LABELS = Kind("labels", {"item": _ITEM, "label": ("label",)}, ("item", "label"))
+LABEL_COUNTS = Kind(  # whole numbers are labels there, and no relevance
+    "counts",
+    {name: RANKINGS.columns[name] for name in ("model", "query", "distance", "score", "count")}
+    | {"label": ("label",)},
+    ("query", "label", "count", "distance|score"),
+)
 COSTS = Kind("costs", {"model": _MODEL}, required=("model",), others=True)
 KINDS = {
     "rankings": RANKINGS,
     "counts": RANKINGS,
+    "counts of labels": LABEL_COUNTS,
     "judgements": JUDGEMENTS,
     "queries": QUERIES,
     "labels": LABELS,

@@ -29,7 +29,7 @@ def leaderboard_rows(
         texts = [_rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
         facts = ranks.select(*KEYS, *COUNTED, "rank", "^.*_rank_.*$", *texts)
         rows = beside(rows.drop("queries"), facts, KEYS)
-    ends = [interval(*row, minus="-") for row in rows.select("ci_low", "ci_high").rows()]
+    ends = [interval(low, high, minus="-") for low, high in rows.select("ci_low", "ci_high").rows()]
     rows = rows.with_columns(interval=pl.Series(ends, dtype=pl.String))
     for measure in measures[1:]:
         value = pl.col("value").alias(measure_text(*measure))

@@ -199,7 +199,7 @@ def knn(
     truth = _truth(queries)
     frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:  # among rankings, a column "label" would mean the relevance
-        rows, collection = _counted(to_polars(rankings, "counts"), labels), 0
+        rows, collection = _counted(to_polars(rankings, "counts of labels"), labels), 0
     else:
         rows, collection = _labelled(frame, labels)
     for column in ("query", "label"):

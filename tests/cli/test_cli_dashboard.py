@@ -179,15 +179,18 @@ def test_a_browser_is_opened_where_there_is_a_screen(
     assert asked == ["http://127.0.0.1:8501"] * opened
 
 
-def test_it_hands_over_judges_seeds_data_sets_and_clusters(
+def test_it_hands_over_judges_labels_seeds_data_sets_and_clusters(
     served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     folder, other = sample_folder() / "docs", tmp_path / "gpt.txt"
     monkeypatch.chdir(folder)
     other.write_bytes(Path("qrels.txt").read_bytes())
     judges = ("--judgements", f"human=qrels.txt,gpt={other}", "--judge", "gpt")
-    outcome = run("runs", *judges, "--replicates", "seed", "--cluster", "topic")
+    (tmp_path / "labels.csv").write_text("item,label\na,1\n")
+    labels = ("--labels", str(tmp_path / "labels.csv"))
+    outcome = run("runs", *judges, *labels, "--replicates", "seed", "--cluster", "topic")
     assert outcome.exit_code == 0, outcome.output
     told = json.loads(served[0]["files"])
     assert told["judgements"] == {"human": str(folder / "qrels.txt"), "gpt": str(other)}
+    assert told["labels"] == str(tmp_path / "labels.csv")
     assert told["study"] == {"judge": "gpt", "replicate": "seed", "cluster": "topic"}

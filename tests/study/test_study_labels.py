@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+import streamlit as st
 from click.testing import CliRunner
+from streamlit.testing.v1 import AppTest
 
 import retrieval_report as rr
-from made_pages import made_data, open_page, table
+from made_pages import APP, TIMEOUT, drawn, made_data, open_page, table
 from made_reports import made_rankings
 from retrieval_report import read_report
 from retrieval_report.cli import cli
@@ -97,3 +101,33 @@ def test_a_page_without_labels_says_what_to_pass() -> None:
     page = open_page("neighbours", made_data(RANKINGS, queries=FRAME))
     assert "--labels" in page.info[0].value
     assert page.title[0].value == "Nearest neighbours"
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_the_menu_names_pages_that_have_something_to_show(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, labelled: bool
+) -> None:
+    scores = RANKINGS.select(pl.all().exclude("distance"), score=-pl.col("distance"))
+    (RANKINGS if labelled else scores).write_csv(tmp_path / "run.csv")
+    FRAME.write_csv(tmp_path / "queries.csv")
+    labels = pl.DataFrame({"item": list(LABELS), "label": list(LABELS.values())})
+    labels.write_csv(tmp_path / "labels.csv")
+    given = {"rankings": [str(tmp_path / "run.csv")], "queries": str(tmp_path / "queries.csv")}
+    if labelled:
+        given["labels"] = str(tmp_path / "labels.csv")
+    monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps(given))
+    shown, make = {}, st.Page
+
+    def page(*script: Any, **how: Any) -> Any:
+        shown[how["title"]] = how.get("visibility", "visible") == "visible"
+        return make(*script, **how)
+
+    monkeypatch.setattr(st, "Page", page)
+    drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    asked = {name: shown[name] for name in ("Nearest neighbours", "Thresholds", "Ties", "History")}
+    assert asked == {
+        "Nearest neighbours": labelled,
+        "Thresholds": labelled,
+        "Ties": True,
+        "History": False,
+    }

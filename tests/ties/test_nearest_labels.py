@@ -315,6 +315,12 @@ def test_whole_numbers_and_truth_values_are_labels() -> None:
     assert found.chances["predicted"].to_list() == ["false"]
 
 
+def test_whole_numbers_are_labels_of_counts_too() -> None:
+    counts = {"query": ["q"] * 3, "distance": [1, 1, 2], "label": [7, 9, 9], "count": [3, 1, 5]}
+    named = rr.knn(counts, queries={"q": 7}, k=1).chances
+    assert named.select("label", "predicted", "chance").rows() == [(7, 7, 0.75), (7, 9, 0.25)]
+
+
 def test_a_query_without_items_has_no_prediction_and_counts_as_missed() -> None:
     found = rr.knn(RANKINGS, LABELS, queries={"q": "x", "none": "x"})
     assert found.chances.select("query", "predicted", "chance").rows() == [
