@@ -50,6 +50,13 @@ def test_every_face_shows_the_same_cells(study: rr.Study, tmp_path: Path) -> Non
         assert cells(shown.output) == [head, *rows]
 
 
+def test_readme_shows_what_a_study_prints() -> None:
+    measures, qrels = "ndcg@10, ap@10, recall@10", DOCS / "qrels.txt"
+    study = rr.Study(DOCS / "runs", measures, judgements=qrels, truncated="between_ties")
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert repr(study) in readme
+
+
 def test_of_one_model_nothing_is_ranked(study: rr.Study) -> None:
     alone = study.models("bm25")
     head, row = repr(alone).splitlines()[-2:]
