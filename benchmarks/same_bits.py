@@ -181,7 +181,6 @@ def analysed(rr: Any, seed: int) -> Iterator[Job]:
         ),
         "flips": partial(rr.flips, summary),
         "verdicts": partial(rr.stats.pair_verdicts, pairs),
-        "agreement": partial(rr.stats.rank_agreement, summary),
         "costs": partial(rr.stats.cost_table, summary, costs),
         "profile": partial(rr.tie_profile, rankings, **given),
         "hints": partial(rr.tie_hints, rankings, **given),
@@ -194,12 +193,8 @@ def analysed(rr: Any, seed: int) -> Iterator[Job]:
         "similarity": lambda: rr.lists.ranking_similarity(*halves)[0],
         "ties at cutoff": partial(rr.lists.ties_at_cutoff, rankings, **given, cutoff=5),
         "ties of one": partial(rr.lists.ranking_ties, judged, **one),
-        "drawn": lambda: rr.lists.drawn_order(rr.lists.ranking_ties(judged, **one), draw=2),
         "tie groups": partial(rr.lists.tie_groups, judged),
         "coverage": partial(rr.lists.judgement_coverage, rankings, judgements),
-        "resolved": lambda: rr.lists.resolve_ties(
-            rankings.with_columns(second="item"), by="second"
-        ),
         "study": lambda: rr.Study(rankings, "ndcg@10, ap@10, rr", **given, truncated="no").table(),
     }
     for metric in ("ap", "ndcg", "rr", "err"):

@@ -1,14 +1,13 @@
-"""Look inside ranked lists: at their ties, what splits or breaks them, and how much of them is
+"""Look inside ranked lists: at their ties, what cuts them, and how much of them is
 judged.
 
 These functions complement :func:`retrieval_report.evaluate`; they look at items rather than at
 scores:
 
-- one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`drawn_order`,
-  :func:`side_by_side` with another one, :func:`score_distribution`;
+- one list: :func:`tie_groups`, :func:`ranking_ties`, :func:`side_by_side` with another one,
+  :func:`score_distribution`;
 - many lists: :func:`ties_at_cutoff`, :func:`query_table`, :func:`ranking_similarity`,
   :func:`recall_curve`;
-- a second key that breaks ties: :func:`resolve_ties`;
 - judgements and weights: :func:`judgement_coverage`, :func:`neighbour_judgements`,
   :func:`query_weights`, :func:`weigh_gains`.
 
@@ -32,16 +31,14 @@ from retrieval_report.scoring.ties import tie_groups
 from retrieval_report.ties.coverage import judgement_coverage
 from retrieval_report.ties.distributions import score_distribution
 from retrieval_report.ties.neighbours import neighbour_judgements
-from retrieval_report.ties.orders import drawn_order, ranking_ties, side_by_side
+from retrieval_report.ties.orders import ranking_ties, side_by_side
 from retrieval_report.ties.profile import ties_at_cutoff
 from retrieval_report.ties.recall_curve import recall_curve
-from retrieval_report.ties.resolve_ties import resolve_ties
 from retrieval_report.ties.similarity import RankingSimilarity, ranking_similarity
 
 __all__ = [
     "RankingSimilarity",
     "WeighedGains",
-    "drawn_order",
     "judgement_coverage",
     "neighbour_judgements",
     "query_table",
@@ -49,7 +46,6 @@ __all__ = [
     "ranking_similarity",
     "ranking_ties",
     "recall_curve",
-    "resolve_ties",
     "score_distribution",
     "side_by_side",
     "tie_groups",

@@ -1,8 +1,7 @@
 """Tests, intervals and tables beyond :func:`retrieval_report.compare`; docs/choosing-a-test.md
 helps to choose.
 
-- many models: :func:`tie_ranks`, :func:`rank_agreement`,
-  :func:`pair_verdicts`;
+- many models: :func:`tie_ranks`, :func:`pair_verdicts`;
 - no worse than a baseline: :func:`no_worse`, :func:`detectable_effect`, :func:`queries_needed`, and
   :class:`Gate`, which :func:`retrieval_report.gate` returns;
 - segments of the queries: :func:`summarise_by`, :func:`compare_by`, :func:`segment_winners`;
@@ -25,7 +24,7 @@ from __future__ import annotations
 from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.datasets import dataset_scores, dataset_table
 from retrieval_report.comparison.estimate import estimate
-from retrieval_report.comparison.flips import pair_verdicts, rank_agreement
+from retrieval_report.comparison.flips import pair_verdicts
 from retrieval_report.comparison.gate import Gate
 from retrieval_report.comparison.history import history
 from retrieval_report.comparison.noninferiority import detectable_effect, no_worse, queries_needed
@@ -53,7 +52,6 @@ __all__ = [
     "no_worse",
     "pair_verdicts",
     "queries_needed",
-    "rank_agreement",
     "replicate_pairs",
     "replicate_table",
     "segment_winners",

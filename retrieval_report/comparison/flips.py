@@ -4,11 +4,6 @@ agree.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from itertools import combinations
-
-import numpy as np
 import polars as pl
 
 from retrieval_report.comparison import verdicts
@@ -19,8 +14,6 @@ from retrieval_report.contracts.errors import DataError, KeyMismatchError, Param
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction, hold, side_by_side
-from retrieval_report.engines.score_grid import DIGITS, Indices
-from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.frames import to_polars
 
@@ -342,87 +335,3 @@ def _paired_means(pairs: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame
         )
         for name, side in sides
     )
-
-
-def rank_agreement(summary: object) -> pl.DataFrame:
-    """Measure how far every two policies agree on the ranking of the models.
-
-    Parameters
-    ----------
-    summary
-        The result of :func:`summarise`.
-
-    Returns
-    -------
-    polars.DataFrame
-        One row per metric, cutoff and two policies, in the order of the summary: ``metric``,
-        ``cutoff``, ``policy_a``, ``policy_b``, ``tau`` (Kendall's τ-b: 1 the same ranking, −1 the
-        reverse; null if a policy gives all models the same rank), ``same_winner`` (whether the same
-        models share the first rank) and ``models`` (ranked by both). Means equal to 12 digits share
-        a rank.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from retrieval_report import evaluate, summarise
-    >>> rankings = pl.DataFrame(
-    ...     {
-    ...         "model": ["coarse"] * 4 + ["fine"] * 4,
-    ...         "query": ["q"] * 8,
-    ...         "item": list("abcd") * 2,
-    ...         "distance": [1, 1, 1, 1, 2, 1, 3, 4],
-    ...         "relevance": [1, 0, 0, 0] * 2,
-    ...     }
-    ... )
-    >>> summary = summarise(
-    ...     evaluate(rankings, metrics="rr", cutoffs=2, policies=("naive", "expected"))
-    ... )
-    >>> rank_agreement(summary).row(0)
-    ('rr', 2, 'naive', 'expected', -1.0, False, 2)
-    """
-    frame = _check_summary(summary)
-    rows = []
-    for (metric, cutoff), of_measure in frame.group_by(HERE, maintain_order=True):
-        policies = {
-            str(policy): dict(part.drop_nulls("value").select("model", "value").iter_rows())
-            for (policy,), part in of_measure.group_by("policy", maintain_order=True)
-        }
-        for one, other in combinations(policies, 2):
-            agreement = order_agreement(policies[one], policies[other])
-            rows.append((metric, cutoff, one, other, *agreement))
-    return pl.DataFrame(rows, schema=schema("agreement"), orient="row")
-
-
-def value_ranks(values: Floats) -> Indices:
-    """Return ranks from 0 for the smallest value; values equal up to rounding share one."""
-    order = np.argsort(values, kind="stable")
-    ranked = values[order]
-    lower = np.concatenate([ranked[:1], ranked[:-1]])
-    ranks = np.empty(values.size, np.intp)
-    ranks[order] = np.cumsum(~verdicts.equal_values(ranked, lower))
-    return ranks
-
-
-def order_agreement(
-    means: Mapping[str, float], others: Mapping[str, float]
-) -> tuple[float | None, bool | None, int]:
-    """Return Kendall's τ-b of the models that have both means, whether the first ranks are the
-    same, and how many these are.
-    """
-    shared = sorted(means.keys() & others.keys())
-    if not shared:
-        return None, None, 0
-    ranks = [value_ranks(np.array([by[model] for model in shared])) for by in (means, others)]
-    one, other = ranks
-    winner = bool(((one == one.max()) == (other == other.max())).all())
-    if one.max() == 0 or other.max() == 0:
-        return None, winner, len(shared)
-    # Both orders of each pair of models, and each with itself, which ties.
-    agreeing = sum(
-        int(np.sign(one - rank) @ np.sign(other - rival))
-        for rank, rival in zip(one, other, strict=True)
-    )
-    untied = [one.size**2 - int((np.bincount(each) ** 2).sum()) for each in ranks]
-    # Rounded, so that the same ranking gives 1 and not 1 − 1e-16.
-    tau = agreeing / math.sqrt(untied[0]) / math.sqrt(untied[1])
-    return round(tau, DIGITS), winner, len(shared)

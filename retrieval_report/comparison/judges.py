@@ -4,6 +4,7 @@ himself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -12,12 +13,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.comparison.flips import order_agreement, value_ranks
-from retrieval_report.comparison.verdicts import order_of
+from retrieval_report.comparison.verdicts import equal_values, order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, beside
+from retrieval_report.engines.score_grid import DIGITS, Indices
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.scoring.judged import Judged
 
@@ -121,7 +122,7 @@ def _of_models(means: Mapping[Any, Mapping[str, float]], one: Any, other: Any) -
     """Return Kendall's τ-b of the order of the models by two judges."""
     if one not in means or other not in means:
         return {}
-    tau, _, models = order_agreement(means[one], means[other])
+    tau, models = order_agreement(means[one], means[other])
     return {"models": models, "tau": tau}
 
 
@@ -185,3 +186,39 @@ def _alpha(counts: Floats) -> float | None:
     apart = (middle[:, None] - middle) ** 2
     chance = sizes @ apart @ sizes
     return float(1 - (sizes.sum() - 1) * (met * apart).sum() / chance) if chance else None
+
+
+def value_ranks(values: Floats) -> Indices:
+    """Return ranks from 0 for the smallest value; values equal up to rounding share one."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order]
+    lower = np.concatenate([ranked[:1], ranked[:-1]])
+    ranks = np.empty(values.size, np.intp)
+    ranks[order] = np.cumsum(~equal_values(ranked, lower))
+    return ranks
+
+
+def order_agreement(
+    means: Mapping[str, float], others: Mapping[str, float]
+) -> tuple[float | None, int]:
+    """Return Kendall's τ-b of the models that have both means, and how many these are.
+
+    >>> order_agreement({"a": 0.1, "b": 0.2, "c": 0.3}, {"a": 0.1, "b": 0.3, "c": 0.2})
+    (0.333333333333, 3)
+    """
+    shared = sorted(means.keys() & others.keys())
+    if not shared:
+        return None, 0
+    ranks = [value_ranks(np.array([by[model] for model in shared])) for by in (means, others)]
+    one, other = ranks
+    if one.max() == 0 or other.max() == 0:
+        return None, len(shared)
+    # Both orders of each pair of models, and each with itself, which ties.
+    agreeing = sum(
+        int(np.sign(one - rank) @ np.sign(other - rival))
+        for rank, rival in zip(one, other, strict=True)
+    )
+    untied = [one.size**2 - int((np.bincount(each) ** 2).sum()) for each in ranks]
+    # Rounded, so that the same ranking gives 1 and not 1 − 1e-16.
+    tau = agreeing / math.sqrt(untied[0]) / math.sqrt(untied[1])
+    return round(tau, DIGITS), len(shared)

@@ -51,14 +51,6 @@ flips: flips
   overlap | flag | Overlap | whether some tie orders put one model ahead and some the other
   difference_std p_tie p_tie_low p_tie_high p_equal p_tie_method pooled family_p family family_method verdict
 
-agreement: stats.rank_agreement
-  metric cutoff
-  policy_a | text | Policy | one policy
-  policy_b | text | Other policy | another policy
-  tau | signed | Kendall’s τ | Kendall's τ-b between the two rankings of the models
-  same_winner | flag | Same winner | whether both rank the same models first
-  models | | | models ranked by both
-
 reversals
   model_a model_b metric cutoff
   source | text | Source | what could turn the lead of model_a round

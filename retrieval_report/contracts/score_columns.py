@@ -6,7 +6,7 @@ from __future__ import annotations
 # model: what tables for reading make of a summary. "facts" is what the dashboard says of the frames
 # that it holds; "coverage" and "recall_curve" are means over the queries.
 SCORED = """
-rankings: read_rankings from_labels collapse lists.resolve_ties
+rankings: read_rankings from_labels collapse
   given_model query item distance score
   relevance? | | | graded relevance, at least 0; may come from judgements instead
   mask given_weight row
@@ -110,7 +110,7 @@ ties_at_cutoff: lists.ties_at_cutoff
   relevant | count | Relevant in it | relevant items of the tie
   mixed | flag | Matters | whether its items differ in relevance
 
-tie_groups: lists.tie_groups lists.ranking_ties lists.drawn_order
+tie_groups: lists.tie_groups lists.ranking_ties
   given_model query item distance score relevance mask given_weight row
   rank? | | | rank in the order received, from 1
   tie | count | Tie | number of the tie in its list, from 1

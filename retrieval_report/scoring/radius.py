@@ -4,27 +4,21 @@ change.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import is_number, is_whole
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
-from retrieval_report.contracts.frames import (
-    SCORES,
-    check_counts,
-    check_queries,
-    order_column,
-    with_model,
-)
+from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.frames import SCORES, check_counts, with_model
 from retrieval_report.contracts.options import NO, Options, is_relevant
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.reading.ids import in_kind_of
-from retrieval_report.scoring.expected_lists import refuse_unnamed
+from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.known_items import KEYS
-from retrieval_report.scoring.truncation import as_counted
+from retrieval_report.scoring.layout import lay_out
+from retrieval_report.scoring.truncation import Decision
 
 METRICS = ("precision", "recall", "f1", "hit_rate")
 
@@ -47,8 +41,7 @@ def evaluate_radius(
         added up. Counts limited to a depth must reach the largest radius.
     radii
         Distances; items at exactly that distance are inside. A warning names a radius that reaches
-        beyond the end of lists that were counted to a depth or, where the counts do not say, whose
-        numbers of items differ or lack relevant items.
+        beyond the end of lists that may be cut, such as those counted to a depth.
     empty
         One of {"zero", "skip"}: queries with no item inside score 0, or are left out of the means
         of that radius.
@@ -154,72 +147,41 @@ def _inside(
     radius.
     """
     wanted = _check_radii(radii)
-    relevant_from = Options(relevant_from=relevant_from).relevant_from
-    frame = with_model(check_counts(to_polars(counts, "counts")))
-    if order_column(frame) == "score":
+    options = Options(relevant_from=relevant_from, policies="expected")
+    judged = judge(check_counts(to_polars(counts, "counts")), None, queries, options)
+    if judged.order == "score":
         raise ColumnError("counts: has a 'score'; a radius needs a 'distance'")
-    relevant = is_relevant(pl.col("relevance"), relevant_from)
+    prepared = lay_out(judged, options)
+    lists = prepared.names.with_columns(n_relevant=pl.Series(prepared.relevant))
+    frame = with_model(judged.retrieved)
+    _warn_beyond(frame, prepared.decisions, max(wanted))
     count = pl.col("count")
-    lists = _all_lists(frame, queries)
+    relevant = count.filter(is_relevant(pl.col("relevance"), options.relevant_from))
     parts = []
-    known = frame.group_by(KEYS).agg(
-        found=count.filter(relevant).sum(), held=count.sum(), end=pl.max("distance")
-    )
     for index, radius in enumerate(wanted):
         near = frame.filter(pl.col("distance") <= radius)
-        near = near.group_by(KEYS).agg(items=count.sum(), relevant=count.filter(relevant).sum())
-        parts.append(
-            lists.join(near, on=KEYS, how="left").with_columns(
-                radius=pl.lit(radius), index=pl.lit(index)
-            )
-        )
-    rows = pl.concat(parts).join(known, on=KEYS, how="left")
-    rows = rows.with_columns(pl.col("items", "relevant", "found").fill_null(0))
-    rows = rows.with_columns(n_relevant=pl.coalesce("n_relevant", "found")).sort(*KEYS, "index")
-    less = rows.filter(pl.col("n_relevant") < pl.col("found"))
-    if less.height:
-        raise DataError(
-            f"column 'n_relevant': query {less['query'][0]!r} of model {less['model'][0]!r} has "
-            f"{less['found'][0]} "
-            f"relevant items in the counts, but the queries frame says {less['n_relevant'][0]}"
-        )
-    _warn_beyond(frame, rows, wanted)
-    return rows
-
-
-def _warn_beyond(frame: pl.DataFrame, rows: pl.DataFrame, radii: Sequence[float]) -> None:
-    """Warn if a radius reaches beyond the end of lists that are or seem cut, so that items inside
-    may be missing.
-    """
-    lists = rows.unique(KEYS).drop_nulls("end")
-    lacks = pl.col("n_relevant") > pl.col("found")
-    uneven = pl.n_unique("held").over("model") > 1
-    word = pl.col("model").replace_strict(as_counted(frame), default=None, return_dtype=pl.String)
-    cut = pl.coalesce(word != NO, lacks | uneven)
-    short = lists.filter((pl.col("end") < max(radii)) & cut).sort(KEYS)
-    if short.is_empty():
-        return
-    first = short.row(0, named=True)
-    warn(
-        f"radii: {max(radii)} reaches beyond the end of {short.height} lists that seem cut, first "
-        "query "
-        f"{first['query']!r} of model {first['model']!r}, which ends at {first['end']}; items "
-        "inside the radius may be "
-        "missing: count without depth"
+        near = near.group_by(KEYS).agg(items=count.sum(), relevant=relevant.sum())
+        part = lists.join(near, on=KEYS, how="left")
+        parts.append(part.with_columns(radius=pl.lit(radius), index=pl.lit(index)))
+    return (
+        pl.concat(parts).with_columns(pl.col("items", "relevant").fill_null(0)).sort(*KEYS, "index")
     )
 
 
-def _all_lists(frame: pl.DataFrame, queries: object) -> pl.DataFrame:
-    """Return every model with every query, and R if it is given."""
-    names = known = frame.select("query").unique()
-    if queries is not None:
-        known = check_queries(to_polars(queries, "queries"))
-        known = known.with_columns(in_kind_of(names["query"], known["query"], "counts", "queries"))
-        known = known.with_columns(pl.col("query").cast(names.schema["query"]))
-        refuse_unnamed(names.join(known, on="query", how="anti")["query"], "counts")
-    number = pl.col("n_relevant") if "n_relevant" in known.columns else pl.lit(None)
-    lists = known.select("query", n_relevant=number.cast(pl.Int64))
-    return frame.select("model").unique().join(lists, how="cross")
+def _warn_beyond(frame: pl.DataFrame, decisions: Mapping[str, Decision], radius: float) -> None:
+    """Warn if a radius reaches beyond the end of lists that may be cut, so that items inside may be
+    missing.
+    """
+    cut = [model for model, decision in decisions.items() if decision.truncated != NO]
+    ends = frame.filter(pl.col("model").is_in(cut)).group_by(KEYS).agg(pl.max("distance"))
+    short = ends.filter(pl.col("distance") < radius).sort(KEYS)
+    if short.height:
+        model, query, end = short.row(0)
+        warn(
+            f"radii: {radius} reaches beyond the end of {short.height} lists that may be cut, first "
+            f"query {query!r} of model {model!r}, which ends at {end}; items inside the radius may "
+            "be missing: count without depth"
+        )
 
 
 def _scored(inside: pl.DataFrame, empty: str, no_relevant: str) -> pl.DataFrame:

@@ -52,9 +52,9 @@ class Report:
         Sentences: who wins, whether that is safe, and how far off naive scores are.
     status
         The verdict in a word: one of those of :func:`flips`, "single model" or "no score".
-    scores, summary, comparison, flips, agreement, profile, hints, truncation, audit
-        The results of `evaluate`, `summarise`, `compare`, `flips`, `rank_agreement`, `tie_profile`,
-        `tie_hints`, `truncated_lists` and `audit`. The audit has no columns if rankings are counts,
+    scores, summary, comparison, flips, profile, hints, truncation, audit
+        The results of `evaluate`, `summarise`, `compare`, `flips`, `tie_profile`, `tie_hints`,
+        `truncated_lists` and `audit`. The audit has no columns if rankings are counts,
         which have no order.
     queries
         From `query_table`, the queries most affected by tie order, for each metric and cutoff.

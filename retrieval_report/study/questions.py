@@ -134,7 +134,6 @@ QUESTIONS = (
         ),
     ),
     Question("flips"),
-    Question("agreement"),
     Question(
         "reversals",
         table=Layout("What could turn it around", "source varied reversal verdict", choice=False),

@@ -10,7 +10,7 @@ from typing import Self, Unpack
 import polars as pl
 
 from retrieval_report.comparison.costs import cost_table
-from retrieval_report.comparison.flips import flips, rank_agreement
+from retrieval_report.comparison.flips import flips
 from retrieval_report.comparison.identical import Groups, identical_models
 from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
@@ -559,11 +559,6 @@ class Study(LevelledStudy):
         """The result of :func:`truncated_lists`, at the cutoffs of the measures."""
         rules = self._only(ROW_OPTIONS)
         return self._of_models(truncated_lists(self.judged, cutoffs=self._cutoffs, **rules))
-
-    @answer
-    def agreement(self) -> pl.DataFrame:
-        """The result of :func:`rank_agreement`."""
-        return rank_agreement(self.summary)
 
     @answer
     def hints(self) -> pl.DataFrame:

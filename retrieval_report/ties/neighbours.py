@@ -4,22 +4,22 @@ distances.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import check_whole, is_number
+from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels.lists import Bools
-
-PADDING = -1  # the index that FAISS fills short answers with
+from retrieval_report.reading.search_results import Results, item_ids, read_results
 
 
 def neighbour_judgements(
-    truth_distances: object, truth_indices: object, k: int, epsilon: float = 0
+    truth_distances: object, truth_indices: Iterable[Any], k: int, epsilon: float = 0
 ) -> pl.DataFrame:
     """Judge which items are among a query's k nearest, from an exact search that went at least k
     deep.
@@ -78,68 +78,35 @@ def neighbour_judgements(
     >>> scores["value"].item()
     1.0
     """
-    distances, indices = _arrays(truth_distances, truth_indices)
     k = check_whole("k", k, 1)
     if not is_number(epsilon) or epsilon < 0:
         raise ParameterError(f"epsilon: {epsilon!r} is not a finite number from 0 on")
-    items = _items(distances, indices)
+    found = read_results((truth_distances, truth_indices), "truth")
+    items = _items(found)
     if epsilon and (items["distance"] < 0).any():
         raise ParameterError(
             f"epsilon: {epsilon!r} is a share of a distance, and there are negative distances"
         )
-    counted = np.bincount(items["query"].to_numpy(), minlength=len(distances))
+    counted = np.bincount(items["query"].to_numpy(), minlength=found.queries)
     short = np.flatnonzero(counted < k)
     if short.size:
         raise DataError(
-            f"truth: {short.size} of {len(distances)} queries have fewer than k={k} different "
+            f"truth: {short.size} of {found.queries} queries have fewer than k={k} different "
             f"items, first query {short[0]} with {counted[short[0]]}; search deeper"
         )
     kth = pl.col("distance").get(k - 1).over("query")
     limit = kth.cast(pl.Float64) * (1 + float(epsilon)) if epsilon else kth
     items = items.with_columns(near=pl.col("distance") <= limit)
-    _warn_cut(items, (indices != PADDING).all(axis=1), k)
+    depth = max(map(len, truth_indices))
+    _warn_cut(items, np.bincount(found.query, minlength=found.queries) == depth, k)
     return items.filter("near").select("query", "item", relevance=pl.lit(1, pl.Int64))
 
 
-def _arrays(distances: object, indices: object) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return both arrays after checking that they match."""
-    try:
-        one, two = np.asarray(distances), np.asarray(indices)
-    except ValueError as error:  # rows of unequal length
-        raise DataError(f"truth: not an array (queries, depth): {error}") from None
-    if one.ndim != 2 or one.shape != two.shape:
-        raise DataError(
-            f"truth_distances has shape {one.shape}, truth_indices {two.shape}; both are (queries, "
-            "depth)"
-        )
-    if one.dtype.kind not in "iuf" or two.dtype.kind not in "iu":
-        raise DataError(
-            f"truth: distances are {one.dtype} and indices {two.dtype}; need numbers and whole "
-            "numbers"
-        )
-    wrong = np.argwhere((two != PADDING) & ((two < 0) | ~np.isfinite(one)))
-    if wrong.size:
-        query, index = map(int, wrong[0])
-        raise DataError(
-            f"truth: {len(wrong)} entries have a negative index or a distance that is not finite, "
-            f"first query {query}, "
-            f"place {index}: index {two[query, index]}, distance {one[query, index]}; padding has "
-            "the index −1"
-        )
-    return one, two
-
-
-def _items(distances: NDArray[Any], indices: NDArray[Any]) -> pl.DataFrame:
+def _items(found: Results) -> pl.DataFrame:
     """Return the distinct items of every query, nearest first."""
-    queries, depth = distances.shape
-    frame = pl.DataFrame(
-        {
-            "query": np.repeat(np.arange(queries, dtype=np.int64), depth),
-            "item": indices.reshape(-1),
-            "distance": distances.reshape(-1),
-        }
-    )
-    frame = frame.filter(pl.col("item") != PADDING).with_columns(pl.col("item").cast(pl.Int64))
+    columns = {"query": found.query, "item": item_ids(found.item), "distance": found.value}
+    frame = pl.DataFrame(columns)
+    refuse(frame, ~pl.col("distance").is_finite(), "distance", "not a finite number", what="truth")
     return frame.sort("query", "distance", maintain_order=True).unique(
         ["query", "item"], keep="first", maintain_order=True
     )

@@ -1,20 +1,16 @@
-"""Look at one ranked list: its rows as ties, and their order in one draw."""
+"""Look at one ranked list: its rows as ties, and beside another list."""
 
 from __future__ import annotations
 
 from typing import Unpack
 
-import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named, check_text, check_whole
-from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
+from retrieval_report.contracts.arguments import Named, check_text
+from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.options import RowOptions, options_with
 from retrieval_report.engines.check_scores import beside
-from retrieval_report.kernels import shuffling
-from retrieval_report.kernels.lists import Lists, running
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.arrays import list_keys, singles
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.layout import rounded
 from retrieval_report.scoring.ties import with_ties
@@ -155,53 +151,3 @@ def _with_query(given: object, name: str) -> pl.DataFrame:
     if "query" not in frame.columns:
         raise ColumnError(f"{name}: no column 'query'")
     return frame
-
-
-def drawn_order(rows: pl.DataFrame, *, draw: int, seed: int = 0) -> pl.DataFrame:
-    """Put a list into the order of one draw.
-
-    Parameters
-    ----------
-    rows
-        The result of :func:`ranking_ties`.
-    draw, seed
-        Number of the draw, from 0, and the seed, as in :func:`shuffled_means`, which shows what an
-        evaluator would print for this order.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same rows, first rank first, with ``row`` counting from 0.
-
-    Examples
-    --------
-    >>> from retrieval_report import shuffled_means
-    >>> rankings = {
-    ...     "query": ["q"] * 3,
-    ...     "item": ["a", "b", "c"],
-    ...     "distance": [1, 1, 2],
-    ...     "relevance": [0, 1, 0],
-    ... }
-    >>> rows = ranking_ties(rankings, model="model", query="q")
-    >>> [drawn_order(rows, draw=draw)["item"].to_list() for draw in range(3)]
-    [['b', 'a', 'c'], ['a', 'b', 'c'], ['b', 'a', 'c']]
-    >>> shuffled_means(rankings, metrics="precision@1", shuffles=3)["value"].to_list()
-    [1.0, 0.0, 1.0]
-    """
-    check_whole("draw", draw, 0)
-    check_whole("seed", seed, 0)
-    rows = _tied(rows, "rows")
-    if not rows.height:
-        return rows
-    if (lists := rows.select("model", "query").n_unique()) != 1:
-        raise DataError(f"rows: {lists} lists; pass the rows of one model and query")
-    rows = rows.sort("tie", "relevance", maintain_order=True)
-    size = rows.group_by("tie", maintain_order=True).len()["len"].cast(pl.Int64).to_numpy()
-    # every row is a grade of its own, so the grades drawn are rows
-    number, whole = np.arange(rows.height, dtype=np.int32), np.array([0, rows.height])
-    items = np.ones_like(number, np.int64)
-    ties = Lists(np.array([0, size.size]), running(size), number.copy(), items)
-    drawn, limit = singles(whole, number), whole[1:]
-    keys = shuffling.draw_keys(list_keys(rows.head(1), seed), np.array([draw]))
-    shuffling.draw_orders(0, 1, ties, limit, keys, drawn)
-    return rows[drawn.grade].with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))

@@ -96,7 +96,6 @@ CALLS: dict[str, tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] 
         (FRAME,),
         {"model": "a", "query": "q", "metric": "ap", "cutoff": 2},
     ),
-    "drawn_order": (rr.lists.drawn_order, (rr.lists.tie_groups(of_model("a")),), {"draw": 0}),
     "side_by_side": (
         rr.lists.side_by_side,
         (rr.lists.tie_groups(of_model("a")), rr.lists.tie_groups(of_model("b"))),

@@ -8,7 +8,7 @@ from scipy import stats
 
 from made_scores import bounded_scores, scores_of
 from retrieval_report import ColumnError, DataError, KeyMismatchError, ParameterError
-from retrieval_report.comparison.flips import flips, rank_agreement
+from retrieval_report.comparison.flips import flips
 from retrieval_report.comparison.pairs import compare
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.engines.summary import summarise
@@ -308,59 +308,3 @@ def test_nothing_to_compare_is_an_empty_frame() -> None:
     alone = summary_of({"a": {"expected": 0.5, "std": 0.0}})
     assert flips(alone).height == 0
     assert_frame_equal(flips(alone), flips(alone.clear()))
-    assert rank_agreement(alone).height == 0
-
-
-def test_tau_is_scipys() -> None:
-    draw = np.random.default_rng(5)
-    expected, naive = draw.integers(0, 6, 12) / 8, draw.integers(0, 6, 12) / 8
-    models: dict[str, Row] = {
-        f"m{number:02}": {"expected": expected[number], "naive": naive[number]}
-        for number in range(12)
-    }
-    row = rank_agreement(summary_of(models)).row(0, named=True)
-    assert row["tau"] == pytest.approx(stats.kendalltau(expected, naive).statistic)
-    assert (row["policy_a"], row["policy_b"], row["models"]) == ("expected", "naive", 12)
-    winners = [set(np.flatnonzero(values == values.max())) for values in (expected, naive)]
-    assert row["same_winner"] == (winners[0] == winners[1])
-
-
-def test_rounding_makes_no_ranking() -> None:
-    third = 0.1 + 0.2
-    models: dict[str, Row] = {
-        "a": {"expected": 0.3, "naive": third, "best": 0.9},
-        "b": {"expected": third, "naive": 0.3, "best": 0.8},
-        "c": {"expected": 0.5, "naive": 0.5, "best": 0.7},
-    }
-    found = rank_agreement(summary_of(models))
-    assert found.filter(policy_a="expected", policy_b="naive").select("tau", "same_winner").row(
-        0
-    ) == (1.0, True)
-    assert found.filter(policy_b="best")["same_winner"].to_list() == [False, False]
-
-
-def test_a_policy_that_ranks_no_two_models_apart_has_no_tau() -> None:
-    models: dict[str, Row] = {
-        "a": {"expected": 0.3, "naive": 0.2},
-        "b": {"expected": 0.3, "naive": 0.4},
-    }
-    assert rank_agreement(summary_of(models)).select("tau", "same_winner", "models").row(0) == (
-        None,
-        False,
-        2,
-    )
-    missing: dict[str, Row] = {
-        "a": {"expected": 0.3, "naive": None},
-        "b": {"expected": None, "naive": 0.4},
-    }
-    assert rank_agreement(summary_of(missing)).select("tau", "same_winner", "models").row(0) == (
-        None,
-        None,
-        0,
-    )
-
-
-def test_every_two_policies_of_every_place_are_there() -> None:
-    found = rank_agreement(summarise(scores()))
-    assert found.height == 6
-    assert found["models"].unique().to_list() == [3]

@@ -76,9 +76,6 @@ def of_lists(
         "codes.count_relevant": rr.codes.count_relevant(labels, labels),
         "codes.evaluate_radius": rr.codes.evaluate_radius(counts, radii=(1,)),
         "codes.radius_scores": rr.codes.radius_scores(counts, radii=(1,)),
-        "lists.drawn_order": rr.lists.drawn_order(
-            rr.lists.ranking_ties(data, **one), draw=0, seed=0
-        ),
         "lists.side_by_side": rr.lists.side_by_side(
             *[rr.lists.ranking_ties(data, **one) for _ in range(2)]
         ),
@@ -91,9 +88,6 @@ def of_lists(
         "lists.ranking_similarity": similar.queries,
         "lists.recall_curve": rr.lists.recall_curve(data),
         "lists.ranking_ties": rr.lists.ranking_ties(data, **one),
-        "lists.resolve_ties": rr.lists.resolve_ties(data.with_columns(key=1.0), by="key").drop(
-            "key", strict=False
-        ),
         "lists.score_distribution": rr.lists.score_distribution(data, metric="rr", cutoff=2, **one),
         "lists.tie_groups": rr.lists.tie_groups(data),
         "lists.ties_at_cutoff": rr.lists.ties_at_cutoff(data, cutoff=1),
@@ -119,7 +113,6 @@ def of_models(
         "stats.history": rr.stats.history(scores, "(?P<version>.)"),
         "stats.no_worse": rr.stats.no_worse(scores, baseline="a", margin=0.1),
         "stats.pair_verdicts": rr.stats.pair_verdicts(comparison),
-        "stats.rank_agreement": rr.stats.rank_agreement(summary),
         "stats.replicate_pairs": rr.stats.replicate_pairs(scores, "(?P<model>.)"),
         "stats.replicate_table": rr.stats.replicate_table(scores, "(?P<model>.)"),
         "stats.tie_ranks": rr.stats.tie_ranks(scores),

@@ -148,7 +148,7 @@ def test_models_share_queries() -> None:
         [COUNTS.with_columns(model=pl.lit("x")), COUNTS[:1].with_columns(model=pl.lit("y"))]
     )
     with pytest.warns(
-        RetrievalReportWarning, match="3 reaches beyond the end of 1 lists .* query 'a'"
+        RetrievalReportWarning, match="3 reaches beyond the end of 2 lists .* query 'a'"
     ):
         frame = evaluate_radius(two, radii=(0, 3))
     assert frame.select("model", "radius", "empty").rows() == [
@@ -191,13 +191,13 @@ def test_radii_are_taken_once_and_as_one_type() -> None:
         (COUNTS.rename({"distance": "score"}), {}, ColumnError, ("counts: has a 'score'; a radius "
                                                                 "needs a 'distance'")),
         (COUNTS.drop("count"), {}, ColumnError, "counts: no column 'count'"),
-        (COUNTS, {"queries": {"query": ["a"]}}, KeyMismatchError, ("1 queries of the counts are not "
+        (COUNTS, {"queries": {"query": ["a"]}}, KeyMismatchError, ("1 queries of the rankings are not "
                                                                   "in .* first 'b'")),
-        (COUNTS, {"queries": {"query": [1, 2]}}, KeyMismatchError, ("String in the counts and Int64 "
+        (COUNTS, {"queries": {"query": [1, 2]}}, KeyMismatchError, ("String in the rankings and Int64 "
                                                                    "in the queries")),
         (COUNTS, {"queries": {"query": ["a", "b"], "n_relevant": [0, 1]}}, DataError,
-         ("query 'a' of model 'model' has 1 relevant items in the counts, but the queries frame "
-         "says 0")),
+         ("1 lists hold more relevant items than the queries frame states, first query 'a' of "
+         "model 'model': 1 found, 0 stated")),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused(
@@ -218,13 +218,13 @@ def test_a_radius_beyond_the_depth_of_counts_is_warned_of() -> None:
         warnings.simplefilter("error")
         assert evaluate_radius(whole, radii=16)["recall"].item() == 1.0
         evaluate_radius(cut, radii=2)  # inside all lists
-    with pytest.warns(RetrievalReportWarning, match="9 lists that seem cut"):
+    with pytest.warns(RetrievalReportWarning, match="9 lists that may be cut"):
         assert evaluate_radius(cut, radii=(2, 16))["recall"][1] == 1.0  # of what the counts hold
     equal = counts.with_columns(pl.col("count").first()).filter(
         pl.int_range(pl.len()).over("query") < 4
     )
     with pytest.warns(
-        RetrievalReportWarning, match="9 lists that seem cut"
+        RetrievalReportWarning, match="9 lists that may be cut"
     ):  # alike, but they say so
         evaluate_radius(equal, radii=16)
     known = count_relevant(**labels)

@@ -17,10 +17,9 @@ from catalogue_texts import TEXTS
 from oracles import Grade
 from properties import OWN_DEPTH
 from retrieval_report import ParameterError, count_ties, evaluate, shuffled_means
-from retrieval_report.contracts.errors import DataError
 from retrieval_report.lists import tie_groups
 from retrieval_report.ties.distributions import DISTRIBUTION, DRAWS, score_distribution
-from retrieval_report.ties.orders import drawn_order, ranking_ties
+from retrieval_report.ties.orders import ranking_ties
 from strategies import ties
 
 ONE: dict[str, Any] = {"model": "m", "query": "q"}
@@ -158,49 +157,6 @@ def test_queries_without_a_score_have_no_distribution() -> None:
         assert frame.height == 0
 
 
-@given(groups=ties(max_items=7))
-@settings(max_examples=25)
-def test_a_drawn_order_scores_what_the_draw_prints(groups: list[list[Grade]]) -> None:
-    rankings = rankings_of(
-        [*groups, [1]], model="modèle"
-    )  # with nothing relevant a warning says so
-    rows = ranking_ties(rankings, model="modèle", query="q")
-    means = shuffled_means(rankings.filter(query="q"), metrics="dcg@4", shuffles=5, seed=3)[
-        "value"
-    ].to_list()
-    for draw, mean in enumerate(means):
-        order = drawn_order(rows, draw=draw, seed=3)
-        assert evaluate(order, metrics="dcg@4", policies="naive")["value"].to_list() == [
-            pytest.approx(mean, rel=1e-14)
-        ]
-        assert order["tie"].is_sorted()
-        assert_frame_equal(order.drop("row").sort("item"), rows.drop("row").sort("item"))
-
-
-def test_every_item_gets_to_every_place_of_its_tie() -> None:
-    rows = ranking_ties(rankings_of([[1], [1, 1, 0]]), **ONE)
-    first = [drawn_order(rows, draw=draw)["item"][1] for draw in range(600)]
-    counts = [first.count(item) for item in ("i1", "i2", "i3")]
-    assert sum(counts) == 600
-    assert max(abs(count - 200) for count in counts) < 4 * (600 / 3 * 2 / 3) ** 0.5
-
-
-def test_whole_number_ids_are_drawn_as_by_shuffled_means() -> None:
-    rankings = pl.DataFrame(
-        {"query": [7] * 6, "item": range(6), "distance": [1] * 6, "relevance": [1, 0, 2, 0, 1, 0]},
-        schema_overrides={"query": pl.UInt16, "relevance": pl.UInt8},
-    )
-    rows = ranking_ties(
-        rankings, model="model", query=7, queries={"query": [7, 8], "n_relevant": [5, 1]}
-    )
-    means = shuffled_means(rankings, metrics="rr", cutoffs=None, shuffles=20)["value"]
-    drawn = [
-        evaluate(drawn_order(rows, draw=draw), metrics="rr", cutoffs=None, policies="naive")
-        for draw in range(20)
-    ]
-    assert [scores["value"][0] for scores in drawn] == means.to_list()
-
-
 def test_a_list_is_what_tie_groups_says_of_it() -> None:
     rankings = rankings_of([[0, 2], [1, 0, 0]])
     rows = ranking_ties(rankings, **ONE, relevant_from=2)
@@ -219,10 +175,6 @@ def test_what_is_no_single_list_is_refused() -> None:
             ranking_ties(known, model="m", query=query)
     with pytest.raises(ParameterError, match="a counts frame has no items"):
         ranking_ties(count_ties(rankings), **ONE)
-    with pytest.raises(DataError, match="rows: 2 lists; pass the rows of one model and query"):
-        drawn_order(tie_groups(rankings), draw=0)
-    with pytest.raises(ParameterError, match="draw"):
-        drawn_order(tie_groups(rankings.filter(query="q")), draw=-1)
 
 
 def test_what_other_models_show_to_be_relevant_counts_in_the_scores_of_one_list() -> None:
