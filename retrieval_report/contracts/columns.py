@@ -57,25 +57,31 @@ class Frame(NamedTuple):
 
 # The columns that many frames share; a name before "=" tells two meanings of a column apart.
 _SHARED = f"""
-  interval | text | 95% interval | of the mean under sampling of queries; it does not account for ties
+  interval | text | 95% interval | of the mean under sampling of queries; it does not account for
+      ties
   rank | count | Rank | rank of the model, 1 is best
   model | text | Model | what produced the ranked lists
   query | text id | Query | the query
   metric | text | Metric | the metric with its parameters, without the cutoff
   cutoff | count | Cutoff | number of positions that count; empty: the whole list
-  policy | text | Score | order inside ties: expected (exact mean of all), naive (as received), shuffled (random),
+  policy | text | Score | order inside ties: expected (exact mean of all), naive (as received),
+      shuffled (random),
       best, worst
   model_a | text | Model A | first model of the pair, by name
   model_b | text | Model B | second model of the pair
   queries | count | Queries | queries in the mean
   unpaired | count | Unpaired | queries for which only one of the two has a score
   value | number | Score | mean score
-  lowest | number | Lowest | under the worst order inside ties; for truncated scores, the least over all completions
+  lowest | number | Lowest | under the worst order inside ties; for truncated scores, the least over
+      all completions
       of the lists
-  highest | number | Highest | under the best order inside ties; for truncated scores, the most over all completions
+  highest | number | Highest | under the best order inside ties; for truncated scores, the most over
+      all completions
       of the lists
-  tie_std | number | ± tie std | standard deviation of the mean under random tie order: exact, but for policy
-      shuffled that of the draws; empty where a score has none, as scores do that depend on items that may be missing
+  tie_std | number | ± tie std | standard deviation of the mean under random tie order: exact, but
+      for policy
+      shuffled that of the draws; empty where a score has none, as scores do that depend on items
+      that may be missing
       (cut)
   ci_low | number | 95% from | lower end of the 95% interval under sampling of queries
   ci_high | number | 95% to | upper end of that interval
@@ -83,18 +89,22 @@ _SHARED = f"""
   value_b | number | B | mean of model_b over the paired queries
   difference | signed | A − B | mean of model_a minus mean of model_b
   naive | number | Naive | score with ties in the naive order
-  expected | number | Expected | mean over all orders inside ties: exact, but for truncated scores an estimate from
+  expected | number | Expected | mean over all orders inside ties: exact, but for truncated scores
+      an estimate from
       the rows given
   shuffled | number | Shuffled | mean over random orders inside ties
   naive_error | signed | Naive is off by | naive − expected
   std | number | ± tie std | standard deviation of the score under random tie order
   n_relevant | count | Relevant | relevant items of the query, retrieved or not
-  truncated | flag | Cut | whether the score depends on items that may be missing after the end of the list
-  truncated_share | share | Cut | share of the queries in the mean whose score depends on items that may be missing
+  truncated | flag | Cut | whether the score depends on items that may be missing after the end of
+      the list
+  truncated_share | share | Cut | share of the queries in the mean whose score depends on items that
+      may be missing
       after the end of the list; none are if truncated="no" says that lists are whole
   measure | text | Measure | metric and cutoff
   pooled | flag | R pooled | whether R counts only the relevant items that some model retrieved
-  family_p | chance | p (family) | p-value corrected for the number of pairs; bh limits the share of false
+  family_p | chance | p (family) | p-value corrected for the number of pairs; bh limits the share of
+      false
       findings, the others the chance of any
   family | count | Family | number of pairs corrected for together
   family_method | text | Correction | how: {MEANINGS}
@@ -108,17 +118,21 @@ _SHARED = f"""
   definition | text | Computes | what the system computes, in this package's text form
   order | text | Order inside ties | its order inside ties
   note | text | Note | what else decides its numbers
-  p_tie | chance | Reversed by ties | probability that random tie order reverses the order of the expected means
+  p_tie | chance | Reversed by ties | probability that random tie order reverses the order of the
+      expected means
   p_tie_low | chance | At least | the smallest possible p_tie
   p_tie_high | chance | At most | the largest possible p_tie
-  p_equal | chance | Equal by ties | probability that the two means are equal under random tie order; empty: not
+  p_equal | chance | Equal by ties | probability that the two means are equal under random tie
+      order; empty: not
       known
-  p_tie_method | text | Found by | how p_tie was found: exact (all orders), convolved (all orders of every list, the
+  p_tie_method | text | Found by | how p_tie was found: exact (all orders), convolved (all orders of
+      every list, the
       sum bounded), normal (from exact moments, bounded),
       bounds (only they are known) or truncated (a cut list leaves it open)
   difference_std=tie_std | | | standard deviation of the difference under random tie order
   paired=queries | | | paired queries
-  disagree | text | Reversed in | which of shuffled and naive favour the other model than the expected means do
+  disagree | text | Reversed in | which of shuffled and naive favour the other model than the
+      expected means do
   segment | text | Segment | the queries that share this value
   verdict | text | Verdict | whether the order of the two models can be trusted, and if not, why
   given_model=model? | text id | Model | what produced the list; 'model' if absent
@@ -138,7 +152,8 @@ _SHARED = f"""
   tau_ap_low | number | τ_AP at least | the smallest value over all orders of the ties
   tau_ap_high | number | τ_AP at most | the largest value over all orders of the ties
   rbo_w | number | RBO^w | extrapolated rank-biased overlap with tied items at the same rank
-  rbo_a | number | RBO^a | rank-biased overlap, mean over the orders of ties (of lists of one length; else nearly)
+  rbo_a | number | RBO^a | rank-biased overlap, mean over the orders of ties (of lists of one
+      length; else nearly)
   rbo_b | number | RBO^b | rank-biased overlap corrected for ties
   rbo_low | number | RBO at least | the smallest value over all orders of the ties
   rbo_high | number | RBO at most | the largest value over all orders of the ties

@@ -16,7 +16,8 @@ comparison: compare
   ci_low | | | lower end of the 95% interval of the difference
   ci_high
   {P_VALUES}
-  permutation_method | text | Patterns | exact (all patterns), sampled, or normal (of a thousand even differences)
+  permutation_method | text | Patterns | exact (all patterns), sampled, or normal (of a thousand
+      even differences)
   family_p
   bh_p | chance | p (BH) | p-value after Benjamini and Hochberg's correction
   family family_method
@@ -27,7 +28,8 @@ comparison: compare
   paired unpaired difference_std
   tied_queries | count | Tied queries | paired queries whose score depends on tie order
   p_tie p_tie_low p_tie_high p_equal p_tie_method
-  truncated_queries | count | Cut queries | paired queries whose score reaches into a tie that the end of a list may
+  truncated_queries | count | Cut queries | paired queries whose score reaches into a tie that the
+      end of a list may
       have cut
   pooled
 
@@ -37,26 +39,32 @@ flips: flips
   expected_b | number | Expected B | exact mean over all tie orders, model_b
   shuffled_a | number | Shuffled A | mean over the random draws, model_a
   shuffled_b | number | Shuffled B | mean over the random draws, model_b
-  naive_a | number | Naive A | mean with ties in the naive order: that received, unless an option names another,
+  naive_a | number | Naive A | mean with ties in the naive order: that received, unless an option
+      names another,
       model_a
-  naive_b | number | Naive B | mean with ties in the naive order: that received, unless an option names another,
+  naive_b | number | Naive B | mean with ties in the naive order: that received, unless an option
+      names another,
       model_b
   lowest_a | number | Lowest A | mean under the worst tie order, model_a
   lowest_b | number | Lowest B | mean under the worst tie order, model_b
   highest_a | number | Highest A | mean under the best tie order, model_a
   highest_b | number | Highest B | mean under the best tie order, model_b
-  value_a | | | mean of model_a to which the verdict refers: over the paired queries, if they were compared
+  value_a | | | mean of model_a to which the verdict refers: over the paired queries, if they were
+      compared
   value_b | | | mean of model_b to which the verdict refers
   unpaired disagree
   overlap | flag | Overlap | whether some tie orders put one model ahead and some the other
-  difference_std p_tie p_tie_low p_tie_high p_equal p_tie_method pooled family_p family family_method verdict
+  difference_std p_tie p_tie_low p_tie_high p_equal p_tie_method pooled family_p family
+      family_method verdict
 
 reversals
   model_a model_b metric cutoff
   source | text | Source | what could turn the lead of model_a round
   varied | text | Varied | what was varied, with the rest as it is
-  reversal | chance | Turned round | chance that random tie order reverses the lead; share of samples of the queries
-      drawn with replacement, as if normal, of the other judges, of pairs of replicates, or of data sets that
+  reversal | chance | Turned round | chance that random tie order reverses the lead; share of
+      samples of the queries
+      drawn with replacement, as if normal, of the other judges, of pairs of replicates, or of data
+      sets that
       reverse it; empty: not known
   verdict | | | whether the lead can be trusted as far as this source goes
   advice | text | To vary it | what to pass where the data do not vary it
@@ -64,7 +72,8 @@ reversals
 judges
   judge | text | Judge | who judged what is relevant
   model metric cutoff value tie_std lowest highest rank
-  own | flag | Own labels | whether the model's scores are this judge's labels, so that it judges itself
+  own | flag | Own labels | whether the model's scores are this judge's labels, so that it judges
+      itself
   others_rank | tenth | Rank by others | median of its ranks under the other judges
 
 judge_pairs
@@ -72,8 +81,10 @@ judge_pairs
   value_a | | | mean of model_a under the judge of the headline
   value_b | | | mean of model_b under that judge
   difference
-  judges | count | Judges | other judges that score both models, and whose labels are the scores of neither
-  agree | share | Agree | share of them that order the two alike; one that has them level counts half; empty:
+  judges | count | Judges | other judges that score both models, and whose labels are the scores of
+      neither
+  agree | share | Agree | share of them that order the two alike; one that has them level counts
+      half; empty:
       the headline has them level, or there is no other judge
   against | text | Against | judges that order them the other way
 
@@ -83,17 +94,20 @@ judge_agreement
   metric cutoff
   models | | | models that both rank
   tau | signed | Kendall’s τ | Kendall's τ-b between their orders of the models
-  pairs | count | Shared pairs | queries with an item that both judged; of all judges: that two or more judged
+  pairs | count | Shared pairs | queries with an item that both judged; of all judges: that two or
+      more judged
   same | share | Same label | share of these with the same label from both
   kappa | signed | Cohen’s κ | agreement on labels beyond chance
-  weighted_kappa | signed | Weighted κ | the same, where a disagreement counts with the square of its size
+  weighted_kappa | signed | Weighted κ | the same, where a disagreement counts with the square of
+      its size
   alpha | signed | Krippendorff’s α | the same by ranks of labels (ordinal), of two or of all judges
 
 replicates: stats.replicate_table
   metric cutoff rank model
   value | | | mean over the replicates, of the queries that all of them have
   tie_std
-  std_error | number | ± s.e. | standard error of the mean, with replicates and queries as random samples
+  std_error | number | ± s.e. | standard error of the mean, with replicates and queries as random
+      samples
   ci_low | | | lower end of the 95% interval, with replicates and queries as random samples
   ci_high
   replicate_low | number | Lowest replicate | lowest mean of a replicate
@@ -104,7 +118,8 @@ replicates: stats.replicate_table
   tie_var | number | Ties (variance) | variance that random tie order adds to a score, exact
   replicate_var | number | Replicates (variance) | variance between replicates
   query_var | number | Queries (variance) | variance between queries
-  residual_var | number | Rest (variance) | variance between replicates that differs by query; tie order has no
+  residual_var | number | Rest (variance) | variance between replicates that differs by query; tie
+      order has no
       part in it
   note | | | what cannot be said: one replicate, one query or nothing to compare
 
@@ -115,18 +130,21 @@ replicate_pairs: stats.replicate_pairs
   value_a | | | mean of model_a over its replicates
   value_b | | | mean of model_b over its replicates
   difference
-  std_error | number | ± s.e. | standard error of the difference, with replicates and queries as random samples
+  std_error | number | ± s.e. | standard error of the difference, with replicates and queries as
+      random samples
   ci_low | | | lower end of the 95% interval, with replicates and queries as random samples
   ci_high
   p | chance | p | p-value of the difference, with replicates and queries as random samples
   family_p | | | p after Holm's correction for all pairs
-  seed_reversal | share | Turned by the seed | share of pairs of replicates, one of each model, with the other order;
+  seed_reversal | share | Turned by the seed | share of pairs of replicates, one of each model, with
+      the other order;
       a level pair counts half
   replicates_a | count | Replicates of A | replicates of model_a
   replicates_b | count | Replicates of B | replicates of model_b
   queries | | | queries that all replicates of both have
   unpaired | | | queries that only some have, and which are left out
-  verdict | | | depends on the seed, holds, one replicate (which cannot tell), equal or nothing to compare
+  verdict | | | depends on the seed, holds, one replicate (which cannot tell), equal or nothing to
+      compare
 
 datasets: stats.dataset_table
   metric cutoff rank model
@@ -151,9 +169,11 @@ leaderboard: leaderboard
   metric cutoff policy rank model value tie_std lowest highest ci_low ci_high
   tie_rank_low | count | Best by ties | best rank under random tie order alone (95% interval)
   tie_rank_high | count | Worst by ties | worst rank under random tie order alone (95% interval)
-  query_rank_low | count | Best by queries | best rank that the tests of all pairs leave open: 1 + models
+  query_rank_low | count | Best by queries | best rank that the tests of all pairs leave open: 1 +
+      models
       significantly better
-  query_rank_high | count | Worst by queries | worst rank that they leave open: models − models significantly worse
+  query_rank_high | count | Worst by queries | worst rank that they leave open: models − models
+      significantly worse
   queries | | | queries for which all models have a score; all but the tests is computed on them
   unpaired | | | queries left out
 
@@ -176,12 +196,16 @@ no_worse: stats.no_worse
   margin | number | Margin | the largest loss that does not matter
   no_worse_p | chance | p (no worse) | p-value against being worse by the margin or more
   worse_p | chance | p (worse) | p-value against being worse by less than the margin
-  equivalent_p | chance | p (equivalent) | p-value against differing by the margin or more, either way
-  verdict | | | no worse, worse, lists are cut, R is not known, nothing to compare or not decided; the first two
+  equivalent_p | chance | p (equivalent) | p-value against differing by the margin or more, either
+      way
+  verdict | | | no worse, worse, lists are cut, R is not known, nothing to compare or not decided;
+      the first two
       hold for all that cut lists and an unknown R leave open
   difference_std
-  detectable | number | Detectable | the smallest loss that these queries would show with probability 0.8
-  queries_needed | count | Queries needed | how many would show, with probability 0.8, that a model that loses
+  detectable | number | Detectable | the smallest loss that these queries would show with
+      probability 0.8
+  queries_needed | count | Queries needed | how many would show, with probability 0.8, that a model
+      that loses
       nothing is no worse by the margin
   paired unpaired
 
@@ -194,14 +218,17 @@ deciding: stats.deciding_queries
   highest | | | the largest difference that tie order could show
   difference_std
   share | share | Share | part of the difference of the means that comes from this query
-  decides | flag | Decides | whether the query is in the smallest set without which the winner would not be ahead
+  decides | flag | Decides | whether the query is in the smallest set without which the winner would
+      not be ahead
   order_unsure | flag | Tie order may reverse it | whether tie order can reverse the difference
 
 estimates: stats.estimate
   model_a
-  model_b | | | the model whose mean is taken off that of model_a; empty: the row is about model_a alone
+  model_b | | | the model whose mean is taken off that of model_a; empty: the row is about model_a
+      alone
   metric cutoff policy
-  value | signed | Estimate | what people would find on all queries: by their judgements of some and a machine's of all
+  value | signed | Estimate | what people would find on all queries: by their judgements of some and
+      a machine's of all
   std_error | number | ± s.e. | standard error of the estimate under sampling of queries
   ci_low
   ci_high
@@ -209,8 +236,10 @@ estimates: stats.estimate
   human_low | number | People from | lower end of its 95% interval
   human_high | number | to | upper end of its 95% interval
   machine_only | signed | Machine alone | mean of all queries by the machine's judgements
-  lambda | share | Trust | how far the machine's judgements count (λ), which the queries with both decide
-  gain | tenth | Gain | as many times more queries people would have to judge for this error without the machine
+  lambda | share | Trust | how far the machine's judgements count (λ), which the queries with both
+      decide
+  gain | tenth | Gain | as many times more queries people would have to judge for this error without
+      the machine
   queries | | | queries that the machine judged
   judged | count | By people | of these, judged by people too
 
@@ -220,7 +249,8 @@ history: stats.history
   version | text | Version | what the pattern finds in the name of the run
   model value tie_std lowest highest ci_low ci_high queries
   difference | signed | Step | value − that of the version before, on the queries of both
-  step_p | chance | p (step) | p-value of the step from the version before, corrected for all steps by Holm
+  step_p | chance | p (step) | p-value of the step from the version before, corrected for all steps
+      by Holm
   p_tie p_tie_high
   marked | flag | Marked | whether neither tie order nor the choice of queries explains the step
 
@@ -242,7 +272,8 @@ costs: stats.cost_table
   amount | amount | Amount | what the model costs
   value tie_std lowest highest ci_low ci_high
   front | flag | On the front | whether no other model costs as little and scores as much
-  front_in_every_order | flag | In every order | the same, in its worst tie order and the others' best
+  front_in_every_order | flag | In every order | the same, in its worst tie order and the others'
+      best
   front_in_some_order | flag | In some order | the same, in its best tie order and the others' worst
   beaten_by | text | Beaten by | the best-scoring model that beats it; empty on the front
 
@@ -250,7 +281,8 @@ audit: audit
   system version call model
   metric | | | the metric asked for
   cutoff definition
-  prints | number | Prints | the mean that it prints; empty if its order is unknown and decides it, or if it would
+  prints | number | Prints | the mean that it prints; empty if its order is unknown and decides it,
+      or if it would
       raise an error
   prints_low | number | At least | the smallest value that it could print
   prints_high | number | At most | the largest value that it could print
@@ -260,10 +292,12 @@ audit: audit
   off | signed | By tie order | prints − expected: effect of tie order; empty where prints is
   z | tenth | z | effect of tie order, in standard deviations of random tie order
   definition_shift | signed | By definition | expected − exact: effect of its definition
-  winner | text | Names as best | model with the highest printed value; if order is open, all that could have it,
+  winner | text | Names as best | model with the highest printed value; if order is open, all that
+      could have it,
       joined by 'or'
   exact_winner | text | Best without the accident | model with the highest expected value
-  same_winner | flag | Same winner | whether it favours the model with the highest expected value; empty: it could
+  same_winner | flag | Same winner | whether it favours the model with the highest expected value;
+      empty: it could
       go either way
   order note
 
@@ -275,7 +309,8 @@ conventions: systems.conventions
   seen | text | Sees | whose relevant items count: those judged, or those of the list
   cutoffs | text | Cutoffs | any, whole (lists only) or given (a whole number only)
   binary | flag | Binary | whether it treats relevances as 0 and 1 only
-  relevant_from | number | Relevant from | smallest grade that is relevant; empty: the caller decides
+  relevant_from | number | Relevant from | smallest grade that is relevant; empty: the caller
+      decides
   positive | text | Scores of 0 | what it does with items whose score is not above 0
   short_lists | flag | Short lists | whether it accepts lists with fewer than k items
   no_relevant | text | Nothing relevant | what a query without a relevant item scores

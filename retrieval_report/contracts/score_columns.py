@@ -14,9 +14,11 @@ rankings: read_rankings from_labels collapse
 counts: count_ties codes.count_codes
   given_model query distance score relevance
   count | count integer | Count | how many items share model, query, distance and relevance
-  retrieved? | flag boolean | Retrieved | false: relevant items of the query that other models retrieved and this
+  retrieved? | flag boolean | Retrieved | false: relevant items of the query that other models
+      retrieved and this
       one did not, without distance; with this column, counts of several models tell R
-  truncated? | text word | Lists are | how the lists of the model end: no (they hold all items), between_ties or
+  truncated? | text word | Lists are | how the lists of the model end: no (they hold all items),
+      between_ties or
       within_tie; null: not known
 
 judgements: read_judgements lists.neighbour_judgements
@@ -37,19 +39,23 @@ labels
 scores: evaluate evaluate_to systems.evaluate_like codes.radius_scores lists.judgement_coverage lists.recall_curve
   model query metric cutoff policy
   value | | | the score; empty if the query was left out
-  std | | | standard deviation of the score under random tie order; empty for naive, best, worst, and for truncated
+  std | | | standard deviation of the score under random tie order; empty for naive, best, worst,
+      and for truncated
       scores
   items | count | Items | length of the list
-  n_relevant | | | R, relevant items of the query: all judged ones, or n_relevant of the queries frame, or those
+  n_relevant | | | R, relevant items of the query: all judged ones, or n_relevant of the queries
+      frame, or those
       that the models retrieved (see pooled); empty: there are judgements, but none of this query
   truncated pooled
 
 summary: summarise
-  model metric cutoff policy value tie_std lowest highest query_se ci_low ci_high queries no_relevant missing
+  model metric cutoff policy value tie_std lowest highest query_se ci_low ci_high queries
+      no_relevant missing
   unjudged truncated_share pooled
 
 board
-  model metric cutoff measure expected tie_std naive naive_error shuffled lowest highest truncated_share query_se
+  model metric cutoff measure expected tie_std naive naive_error shuffled lowest highest
+      truncated_share query_se
   ci_low ci_high interval queries no_relevant missing unjudged rank
   tie_ranks | text | Ranks by ties | ranks under random tie order alone (95% interval)
   query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open
@@ -71,17 +77,20 @@ profile: tie_profile
   queries | | | lists with an item
   cut_share | share | Cut a tie | share of them whose cutoff splits a tie
   mixed_share | share | … that matters | share of the split ties that hold different relevances
-  ends_in_cut_tie | share | End in a cut tie | share of lists whose cutoff reaches into a last tie that the end of
+  ends_in_cut_tie | share | End in a cut tie | share of lists whose cutoff reaches into a last tie
+      that the end of
       the list may have cut
   tie_median | tenth | Median tie | items of the ties that reach into the top k: median
   tie_p90 | tenth | 90th percentile | items of the ties that reach into the top k: 90th percentile
   tie_max | count | Largest tie | items of the ties that reach into the top k: largest
   tied_items | share | Tied items | share of the top k that shares its distance with another item
-  mixed_items | share | In mixed ties | share of the top k that lies in a tie of different relevances
+  mixed_items | share | In mixed ties | share of the top k that lies in a tie of different
+      relevances
   items | tenth | Items | length of the lists (median)
   distances | tenth | Distances | different distances in a list (median)
   bits | tenth | Bits | bits of information that distances give about the order (median)
-  near_ties | share | Near ties | share of the gaps between neighbours that are no larger than rounding errors
+  near_ties | share | Near ties | share of the gaps between neighbours that are no larger than
+      rounding errors
 
 hints: tie_hints
   model | | | the model; empty: all of them
@@ -91,14 +100,16 @@ hints: tie_hints
 
 truncation: truncated_lists
   model cutoff
-  truncated | text | Lists | how the lists are treated: no (they hold all items), between_ties (items may follow
+  truncated | text | Lists | how the lists are treated: no (they hold all items), between_ties
+      (items may follow
       their last tie) or within_tie (items may also be missing from their last tie)
   reason | text | Because | what says or proves it; not known: nothing does
   lists | count | Lists | lists with an item
   shortest | count | Shortest | items of the shortest list
   longest | count | Longest | items of the longest list
   open_share | share | Open | share of the lists where the cutoff reaches items that may be missing
-  sufficient_depth | count | Depth enough | items per query that would probably have been enough: the cutoff plus
+  sufficient_depth | count | Depth enough | items per query that would probably have been enough:
+      the cutoff plus
       four times the largest tie seen; empty: nothing is open, or there is no way to tell
 
 ties_at_cutoff: lists.ties_at_cutoff
@@ -203,8 +214,10 @@ thresholds
 
 threshold_areas
   model
-  roc_auc | number | ROC AUC | chance that a relevant pair is nearer than another; equal distances count a half
-  average_precision | number | Average precision | precision times gain of recall, over the thresholds
+  roc_auc | number | ROC AUC | chance that a relevant pair is nearer than another; equal distances
+      count a half
+  average_precision | number | Average precision | precision times gain of recall, over the
+      thresholds
   ap | number | AP | average precision of the pairs in one list, mean over all orders of equal ones
   tie_std | | | standard deviation of this AP under random tie order
   relevant_pairs | amount | Relevant pairs | pairs that are relevant
@@ -215,7 +228,8 @@ calibration
   metric | | | the metric by which the threshold is chosen
   at_least | number | At least | what the metric has to reach; empty: its highest value
   threshold | amount number | Threshold | the threshold chosen; empty: none reaches the number
-  strictest | amount number | Strictest | strictest end of its 95% interval under sampling of queries; empty: nothing
+  strictest | amount number | Strictest | strictest end of its 95% interval under sampling of
+      queries; empty: nothing
       is accepted
   loosest | amount number | Loosest | loosest end of that interval
   value | | | the metric at the threshold
@@ -228,10 +242,12 @@ calibration
 abstention
   model
   risk | number | Risk | share of the queries that may be answered wrongly
-  threshold | amount number | Threshold | up to which the nearest item is given as the answer; empty: there is none
+  threshold | amount number | Threshold | up to which the nearest item is given as the answer;
+      empty: there is none
   bound | number | Bound | the risk that is guaranteed there
   answered | share | Answered | share of the queries that are answered, mean over tie orders
-  wrong | share | Answered wrongly | share of the queries that are answered wrongly, mean over tie orders
+  wrong | share | Answered wrongly | share of the queries that are answered wrongly, mean over tie
+      orders
   queries
 
 knn_chances: knn
@@ -252,7 +268,8 @@ knn_confusion
   model
   label | text label | Label | true label of the queries
   predicted | text label | Predicted | predicted label; empty: the queries have no items
-  value | | Queries | how many of the queries are predicted to have the label, mean over all tie orders
+  value | | Queries | how many of the queries are predicted to have the label, mean over all tie
+      orders
   tie_std
   lowest | | | the least that some tie order gives
   highest | | | the most that some tie order gives
