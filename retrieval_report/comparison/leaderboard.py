@@ -17,7 +17,13 @@ from retrieval_report.comparison.verdicts import TOLERANCE
 from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.engines.check_scores import SCORE, beside, check_fraction, check_scores
+from retrieval_report.engines.check_scores import (
+    SCORE,
+    Checked,
+    beside,
+    check_fraction,
+    check_scores,
+)
 from retrieval_report.engines.score_grid import (
     Grid,
     Pairs,
@@ -129,7 +135,7 @@ def leaderboard(
         return pl.DataFrame(schema=LEADERBOARD)
     pairs = clustered(grid.pairs(), grid, cluster, queries)
     ranks = tie_ranks(
-        given,
+        Checked(given),
         policies=list(dict.fromkeys(part.measure[2] for part in asked)),
         confidence=confidence,
         resamples=LEAST_RESAMPLES if resamples is None else resamples,
@@ -144,7 +150,7 @@ def leaderboard(
         columns = {"model": grid.models, **_query_ranks(part.value, better)}
         tested.append(measured(columns, part.measure, TESTED))
     summary = summarise(
-        _complete(given), confidence=confidence, queries=queries, cluster=cluster
+        Checked(_complete(given)), confidence=confidence, queries=queries, cluster=cluster
     ).drop("value")
     for other in (pl.concat(tested), summary):
         board = beside(board, other, KEYS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -34,6 +35,12 @@ RANKING = (*COUNTED, "naive")  # the first of them that there is ranks models
 BOUNDS = ("best", "worst")  # policies that no evaluator follows
 
 
+class Checked(NamedTuple):
+    """A scores frame that was made here, which `check_scores` returns as it is."""
+
+    frame: pl.DataFrame
+
+
 def check_scores(scores: object) -> pl.DataFrame:
     """Check a scores frame; NaN becomes null, and cutoffs that pandas made floats become whole
     again.
@@ -45,6 +52,8 @@ def check_scores(scores: object) -> pl.DataFrame:
     retrieval_report.ColumnError: scores: no column 'query', 'metric', 'cutoff', 'policy', 'value',
     'std', 'items', 'n_relevant'; expected what evaluate returns
     """
+    if isinstance(scores, Checked):
+        return scores.frame
     frame = to_polars(scores, "scores")
     frame = frame.with_columns(
         pl.lit(False).alias(flag) for flag in FLAGS if flag not in frame.columns

@@ -16,7 +16,7 @@ from retrieval_report.contracts.arguments import listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import BOUNDS, SCORE
+from retrieval_report.engines.check_scores import BOUNDS, SCORE, beside
 from retrieval_report.kernels.lists import Bools, Floats
 
 BLOCK = 1 << 18  # differences held at a time
@@ -69,22 +69,23 @@ class Grid:
         >>> grid.models, grid.arrays["value"].tolist()
         (['a', 'b'], [[[nan, 1.0], [0.5, nan]]])
         """
+        keys = ("model", "query")
+        changes = pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys)
+        first = frame.select(changes.fill_null(True)).to_series()
+        heads = frame.select(keys).filter(
+            first
+        )  # of which consecutive rows are about the same list
+        columns = frame.select(SCORE), heads.select("model"), heads.select("query")
         names = [
-            frame.select(SCORE).unique(maintain_order=True),
-            *(frame.select(name).unique().sort(name) for name in ("model", "query")),
+            columns[0].unique(maintain_order=True),
+            *(part.unique().sort(part.columns) for part in columns[1:]),
         ]
-        where = tuple(
-            frame.select(part.columns)
-            .join(
-                part.with_row_index("row"),
-                part.columns,
-                "left",
-                nulls_equal=True,
-                maintain_order="left",
-            )["row"]
-            .to_numpy()
-            for part in names
+        measure, *of_heads = (
+            beside(part, name.with_row_index("row"), part.columns)["row"].to_numpy()
+            for part, name in zip(columns, names, strict=True)
         )
+        list_of = np.cumsum(first.to_numpy()) - 1
+        where = measure, *(part[list_of] for part in of_heads)
         arrays = {}
         for name, nothing in (
             ("value", np.nan),

@@ -115,7 +115,7 @@ def summarise(
     if cluster is not None:
         frame = with_clusters(frame, queries, cluster)
     order = frame.select(GROUP).unique(maintain_order=True).with_row_index("group")
-    frame = beside(frame, order, GROUP).sort("group", "query")
+    frame = beside(frame, order, GROUP)
     unbounded = pl.col("truncated") & pl.col("value").is_null()
     inside = unbounded | pl.col("value").is_not_null()
     counts = frame.group_by("group", maintain_order=True).agg(
@@ -221,9 +221,7 @@ def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.Data
 
 
 def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, ...]:
-    """Mean, its two spreads and its interval, of one model, metric, cutoff and policy; rows are
-    sorted by query.
-    """
+    """Mean, its two spreads and its interval, of one model, metric, cutoff and policy."""
     values = rows["value"].to_numpy()
     spread = rows["std"].to_numpy()
     strata = np.zeros(values.size)

@@ -208,11 +208,11 @@ def lists_from_rows(
     np.cumsum(moved, out=moved)
     lists = Lists(
         running(list_ties),
-        _fitting(tie[: moved.size + 1]),
-        _fitting(_moved(cell_grade, cells)),
-        _fitting(_moved(cell_items, cells)),
+        fitting(tie[: moved.size + 1]),
+        fitting(_moved(cell_grade, cells)),
+        fitting(_moved(cell_items, cells)),
     )
-    return lists, order if naive else None, _fitting(_moved(tie_key, ties))
+    return lists, order if naive else None, fitting(_moved(tie_key, ties))
 
 
 def _moved(room: NDArray[Scalar], parts: Sequence[tuple[int, int]]) -> NDArray[Scalar]:
@@ -226,7 +226,7 @@ def _moved(room: NDArray[Scalar], parts: Sequence[tuple[int, int]]) -> NDArray[S
     return room[:end]
 
 
-def _fitting(used: NDArray[Scalar]) -> NDArray[Scalar]:
+def fitting(used: NDArray[Scalar]) -> NDArray[Scalar]:
     """Return the used part of a room, copied if that is less than half of it."""
     room = used.base
     return used if room is None or 2 * used.size > np.size(room) else used.copy()

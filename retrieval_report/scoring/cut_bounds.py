@@ -90,7 +90,7 @@ class Completions:
         # Irrelevant items push others down, but where they bring something, a list is worst without
         # them.
         result = self._worst(
-            self._lists(self._cells(self.least, more=self.reach, unseen=True, zeros=True)), plain
+            self.fullest if self.least == self.most else self._full(self.least), plain
         )
         return result | (self._worst(self.closed, gaining) if gaining else {})
 
@@ -123,7 +123,10 @@ class Completions:
     @cached_property
     def fullest(self) -> Lists:
         """Return lists completed with everything that may follow, as far as a cutoff reaches."""
-        return self._lists(self._cells(self.most, more=self.reach, unseen=True, zeros=True))
+        return self._full(self.most)
+
+    def _full(self, grade: int) -> Lists:
+        return self._lists(self._cells(grade, more=self.reach, unseen=True, zeros=True))
 
     @cached_property
     def closed(self) -> Lists:
@@ -192,8 +195,12 @@ class Completions:
         ties_written, size = grouping.complete(
             all_frozen(ties), self.prepared.beyond.within, all_frozen(extra), kinds, new
         )
+        fitting = arrays.fitting
         return Lists(
-            start, tie[: ties_written + 1].copy(), new.grade[:size].copy(), new.items[:size].copy()
+            start,
+            fitting(tie[: ties_written + 1]),
+            fitting(new.grade[:size]),
+            fitting(new.items[:size]),
         )
 
     def _scorer(
@@ -209,7 +216,9 @@ class Completions:
             self.prepared,
             ties=lists,
             naive=None,
-            retrieved=arrays.ideal_lists(held, None, kinds),
+            retrieved=self.prepared.retrieved
+            if held is self.prepared.ties
+            else arrays.ideal_lists(held, None, kinds),
             judged=arrays.ideal_lists(self.prepared.known, unknown, kinds),
             length=lists.length,
         )

@@ -29,7 +29,7 @@ class Following:
     def of(cls, prepared: Prepared) -> Following:
         """Derive it from the lists; nothing that counts follows beyond a distance threshold."""
         near = ~prepared.beyond.far
-        unseen = difference(prepared.known, prepared.retrieved)
+        unseen = difference(prepared.known, prepared.retrieved, prepared.grades.size)
         items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
         loose_grade = (prepared.grades > 0) & ~prepared.relevant_grade
         return cls(

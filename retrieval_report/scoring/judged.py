@@ -83,6 +83,7 @@ class Judged:
     )
     warned: set[str] = field(default_factory=set, repr=False, compare=False)
     ties: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    laid_out: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def warn(self, message: str) -> None:
         """Warn, unless these rows caused the same warning before, under another policy for
@@ -348,8 +349,7 @@ def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) ->
         if not judged:
             check_agreement(rows)
     several = not judged and with_model(located.names)["model"].n_unique() > 1
-    queries = arrays.id_keys(located.names["query"])
-    if several and located.items_of(queries) < located.items_of(queries, grade):
+    if several and located.disagree(arrays.id_keys(located.names["query"]), grade):
         check_agreement(frame)
 
 

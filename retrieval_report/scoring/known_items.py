@@ -15,6 +15,7 @@ from retrieval_report.scoring import arrays
 
 KEYS = ["model", "query"]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # of numbers over all 64 bits
+PLACES = np.uint64(64 - 22)  # bits of which the others are the places of a small table
 UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to do with them"
 
 
@@ -53,17 +54,31 @@ class Located(NamedTuple):
 
         return any(arrays.over_ranges(task, start, workers))
 
-    def items_of(self, groups: Keys, others: Codes | int = 0) -> int:
-        """Return how many items there are, each once in every group of lists, and with other
-        ``others`` another one.
-        """
+    def disagree(self, groups: Keys, grade: Codes) -> bool:
+        """Return whether some item has two grades in the lists of a group, or looks so."""
         assert self.items is not None
-        return _distinct(self.rows.spread(groups), self.items, others)
+        keys = _pairs(self.rows.spread(groups), self.items)
+        # Of two grades one is above 0: what shares no place with such items needs no sorting.
+        place = keys >> PLACES
+        occupied = np.zeros(int(place.max(initial=0)) + 1, np.bool_)
+        occupied[place[grade > 0]] = True
+        kept = occupied[place]
+        other = np.uint64((1 << int(grade.max(initial=0)).bit_length()) - 1)
+        keys = np.sort(keys[kept] & ~other | grade[kept].view(np.uint32))
+        return bool(((keys[1:] ^ keys[:-1]) - np.uint64(1) < other).any())
 
 
-def _distinct(groups: Keys, items: Keys, others: Codes | int = 0) -> int:
-    """Return how many pairs of a group and an item differ, or triples."""
-    keys = np.sort((groups * SPREAD ^ items) * SPREAD + np.asarray(others).astype(np.uint64))
+def _pairs(groups: Keys, items: Keys) -> Keys:
+    """Return a key for every pair of a group and an item."""
+    keys = groups * SPREAD
+    keys ^= items
+    keys *= SPREAD
+    return keys
+
+
+def _distinct(groups: Keys, items: Keys) -> int:
+    """Return how many pairs of a group and an item differ."""
+    keys = np.sort(_pairs(groups, items))
     return int(np.count_nonzero(keys[1:] != keys[:-1])) + min(keys.size, 1)
 
 

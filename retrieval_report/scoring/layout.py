@@ -21,6 +21,7 @@ from retrieval_report.kernels.lists import (
     Integers,
     Keys,
     Lists,
+    running,
 )
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
@@ -153,19 +154,22 @@ def items_of(judged: Judged, options: Options) -> Items:
 
 
 def ties_of(
-    judged: Judged, items: Items, options: Options, *, falling: bool
+    judged: Judged, items: Items, options: Options, *, falling: bool | None = None
 ) -> tuple[Lists, Lists | None, Integers]:
     """Return the lists of ties, those of rows if the options ask for them, and the key of every
     tie: equal where distances are equal, small where they are near (``falling``: where scores are
     high). The ties of the last rules are kept, because every analysis of these rows asks for them.
     """
+    falling = judged.order == "score" if falling is None else falling
     rules = options.decimals, options.distance_threshold, falling
     naive = "naive" in options.policies
     frame = items.frame
     kept = judged.ties.get(rules)
-    if kept is None or (naive and kept[1] is None):
+    if kept is None:
         judged.ties.clear()
-        kept = judged.ties[rules] = arrays.lists_from_rows(
+        judged.laid_out.clear()
+    if kept is None or (naive and kept[1] is None):
+        made = arrays.lists_from_rows(
             judged.rows,
             arrays.order_keys(frame[judged.order], falling=falling),
             items.grade,
@@ -174,13 +178,30 @@ def ties_of(
             naive=naive,
             workers=options.workers,
         )
+        kept = judged.ties[rules] = made if kept is None else (kept[0], made[1], kept[2])
     ties, order, keys = kept
     each = arrays.singles(judged.rows.work, order) if naive and order is not None else None
     return ties, each, keys
 
 
 def lay_out(judged: Judged, options: Options) -> Prepared:
-    """Lay out the retrieved items as lists, and decide which of them were truncated."""
+    """Lay out the retrieved items as lists, and decide which of them were truncated; once for all
+    options that give the same, whatever the naive order.
+    """
+    naive, source = None, judged
+    if "naive" in options.policies:
+        source = _in_naive_order(judged, options)
+        naive = ties_of(source, items_of(source, options), options)[1]
+    rules = options.relevant_from, options.decimals, options.distance_threshold
+    key = *rules, repr(options.truncated), _pools(judged, options), judged.unpooled(options)
+    prepared = judged.laid_out.get(key)
+    if prepared is None:
+        prepared = _lay_out(source, replace(options, policies=("expected",)))
+        judged.laid_out[key] = prepared
+    return replace(prepared, naive=naive)
+
+
+def _lay_out(judged: Judged, options: Options) -> Prepared:
     prepared, known = _whole_lists(judged, options)
     if judged.part_of is None:
         decisions = decide(
@@ -206,15 +227,13 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     """Return the lists as if none was truncated, and the relevant items of each list's query, null
     where neither judgements nor a number nor unretrieved rows tell them.
     """
-    if "naive" in options.policies:
-        judged = _in_naive_order(judged, options)
     items = items_of(judged, options)
     names = judged.lists.select(KEYS)
     grades = judged.grades
     frame = items.frame
     far = items.far
     relevant_grade = is_relevant(grades, options.relevant_from)
-    ties, each, keys = ties_of(judged, items, options, falling=judged.order == "score")
+    ties, _, keys = ties_of(judged, items, options)
     retrieved = arrays.ideal_lists(ties, None, grades.size)
     pool = _pool(judged, frame, options)
     cells = _cells(judged, pool)
@@ -222,7 +241,7 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     others = arrays.ideal_lists(cells, None, grades.size)
     known = others
     if not judged.whole.judged:
-        beside = difference(others, retrieved) if is_pool else cells
+        beside = difference(others, retrieved, grades.size) if is_pool else cells
         known = arrays.ideal_lists(ties, beside, grades.size)
     ideal, seen, relevant, said = _relevant(judged, known, cells, relevant_grade)
     missing = judged.lists["missing"].to_numpy()
@@ -230,7 +249,7 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     without = (relevant == 0) & (~missing | said)
     nothing = replace(Beyond.nothing(names.height), pooled=~said, far=far)
     prepared = Prepared(
-        names, ties, each, keys, ideal, retrieved, grades, relevant_grade, relevant, ties.length, missing, without,
+        names, ties, None, keys, ideal, retrieved, grades, relevant_grade, relevant, ties.length, missing, without,
         known, relevant - seen, nothing, judged.whole.judged,
     )  # fmt: skip
     # A list that shows fewer because some are beyond the threshold lacks nothing.
@@ -328,14 +347,15 @@ def _open_lists(
     return Beyond(np.where(is_open, before, MOST_ITEMS), within & is_open, pooled, beyond.far)
 
 
+def _pools(judged: Judged, options: Options) -> bool:
+    """Return whether R is what all models retrieved together."""
+    several = judged.keys is not None and len(judged.whole.models) > 1
+    return several and not judged.whole.judged and options.relevant_items != "own"
+
+
 def _pool(judged: Judged, frame: pl.DataFrame, options: Options) -> pl.DataFrame | None:
     """Return the relevant items of any model, each once; None if R is not pooled."""
-    if (
-        judged.whole.judged
-        or options.relevant_items == "own"
-        or judged.keys is None
-        or len(judged.whole.models) < 2
-    ):
+    if not _pools(judged, options):
         return None
     columns = ["query", "item", "relevance"]
     rows = frame
@@ -370,32 +390,21 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
     )
 
 
-def difference(lists: Lists, shown: Lists) -> Cells:
+def difference(lists: Lists, shown: Lists, kinds: int) -> Cells:
     """Count, by list and grade, items of relevance above 0 that are in ``lists`` but not in
-    ``shown``.
+    ``shown``; either has a cell for each of its grades.
 
     >>> one = Lists(
     ...     np.array([0, 1]), np.array([0, 2]), np.array([2, 1], np.int32), np.array([3, 4])
     ... )
     >>> two = Lists(np.array([0, 1]), np.array([0, 1]), np.array([2], np.int32), np.array([1]))
-    >>> difference(one, two)
-    Cells(start=array([0, 2]), grade=array([1, 2], dtype=int32), items=array([4, 2]))
+    >>> difference(one, two, 3)
+    Cells(start=array([0, 2]), grade=array([2, 1], dtype=int32), items=array([2, 4]))
     """
-    number = lists.start.size - 1
-    keys = []
-    items = []
-    for part, sign in ((lists, 1), (shown, -1)):
-        owner = np.repeat(np.arange(number), np.diff(part.tie[part.start]))
-        keys.append(owner << 32 | part.grade)
-        items.append(part.items * sign)
-    key, index = np.unique(np.concatenate(keys), return_inverse=True)
-    left = np.zeros(key.size, np.int64)
-    np.add.at(left, index, np.concatenate(items))
-    kept = (left > 0) & (key & 0xFFFFFFFF > 0)
-    owner = key[kept] >> 32
-    return Cells(
-        arrays.starts(owner, number), (key[kept] & 0xFFFFFFFF).astype(np.int32), left[kept]
-    )
+    cells = shown.cells
+    left = arrays.ideal_lists(lists, cells._replace(items=-cells.items), kinds)
+    kept = (left.items > 0) & (left.grade > 0)
+    return Cells(running(kept.astype(np.int64))[left.start], left.grade[kept], left.items[kept])
 
 
 def _relevant(

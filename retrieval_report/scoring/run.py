@@ -140,28 +140,41 @@ class Run:
             parts.append(holds[:, self._columns(metric, cutoffs)])
         return np.concatenate(parts, axis=1)
 
+    @cached_property
+    def open(self) -> Bools:
+        """Return which scores (lists, columns) completions of truncated lists may change."""
+        return self.truncated | self._where(partial(unsure, follow=self.following))
+
+    @cached_property
+    def completions(self) -> list[tuple[list[int], Completions]]:
+        """Return the completions of the lists with such scores, and the columns of each."""
+        prepared = self.prepared.take(np.flatnonzero(self.open.any(axis=1)))
+        parts = []
+        for scorer in (self.scorer, self.deep_scorer):
+            deep = scorer is self.deep_scorer
+            columns = [
+                column
+                for column, (metric, _) in enumerate(self.measures)
+                if metric.own_depth == deep
+            ]
+            if columns:
+                workers = self.options.workers
+                parts.append((columns, Completions(prepared, scorer.cutoffs, workers)))
+        return parts
+
     def complete(self, values: Floats, *, best: bool) -> None:
         """Fill in the extremes over all completions of truncated lists where scores depend on what
         is open.
         """
         if not self.prepared.beyond.open.any():
             return
-        wanted = self.truncated | self._where(partial(unsure, follow=self.following))
-        which = np.flatnonzero(wanted.any(axis=1))
-        prepared = self.prepared.take(which)
-        for scorer in (self.scorer, self.deep_scorer):
-            deep = scorer is self.deep_scorer
-            columns = {
-                column: (metric, None if deep else cutoff)
-                for column, (metric, cutoff) in enumerate(self.measures)
-                if metric.own_depth == deep
-            }
-            if not columns:
-                continue
-            completions = Completions(prepared, scorer.cutoffs, self.options.workers)
-            extremes = completions.extremes(list(columns.values()), best=best)
-            for column, measure in columns.items():
-                marked = wanted[which, column]
+        which = np.flatnonzero(self.open.any(axis=1))
+        for columns, completions in self.completions:
+            asked = [self.measures[column] for column in columns]
+            measures = [(metric, None if metric.own_depth else k) for metric, k in asked]
+            extremes = completions.extremes(measures, best=best)
+            for column, measure in zip(columns, measures, strict=True):
+                marked = self.open[which, column]
                 values[which[marked], column] = extremes[measure][marked]
 
     def left_out(self) -> Bools:

@@ -21,6 +21,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options
 from retrieval_report.contracts.significance_tests import MAX_T
+from retrieval_report.engines.check_scores import Checked
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import (
@@ -414,6 +415,11 @@ class Study(LevelledStudy):
         return self._at_measures(self._of_models(scores))
 
     @property
+    def _scored(self) -> Checked:
+        """The scores, which nobody need check again."""
+        return Checked(self.scores)
+
+    @property
     def shuffled(self) -> pl.DataFrame:
         """The result of :func:`shuffled_means`: the mean under every single random order, over the
         selected queries; nothing of lists so long that none is drawn.
@@ -430,7 +436,7 @@ class Study(LevelledStudy):
     def summary(self) -> pl.DataFrame:
         """The result of :func:`summarise`."""
         queries = None if self.average == "micro" else self._data.frames["queries"]
-        return summarise(self.scores, **{"queries": queries, **self.over}, average=self.average)
+        return summarise(self._scored, **{"queries": queries, **self.over}, average=self.average)
 
     @answer
     def comparison(self) -> pl.DataFrame:
@@ -474,7 +480,7 @@ class Study(LevelledStudy):
         """The result of :func:`leaderboard` for expected scores: the ranks that tie order and
         queries leave open.
         """
-        return leaderboard(self._undrawn.scores, policies="expected", **self._tests)
+        return leaderboard(self._undrawn._scored, policies="expected", **self._tests)
 
     @answer
     def identical(self) -> Groups:
@@ -539,7 +545,7 @@ class Study(LevelledStudy):
         baseline, margin = self._view.baseline, self._view.margin
         if baseline is None or margin is None:
             return pl.DataFrame()
-        scores = self._undrawn.scores
+        scores = self._undrawn._scored
         return no_worse(scores, baseline=baseline, margin=margin, policies="expected", **self.over)
 
     @property
@@ -584,7 +590,7 @@ class Study(LevelledStudy):
     @answer
     def queries(self) -> pl.DataFrame:
         """The result of :func:`query_table`: every query of every model."""
-        return query_table(self._undrawn.scores)
+        return query_table(self._undrawn._scored)
 
     @answer
     def distribution(self) -> pl.DataFrame:
@@ -826,7 +832,7 @@ class Study(LevelledStudy):
         models = len(self.model_names)
         if models * (models - 1) / 2 > MOST_PAIRS and how.get("baseline") is None:
             asked = {"most_apart": max(1, MOST_PAIRS // models), **asked, "policies": "expected"}
-        return compare(self.scores, **asked)
+        return compare(self._scored, **asked)
 
     def _tested_pairs(self) -> pl.DataFrame | None:
         """Return the tests of one policy that verdicts on pairs need, since tests take long."""

@@ -28,7 +28,7 @@ from retrieval_report.contracts.options import (
 )
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.engines.check_scores import beside
+from retrieval_report.engines.check_scores import at_measure, beside
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
@@ -432,7 +432,4 @@ def check_chosen(what: str, given: Collection[str], missing: Sequence[str]) -> N
 
 def at_measures(measures: Sequence[Measure], frame: pl.DataFrame) -> pl.DataFrame:
     """The rows of some measures."""
-    wanted = pl.DataFrame(list(measures), schema=schema("scores", "metric", "cutoff"), orient="row")
-    return frame.join(
-        wanted, on=["metric", "cutoff"], how="semi", nulls_equal=True, maintain_order="left"
-    )
+    return frame.filter(pl.any_horizontal(at_measure(*measure) for measure in measures))

@@ -13,10 +13,9 @@ import polars as pl
 from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import beside
-from retrieval_report.kernels.lists import running
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.arrays import sums
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import Prepared, lay_out
 
@@ -120,21 +119,14 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
     ``within`` (whether the last tie may be cut), ``largest`` (items of the largest tie).
     """
     ties = prepared.ties
-    lists = pl.DataFrame(
-        {
-            "items": prepared.length,
-            "before": prepared.beyond.before,
-            "within": prepared.beyond.within,
-        }
+    some = np.flatnonzero(prepared.length > 0)
+    size = sums(ties.items, ties.tie)
+    return prepared.names.select("model")[some].with_columns(
+        items=pl.Series(prepared.length[some]),
+        before=pl.Series(prepared.beyond.before[some]),
+        within=pl.Series(prepared.beyond.within[some]),
+        largest=pl.Series(np.maximum.reduceat(size, ties.start[some]), dtype=pl.Int64),
     )
-    cells = running(ties.items)
-    owner = np.repeat(np.arange(lists.height), np.diff(ties.start))
-    sizes = pl.DataFrame({"list": owner, "size": np.diff(cells[ties.tie])})
-    largest = sizes.group_by("list").agg(largest=pl.max("size"))
-    lists = (
-        prepared.names.select("model").hstack(lists).with_row_index("list").cast({"list": pl.Int64})
-    )
-    return beside(lists.filter(pl.col("items") > 0), largest.cast(pl.Int64), "list")
 
 
 def _at_cutoff(lists: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
