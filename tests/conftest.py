@@ -64,31 +64,30 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give the Spark tests to two processes that hold a session each; every other test goes where
-    there is room.
+    """Give the Spark tests to two processes that hold a session each; every other file goes where
+    there is room, whole, so that what its tests share is made once.
 
     `--dist loadgroup` would do it by marks, but not with pytest 9.2 (pytest-dev/pytest-xdist#1386).
     """
     from xdist.scheduler import LoadScopeScheduling
 
+    config.option.loadscopereorder = False  # the order is that of pytest_collection_modifyitems
     scheduling = LoadScopeScheduling(config, log)
     scheduling._split_scope = own_process
     return scheduling
 
 
 def own_process(nodeid: str) -> str:
-    """Which tests share a process. Half of the time a Spark test waits, so two processes end well
-    before one.
+    """Which tests share a process: those of a file, and those that visit one dashboard.
 
-    What runs on executors or a server is in one, what runs on this machine alone in the other: both
-    take about as long. The documentation site is built once, and one dashboard is visited.
+    Half of the time a Spark test waits, so two processes end well before one. What runs on
+    executors or a server is in one, what runs on this machine alone in the other: both take about
+    as long.
     """
-    if nodeid.startswith(SITE):
-        return SITE
     if nodeid.startswith(DASHBOARD):
         return "a dashboard"
     if not of_spark(nodeid):
-        return nodeid
+        return nodeid.partition("::")[0]
     return "Spark, away" if nodeid.endswith(AWAY) else "Spark, here"
 
 

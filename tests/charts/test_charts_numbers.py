@@ -210,15 +210,15 @@ def big_table(queries: int, distinct: int) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize("distinct", [50, 100_000])
-def test_a_hundred_thousand_queries_are_counted_first(distinct: int) -> None:
-    table = big_table(100_000, distinct)
+@pytest.mark.parametrize("distinct", [50, 20_000])
+def test_twenty_thousand_queries_are_counted_first(distinct: int) -> None:
+    table = big_table(20_000, distinct)
     chart = charts.query_scatter(table, **PLACE)
     points = rows_with(chart, "query", "naive", "expected", "lists").with_columns(
         pl.col("query").cast(pl.Int64)
     )
     assert points.height <= 5000
-    assert points["lists"].sum() == 100_000
+    assert points["lists"].sum() == 20_000
     shown = table.join(points, on=["query", "naive", "expected"], how="semi")
     assert shown.height == points.height
     assert charts.query_scatter(table.reverse(), **PLACE).to_dict() == chart.to_dict()

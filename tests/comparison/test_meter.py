@@ -67,6 +67,7 @@ LISTS = st.lists(
         },
     ),
     near=st.booleans(),
+    metrics=st.lists(st.sampled_from(METRICS), min_size=1, max_size=9, unique=True),
 )
 def test_batches_are_one_evaluation_to_the_bit(
     lists: list[list[tuple[float, int]]],
@@ -74,20 +75,21 @@ def test_batches_are_one_evaluation_to_the_bit(
     order: str,
     options: dict[str, Any],
     near: bool,
+    metrics: list[str],
 ) -> None:
     lists = [rows for rows in lists if rows]  # evaluate does not know of lists without rows
     if order == "distance" and near:
         options = {**options, "distance_threshold": 1.0}
     values = [[value for value, _ in rows] for rows in lists]
     grades = [[float(grade) for _, grade in rows] for rows in lists]
-    meter = rr.Meter(METRICS, [3, None], **options)
+    meter = rr.Meter(metrics, [3, None], **options)
     ends = sorted({0, *(cut for cut in cuts if cut < len(lists)), len(lists)})
     for first, last in pairwise(ends):
         batch: dict[str, Any] = {f"{order}s": values[first:last]}
         meter.update(relevance=grades[first:last], **batch)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what a meter need not say in every batch
-        whole = evaluated(frame_of(values, grades, order), METRICS, cutoffs=[3, None], **options)
+        whole = evaluated(frame_of(values, grades, order), metrics, cutoffs=[3, None], **options)
     assert meter.scores.equals(whole)
     assert meter.compute().equals(rr.summarise(whole).filter(policy="expected"))
 

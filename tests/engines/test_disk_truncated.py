@@ -107,8 +107,17 @@ def test_what_proves_that_lists_are_whole_or_not() -> None:
         assert assert_decided_alike(beside.filter(~first)) == ["not known"]
 
 
-@pytest.mark.parametrize("cut", [top, behind_ties])
-@pytest.mark.parametrize("models", [1, 2])
+@pytest.mark.parametrize(
+    ("word", "cut", "models"),
+    [
+        ("auto", top, 1),
+        ("auto", top, 2),
+        ("auto", behind_ties, 2),
+        ("within_tie", top, 2),
+        ("between_ties", behind_ties, 2),
+        ("no", top, 2),
+    ],
+)
 @pytest.mark.parametrize(
     "beside",
     [
@@ -117,9 +126,8 @@ def test_what_proves_that_lists_are_whole_or_not() -> None:
         *(pytest.param(name, marks=pytest.mark.slow) for name in ("n_relevant", "own")),
     ],
 )
-@pytest.mark.parametrize("word", ["auto", "within_tie", "between_ties", "no"])
 def test_parts_give_the_bits_of_the_whole(
-    tmp_path: Path, cut: Any, models: int, beside: str, word: str
+    tmp_path: Path, word: str, cut: Any, models: int, beside: str
 ) -> None:
     whole = complete(3, models)
     rankings = cut(whole, 10)
@@ -184,7 +192,7 @@ def test_models_with_other_numbers_of_relevant_items_are_warned_of_once(tmp_path
         schema=["model", "query", "distance", "relevance", "count"],
         orient="row",
     ).filter(pl.col("count") > 0)
-    options: dict[str, Any] = {"truncated": "no"}
+    options: dict[str, Any] = {"truncated": "no", "metrics": "recall"}
     _, in_memory, by_parts = both(tmp_path, counts, **options)
     assert (
         len(

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import polars as pl
 
-from visits import PATIENCE
+from visits import PATIENCE, Visited
 
 LAPTOP = {"width": 1366, "height": 768}
 OPENINGS = 16  # how often a menu is opened before its option is missed
@@ -20,23 +20,14 @@ READY = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState 
 PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
-class Visit:
+class Visit(Visited):
     """A session of the dashboard, what it asked for and what it complained about."""
 
     def __init__(
         self, browser: Any, server: str, path: str = "", size: dict[str, int] = LAPTOP, **media: str
     ) -> None:
         self.server = server
-        self.page = browser.new_page()
-        self.page.set_viewport_size(size)
-        if media:
-            self.page.emulate_media(**media)
-        self.requests: list[str] = []
-        self.problems: list[str] = []
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("response", self.answered)
-        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("console", self.listen)
+        super().__init__(browser, size, **media)
         self.go(path)
 
     def answered(self, response: Any) -> None:
@@ -45,14 +36,8 @@ class Visit:
 
     def listen(self, message: Any) -> None:
         # What could not be loaded is in `answered`, with its address.
-        if message.type == "error" and "Failed to load resource" not in message.text:
-            self.problems.append(message.text)
-
-    def __enter__(self) -> Visit:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.page.close()
+        if "Failed to load resource" not in message.text:
+            super().listen(message)
 
     def go(self, path: str) -> None:
         self.page.goto(f"{self.server}/{path}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 from bad_input_rows import ROWS
@@ -27,6 +28,7 @@ test compares the two.
 """
 
 
+@cache
 def rows_tested() -> dict[int, list[tuple[str, str]]]:
     """Per row its tests: the file, below tests/, and the name behind the number."""
     found: dict[int, list[tuple[str, str]]] = defaultdict(list)

@@ -51,8 +51,12 @@ def made_data(
     rankings: pl.DataFrame, *, metric: str = "ndcg", cutoff: int | None = 3, **others: Any
 ) -> Data:
     """Data under a digest of its content."""
-    frames = [part for part in (rankings, *others.values()) if isinstance(part, pl.DataFrame)]
-    content = "".join(frame.write_csv() for frame in frames) + str(others.get("history"))
+    given = {"rankings": rankings, **others, **others.get("study", {})}
+    content = "".join(
+        f"{name} {part.write_csv() if isinstance(part, pl.DataFrame) else part}"
+        for name, part in given.items()
+        if name != "study"
+    )
     return Data(
         "made",
         rankings,

@@ -10,10 +10,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -22,7 +22,9 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE = 240_000  # milliseconds: kernels may have to be compiled first, while Spark takes both processors
+# Milliseconds until a wait fails: kernels may have to be compiled first, while Spark takes both
+# processors; a test that waits in vain holds up its process for as long.
+PATIENCE = 90_000
 
 
 def chromium() -> str:
@@ -45,6 +47,54 @@ def launched(profile: Path) -> Iterator[Any]:
         context.set_default_timeout(PATIENCE)
         yield context
         context.close()
+
+
+def blank_page(browser: Any, size: dict[str, int], **media: str) -> Any:
+    """A page of this size, which a visit before may have left: a new one has to load and compile
+    all scripts again, which is two thirds of the work of a visit.
+    """
+    left = [page for page in browser.pages if page.url == "about:blank"]
+    page = left[0] if left else browser.new_page()
+    page.set_viewport_size(size)
+    page.emulate_media(**{"color_scheme": "light", "media": "screen", **media})
+    return page
+
+
+class Visited:
+    """A page that a test looks at, and what it asked for and complained about meanwhile."""
+
+    def __init__(self, browser: Any, size: dict[str, int], **media: str) -> None:
+        self.page = blank_page(browser, size, **media)
+        self.requests: list[str] = []
+        self.problems: list[str] = []
+        self.listeners: dict[str, Callable[[Any], None]] = {
+            "request": lambda request: self.requests.append(request.url),
+            "response": self.answered,
+            "pageerror": lambda error: self.problems.append(str(error)),
+            "console": self.listen,
+        }
+        for event, listener in self.listeners.items():
+            self.page.on(event, listener)
+
+    def answered(self, response: Any) -> None:
+        """What is to be said of an answer; by default nothing."""
+
+    def listen(self, message: Any) -> None:
+        """Keep what the console shows as an error."""
+        if message.type == "error":
+            self.problems.append(message.text)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        """Leave the page for the next visit, or close it if its test failed."""
+        if failed:
+            self.page.close()
+            return
+        for event, listener in self.listeners.items():
+            self.page.remove_listener(event, listener)
+        self.page.goto("about:blank")
 
 
 @pytest.fixture(scope="module")

@@ -46,11 +46,6 @@ def lists(seed: int, queries: int = 40) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["query", "item", "distance", "relevance"], orient="row")
 
 
-def scored(frame: pl.DataFrame, expression: pl.Expr) -> list[float]:
-    table = frame.lazy().group_by("query").agg(value=expression).sort("query").collect()
-    return [math.nan if value is None else value for value in table["value"].to_list()]
-
-
 @pytest.mark.filterwarnings("ignore:ndcg. for .* lists only some relevant items are in the data")
 @pytest.mark.parametrize("text", WITH)
 def test_scores_and_deviations_are_those_of_evaluate(text: str) -> None:
@@ -70,19 +65,30 @@ def test_scores_and_deviations_are_those_of_evaluate(text: str) -> None:
             relevant_from=least,
         ).sort("query")
         how: dict[str, Any] = {"relevant_from": least, "n_relevant": stated}
-        for cutoff in wanted["cutoff"].unique(maintain_order=True).to_list():
-            same = pl.col("cutoff").eq_missing(pl.lit(cutoff))
+        asked: dict[tuple[int | None, str], pl.Expr] = {}
+        for cutoff in wanted["cutoff"].unique().to_list():
             for policy, order in ORDERS.items():
-                rows = wanted.filter(same, pl.col("policy") == policy)
-                found = scored(
-                    known,
-                    metric.expr("relevance", distance="distance", k=cutoff, order=order, **how),
+                asked[cutoff, policy] = metric.expr(
+                    "relevance", distance="distance", k=cutoff, order=order, **how
                 )
-                np.testing.assert_allclose(found, rows["value"], rtol=1e-12, atol=0)
             if type(metric.term).__name__ in ("Sum", "FirstRelevant"):
-                rows = wanted.filter(same, pl.col("policy") == "expected")
-                std = metric.expr("relevance", distance="distance", k=cutoff, std=True, **how)
-                np.testing.assert_allclose(scored(known, std), rows["std"], rtol=1e-9, atol=1e-9)
+                asked[cutoff, "std"] = metric.expr(
+                    "relevance", distance="distance", k=cutoff, std=True, **how
+                )
+        named = [one.alias(str(place)) for place, one in asked.items()]
+        table = known.lazy().group_by("query").agg(named).sort("query").collect()
+        for cutoff, policy in asked:
+            rows = wanted.filter(
+                pl.col("cutoff").eq_missing(pl.lit(cutoff)),
+                pl.col("policy") == ("expected" if policy == "std" else policy),
+            )
+            column, near = ("std", 1e-9) if policy == "std" else ("value", 0)
+            np.testing.assert_allclose(
+                table[str((cutoff, policy))].fill_null(math.nan),
+                rows[column].fill_null(math.nan),
+                rtol=near or 1e-12,
+                atol=near,
+            )
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from made_reports import HOSTILE, made_report
 from retrieval_report.report import write_report
+from visits import Visited
 
 pytestmark = pytest.mark.browser
 
@@ -27,8 +28,8 @@ def report_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     return folder / "report.html"
 
 
-class Visit:
-    """A page that was opened, and what it asked for and complained about meanwhile."""
+class Visit(Visited):
+    """A report that was opened."""
 
     def __init__(
         self,
@@ -40,15 +41,7 @@ class Visit:
         fragment: str = "",
         **media: str,
     ) -> None:
-        self.page = browser.new_page()
-        self.page.set_viewport_size(size)
-        if media:
-            self.page.emulate_media(**media)
-        self.requests: list[str] = []
-        self.problems: list[str] = []
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("console", self.listen)
+        super().__init__(browser, size, **media)
         self.page.goto(path.as_uri() + fragment)
         if opened:
             self.page.evaluate(
@@ -57,16 +50,6 @@ class Visit:
         self.page.wait_for_function(
             "() => !document.querySelector('.chart:not([data-drawn], .failed)')"
         )
-
-    def listen(self, message: Any) -> None:
-        if message.type == "error":
-            self.problems.append(message.text)
-
-    def __enter__(self) -> Visit:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.page.close()
 
     def column(self, table: str, number: int) -> list[str]:
         cells = self.page.locator(f"#table-{table} tbody tr:not([hidden]) > :nth-child({number})")

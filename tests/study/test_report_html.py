@@ -255,7 +255,7 @@ def test_queries_that_were_left_out_are_counted_in_the_table_of_means() -> None:
     assert [cell.text for cell in table.rows[0]][-2:] == ["1", "1"]
 
 
-@pytest.mark.parametrize("models", [("alone",), ("fine", "middle", "coarse"), HOSTILE])
+@pytest.mark.parametrize("models", [("alone",), HOSTILE])
 def test_every_picture_has_a_description_and_fits_into_json(models: tuple[str, ...]) -> None:
     for picture in pictures(made_report(models)):
         for panel in picture.drawn.panels:

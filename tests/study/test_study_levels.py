@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -125,8 +126,8 @@ def test_a_report_holds_them(tmp_path: Path) -> None:
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Models as means over seed" in page
     assert "replicate=&#39;seed&#39;" in page or "replicate='seed'" in page
-    given = {"replicate": "seed", "dataset": "from"}
-    rr.write_report(tmp_path / "again", ROWS, metrics="ndcg@3", **given)  # type: ignore[arg-type]
+    given: dict[str, Any] = {"replicate": "seed", "dataset": "from", "formats": "csv"}
+    rr.write_report(tmp_path / "again", ROWS, metrics="ndcg@3", **given)
     again = (tmp_path / "again" / "replicates.csv").read_bytes()
     assert again == (tmp_path / "out" / "replicates.csv").read_bytes()
 

@@ -41,7 +41,8 @@ def test_a_study_like_another_system_answers_everything_at_the_measures_asked(
     assert means["value"].to_list() == pytest.approx(shuffled["value"].to_list())
     assert here.contents().measure == here.measure
     assert "like='trec_eval'" in made.contents().command
-    assert (made.report(tmp_path, formats="html") / "report.html").is_file()
+    written = rr.read_report(made.report(tmp_path, formats="csv"))
+    assert_frame_equal(written.summary, made.summary)
 
 
 def coarse_scores(seed: int) -> pl.DataFrame:
@@ -64,11 +65,11 @@ def coarse_scores(seed: int) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-@pytest.mark.parametrize("like", ["trec_eval", "torchmetrics", "RecBole", "KerasRS", "ir_measures"])
+@pytest.mark.parametrize("like", ["trec_eval", "torchmetrics", "RecBole"])
 def test_the_chance_of_a_reversal_is_that_of_the_systems_own_scores(like: str) -> None:
     """Random orders of what the system receives reverse the pair as often as the chance says."""
     made = rr.Study(
-        coarse_scores(1), "ndcg@5, precision@3", like=like, shuffles=2_000, truncated="no"
+        coarse_scores(1), "ndcg@5, precision@3", like=like, shuffles=1_000, truncated="no"
     )
     draws = made.shuffled.pivot("model", index=["metric", "cutoff", "draw"], values="value")
     for row in made.comparison.filter(policy="expected").iter_rows(named=True):

@@ -52,7 +52,7 @@ def distribution_of(
 
 @pytest.mark.parametrize("metric", METRICS)
 @given(groups=ties(max_items=6))
-@settings(max_examples=12)
+@settings(max_examples=5)
 def test_every_score_has_the_share_of_orders_that_give_it(
     metric: str, groups: list[list[Grade]]
 ) -> None:
