@@ -8,6 +8,9 @@ INTERPRETED := $(addprefix tests/,$(addsuffix .py,scoring/test_evaluation scorin
 	scoring/test_arrays codes/test_codes kernels/test_single_items kernels/test_err_variance))
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 
+# Tests start commands and collect in several processes, each of which would compile all files anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Where Spark's tests are skipped, its parts do not count for coverage (see pyproject.toml).
 UNTESTED = RETRIEVAL_REPORT_UNTESTED=$$(cd tests/helpers && ../../$(BIN)/python -c 'import spark_sessions; print("spark" if spark_sessions.missing() else "-")')
 
