@@ -143,6 +143,7 @@ def harmonic(n: int, power: int = 1) -> Fraction:
         return Fraction(int(mpmath.ldexp(value, 200)), 1 << 200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["ap(denominator=retrieved)", "rr"])
 def test_one_relevant_item_in_a_tie_of_a_million(text: str) -> None:
     """It is equally likely at every position, and adds 1/i there."""
@@ -151,6 +152,7 @@ def test_one_relevant_item_in_a_tie_of_a_million(text: str) -> None:
     assert same(found, (first, second - first**2))
 
 
+@pytest.mark.slow
 def test_err_of_one_relevant_item_in_a_tie_of_a_million() -> None:
     found = reference([{0: MILLION - 1, 2: 1}], "err(max_grade=2)")
     assert same(found, (Fraction(3, 4) * harmonic(MILLION) / MILLION, None))
@@ -166,6 +168,7 @@ def test_half_of_a_tie_of_a_million_relevant() -> None:
     assert same(reference([{0: half, 1: half}], "ap"), (wanted, None))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["rr", "ap"])
 def test_a_million_untied_items_with_the_relevant_one_in_a_last_tie_of_two(text: str) -> None:
     ties = [{0: 1}] * (MILLION - 2) + [{0: 1, 1: 1}]

@@ -56,7 +56,9 @@ class Visit(Visited):
         return [text.strip() for text in cells.all_inner_texts()]
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    "size", [DESKTOP, pytest.param(PHONE, marks=pytest.mark.slow)], ids=["desktop", "phone"]
+)
 def test_every_chart_draws_without_a_complaint_or_a_request(
     browser: Any, report_file: Path, size: dict[str, int]
 ) -> None:
