@@ -48,13 +48,12 @@ def codes_command(
         The same as for :func:`evaluate`.
     **options
         Options of :func:`count_codes`: ``relevance``, ``model``, ``bits``,
-        ``exclude_self``, ``depth``, ``threads``, ``progress``, ``judgements``.
+        ``exclude_self``, ``depth``, ``threads``, ``progress``.
     """
     depth = options.get("depth")
     if twice := repeated(Path(path).resolve() for path in item_paths):
         raise FileError(f"'{twice[0]}': listed more than once")
     queries = load_codes(query_path)
-    labelled = options.get("judgements") is None
     current: str | PathLike[str] = ""  # the file that is open
 
     def shards() -> Iterator[tuple[Any, Any, Any]]:
@@ -65,9 +64,9 @@ def codes_command(
                 raise FileError(
                     f"'{current}': codes of {shard.bits} bits where the queries have {queries.bits}"
                 )
-            yield shard.codes, shard.labels if labelled else None, shard.ids
+            yield shard.codes, shard.labels, shard.ids
 
-    known = {"query_labels": queries.labels if labelled else None, "query_ids": queries.ids}
+    known = {"query_labels": queries.labels, "query_ids": queries.ids}
     options["bits"] = options.get("bits") or queries.bits
     try:
         counts = count_codes(np.asarray(queries.codes), shards(), **known, **options)
@@ -76,11 +75,7 @@ def codes_command(
     except RetrievalReportError as error:
         named = f"'{query_path}'" + (f" and '{current}'" if current else "")
         raise type(error)(f"{error} (of {named})") from error
-    relevant = (
-        _relevant(shards(), known, options)
-        if depth is not None and known["query_labels"] is not None
-        else None
-    )
+    relevant = None if depth is None else _relevant(shards(), known, options)
     scores = evaluate(counts, queries=relevant, metrics=metrics, cutoffs=cutoffs, policies=POLICIES)
     radius = None if depth is not None else evaluate_radius(counts)
     return CodesResult(counts, scores, summarise(scores), radius)

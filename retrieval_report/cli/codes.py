@@ -11,9 +11,7 @@ import click
 
 from retrieval_report.cli.engines import watched
 from retrieval_report.cli.files import (
-    Data,
     Output,
-    data_options,
     output_options,
     tell_written,
 )
@@ -36,7 +34,6 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
     default="any",
     help="Items are relevant if they share any class, or graded by the number of shared classes.",
 )
-@data_options("judgements", "judgement_columns", "negative")
 @click.option(
     "--bits", type=int, help="Number of bits of packed codes; without it, every column is a bit."
 )
@@ -54,20 +51,18 @@ WRITTEN = ("counts.parquet", "scores.csv", "summary.csv", "radius.csv")
 @output_options(
     "counts.parquet, scores.csv, summary.csv and, if there is a radius table, radius.csv"
 )
-def codes(query: str, items: tuple[str, ...], data: Data, output: Output, **settings: Any) -> None:
+def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -> None:
     """Score the codes of QUERY.npz against those of any number of ITEM.npz files, read one at a
     time.
 
     A file holds an array ``codes`` (±1, 0/1, or packed), and optionally ``labels`` (class ids or
     multi-hot) and ``ids``; .npy files hold only codes. A second table scores the items within a
-    Hamming radius; it is left out with --depth, which may omit items within the radius. Judgements
-    take the place of labels.
+    Hamming radius; it is left out with --depth, which may omit items within the radius.
     """
     from retrieval_report.cli.code_scores import codes_command
 
-    output.check([query, *items, data.judgements], *WRITTEN)
-    judged = data.read_judgements()
-    given = {"judgements": judged, "progress": watched(), **settings}
+    output.check([query, *items], *WRITTEN)
+    given = {"progress": watched(), **settings}
     result = step("codes", lambda: codes_command(query, items, **given))
     frames = dict(zip(WRITTEN, result, strict=True))
     files = output.write({name: frame for name, frame in frames.items() if frame is not None})

@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.codes.counting import Items, Task, cells_of
 from retrieval_report.codes.inputs import CodeSpace, as_matrix
 from retrieval_report.codes.labels import LabelSpace, check_ids
-from retrieval_report.codes.pairs import Corrections, judged_pairs
+from retrieval_report.codes.pairs import Selves
 from retrieval_report.codes.shards import count_items, read_slices
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import ParameterError
@@ -32,7 +32,6 @@ def count_codes(
     query_labels: object = None,
     item_labels: object = None,
     relevance: str = "any",
-    judgements: object = None,
     model: str = "model",
     query_ids: object = None,
     item_ids: object = None,
@@ -62,9 +61,6 @@ def count_codes(
     relevance
         One of {"any", "shared"}: multi-hot labels give 1 for any class in common, or the number of
         classes in common. Class ids give 1 for the same class.
-    judgements
-        A frame of ``query``, ``item``, ``relevance``, instead of labels. Items without judgement
-        have relevance 0.
     model
         The value of the column ``model``.
     query_ids, item_ids
@@ -122,15 +118,10 @@ def count_codes(
     └───────┴───────┴──────────┴───────────┴───────┴───────────┘
     """
     refuse_fork()
-    if query_labels is None and judgements is None:
+    if query_labels is None:
         raise ParameterError(
-            "query_labels: neither labels nor judgements given; one of them must say what is "
-            "relevant"
-        )
-    if query_labels is not None and judgements is not None:
-        raise ParameterError(
-            "judgements: given together with query_labels; only one of them can say what is "
-            "relevant"
+            "query_labels: none given; to judge codes by judgements, search them, and pass "
+            "from_search what is found"
         )
     if not isinstance(model, str) or not model:
         raise ParameterError(f"model: {model!r} is not a name")
@@ -138,22 +129,22 @@ def count_codes(
     space = CodeSpace.of(queries, bits)
     labels = LabelSpace.of(query_labels, len(queries), relevance)
     ids = _ids(query_ids, len(queries))
-    judged = None if judgements is None else judged_pairs(judgements, ids)
     limit = None if depth is None else check_whole("depth", depth, 1)
     workers = (os.cpu_count() or 1) if threads is None else check_whole("threads", threads, 1)
     encoded = np.ascontiguousarray(space.encode(queries, "query_codes").T)
     # An excluded item may be among the nearest that a slice keeps, so one more is kept until it is
     # removed.
     task = Task(space, labels, encoded, None if limit is None else limit + exclude_self, workers)
-    corrections = Corrections(task, ids, judged, exclude_self, query_ids is None)
+    selves = Selves(task, ids, query_ids is None) if exclude_self else None
     slices = read_slices(item_codes, item_labels, item_ids, space, labels)
     from tqdm import tqdm
 
     with tqdm(
         total=count_items(item_codes), disable=not progress, unit="items", unit_scale=True
     ) as bar:
-        cells = _sum_slices(task, slices, corrections, limit, bar)
-    corrections.check()
+        cells = _sum_slices(task, slices, selves, limit, bar)
+    if selves is not None:
+        selves.check()
     return _with_names(cells, model, ids).with_columns(truncated=pl.lit(_ends(cells, limit)))
 
 
@@ -231,7 +222,7 @@ def _ids(ids: object, count: int) -> pl.Series:
 def _sum_slices(
     task: Task,
     slices: Iterable[Items],
-    corrections: Corrections,
+    selves: Selves | None,
     limit: int | None,
     bar: tqdm[None],
 ) -> pl.DataFrame:
@@ -242,7 +233,8 @@ def _sum_slices(
         for share, cells in cells_of(task, items):
             parts.append(cells)
             bar.update(share * items.size)
-        total = [_nearest(_merged([*total, pl.concat(parts), *corrections.cells(items)]), limit)]
+        parts = [*total, pl.concat(parts), *([selves.cells(items)] if selves else [])]
+        total = [_nearest(_merged(parts), limit)]
     return total[0].filter(pl.col("count") != 0)
 
 
@@ -250,8 +242,6 @@ def _merged(frames: list[pl.DataFrame]) -> pl.DataFrame:
     """Return the cells added up, sorted by query index, distance and relevance."""
     if len(frames) == 1:
         return frames[0]  # the cells of one slice are distinct and sorted
-    graded = any(frame.schema["relevance"].is_float() for frame in frames)
-    frames = [frame.cast({"relevance": pl.Float64}) for frame in frames] if graded else frames
     return pl.concat(frames).group_by(KEYS).agg(pl.sum("count")).sort(KEYS)
 
 

@@ -31,11 +31,9 @@ class LabelSpace:
 
     @classmethod
     def of(cls, labels: object, count: int, relevance: str) -> LabelSpace:
-        """Derive the space from the queries' labels; None if there are no labels."""
+        """Derive the space from the queries' labels."""
         check_choice("relevance", relevance, RELEVANCES)
         nothing = np.empty(0)
-        if labels is None:
-            return cls(hamming.NONE, 1, nothing, 0, np.zeros((count, 0), np.uint64))
         values = _as_labels(labels, count, "query_labels")
         if values.ndim == 1:
             classes, codes = np.unique(_as_classes(values, "query_labels"), return_inverse=True)
@@ -46,15 +44,12 @@ class LabelSpace:
         most = int(np.bitwise_count(words).sum(axis=1).max())
         return cls(hamming.SHARED, most + 1, nothing, values.shape[1], words)
 
-    def check(self, labels: object, count: int, what: str) -> NDArray[Any] | None:
+    def check(self, labels: object, count: int, what: str) -> NDArray[Any]:
         """Return the items' labels as an array of the same kind as the queries', without a copy if
         possible.
         """
-        if (labels is None) != (self.relation == hamming.NONE):
-            given, other = ("query_labels", what) if labels is None else (what, "query_labels")
-            raise ParameterError(f"{given}: given without {other}")
         if labels is None:
-            return None
+            raise ParameterError(f"query_labels: given without {what}")
         values = _as_labels(labels, count, what)
         if self.relation != hamming.SAME:
             if values.ndim != 2 or values.shape[1] != self.width:
@@ -73,12 +68,10 @@ class LabelSpace:
             )
         return values
 
-    def encode(self, labels: NDArray[Any] | None, count: int, what: str, offset: int) -> Words:
-        """Lay checked labels out as (words, count); ``offset`` is the number of their first row,
+    def encode(self, labels: NDArray[Any], what: str, offset: int) -> Words:
+        """Lay checked labels out as (words, labels); ``offset`` is the number of their first row,
         for messages.
         """
-        if labels is None:
-            return np.zeros((0, count), np.uint64)
         if self.relation != hamming.SAME:
             return np.ascontiguousarray(_pack(labels, what, offset).T)
         values = _as_classes(labels, what)
@@ -91,8 +84,6 @@ class LabelSpace:
     ) -> NDArray[np.int64]:
         """Return the relevance of single pairs, given as indices of queries and items."""
         one, other = self.queries[queries].T, item_labels[:, items]
-        if self.relation == hamming.NONE:
-            return np.zeros(len(queries), np.int64)
         if self.relation == hamming.SAME:
             return np.asarray(one[0] == other[0], np.int64)
         shared = np.bitwise_count(one & other).sum(axis=0, dtype=np.int64)

@@ -349,7 +349,7 @@ class _Items:
 def _from_labels(labels: Any, items: _Items, relevance: object) -> RelevanceOf:
     """Relevance by labels of queries and items."""
     space, what = LabelSpace.of(labels, len(labels), str(relevance)), "item_labels"
-    words = space.encode(space.check(items.labels, len(items.keys), what), len(items.keys), what, 0)
+    words = space.encode(space.check(items.labels, len(items.keys), what), what, 0)
 
     def relevance_of(results: Results, model: str, what: str) -> Any:
         _check_columns(results, what, items)

@@ -31,8 +31,7 @@ def read_slices(
         for start in range(0, rows, step):
             stop = min(start + step, rows)
             codes = space.encode(matrix[start:stop], where, start)
-            part = None if known is None else known[start:stop]
-            words = labels.encode(part, stop - start, where_labels, start)
+            words = labels.encode(known[start:stop], where_labels, start)
             names = (
                 pl.int_range(passed + start, passed + stop, eager=True)
                 if ids is None

@@ -20,7 +20,7 @@ Values = NDArray[Any]  # uint8, uint16 or int32, whichever the values and their 
 
 # How the relevance of an item follows from the label words: none, same class, any common class, or
 # the number of common classes.
-NONE, SAME, ANY, SHARED = range(4)
+SAME, ANY, SHARED = range(3)
 
 # Neighbouring items often have the same distance, and an increment must wait for the previous one
 # on the same cell. Eight tables in turn keep them apart: 1.4 times as fast as one table on random
@@ -60,8 +60,6 @@ def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) ->
     items = pairs.item_labels
     relation = pairs.relation
     grades = pairs.grades
-    if relation == NONE:
-        return
     if relation == SAME:
         row = items[0, start:stop]
         word = query[0]

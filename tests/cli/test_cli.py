@@ -384,10 +384,6 @@ REPLACED: dict[str, tuple[list[str], str]] = {
     "rankings of profile": (["profile", "out/hints.csv"], "hints.csv"),
     "rankings of audit": (["audit", "other.csv", "out/audit.csv"], "audit.csv"),
     "rankings of a report": (["report", "out/comparison.csv"], "comparison.csv"),
-    "judgements of codes": (
-        ["codes", "q.npz", "i.npz", "--judgements", "out/scores.csv"],
-        "scores.csv",
-    ),
 }
 
 

@@ -12,12 +12,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from codes_by_hand import by_hand, classes, hamming, judged_by_hand, pairs, random_bits, rows, same
+from codes_by_hand import by_hand, classes, hamming, pairs, random_bits, rows, same
 from retrieval_report import evaluate
 from retrieval_report.codes import count_codes, count_relevant, shards
-from retrieval_report.contracts.errors import (
-    RetrievalReportWarning,
-)
 from retrieval_report.engines.evaluate import count_ties
 
 POLICIES = ("expected", "best", "worst", "shuffled")
@@ -75,40 +72,10 @@ def test_ids_and_model_are_kept_and_sorted_by(model: str) -> None:
     assert again.equals(counts)
 
 
-# Judgements and excluded pairs
+# Excluded pairs
 
 
-@pytest.mark.parametrize("grades", [[1, 2, 0, 5], [0.5, 2.0, 0.0, 0.25]])
-@pytest.mark.parametrize("text", [False, True])
-def test_judgements(grades: list[float], text: bool) -> None:
-    queries, items = random_bits(38, 3, 10), random_bits(39, 25, 10)
-    judged = [
-        (query, 3 * query + index, grade)
-        for query in range(3)
-        for index, grade in enumerate(grades)
-    ]
-    frame = pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row")
-    ids: dict[str, Any] = {}
-    if text:
-        frame = frame.with_columns(
-            query="q" + pl.col("query").cast(str), item="i" + pl.col("item").cast(str)
-        )
-        ids = {"query_ids": ["q0", "q1", "q2"], "item_ids": [f"i{index}" for index in range(25)]}
-    counts = count_codes(queries, items, judgements=frame, **ids)
-    expected = by_hand(pairs(queries, items, hamming), judged_by_hand(3, 25, judged))
-    assert [row[1:] for row in rows(counts)] == [row[1:] for row in expected]
-    assert counts.schema["relevance"] == (pl.Float64 if grades[0] == 0.5 else pl.Int64)
-
-
-def test_judgements_of_items_without_code_are_told() -> None:
-    codes = random_bits(40, 3, 10)
-    judgements = {"query": [0, 1, 2, 2, 9], "item": [0, 1, 7, 2, 0], "relevance": [1, 1, 1, 1, 1]}
-    with pytest.warns(RetrievalReportWarning, match="1 of 4 name an item that has no code"):
-        counts = count_codes(codes, codes, judgements=judgements)
-    assert counts.filter(pl.col("relevance") == 1)["distance"].to_list() == [0, 0, 0]
-
-
-@pytest.mark.parametrize("kind", ["classes", "any", "shared", "judgements"])
+@pytest.mark.parametrize("kind", ["classes", "any", "shared"])
 def test_a_query_can_be_left_out_of_its_own_list(kind: str) -> None:
     items = random_bits(41, 30, 11)
     measures = [4, 20, 7]
@@ -121,14 +88,6 @@ def test_a_query_can_be_left_out_of_its_own_list(kind: str) -> None:
     if kind == "classes":
         known |= {"query_labels": labels[measures], "item_labels": labels}
         relevance = pairs(labels[measures], labels, same)
-    elif kind == "judgements":
-        judged = [(0, 4, 3), (0, 5, 2), (1, 7, 1), (2, 8, 1)]
-        frame = pl.DataFrame(judged, schema=["query", "item", "relevance"], orient="row")
-        names = {
-            "query": pl.col("query").replace_strict({n: f"i{p}" for n, p in enumerate(measures)})
-        }
-        known["judgements"] = frame.with_columns(**names, item="i" + pl.col("item").cast(str))
-        relevance = judged_by_hand(3, 30, judged)
     else:
         known |= {"query_labels": hot[measures], "item_labels": hot, "relevance": kind}
         shared = hot[measures] @ hot.T
@@ -162,14 +121,11 @@ def test_depth_keeps_the_nearest_and_the_last_tie_whole(
 ) -> None:
     items = random_bits(46, 40, 9)
     queries = items[:6]
-    judged: dict[str, Any] = {
-        "query": [0, 1, 2, 3, 4, 5, 0],
-        "item": [0, 2, 4, 6, 8, 39, 38],
-        "relevance": [1] * 7,
-    }
+    labels = classes(47, 40)
+    known: dict[str, Any] = {"query_labels": labels[:6], "item_labels": labels}
     if sliced:
         monkeypatch.setattr(shards, "SLICE_BYTES", 9 * 8)
-    everything = count_codes(queries, items, judgements=judged, exclude_self=exclude)
+    everything = count_codes(queries, items, **known, exclude_self=exclude)
     kept = []
     for query in range(6):
         nearer, last = 0, -1
@@ -178,7 +134,7 @@ def test_depth_keeps_the_nearest_and_the_last_tie_whole(
                 break
             kept.append(row)
             nearer, last = nearer + row[3], row[1]
-    found = count_codes(queries, items, judgements=judged, exclude_self=exclude, depth=depth)
+    found = count_codes(queries, items, **known, exclude_self=exclude, depth=depth)
     assert rows(found.drop("truncated")) == kept
     assert found["truncated"].unique().to_list() == [
         "no" if depth > 40 - exclude else "between_ties"

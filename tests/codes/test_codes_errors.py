@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from retrieval_report.codes import count_codes, count_relevant
 from retrieval_report.contracts.errors import (
@@ -48,13 +46,9 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, [(GOOD, 1, 2, 3)], {"query_labels": [0, 1]}, DataError, "shard 0: a tuple of 4"),
         (GOOD, [(GOOD, [0, 1])], LABELS, ParameterError, ("item_labels: given beside shards; a shard "
                                                          "holds its own")),
-        (GOOD, GOOD, {}, ParameterError, "query_labels: neither labels nor judgements given"),
+        (GOOD, GOOD, {}, ParameterError, "query_labels: none given"),
         (GOOD, GOOD, {"query_labels": [0, 1]}, ParameterError, ("query_labels: given without "
                                                                "item_labels")),
-        (GOOD, GOOD, {**LABELS, "judgements": {}}, ParameterError, ("judgements: given together "
-                                                                   "with query_labels")),
-        (GOOD, GOOD, {"judgements": {"query": [0, 1], "item": [0, 0], "relevance": [1, 1]}, "item_labels": [0, 1]},
-         ParameterError, "item_labels: given without query_labels"),
         (GOOD, GOOD, {**LABELS, "query_labels": [0]}, DataError, ("query_labels: 1 labels for 2 "
                                                                  "codes")),
         (GOOD, GOOD, {**LABELS, "item_labels": [0, 1, 2]}, DataError, ("item_labels: 3 labels for 2 "
@@ -158,33 +152,6 @@ def test_a_query_among_the_items_twice_is_refused() -> None:
         count_codes(
             GOOD, [shard, shard], query_labels=[0, 1], query_ids=["a", "b"], exclude_self=True
         )
-
-
-@pytest.mark.parametrize(
-    ("judgements", "message"),
-    [
-        (
-            {"query": ["0", "01"], "item": [0, 1], "relevance": [1, 1]},
-            "column 'query' is Int64 in the codes and String",
-        ),
-        (
-            {"query": [0, 1], "item": ["0", "01"], "relevance": [1, 1]},
-            "'item' is Int64 in the codes and String",
-        ),
-        ({"query": [0], "item": [0], "relevance": [1]}, "1 of 2 queries have none, first 1"),
-    ],
-)
-def test_judgements_that_do_not_fit(judgements: dict[str, Any], message: str) -> None:
-    with pytest.raises(KeyMismatchError, match=message):
-        count_codes(GOOD, GOOD, judgements=judgements)
-
-
-def test_judgements_of_a_text_file_fit_codes_without_ids() -> None:
-    judgements = pl.DataFrame({"query": [0, 1], "item": [0, 1], "relevance": [1, 2]})
-    texts = judgements.with_columns(pl.col("query", "item").cast(pl.String))
-    assert_frame_equal(
-        count_codes(GOOD, GOOD, judgements=texts), count_codes(GOOD, GOOD, judgements=judgements)
-    )
 
 
 def test_labels_without_length_are_refused() -> None:

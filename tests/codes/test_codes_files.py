@@ -119,17 +119,6 @@ def test_r_leaves_the_query_out_where_the_counts_do(folder: Path) -> None:
     assert near.summary.equals(whole.summary)
 
 
-def test_judgements_replace_labels(folder: Path) -> None:
-    judgements = {
-        "query": [f"q{n}" for n in range(8)],
-        "item": list(range(8)),
-        "relevance": [1, 2] * 4,
-    }
-    parts = [folder / "a.npz", folder / "c.npz"]
-    result = codes_command(folder / "queries.npz", parts, judgements=judgements)
-    assert sorted(result.counts["relevance"].unique()) == [0, 1, 2]
-
-
 def test_packed_codes_tell_their_bits(folder: Path) -> None:
     np.savez(folder / "packed.npz", codes=np.packbits(QUERIES, axis=1), labels=OWN, bits=20)
     np.save(folder / "db.npy", np.packbits(ITEMS, axis=1))

@@ -112,13 +112,6 @@ def test_many_items_of_any_classes_and_codes(size: int, kinds: int, bits: int, k
     assert counts["count"].sum() == size * len(queries)
 
 
-def test_counting_without_labels() -> None:
-    queries, items = random_bits(23, 50, 8), random_bits(24, 3000, 8)
-    judgements = pl.DataFrame({"query": range(50), "item": range(50), "relevance": [0] * 50})
-    counts = count_codes(queries, items, judgements=judgements)
-    assert rows(counts) == by_hand(pairs(queries, items, hamming), np.zeros((50, 3000), int))
-
-
 @given(data=st.data())
 def test_any_codes_any_shards(data: st.DataObject) -> None:
     bits = data.draw(st.sampled_from([3, 8, 11, 64, 70]))
@@ -153,13 +146,9 @@ def test_shards_with_labels_and_ids() -> None:
 def test_large_shards_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     queries, items = random_bits(28, 3, 12), random_bits(29, 100, 12)
     known: dict[str, Any] = {"query_labels": [0, 1, 2], "item_labels": classes(30, 100)}
-    judged: dict[str, Any] = {
-        "judgements": {"query": [0, 1, 2], "item": [99, 50, 0], "relevance": [2, 1, 3]}
-    }
-    labelled, graded = count_codes(queries, items, **known), count_codes(queries, items, **judged)
+    labelled = count_codes(queries, items, **known)
     monkeypatch.setattr(shards, "SLICE_BYTES", 7 * 8)
     assert count_codes(queries, items, **known).equals(labelled)
-    assert count_codes(queries, items, **judged).equals(graded)
 
 
 def test_memory_mapped_codes(tmp_path: Path) -> None:

@@ -45,10 +45,3 @@ def rows(counts: pl.DataFrame) -> list[tuple[Any, ...]]:
 
 def pairs(queries: Array, items: Array, function: Any) -> Array:
     return np.array([[function(query, item) for item in items] for query in queries])
-
-
-def judged_by_hand(size: int, items: int, judgements: list[tuple[int, int, Any]]) -> Array:
-    matrix = np.zeros((size, items), dtype=object)
-    for query, item, relevance in judgements:
-        matrix[query, item] = relevance
-    return matrix
