@@ -51,7 +51,7 @@ REPLICATED = "replicates", "replicate_pairs"
 EXACT = "expected", "best", "worst"
 ESTIMATED = "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain"
 FEW = 5  # models whose pairs of estimates are printed too
-ALIKE = "none ties order items tau_b tau_ap rbo_a rbo_low rbo_high"
+ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
 
 
 @cli.command()

@@ -148,13 +148,8 @@ _SHARED = f"""
   models | count | Models | different models
   different_queries=queries | | | different queries
   tau_b | number | Kendall’s τ_b | of the shared items, corrected for ties
-  tau_ap | number | τ_AP | AP correlation of the shared items, mean over all tie orders
-  tau_ap_low | number | τ_AP at least | the smallest value over all orders of the ties
-  tau_ap_high | number | τ_AP at most | the largest value over all orders of the ties
-  rbo_w | number | RBO^w | extrapolated rank-biased overlap with tied items at the same rank
   rbo_a | number | RBO^a | rank-biased overlap, mean over the orders of ties (of lists of one
       length; else nearly)
-  rbo_b | number | RBO^b | rank-biased overlap corrected for ties
   rbo_low | number | RBO at least | the smallest value over all orders of the ties
   rbo_high | number | RBO at most | the largest value over all orders of the ties
   counted_items=items | count | Items | different items

@@ -187,7 +187,7 @@ similarity_means
   ties | share | Only ties | share of those whose lists some tie order makes the same
   order | share | Other order | share of those with the same items in another order
   items | share | Other items | share of those with other items
-  tau_b tau_ap tau_ap_low tau_ap_high rbo_w rbo_a rbo_b rbo_low rbo_high
+  tau_b rbo_a rbo_low rbo_high
 
 similarity: lists.ranking_similarity
   query
@@ -195,7 +195,7 @@ similarity: lists.ranking_similarity
   items_b | count | Items of B | items of the second list
   shared | count | Shared | items of both lists
   change | text | Change | none, ties (some tie order makes the lists equal), order or items
-  tau_b tau_ap tau_ap_low tau_ap_high rbo_w rbo_a rbo_b rbo_low rbo_high
+  tau_b rbo_a rbo_low rbo_high
 
 thresholds
   model

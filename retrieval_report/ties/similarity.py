@@ -2,9 +2,7 @@
 ties.
 
 Rank-biased overlap is extrapolated to infinite depth: Webber, Moffat and Zobel 2010 for lists
-without ties; Corsi and Urbano 2024 for the variants w (tied items share a rank), a (the mean over
-all orders of the ties) and b (corrected for what ties leave unsaid, so that a list overlaps with
-itself by 1).
+without ties; Corsi and Urbano 2024 for their variant a, the mean over all orders of the ties.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from retrieval_report.contracts.checks import check_unique
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column
 from retrieval_report.contracts.registry import schema
-from retrieval_report.kernels.lists import Bools, running
+from retrieval_report.kernels.lists import Bools
 from retrieval_report.reading.frames import to_polars
 
 SIMILARITY = schema("similarity")
@@ -60,14 +58,9 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
           lists equal), "order" (the same items in another order), "items" (other items);
         - ``tau_b``: Kendall's τ_b of the shared items, which corrects for ties (null where all tie
           in one list);
-        - ``tau_ap``: AP correlation of the shared items with ``a`` as the truth (Yilmaz, Aslam and
-          Robertson 2008), the exact mean over all orders of the ties of both (Urbano and Marrero
-          2017); swaps near the top of b weigh most. Null for fewer than two shared items;
-        - ``tau_ap_low``, ``tau_ap_high``: its least and its most over all orders of the ties;
-        - ``rbo_w``, ``rbo_a``, ``rbo_b``: extrapolated rank-biased overlap with tied items at one
-          rank, in the mean over the orders of ties, and corrected for them, as Corsi and Urbano
-          (2024) define them: if one list is longer and ties where the other has ended, their
-          extrapolation makes ``rbo_a`` differ slightly from that mean;
+        - ``rbo_a``: extrapolated rank-biased overlap in the mean over the orders of ties, as Corsi
+          and Urbano (2024) define it: if one list is longer and ties where the other has ended,
+          their extrapolation makes it differ slightly from that mean;
         - ``rbo_low``, ``rbo_high``: its least and its most over all orders of the ties.
 
         ``mean``: one row with the number of queries, the share of each change, and the plain means
@@ -88,16 +81,16 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     >>> b = {"query": ["q"] * 4, "item": list("acbe"), "distance": [0.1, 0.2, 0.3, 0.4]}
     >>> found = ranking_similarity(a, b)
     >>> found.queries.select(
-    ...     "shared", "change", pl.col("tau_b", "tau_ap", "rbo_a", "rbo_low", "rbo_high").round(4)
+    ...     "shared", "change", pl.col("tau_b", "rbo_a", "rbo_low", "rbo_high").round(4)
     ... )
-    shape: (1, 7)
-    ┌────────┬────────┬────────┬────────┬────────┬─────────┬──────────┐
-    │ shared ┆ change ┆ tau_b  ┆ tau_ap ┆ rbo_a  ┆ rbo_low ┆ rbo_high │
-    │ ---    ┆ ---    ┆ ---    ┆ ---    ┆ ---    ┆ ---     ┆ ---      │
-    │ i64    ┆ str    ┆ f64    ┆ f64    ┆ f64    ┆ f64     ┆ f64      │
-    ╞════════╪════════╪════════╪════════╪════════╪═════════╪══════════╡
-    │ 3      ┆ items  ┆ 0.8165 ┆ 0.75   ┆ 0.7952 ┆ 0.7728  ┆ 0.8178   │
-    └────────┴────────┴────────┴────────┴────────┴─────────┴──────────┘
+    shape: (1, 6)
+    ┌────────┬────────┬────────┬────────┬─────────┬──────────┐
+    │ shared ┆ change ┆ tau_b  ┆ rbo_a  ┆ rbo_low ┆ rbo_high │
+    │ ---    ┆ ---    ┆ ---    ┆ ---    ┆ ---     ┆ ---      │
+    │ i64    ┆ str    ┆ f64    ┆ f64    ┆ f64     ┆ f64      │
+    ╞════════╪════════╪════════╪════════╪═════════╪══════════╡
+    │ 3      ┆ items  ┆ 0.8165 ┆ 0.7952 ┆ 0.7728  ┆ 0.8178   │
+    └────────┴────────┴────────┴────────┴─────────┴──────────┘
     """
     if not is_number(p) or not 0 < p < 1:
         raise ParameterError(f"p: {p!r} is not a number between 0 and 1")
@@ -151,15 +144,12 @@ def _compare(query: object, part: pl.DataFrame, p: float) -> tuple[object, ...]:
     """One row of the result."""
     a = Ranks(part["top"].to_numpy(), part["bottom"].to_numpy())
     b = Ranks(part["top_b"].to_numpy(), part["bottom_b"].to_numpy())
-    pairs = [(a, b), *(extreme_ranks(a, b, alike=alike) for alike in (False, True))]
+    least, most = (extreme_ranks(a, b, alike=alike) for alike in (False, True))
     shared = a.there & b.there
-    taus = [_taus(one.top[shared], other.top[shared]) for one, other in pairs]
-    by_rank = [overlap(*pair, p, "w") for pair in pairs]
-    tied = [overlap(a, b, p, ties) for ties in "ab"]
     sizes = [int(held.sum()) for held in (a.there, b.there, shared)]
-    tau_aps = [tau_ap for _, tau_ap in taus]
-    change = _change(a, b, *pairs[2])
-    return query, *sizes, change, taus[0][0], *tau_aps, by_rank[0], *tied, *by_rank[1:]
+    extremes = [overlap(*pair, p, tied=False) for pair in (least, most)]
+    tau = _tau(a.top[shared], b.top[shared])
+    return query, *sizes, _change(a, b, *most), tau, overlap(a, b, p), *extremes
 
 
 def _change(a: Ranks, b: Ranks, alike_a: Ranks, alike_b: Ranks) -> str:
@@ -170,27 +160,19 @@ def _change(a: Ranks, b: Ranks, alike_a: Ranks, alike_b: Ranks) -> str:
     return "ties" if np.array_equal(alike_a.top, alike_b.top) else "order"
 
 
-def _taus(a: Integers, b: Integers) -> tuple[float | None, float | None]:
-    """Kendall's τ_b, and τ_AP with ``a`` as the truth in the mean over all orders of ties."""
+def _tau(a: Integers, b: Integers) -> float | None:
+    """Kendall's τ_b."""
     n = a.size
-    if n < 2:
-        return None, None
-    # of the items of b's earlier ties and of its own tie, how many stand before, ties counting half
-    above, inside = np.zeros((2, n))
     forward = level = 0  # ordered pairs that both lists have this way round, that tie in both
     for items in _blocks(np.arange(n), n):
         before, beside = (_bits(a, items, how) for how in (np.greater, np.equal))
         before_b, beside_b = (_bits(b, items, how) for how in (np.greater, np.equal))
-        both, neither = _count(before & before_b), _count(beside & beside_b)
-        above[items] = both + _count(beside & before_b) / 2.0
-        # without the item itself
-        inside[items] = _count(before & beside_b) + neither / 2.0 - 0.5
-        forward, level = forward + int(both.sum()), level + int(neither.sum())
+        forward += int(np.bitwise_count(before & before_b).sum(dtype=np.int64))
+        level += int(np.bitwise_count(beside & beside_b).sum(dtype=np.int64))
     tied_a, tied_b = (int((np.bincount(ranks) ** 2).sum()) for ranks in (a, b))
     agree = 4 * forward - (n * n - tied_a - tied_b + level)
     untied = (n * n - tied_a) * (n * n - tied_b)
-    tau_b = None if untied == 0 else float(agree / np.sqrt(untied))
-    return tau_b, _tau_ap(b, above, inside)
+    return None if untied == 0 else float(agree / np.sqrt(untied))
 
 
 def _bits(ranks: Integers, items: NDArray[np.intp], how: Callable[..., Any]) -> NDArray[np.uint8]:
@@ -199,41 +181,10 @@ def _bits(ranks: Integers, items: NDArray[np.intp], how: Callable[..., Any]) -> 
     return np.packbits(how(narrow[items, None], narrow), axis=1)
 
 
-def _count(bits: NDArray[np.uint8]) -> Integers:
-    """How many bits of every row are set."""
-    counted: Integers = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
-    return counted
-
-
 def _blocks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
     """Items in parts for tables of this width."""
     step = max(BLOCK // max(width, 1), 1)
     return (items[first : first + step] for first in range(0, items.size, step))
-
-
-def _tau_ap(b: Integers, above: Floats, inside: Floats) -> float:
-    """2/(n − 1) · Σ over ranks i from 2 of the share of the i − 1 items above that belong there,
-    less 1.
-
-    An item of a tie of ``size`` behind ``before`` items is at each of its ranks with the same
-    chance, and at the j-th of them (from 0) a share j/(size − 1) of the others of the tie stands
-    above it.
-    """
-    n = b.size
-    _, tie, size = np.unique(b, return_inverse=True, return_counts=True)
-    before = running(size)
-    each, others = (np.bincount(tie, part) for part in (above, inside))
-    terms = np.zeros((size.size, 2))
-    terms[:, 0] = np.divide(1.0, before[:-1], out=np.zeros(size.size), where=before[:-1] > 0) * each
-    for number in np.flatnonzero(size > 1).tolist():
-        count = int(size[number])
-        ranks = before[number] + np.arange(count)  # items above
-        slots = np.arange(count)[ranks > 0]
-        ranks = ranks[ranks > 0]
-        terms[number, 0] = each[number] * np.sum(1.0 / ranks) / count
-        terms[number, 1] = others[number] * np.sum(slots / ranks) / count / (count - 1)
-    total = np.cumsum(terms)[-1]  # one after the other
-    return float(2.0 * total / (n - 1) - 1.0)
 
 
 def _mean(queries: pl.DataFrame) -> pl.DataFrame:
@@ -285,30 +236,28 @@ def extreme_ranks(a: Ranks, b: Ranks, *, alike: bool) -> tuple[Ranks, Ranks]:
     return orders[0], orders[1]
 
 
-def overlap(a: Ranks, b: Ranks, p: float, ties: str) -> float:
-    """Extrapolated rank-biased overlap with persistence ``p``; ``ties``: w, a or b. 0 where a list
-    is empty.
+def overlap(a: Ranks, b: Ranks, p: float, *, tied: bool = True) -> float:
+    """Extrapolated rank-biased overlap with persistence ``p``; 0 where a list is empty.
+
+    Lists without ties (``tied`` is false) take less work.
     """
     short, long = (a, b) if a.there.sum() <= b.there.sum() else (b, a)
     s, size = int(short.there.sum()), int(long.there.sum())
     if s == 0:
         return 0.0
     depth = np.arange(1, size + 1)
-    common = _common(short, long, depth, ties)
-    ratio = _sizes(short, depth, ties), _sizes(long, depth, ties)
-    first = common[:s] / _norm(ratio[0][:s], ratio[1][:s], ties)
-    tail = common[s:] + (depth[s:] - s) * first[-1] * _unseen(short, long, depth[s:], ties)
+    common = _common(short, long, depth, tied)
+    agreement = common / depth
     # below its end the short list is taken to go on with single items
-    beyond = depth[s:].astype(np.float64)
-    second = tail / _norm(beyond, ratio[1][s:], ties)
-    agreement = np.concatenate([first, second])
-    last = (common[-1] + (size - s) * first[-1]) / size
+    seen = (depth[s:] - s) * agreement[s - 1] * _unseen(short, long, depth[s:], tied)
+    agreement[s:] = (common[s:] + seen) / depth[s:]
+    last = (common[-1] + (size - s) * agreement[s - 1]) / size
     return float((1.0 - p) * np.sum(agreement * p ** (depth - 1.0)) + last * p**size)
 
 
-def _common(a: Ranks, b: Ranks, depth: Integers, ties: str) -> Floats:
+def _common(a: Ranks, b: Ranks, depth: Integers, tied: bool) -> Floats:
     """What the lists have in common at every depth."""
-    if ties == "w":
+    if not tied:
         return _reached(np.maximum(a.top, b.top)[a.there & b.there], depth)
     common = np.zeros(depth.size)
     for items in _blocks(np.flatnonzero(a.there & b.there), depth.size):
@@ -322,34 +271,11 @@ def _reached(ranks: Integers, depth: Integers) -> Floats:
     return reached
 
 
-def _sizes(ranks: Ranks, depth: Integers, ties: str) -> Floats:
-    """Σ of the items' shares at every depth (a: the depth itself), of their squares for b; up to
-    the list's end.
-    """
-    if ties == "a":
-        return depth.astype(np.float64)
-    order = np.argsort(ranks.top, kind="stable")
-    order = order[ranks.there[order]]
-    item = order[np.minimum(depth, order.size) - 1]  # of the tie that stands at this depth
-    top, bottom = ranks.top[item].astype(np.float64), ranks.bottom[item].astype(np.float64)
-    if ties == "w":
-        return np.asarray(bottom)
-    inside = np.minimum(depth, bottom) - top + 1.0
-    squares: Floats = top - 1.0 + inside**2 / (bottom - top + 1.0)
-    return squares
-
-
-def _norm(a: Floats, b: Floats, ties: str) -> Floats:
-    """What the overlap is divided by, from the sizes of both sides."""
-    result: Floats = (a + b) / 2.0 if ties != "b" else np.sqrt(a) * np.sqrt(b)
-    return result
-
-
-def _unseen(short: Ranks, long: Ranks, depth: Integers, ties: str) -> Floats:
+def _unseen(short: Ranks, long: Ranks, depth: Integers, tied: bool) -> Floats:
     """Mean share of the items of the long list that the short one lacks, of those that have one at
     a depth.
     """
-    if ties == "w":
+    if not tied:
         return np.minimum(_reached(long.top[long.there & ~short.there], depth), 1.0)
     total, count = np.zeros((2, depth.size))
     for items in _blocks(np.flatnonzero(long.there & ~short.there), depth.size):

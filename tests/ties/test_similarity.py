@@ -46,15 +46,6 @@ def rbo(a: Sequence[str], b: Sequence[str], p: Fraction = P) -> Fraction:
     ) * p**n
 
 
-def tau_ap(truth: Sequence[str], other: Sequence[str]) -> Fraction:
-    measure = {item: number for number, item in enumerate(truth)}
-    n = len(other)
-    right = [
-        sum(measure[item] < measure[own] for item in other[:rank]) for rank, own in enumerate(other)
-    ]
-    return Fraction(2, n - 1) * sum((Fraction(right[i], i) for i in range(1, n)), Fraction(0)) - 1
-
-
 def frame(ties: Ties, **more: Any) -> pl.DataFrame:
     rows = [(item, index) for index, tie in enumerate(ties) for item in tie]
     schema = {"item": pl.String, "distance": pl.Int64}
@@ -100,7 +91,7 @@ def test_least_and_most_overlap_are_those_of_all_orders(a: Ties, b: Ties) -> Non
 
 
 @given(a=tied("abcde"), b=tied("abcde"))
-def test_taus_are_those_of_the_shared_items(a: Ties, b: Ties) -> None:
+def test_tau_is_that_of_the_shared_items(a: Ties, b: Ties) -> None:
     found = one(a, b)
     shared = {item for tie in a for item in tie} & {item for tie in b for item in tie}
     a, b = (
@@ -108,10 +99,6 @@ def test_taus_are_those_of_the_shared_items(a: Ties, b: Ties) -> None:
         for ties in (a, b)
     )
     assume(len(shared) > 1)
-    every = [tau_ap(left, right) for left in orders(a) for right in orders(b)]
-    assert found["tau_ap"] == pytest.approx(float(sum(every) / len(every)), rel=1e-12, abs=1e-14)
-    assert found["tau_ap_low"] == pytest.approx(float(min(every)), rel=1e-12, abs=1e-14)
-    assert found["tau_ap_high"] == pytest.approx(float(max(every)), rel=1e-12, abs=1e-14)
     ranks = [{item: index for index, tie in enumerate(ties) for item in tie} for ties in (a, b)]
     theirs = stats.kendalltau(
         *([rank[item] for item in sorted(shared)] for rank in ranks)
@@ -121,7 +108,7 @@ def test_taus_are_those_of_the_shared_items(a: Ties, b: Ties) -> None:
         assert found["tau_b"] == pytest.approx(theirs, rel=1e-12, abs=1e-15)
 
 
-def test_the_variants_are_those_that_their_authors_publish() -> None:
+def test_the_mean_overlap_is_that_which_its_authors_publish() -> None:
     """The example in the README of Corsi and Urbano's own program,
     github.com/julian-urbano/sigir2024-rbo.
     """
@@ -129,10 +116,6 @@ def test_the_variants_are_those_that_their_authors_publish() -> None:
     y = [["blue", "red"], ["white"], ["yellow", "black", "purple"], ["green"]]
     found = one(x, y, p=0.95)
     assert found["rbo_a"] == pytest.approx(0.6922853, abs=1e-7)
-    assert found["rbo_w"] == pytest.approx(0.7068257, abs=1e-7)
-    assert found["rbo_b"] == pytest.approx(0.7207131, abs=1e-7)
-    assert one(y, x, p=0.95)["rbo_b"] == found["rbo_b"]
-    assert one(y, y)["rbo_b"] == pytest.approx(1.0, rel=1e-12)
     assert one(y, y)["rbo_a"] < 0.99
 
 
@@ -205,5 +188,5 @@ def test_an_index_that_only_breaks_ties_changes_ties_only() -> None:
     queries, mean = rr.lists.ranking_similarity(codes, broken)
     assert set(queries["change"]) == {"ties"}
     assert mean["rbo_high"].item() == pytest.approx(1.0, rel=1e-12)
-    assert mean["rbo_low"].item() < mean["rbo_a"].item() < mean["rbo_b"].item() < 1
+    assert mean["rbo_low"].item() < mean["rbo_a"].item() < 1
     assert set(rr.lists.ranking_similarity(codes, longer).queries["change"]) <= {"order", "items"}
