@@ -304,10 +304,10 @@ def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
 
 
 def detectable_effect(
-    std: float, queries: int, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1
+    std: float, queries: int, *, alpha: float = 0.05, power: float = 0.8
 ) -> float:
-    """Return the smallest true mean difference that a paired t-test on some queries finds with a
-    given probability.
+    """Return the smallest true mean difference that a one-sided paired t-test on some queries finds
+    with a given probability.
 
     Parameters
     ----------
@@ -316,9 +316,8 @@ def detectable_effect(
     queries
         Number of queries.
     alpha, power
-        The probability of a false finding, and of a true one.
-    sides
-        1 or 2, the number of sides of the test.
+        The probability of a false finding, and of a true one; half the ``alpha`` for a two-sided
+        test.
 
     Returns
     -------
@@ -327,27 +326,27 @@ def detectable_effect(
 
     Examples
     --------
-    >>> round(detectable_effect(0.1, 50), 4), round(detectable_effect(0.1, 50, sides=2), 4)
+    >>> round(detectable_effect(0.1, 50), 4), round(detectable_effect(0.1, 50, alpha=0.025), 4)
     (0.0357, 0.0404)
     """
     from scipy import optimize
 
-    _check_design(std, queries, alpha, power, sides)
+    _check_design(std, queries, alpha, power)
     if queries < 2 or not std >= 0:
         return math.nan
     if power <= alpha:
         return 0.0
     top = 1.0
-    while _power(top, queries, alpha, sides) < power:
+    while _power(top, queries, alpha) < power:
         top *= 2
     root = optimize.brentq(
-        lambda effect: _power(effect, queries, alpha, sides) - power, 0.0, top, xtol=1e-12
+        lambda effect: _power(effect, queries, alpha) - power, 0.0, top, xtol=1e-12
     )
     return std * float(root)
 
 
 def queries_needed(
-    std: float, effect: float, *, alpha: float = 0.05, power: float = 0.8, sides: int = 1
+    std: float, effect: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> int | None:
     """Return how many queries a paired t-test needs to find a true mean difference with a given
     probability.
@@ -358,7 +357,7 @@ def queries_needed(
         Standard deviation of the differences between queries.
     effect
         The difference that matters, above 0.
-    alpha, power, sides
+    alpha, power
         As for :func:`detectable_effect`, whose inverse this is.
 
     Returns
@@ -372,43 +371,36 @@ def queries_needed(
     (156, 2475)
     """
     check_margin(effect)
-    _check_design(std, 2, alpha, power, sides)
+    _check_design(std, 2, alpha, power)
     if not std >= 0:
         return None
     if std == 0:
         return 2
     high = 2
-    while _power(effect / std, high, alpha, sides) < power:
+    while _power(effect / std, high, alpha) < power:
         high *= 2
         if high > 2 * MOST_QUERIES:
             return None
     numbers = range(high // 2 + 1, high)
-    return numbers.start + bisect_left(
-        numbers, power, key=lambda n: _power(effect / std, n, alpha, sides)
-    )
+    return numbers.start + bisect_left(numbers, power, key=lambda n: _power(effect / std, n, alpha))
 
 
-def _check_design(std: object, queries: object, alpha: float, power: float, sides: int) -> None:
+def _check_design(std: object, queries: object, alpha: float, power: float) -> None:
     """Refuse what is no design of a test; ``std`` may be NaN, if it is not known."""
     if not is_number(std) and not (isinstance(std, float) and math.isnan(std)):
         raise ParameterError(f"std: {std!r} is not a number")
     check_whole("queries", queries, 0, MOST_ITEMS)
     check_fraction("alpha", alpha)
     check_fraction("power", power)
-    check_whole("sides", sides, 1, 2)
 
 
-def _power(effect: float, queries: int, alpha: float, sides: int) -> float:
-    """Return the probability that a paired t-test finds an effect given in units of its standard
-    deviation.
+def _power(effect: float, queries: int, alpha: float) -> float:
+    """Return the probability that a one-sided paired t-test finds an effect given in units of its
+    standard deviation.
     """
     from scipy import stats
 
     freedom, shift = queries - 1, effect * math.sqrt(queries)
-    critical = float(stats.t.isf(alpha / sides, freedom))
     if shift <= 0:
         return alpha
-    upper = float(stats.nct.sf(critical, freedom, shift))
-    # scipy gives NaN for the other tail if it is almost 0.
-    other = float(np.nan_to_num(stats.nct.cdf(-critical, freedom, shift))) if sides == 2 else 0.0
-    return upper + other
+    return float(stats.nct.sf(stats.t.isf(alpha, freedom), freedom, shift))

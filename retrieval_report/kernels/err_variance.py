@@ -1,5 +1,4 @@
-"""The variance of ERR inside a tie, by the cheaper of two exact methods; null if both take too much
-work.
+"""The exact variance of ERR inside a tie; null if it takes too much work.
 
 Let G_x be the chance to go on after x items of a tie, drawn without replacement, and w the weights
 1/i of its slots. ERR adds Σ (w_x − w_{x+1})·(1 − G_x), where the last weight is taken whole. Its
@@ -11,9 +10,7 @@ chance q to go on among n + 1, x ≤ y and m_x = E[G_x] of the n items before,
                  + x·(n+1−y)/(n+1)²·(m_x − q·m_{x−1})·(m_y − q·m_{y−1}).
 
 Kinds are added outwards from the one with the most items, in which nothing is random, so a new q is
-the least or the greatest so far: both differences have one sign, and nothing cancels. The other
-method tracks in a state how many items of each stopping kind were passed, which is less work for
-few kinds.
+the least or the greatest so far: both differences have one sign, and nothing cancels.
 """
 
 from __future__ import annotations
@@ -23,103 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.compile import allocating, kernel, squared
+from retrieval_report.kernels.compile import allocating, kernel
 from retrieval_report.kernels.lists import Floats, Integers, Lists, cells_of
 
-STATE_BUDGET = 4_000_000.0  # slots × states × kinds; about 20 ms for one tie at one cutoff
-COVARIANCE_BUDGET = 4_000_000.0  # items added × pairs of slots; about 1 ms for one tie
-STATE_COST = 12.0  # a step over states takes this many times as long as a step over pairs of slots
+BUDGET = 200_000_000.0  # items added × pairs of slots; about 50 ms for one tie
+MOST_SLOTS = 4_000  # whose covariances take 128 MB
 NOTHING = 1e-30  # a G_x with a smaller mean changes no float64
-
-
-class Kinds(NamedTuple):
-    """Items, states and stopping chance of every kind of item that stops at all."""
-
-    sizes: Integers
-    levels: Integers
-    stops: Floats
-
-
-@allocating
-def _stopping_kinds(tie: int, lists: Lists, stop: Floats, slots: int) -> Kinds:
-    """Return items, states and stopping chance of every kind that stops at all."""
-    most = lists.tie[tie + 1] - lists.tie[tie]
-    kinds = 0
-    sizes = np.zeros(most, np.int64)
-    levels = np.zeros(most, np.int64)
-    stops = np.zeros(most)
-    for c in cells_of(tie, lists):
-        if stop[lists.grade[c]]:
-            sizes[kinds] = lists.items[c]
-            stops[kinds] = stop[lists.grade[c]]
-            levels[kinds] = min(lists.items[c], slots) + 1  # the number of items passed, from 0 on
-            kinds += 1
-    return Kinds(sizes[:kinds], levels[:kinds], stops[:kinds])
-
-
-@allocating
-def _step_back(
-    slot: int, t: int, size: int, of_kind: Kinds, mean: Floats, variance: Floats
-) -> None:
-    """Update the moments of what follows, for every state, from the next slot to ``slot``, in
-    place.
-
-    States are visited in ascending order, so the entry of a state with one more item still belongs
-    to the next slot.
-    """
-    sizes, levels, stops = of_kind
-    states = mean.size - 1
-    kinds = sizes.size
-    others = size - sizes.sum()
-    used = np.zeros(kinds, np.int64)
-    passed = 0
-    position = 1.0 / (t + slot + 1.0)
-    rest = 1.0 / (size - slot)
-    for state in range(states):
-        plain = slot - passed
-        if 0 <= plain <= others:
-            chance = (others - plain) * rest
-            value = chance * mean[state]
-            stride = 1
-            for kind in range(kinds):
-                gain = (
-                    stops[kind] * position + (1.0 - stops[kind]) * mean[min(state + stride, states)]
-                )
-                value += (sizes[kind] - used[kind]) * rest * gain
-                stride *= levels[kind]
-            spread = chance * (variance[state] + squared(mean[state] - value))
-            stride = 1
-            for kind in range(kinds):
-                following = min(state + stride, states)
-                go_on = 1.0 - stops[kind]
-                gain = stops[kind] * position + go_on * mean[following]
-                chance = (sizes[kind] - used[kind]) * rest
-                spread += chance * (go_on * go_on * variance[following] + squared(gain - value))
-                stride *= levels[kind]
-            mean[state] = value
-            variance[state] = spread
-        for kind in range(kinds):  # advance to the next state, as an odometer does
-            used[kind] += 1
-            passed += 1
-            if used[kind] < levels[kind]:
-                break
-            passed -= used[kind]
-            used[kind] = 0
-
-
-@allocating
-def _variance_by_states(t: int, slots: int, size: int, kinds: Kinds) -> float:
-    """Return the variance over the first ``slots`` slots of a tie.
-
-    Going backwards over the slots, the variance is the mean of the later variances plus the
-    variance of the next step's means, so nothing cancels.
-    """
-    states = kinds.levels.prod()
-    mean = np.zeros(states + 1)
-    variance = np.zeros(states + 1)
-    for slot in range(slots - 1, -1, -1):
-        _step_back(slot, t, size, kinds, mean, variance)
-    return float(variance[0])
 
 
 @kernel
@@ -213,58 +119,43 @@ def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) 
 
 
 @allocating
-def _spread_weights(t: int, slots: Integers, wanted: Floats, covariance: Floats) -> None:
-    """Write the variance for every number of slots (ascending) for which it is wanted (``wanted``
-    below 0).
-    """
+def _spread_weights(t: int, slots: Integers, variances: Floats, covariance: Floats) -> None:
+    """Write the variance for every number of slots (ascending) that is not NaN."""
     longest = covariance.shape[0] - 1
     whole = 0.0
     j = 0
-    across = np.zeros(
-        longest + 1
-    )  # Σ over x < y of the difference of weights at x times Cov(G_x, G_y)
+    # Σ over x < y of the difference of weights at x times Cov(G_x, G_y)
+    across = np.zeros(longest + 1)
     for x in range(1, longest + 1):
         weight = 1.0 / (t + x)
         while j < slots.size and slots[j] <= x:
-            if wanted[j] < 0.0:
-                wanted[j] = whole + weight * (2.0 * across[x] + weight * covariance[x, x])
+            variances[j] += whole + weight * (2.0 * across[x] + weight * covariance[x, x])
             j += 1
         fall = weight / (t + x + 1.0)
         whole += fall * (2.0 * across[x] + fall * covariance[x, x])
         for y in range(x + 1, longest + 1):
             across[y] += fall * covariance[x, y]
     for rest in range(j, slots.size):
-        if wanted[rest] < 0.0:
-            wanted[rest] = whole
+        variances[rest] += whole
 
 
 @allocating
 def tie_variances(
     t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: Integers
 ) -> Floats:
-    """Write exact variances of Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie; NaN
+    """Return exact variances of Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie; NaN
     if too much work.
 
-    The method, and what counts as too much work, depend on the tie and ``slots[j]``, not on the
-    other entries.
+    What counts as too much depends on the tie and ``slots[j]``, not on the other entries.
     """
     variances = np.zeros(slots.size)
     longest = 0
     most, reach = _see_kinds(tie, lists, stop)
     for j in range(slots.size):
         reached = min(slots[j], reach)
-        pairs = 0.5 * (size - lists.items[most]) * reached * reached
-        kinds = _stopping_kinds(tie, lists, stop, slots[j])
-        states = slots[j] * (
-            kinds.levels.size + 1.0
-        )  # the work of going backwards over the slots with a state
-        for kind in range(kinds.levels.size):
-            states *= kinds.levels[kind]
-        if pairs <= COVARIANCE_BUDGET and (pairs < states * STATE_COST or states > STATE_BUDGET):
-            variances[j] = -1.0
+        work = 0.5 * (size - lists.items[most]) * reached * reached
+        if work <= BUDGET and reached <= MOST_SLOTS:
             longest = max(longest, reached)
-        elif states <= STATE_BUDGET:
-            variances[j] = _variance_by_states(t, slots[j], size, kinds)
         else:
             variances[j] = np.nan
     if longest:

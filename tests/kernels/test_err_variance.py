@@ -1,4 +1,4 @@
-"""The standard deviation of ERR: two exact ways, beside each other and beside exact fractions."""
+"""The standard deviation of ERR beside exact fractions, and how much work it may be."""
 
 from __future__ import annotations
 
@@ -27,31 +27,11 @@ def one_tie(counts: list[int]) -> Lists:
 
 
 def by_covariances(t: int, counts: list[int], stops: Floats, slots: list[int]) -> Floats:
-    lists, wanted = one_tie(counts), np.full(len(slots), -1.0)
+    lists, wanted = one_tie(counts), np.zeros(len(slots))
     most, reach = err_variance._see_kinds(0, lists, stops)
     covariance = err_variance._covariances(0, most, lists, stops, min(max(slots), reach))
     err_variance._spread_weights(t, np.array(slots), wanted, covariance)
     return wanted
-
-
-@pytest.mark.parametrize("t", [0, 7])
-@pytest.mark.parametrize(
-    "counts",
-    [[20, 3, 0, 2, 1], [2, 9, 4, 0, 3], [0, 1, 1, 30, 2], [1, 60, 0, 0, 0], [0, 0, 0, 5, 60]],
-)
-@pytest.mark.parametrize("scale", [1.0, 1e-6])
-def test_both_ways_agree(t: int, counts: list[int], scale: float) -> None:
-    size = sum(counts)
-    slots = sorted({1, 2, size // 2, size - 1, size})
-    covariances = by_covariances(t, counts, STOPS * scale, slots)
-    lists = one_tie(counts)
-    kinds = [err_variance._stopping_kinds(0, lists, STOPS * scale, n) for n in slots]
-    states = [
-        err_variance._variance_by_states(t, n, size, own)
-        for n, own in zip(slots, kinds, strict=True)
-    ]
-    assert covariances.tolist() == pytest.approx(states, rel=1e-12, abs=0.0)
-    assert (covariances > 0).all()
 
 
 @pytest.mark.parametrize("counts", [[3, 2, 0, 0, 0], [4, 3, 2, 1, 1], [0, 1, 4, 2, 1]])
@@ -104,8 +84,7 @@ def test_beyond_the_work_there_is_no_variance() -> None:
 
 
 @pytest.mark.parametrize("relevant", [1, 300, 999])
-def test_whatever_states_can_do_is_done(relevant: int) -> None:
-    """A tie of a thousand items of two kinds is within the work at every cutoff."""
+def test_a_tie_of_a_thousand_items_is_within_the_work(relevant: int) -> None:
     lists = one_tie([1000 - relevant, relevant])
     assert not np.isnan(
         err_variance.tie_variances(0, 1000, 0, lists, STOPS, np.array([10, 1000]))
