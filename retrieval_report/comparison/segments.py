@@ -13,21 +13,20 @@ import polars as pl
 from retrieval_report.comparison.corrections import OF_SINGLE_TESTS, corrected_column
 from retrieval_report.comparison.pairs import COMPARISON, ComparisonOptions, compare
 from retrieval_report.comparison.verdicts import segment_rule
-from retrieval_report.contracts.arguments import Named, check_text
-from retrieval_report.contracts.checks import check_choice, check_unique, refuse
-from retrieval_report.contracts.errors import ColumnError, KeyMismatchError
+from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.checks import check_choice, refuse
+from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
     SCORE,
     at_measure,
-    beside,
     check_draws,
     check_fraction,
     check_scores,
 )
 from retrieval_report.engines.score_grid import Grid, Measure, best_first, paired_mean
-from retrieval_report.engines.summary import SummaryOptions, summarise
+from retrieval_report.engines.summary import SummaryOptions, summarise, with_column
 from retrieval_report.reading.frames import to_polars
 
 WINNERS = schema("segments")
@@ -80,43 +79,22 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     >>> [(name, part["query"].to_list()) for name, part in segments_of(scores, queries, "language")]
     [('de', ['q2']), ('en', ['q1', 'q3'])]
     """
-    frame = check_scores(scores)
     given = to_polars(queries, "queries")
-    for name in ("query", check_text("by", by)):
-        if name not in given.columns:
-            raise ColumnError(
-                f"queries: no column {name!r}; found {', '.join(map(repr, given.columns))}"
-            )
-    if given.schema[by].is_float() or given.schema[by].is_decimal():
+    kind = given.schema.get(by)
+    if kind is not None and (kind.is_float() or kind.is_decimal()):
         raise ColumnError(
-            f"queries: column {by!r} is {given.schema[by]}; cut it into classes, e.g. with .cut(), "
-            "first"
+            f"queries: column {by!r} is {kind}; cut it into classes, e.g. with .cut(), first"
         )
-    check_unique(given, ("query",), "queries")
-    ids, other_ids = frame.schema["query"], given.schema["query"]
-    if ids.is_integer() != other_ids.is_integer():
-        raise KeyMismatchError(
-            f"column 'query' is {ids} in the scores and {other_ids} in the queries"
-        )
-    segments = given.select(
-        pl.col("query").cast(ids, strict=False),
-        pl.col(by).rank("dense").alias("__order"),
-        pl.col(by).cast(pl.String).fill_null(NO_VALUE).alias("__segment"),
-    ).drop_nulls("query")
-    joined = beside(frame, segments, "query")
-    refuse(
-        joined,
-        pl.col("__segment").is_null(),
-        by,
-        "scores of queries that the queries frame lacks",
-        what="queries",
-    )
+    held = given.with_columns(pl.struct(value=by).alias(by)) if kind is not None else given
+    joined = with_column(check_scores(scores), held, "by", by)
+    lacking = "scores of queries that the queries frame lacks"
+    refuse(joined, pl.col("by").is_null(), by, lacking, what="queries")
     # Null comes last; numbers and dates are in their own order, not that of their text.
-    ordered = joined.sort("__order", nulls_last=True, maintain_order=True).drop("__order")
-    return [
-        (str(name), part.drop("__segment"))
-        for (name,), part in ordered.group_by("__segment", maintain_order=True)
-    ]
+    value = pl.col("by").struct.field("value")
+    ordered = joined.sort(value, nulls_last=True, maintain_order=True)
+    names = value.cast(pl.String).fill_null(NO_VALUE)
+    parts = ordered.drop("by").group_by(ordered.select(names).to_series(), maintain_order=True)
+    return [(str(name), part) for (name,), part in parts]
 
 
 def summarise_by(

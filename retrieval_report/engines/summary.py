@@ -181,15 +181,23 @@ def with_clusters(frame: pl.DataFrame, queries: object, cluster: str) -> pl.Data
     """
     if queries is None:
         raise ColumnError(f"cluster={cluster!r}: needs queries with a column {cluster!r}")
-    given = to_polars(queries, "queries")
-    for name in ("query", check_text("cluster", cluster)):
-        if name not in given.columns:
-            known = ", ".join(map(repr, given.columns))
-            raise ColumnError(f"cluster: no column {name!r} in the queries; found {known}")
-    given = given.select("query", cluster=cluster)
-    frame = _joined(frame, given, ["query"], "cluster")
+    frame = with_column(frame, to_polars(queries, "queries"), "cluster", cluster)
     refuse(frame, pl.col("cluster").is_null(), cluster, "queries without a cluster")
     return frame
+
+
+def with_column(
+    frame: pl.DataFrame, queries: pl.DataFrame, argument: str, column: str
+) -> pl.DataFrame:
+    """Return rows of queries with a column of the queries frame, named after the argument that asks
+    for it; null where the frame lacks the query.
+    """
+    for name in ("query", check_text(argument, column)):
+        if name not in queries.columns:
+            known = ", ".join(map(repr, queries.columns))
+            raise ColumnError(f"{argument}: no column {name!r} in the queries; found {known}")
+    given = queries.select("query", pl.col(column).alias(argument))
+    return _joined(frame, given, ["query"], argument)
 
 
 def _joined(frame: pl.DataFrame, given: pl.DataFrame, keys: list[str], column: str) -> pl.DataFrame:

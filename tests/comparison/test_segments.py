@@ -117,8 +117,10 @@ def test_queries_in_whole_numbers() -> None:
     scores = scores_of({"a": [0.1, 0.2]}).with_columns(query=pl.Series([1, 2]))
     queries = pl.DataFrame({"query": pl.Series([1, 2, 3], dtype=pl.UInt8), "kind": ["x", "y", "x"]})
     assert [name for name, _ in segments_of(scores, queries, "kind")] == ["x", "y"]
+    texts = queries.with_columns(pl.col("query").cast(pl.String))
+    assert [name for name, _ in segments_of(scores, texts, "kind")] == ["x", "y"]
     with pytest.raises(rr.KeyMismatchError, match="'query' is Int64 in the scores and String"):
-        segments_of(scores, queries.with_columns(pl.col("query").cast(pl.String)), "kind")
+        segments_of(scores, texts.with_columns(query="q" + pl.col("query")), "kind")
 
 
 @pytest.mark.parametrize(
