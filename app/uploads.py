@@ -24,7 +24,7 @@ from warning_log import noticed
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
 MOST_VALUES = {
-    **dict.fromkeys(("json", "json lines", "ndjson"), 6_000_000),
+    **dict.fromkeys(("json", "ndjson"), 6_000_000),
     "run": 20_000_000,
     "qrels": 20_000_000,
     "csv": 20_000_000,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 import streamlit as st
 
@@ -63,32 +61,24 @@ def show(page: Page) -> None:
 
 
 def _hints(page: Page) -> None:
-    """Show oddities of the data; many of one kind, and what ties do to nearly every model, are
-    folded.
-    """
+    """Show oddities of the data; many of one kind are folded."""
     with st.spinner("Looking for oddities …"):
         hints = page.study.hints
     said: dict[str, list[str]] = {}
     for kind, models, message in joined_hints(hints):
         of_models = f"**{plain(models)}**: " if models else ""
         said.setdefault(kind, []).append(of_models + plain(message))
-    ties = said.pop("ties", [])
     for sentences in said.values():
         for sentence in sentences[:FEW]:
             st.warning(sentence)
-        _fold(f"{len(sentences) - FEW} more of this kind", sentences[FEW:])
-    _fold("What ties do to the models, in words", ties)
+        if more := sentences[FEW:]:
+            with st.expander(f"{len(more)} more of this kind"):
+                st.markdown("\n".join(f"- {sentence}" for sentence in more))
     if "near_ties" not in said:
         st.caption(
             "Near ties: hardly any gap between neighbouring distances is as small as rounding "
             "errors."
         )
-
-
-def _fold(label: str, sentences: Sequence[str]) -> None:
-    if sentences:
-        with st.expander(label):
-            st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
 
 
 @remember(32)

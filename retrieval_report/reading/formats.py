@@ -16,7 +16,7 @@ from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.warning import warn
 from retrieval_report.reading.binary import read_binary
 from retrieval_report.reading.csv_files import read_delimited
-from retrieval_report.reading.mteb import read_json, read_json_lines
+from retrieval_report.reading.mteb import read_json
 from retrieval_report.reading.names import Choose
 from retrieval_report.reading.ndjson import read_ndjson
 from retrieval_report.reading.sources import BOM, ENDINGS, Source, ending
@@ -26,7 +26,6 @@ BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow st
 """How files begin that are not text."""
 READERS: dict[str, Callable[[Source, Choose], pl.DataFrame]] = {
     "json": read_json,
-    "json lines": read_json_lines,
     "ndjson": read_ndjson,
     "run": partial(read_trec, fields=RUN_FIELDS),
     "qrels": partial(read_trec, fields=QRELS_FIELDS),
@@ -37,9 +36,6 @@ READERS: dict[str, Callable[[Source, Choose], pl.DataFrame]] = {
 _NUMBER = r"[+-]?(?i:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|nan|inf|infinity)"
 _BEGIN = {
     "json": re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{'),
-    "json lines": re.compile(
-        r'\{(?=.*"query_id").*"results"\s*:\s*\[\s*(?:\]|\{[^{}]*"corpus_id")'
-    ),
     "ndjson": re.compile(r"\{"),
     "run": re.compile(rf"(?:\S+[^\S\n]+){{4}}{_NUMBER}[^\S\n]+\S"),
     "qrels": re.compile(r"(?:\S+[^\S\n]+){3}[+-]?\d+[^\S\n]*(?:\n|$)"),
@@ -72,7 +68,7 @@ def read_form(
     if form in BINARY.values():
         return read_binary(source, form, choose, max_rows)
     frame = READERS[form](source, choose)
-    if not form.startswith("json") and source.last_byte() != b"\n":
+    if form != "json" and source.last_byte() != b"\n":
         warn(
             f"{source.path}: no newline at the end; the file may have been truncated while it was "
             "written"

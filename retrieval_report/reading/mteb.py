@@ -1,4 +1,4 @@
-"""Read predictions that MTEB, BEIR and sentence-transformers save as JSON."""
+"""Read predictions that MTEB and BEIR save as JSON."""
 
 from __future__ import annotations
 
@@ -49,29 +49,6 @@ def read_json(source: Source, choose: Choose) -> pl.DataFrame:
     name = meta.get("model_name") if isinstance(meta, dict) else None
     (run,) = runs.values()
     return _frame(run, name if isinstance(name, str) else None, source, choose)
-
-
-def read_json_lines(source: Source, choose: Choose) -> pl.DataFrame:
-    """Read the results of one query per line, as the InformationRetrievalEvaluator of
-    sentence-transformers writes them; errors are those of `read_json`.
-    """
-    runs: dict[str, Named] = {}
-    for number, line in enumerate(_text(source).split("\n"), start=1):
-        if not line.strip():
-            continue
-        location = f"{source.path}, line {number}"
-        row = _parse(line, location)
-        try:
-            query = str(row["query_id"])
-            results = [(str(one["corpus_id"]), one["score"]) for one in row["results"]]
-        except (KeyError, TypeError):
-            raise FileError(
-                f"{location}: no object with query_id and results of corpus_id and score"
-            ) from None
-        if query in runs or len(dict(results)) < len(results):
-            raise FileError(f"{location}: query {query!r}, or one of its results, occurs twice")
-        runs[query] = dict(results)
-    return _frame(runs, None, source, choose)
 
 
 def _text(source: Source) -> str:

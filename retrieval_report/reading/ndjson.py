@@ -23,6 +23,8 @@ def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
     Ids written as integers become text, as everywhere in text files; numbers keep the type JSON
     gives them, and a number in quotes stays text, which the evaluation then refuses. Every line is
     examined before a type is chosen; of two values of one name in an object, the first counts.
+    The InformationRetrievalEvaluator of sentence-transformers writes the ``results`` of a query per
+    line.
 
     Raises
     ------
@@ -44,6 +46,9 @@ def read_ndjson(source: Source, choose: Choose) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         broken = undecodable(source) or f"{source.path}: {one_line(error)}"
         raise _first_fault(content, source, _ANYTHING) or FileError(broken) from error
+    if {"query_id", "results"} <= {*frame.columns}:  # a query per line, of sentence-transformers
+        frame = frame.select("query_id", "results").explode("results").drop_nulls("results")
+        frame = frame.unnest("results")
     chosen = choose(frame.columns)
     frame = frame.select(under_our_names(chosen))
     ids = [name for name in frame.columns if name in ID_COLUMNS]

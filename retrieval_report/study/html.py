@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import polars as pl
 
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
 from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
@@ -72,10 +71,7 @@ def render_html(
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     audit = report.audit.filter(report.at_headline) if report.audit.height else report.audit
-    # Rare hints come before "ties", which nearly every model has.
-    common = pl.col("hint") == "ties"
-    ordered = report.hints.sort(common, pl.when(common).then(-pl.col("value")), maintain_order=True)
-    hints = joined_hints(ordered)
+    hints = joined_hints(report.hints)
     return (
         _environment()
         .get_template("report.html")

@@ -10,13 +10,12 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.frames import with_model
-from retrieval_report.contracts.options import NO, WITHIN_TIE, Options, ScoringOptions, options_with
+from retrieval_report.contracts.options import NO, Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.run import score_judged
-from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.ties.profile import LIST, TieTable, profile_of
 
 HINTS = schema("hints")
@@ -47,11 +46,6 @@ def tie_hints(
     polars.DataFrame
         ``model`` (null: all of them), ``hint``, ``value`` (the number it is based on), ``message``:
 
-        - ``cut_through_tie``, always first: the lists may have been cut inside their last tie:
-          nothing proves that they are whole (:func:`truncated_lists` says why). ``value`` is the
-          share of lists that probably lost part of that tie: the share that is as long as the
-          longest, times the share of tied neighbours in the lists' second half. Omitted if that is
-          below 0.01.
         - ``reversed``: some models' average precision lies more than 3 standard deviations below
           random order and no model's as far above: the column may hold scores instead of distances,
           or the other way round.
@@ -62,10 +56,9 @@ def tie_hints(
         - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits.
           ``value``: share of items that are tied.
         - ``near_ties``: share of gaps within rounding errors (see :func:`tie_profile`).
-        - ``ties``: share of items in ties of different relevances (of tied items where no relevance
-          is known).
 
-        Empty where there is nothing to say.
+        Empty where there is nothing to say. How much the distances tie is said by
+        :func:`tie_profile`, which lists may be cut by :func:`truncated_lists`.
 
     Examples
     --------
@@ -74,67 +67,20 @@ def tie_hints(
     ...     {
     ...         "query": ["q"] * 4,
     ...         "item": list("abcd"),
-    ...         "distance": [0, 2, 2, 5],
+    ...         "distance": [0.0, 0.3, 0.1 + 0.2, 0.5],
     ...         "relevance": [0, 1, 0, 1],
     ...     }
     ... )
-    >>> tie_hints(rankings).row(0)
-    ('model', 'ties', 0.5, '50% of the items share their distance with another, 50% are in ties of
-    different
-    relevances, whose order moves the scores that reach them')
+    >>> tie_hints(rankings).drop("message").row(0)
+    ('model', 'near_ties', 0.3333333333333333)
     """
     checked = options_with(options, policies="expected")
     table = TieTable(rankings, judgements, queries, checked)
     profile = profile_of(table, (None,))
     tied = dict(profile.select("model", "tied_items").iter_rows())
-    hints = [*_cut_lists(table), *_reversed(table.judged, checked), *_dangling(table.judged)]
-    hints += [*_half_precision(table, tied), *_near_ties(profile), *_ties(profile)]
+    hints = [*_reversed(table.judged, checked), *_dangling(table.judged)]
+    hints += [*_half_precision(table, tied), *_near_ties(profile)]
     return pl.DataFrame(hints, schema=HINTS, orient="row")
-
-
-def _cut_lists(table: TieTable) -> Iterator[Hint]:
-    """Find lists whose end may have cut their last tie, because neighbouring ranks are often
-    tied.
-    """
-    for model, share in _lost(table).iter_rows():
-        decision = table.decisions[model]
-        if decision.truncated == WITHIN_TIE and share >= WORTH_SAYING:
-            verb = "may be" if decision.reason == NOT_KNOWN else "are"
-            message = (
-                f"the lists {verb} cut ({decision.reason}), about {share:.0%} of them through "
-                "their last tie: which of its items were kept is then an accident. Scores whose "
-                "cutoff ends before that tie are exact; for the others retrieve deeper, or keep "
-                "whole ties"
-            )
-            yield model, "cut_through_tie", share, message
-
-
-def _lost(table: TieTable) -> pl.DataFrame:
-    """Return, for every model, the share of lists that lost part of their last tie if they were
-    cut.
-
-    This is the share of lists as long as the longest, times the share of tied neighbours in their
-    second half.
-    """
-    length = pl.sum("size").over(LIST)
-    # Of the pairs of neighbouring ranks (i, i + 1) in the second half of a list, those inside a tie
-    # of the ranks before + 1 .. before + size: from max(before, half) + 1 on.
-    half = length // 2
-    tied = (pl.col("before") + pl.col("size") - 1 - pl.max_horizontal("before", half)).clip(
-        lower_bound=0
-    )
-    lists = (
-        table.ties.with_columns(length=length, tied=tied)
-        .group_by(*LIST, "length")
-        .agg(pl.sum("tied"))
-    )
-    ending = (pl.col("length") == pl.max("length")).mean()
-    pairs = (pl.col("length") - 1 - pl.col("length") // 2).sum()
-    return (
-        lists.group_by("model")
-        .agg(share=(ending * pl.sum("tied") / pairs).fill_nan(0.0))
-        .sort("model")
-    )
 
 
 def _reversed(judged: Judged, options: Options) -> Iterator[Hint]:
@@ -252,16 +198,3 @@ def _near_ties(profile: pl.DataFrame) -> Iterator[Hint]:
                 "them"
             )
             yield model, "near_ties", share, message
-
-
-def _ties(profile: pl.DataFrame) -> Iterator[Hint]:
-    for model, tied, mixed in profile.select("model", "tied_items", "mixed_items").iter_rows():
-        message = f"{tied:.0%} of the items share their distance with another"
-        share = tied if mixed is None else mixed
-        if mixed is not None:
-            message += (
-                f", {mixed:.0%} are in ties of different relevances, whose order moves the scores that "
-                "reach them"
-            )
-        if share >= WORTH_SAYING:
-            yield model, "ties", share, message

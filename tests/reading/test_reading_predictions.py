@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from retrieval_report import ColumnError, DataError, FileError, read_judgements, read_rankings
+from retrieval_report import (
+    ColumnError,
+    DataError,
+    FileError,
+    evaluate,
+    read_judgements,
+    read_rankings,
+)
 from retrieval_report.reading.files import column_names
 from retrieval_report.reading.sources import open_source
 
@@ -62,10 +69,10 @@ def test_predictions_of_sentence_transformers(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert read_rankings(path).select("query", "item", "score").rows() == ROWS
     path.write_text(json.dumps(lines[0]) + "\n" + json.dumps(lines[0]) + "\n")
-    with pytest.raises(FileError, match="line 2: query 'q1', or one of its results, occurs twice"):
-        read_rankings(path)
-    path.write_text(json.dumps(lines[0]) + '\n{"query_id": 1}\n')
-    with pytest.raises(FileError, match="line 2: no object with query_id and results"):
+    with pytest.raises(DataError, match="repeat another's model, query, item; first in query 'q1'"):
+        evaluate(read_rankings(path), judgements={"q1": {"d1": 1}})
+    path.write_text('{"query_id": 1, "results": [{"item": "d1"}]}\n')
+    with pytest.raises(ColumnError, match=r"the rankings lack distance\|score"):
         read_rankings(path)
 
 

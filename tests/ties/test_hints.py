@@ -39,52 +39,9 @@ def cut_at(rankings: pl.DataFrame, depth: int) -> pl.DataFrame:
     return ordered.filter(pl.int_range(pl.len()).over("model", "query") < depth)
 
 
-def cut_keeping_ties(rankings: pl.DataFrame, depth: int) -> pl.DataFrame:
-    last = pl.col("distance").sort().get(depth - 1).over("model", "query")
-    return rankings.filter(pl.col("distance") <= last)
-
-
 def named(hints: pl.DataFrame, *names: str) -> list[tuple[Any, ...]]:
     assert hints.schema == pl.Schema(HINTS)
     return hints.filter(pl.col("hint").is_in(names)).select("model", "hint", "value").rows()
-
-
-def test_lists_cut_at_one_depth_are_told_from_lists_that_keep_their_ties() -> None:
-    rankings = make_lists()
-    [(model, _, share)] = named(tie_hints(cut_at(rankings, 25)), "cut_through_tie")
-    assert model == "m"
-    assert 0.6 < share < 1
-    assert (
-        named(
-            tie_hints(cut_keeping_ties(rankings, 25), truncated="between_ties"), "cut_through_tie"
-        )
-        == []
-    )
-
-
-def test_the_estimated_share_of_cut_lists_is_near_the_true_one() -> None:
-    rankings = make_lists(queries=200, items=60, distances=25, seed=3)
-    [(_, _, share)] = named(tie_hints(cut_at(rankings, 30)), "cut_through_tie")
-    whole = cut_keeping_ties(rankings, 30).group_by("query").len()
-    assert share == pytest.approx((whole["len"] > 30).mean(), abs=0.05)
-
-
-def test_lists_that_hold_everything_are_not_cut() -> None:
-    everything = make_lists().with_columns(item=pl.int_range(pl.len()).over("query"))
-    assert named(tie_hints(everything), "cut_through_tie") == []
-    others = make_lists().with_columns(pl.col("item") + 1000, model=pl.lit("n"))
-    both = named(tie_hints(pl.concat([make_lists(), others])), "cut_through_tie")
-    assert [model for model, *_ in both] == ["m", "n"]
-
-
-def test_what_is_cut_comes_first_with_its_reason_and_only_if_it_is_so() -> None:
-    rankings = cut_at(make_lists(), 25)
-    hints = tie_hints(rankings)
-    assert hints["hint"][0] == "cut_through_tie"
-    assert "the lists may be cut (not known), about 7" in hints["message"][0]
-    assert "(as given)" in tie_hints(rankings, truncated="within_tie")["message"][0]
-    for word in ("no", "between_ties"):
-        assert named(tie_hints(rankings, truncated=word), "cut_through_tie") == []
 
 
 def test_lists_without_ties_may_end_anywhere() -> None:
@@ -147,13 +104,6 @@ def test_near_ties_are_hinted_at() -> None:
     assert 0.3 < share < 1
 
 
-def test_ties_are_told_with_and_without_relevances() -> None:
-    rankings = make_lists()
-    [(_, _, mixed)] = named(tie_hints(rankings), "ties")
-    [(_, _, tied)] = named(tie_hints(rankings.drop("relevance")), "ties")
-    assert 0 < mixed < tied
-
-
 def test_no_rows_give_no_hints() -> None:
     assert tie_hints(make_lists().clear()).is_empty()
 
@@ -163,7 +113,7 @@ def test_the_samples_keep_their_ties_and_lie_above_chance() -> None:
     rankings = rr.read_rankings(folder / "docs" / "runs")
     judgements = rr.read_judgements(folder / "docs" / "qrels.txt")
     hints = tie_hints(rankings, judgements=judgements)
-    assert set(hints["hint"]) == {"half_precision", "ties"}
+    assert set(hints["hint"]) == {"half_precision"}
     assert hints.filter(hint="half_precision")["model"].to_list() == ["lsa-bfloat16"]
 
 
