@@ -9,7 +9,7 @@ import polars as pl
 
 from retrieval_report.comparison.corrections import corrected_column
 from retrieval_report.comparison.pairs import compare, turned
-from retrieval_report.contracts.arguments import check_text
+from retrieval_report.contracts.arguments import check_pattern
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, beside, board, check_fraction, check_scores
@@ -94,10 +94,7 @@ def history(
 
 def _runs(names: list[str], pattern: str) -> pl.DataFrame:
     """Return model, series and version of every name, and the order of the versions."""
-    try:
-        expression = re.compile(check_text("pattern", pattern))
-    except re.error as error:
-        raise ParameterError(f"pattern: {pattern!r} is no regular expression: {error}") from error
+    expression = check_pattern("pattern", pattern)
     group = next((name for name in BY if name in expression.groupindex), None)
     if group is None:
         raise ParameterError(f"pattern: {pattern!r} has no group (?P<version>…) or (?P<date>…)")

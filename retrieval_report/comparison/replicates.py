@@ -16,7 +16,7 @@ import polars as pl
 from retrieval_report.comparison.corrections import corrected
 from retrieval_report.comparison.datasets import ranked
 from retrieval_report.comparison.verdicts import EQUAL, NOTHING, equal_means, equal_values
-from retrieval_report.contracts.arguments import Named, check_text
+from retrieval_report.contracts.arguments import Named, check_pattern
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import frame_of, schema
@@ -50,10 +50,7 @@ def replicate_groups(names: list[str], groups: object) -> dict[str, str]:
                 raise ParameterError(f"replicate: {model!r}, the model of {name!r}, is no name")
             check_choice("replicate", name, names)
         return {name: groups.get(name, name) for name in names}
-    try:
-        expression = re.compile(check_text("replicate", groups))
-    except re.error as error:
-        raise ParameterError(f"replicate: {groups!r} is no regular expression: {error}") from error
+    expression = check_pattern("replicate", groups)
     if not {"model", "replicate"} & expression.groupindex.keys():
         raise ParameterError(
             f"replicate: {groups!r} has no group (?P<model>…) or (?P<replicate>…), and is no column "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -116,6 +117,14 @@ def check_text(name: str, value: object) -> str:
     if not isinstance(value, str):
         raise ParameterError(f"{name}: {value!r} is not text")
     return value
+
+
+def check_pattern(name: str, value: object) -> re.Pattern[str]:
+    """Return a regular expression."""
+    try:
+        return re.compile(check_text(name, value))
+    except re.error as error:
+        raise ParameterError(f"{name}: {value!r} is no regular expression: {error}") from error
 
 
 def check_path(name: str, value: object) -> Path:
