@@ -11,7 +11,7 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.colours import TEXT
 from retrieval_report.charts.layers import IN_CELL, NARROW
-from retrieval_report.charts.theme import WIDTH, styled
+from retrieval_report.charts.theme import WIDTH, styled, unchecked
 from retrieval_report.contracts.arguments import Named
 
 # Pixels of labels and texts beside a plot, and below it, on a narrow screen.
@@ -85,7 +85,8 @@ def responsive(chart: ChartType, *, text: str = TEXT) -> Responsive:
     separate = isinstance(chart, alt.ConcatChart)
     plots = chart.concat if separate else [chart]
     known = [description, *(f"{heading}: plot {number}" for number in range(2, len(plots) + 1))]
-    panels = [_panel(plot, words, text) for plot, words in zip(plots, known, strict=True)]
+    with unchecked():
+        panels = [_panel(plot, words, text) for plot, words in zip(plots, known, strict=True)]
     if not separate:  # the page shows its title as text
         del panels[0].specification["title"]
     columns = chart.columns if separate else 1
