@@ -7,21 +7,27 @@ order and partition. The mixing function is the finaliser of SplitMix64 (Steele,
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval_report.kernels.compile import allocating, inlined, kernel
 from retrieval_report.kernels.lists import Integers, Keys, Lists, cells_of, tie_size, ties_of
 
+Word = TypeVar("Word", np.uint64, Keys)
+
 NEXT_DRAW = np.uint64(0xD1342543DE82EF95)  # between the keys of a list's random orders
 
 
-@kernel
-def mix(value: np.uint64) -> np.uint64:
-    """Scramble 64 bits."""
+def scrambled(value: Word) -> Word:
+    """Scramble 64 bits, or those of every number of an array."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
+
+
+mix = kernel(scrambled)
 
 
 @inlined
@@ -55,11 +61,10 @@ def integer_keys(numbers: Keys, keys: Keys) -> None:
         keys[index] = mix(numbers[index] + np.uint64(0x9E3779B97F4A7C15))
 
 
-@kernel
-def list_keys(seed: np.uint64, model: Keys, query: Keys, keys: Keys) -> None:
-    """Write the key of each list, from the seed and the keys of its model and query."""
-    for index in range(keys.size):
-        keys[index] = mix(mix(mix(seed) ^ model[index]) + query[index])
+def list_keys(seed: int, model: Keys, query: Keys) -> Keys:
+    """Return the key of each list, from the seed and the keys of its model and query."""
+    first = scrambled(np.array([seed % 2**64], np.uint64))
+    return scrambled(scrambled(first ^ model) + query)
 
 
 @kernel

@@ -309,11 +309,7 @@ def keys_of(ids: pl.Series) -> Keys:
 
 def list_keys(names: pl.DataFrame, seed: int) -> Keys:
     """Return the key from which the random orders of each list (model, query) are drawn."""
-    keys = np.empty(names.height, np.uint64)
-    shuffling.list_keys(
-        np.uint64(int(seed) % 2**64), keys_of(names["model"]), keys_of(names["query"]), keys
-    )
-    return keys
+    return shuffling.list_keys(int(seed), keys_of(names["model"]), keys_of(names["query"]))
 
 
 def drawn_lists(ties: Lists, limit: Integers) -> Lists:

@@ -138,12 +138,17 @@ class Scorer:
     def write(self, targets: Iterable[Target], arrangement: Arrangement) -> None:
         """Write value and standard deviation of every metric to the columns of its target."""
         sums: dict[terms.Term, Moments] = {}
-        for target in targets:
+        # Asked once: a user's may hold a new function every time.
+        of_targets = [(target, target.metric.term) for target in targets]
+        columns: dict[terms.Term, int] = {}
+        for target, term in of_targets:
+            columns[term] = max(columns.get(term, 0), int(target.columns.max()) + 1)
+        for target, term in of_targets:
             metric = target.metric
-            term = metric.term  # asked once: a user's may hold a new function every time
-            if term not in sums:
-                sums[term] = self.moments(term, arrangement)
-            divisor = self._divisor(metric)
+            if term not in sums:  # no deeper than a metric asks
+                depths = np.ascontiguousarray(self.depths[:, : columns[term]])
+                sums[term] = self.moments(term, arrangement, depths)
+            divisor = np.broadcast_to(self._divisor(metric), self.asked.shape)
             unit = self.unit_of(metric)
             finite = over_ranges(
                 partial(write_scores, target, sums[term], divisor, unit),
@@ -219,7 +224,7 @@ def write_scores(
     target, 0 where the divisor is 0; return whether all values are finite.
     """
     _, columns, scores, places = target
-    by = np.broadcast_to(divisor, moments.mean.shape)[first:last, columns]
+    by = divisor[first:last, columns]
     mean, variance = (part[first:last, columns] for part in moments)
     with np.errstate(all="ignore"):
         for sums, into in zip((mean, np.sqrt(variance)), scores, strict=True):
