@@ -18,6 +18,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import BOUNDS, SCORE, beside
 from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.scoring.arrays import locate
 
 BLOCK = 1 << 18  # differences held at a time
 MOST_MODELS = 2_000  # whose pairs are tested in less than a minute
@@ -69,23 +70,14 @@ class Grid:
         >>> grid.models, grid.arrays["value"].tolist()
         (['a', 'b'], [[[nan, 1.0], [0.5, nan]]])
         """
-        keys = ("model", "query")
-        changes = pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys)
-        first = frame.select(changes.fill_null(True)).to_series()
-        heads = frame.select(keys).filter(
-            first
-        )  # of which consecutive rows are about the same list
-        columns = frame.select(SCORE), heads.select("model"), heads.select("query")
-        names = [
-            columns[0].unique(maintain_order=True),
-            *(part.unique().sort(part.columns) for part in columns[1:]),
-        ]
-        measure, *of_heads = (
-            beside(part, name.with_row_index("row"), part.columns)["row"].to_numpy()
-            for part, name in zip(columns, names, strict=True)
+        measures = frame.select(SCORE).unique(maintain_order=True)
+        frame, lists, rows = locate(frame, ["model", "query"])
+        models, queries = (lists.select(name).unique().sort(name) for name in lists.columns)
+        measure, *of_lists = (
+            beside(part, name.with_row_index("row"), name.columns)["row"].to_numpy()
+            for part, name in ((frame, measures), (lists, models), (lists, queries))
         )
-        list_of = np.cumsum(first.to_numpy()) - 1
-        where = measure, *(part[list_of] for part in of_heads)
+        where = measure, *map(rows.spread, of_lists)
         arrays = {}
         for name, nothing in (
             ("value", np.nan),
@@ -93,9 +85,8 @@ class Grid:
             ("truncated", False),
             ("pooled", False),
         ):
-            arrays[name] = np.full([part.height for part in names], nothing)
+            arrays[name] = np.full([part.height for part in (measures, models, queries)], nothing)
             arrays[name][where] = frame[name].to_numpy()
-        measures, models, queries = names
         return cls(models["model"].to_list(), queries["query"].to_list(), measures.rows(), arrays)
 
     def pairs(self, baseline: str | None = None) -> Pairs:

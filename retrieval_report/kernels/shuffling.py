@@ -61,10 +61,9 @@ def integer_keys(numbers: Keys, keys: Keys) -> None:
         keys[index] = mix(numbers[index] + np.uint64(0x9E3779B97F4A7C15))
 
 
-def list_keys(seed: int, model: Keys, query: Keys) -> Keys:
+def list_keys(seed: Keys, model: Keys, query: Keys) -> Keys:
     """Return the key of each list, from the seed and the keys of its model and query."""
-    first = scrambled(np.array([seed % 2**64], np.uint64))
-    return scrambled(scrambled(first ^ model) + query)
+    return scrambled(scrambled(scrambled(seed) ^ model) + query)
 
 
 @kernel

@@ -309,7 +309,8 @@ def keys_of(ids: pl.Series) -> Keys:
 
 def list_keys(names: pl.DataFrame, seed: int) -> Keys:
     """Return the key from which the random orders of each list (model, query) are drawn."""
-    return shuffling.list_keys(int(seed), keys_of(names["model"]), keys_of(names["query"]))
+    start = np.array([int(seed) % 2**64], np.uint64)
+    return shuffling.list_keys(start, keys_of(names["model"]), keys_of(names["query"]))
 
 
 def drawn_lists(ties: Lists, limit: Integers) -> Lists:

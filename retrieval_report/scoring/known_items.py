@@ -15,7 +15,7 @@ from retrieval_report.scoring import arrays
 
 KEYS = ["model", "query"]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # of numbers over all 64 bits
-PLACES = np.uint64(64 - 22)  # bits of which the others are the places of a small table
+PLACES = 22  # bits of a key that are its place in a small table
 UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to do with them"
 
 
@@ -50,7 +50,7 @@ class Located(NamedTuple):
             rows_of = slice(start[first], start[last])
             lists = np.arange(last - first, dtype=np.uint64)
             rows = np.repeat(lists, np.diff(start[first : last + 1]))
-            return _distinct(rows, items[rows_of]) < rows.size
+            return _distinct(_pairs(rows, items[rows_of])) < rows.size
 
         return any(arrays.over_ranges(task, start, workers))
 
@@ -59,26 +59,23 @@ class Located(NamedTuple):
         assert self.items is not None
         keys = _pairs(self.rows.spread(groups), self.items)
         # Of two grades one is above 0: what shares no place with such items needs no sorting.
-        place = keys >> PLACES
-        occupied = np.zeros(int(place.max(initial=0)) + 1, np.bool_)
+        place = keys >> np.uint64(64 - PLACES)
+        occupied = np.zeros(1 << PLACES, np.bool_)
         occupied[place[grade > 0]] = True
         kept = occupied[place]
-        other = np.uint64((1 << int(grade.max(initial=0)).bit_length()) - 1)
-        keys = np.sort(keys[kept] & ~other | grade[kept].view(np.uint32))
-        return bool(((keys[1:] ^ keys[:-1]) - np.uint64(1) < other).any())
+        keys = keys[kept]
+        return _distinct(keys) < _distinct(keys + grade[kept].astype(np.uint64))
 
 
 def _pairs(groups: Keys, items: Keys) -> Keys:
     """Return a key for every pair of a group and an item."""
-    keys = groups * SPREAD
-    keys ^= items
-    keys *= SPREAD
+    keys: Keys = (groups * SPREAD ^ items) * SPREAD
     return keys
 
 
-def _distinct(groups: Keys, items: Keys) -> int:
-    """Return how many pairs of a group and an item differ."""
-    keys = np.sort(_pairs(groups, items))
+def _distinct(keys: Keys) -> int:
+    """Return how many keys differ."""
+    keys = np.sort(keys)
     return int(np.count_nonzero(keys[1:] != keys[:-1])) + min(keys.size, 1)
 
 

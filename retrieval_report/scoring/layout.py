@@ -155,10 +155,10 @@ def items_of(judged: Judged, options: Options) -> Items:
 
 def ties_of(
     judged: Judged, items: Items, options: Options, *, falling: bool | None = None
-) -> tuple[Lists, Lists | None, Integers]:
-    """Return the lists of ties, those of rows if the options ask for them, and the key of every
-    tie: equal where distances are equal, small where they are near (``falling``: where scores are
-    high). The ties of the last rules are kept, because every analysis of these rows asks for them.
+) -> tuple[Lists, Codes | None, Integers]:
+    """Return the lists of ties, the grades of rows in order if the options ask for them, and the key
+    of every tie: equal where distances are equal, small where they are near (``falling``: where
+    scores are high). Those of the last rules are kept: every analysis of these rows asks for them.
     """
     falling = judged.order == "score" if falling is None else falling
     rules = options.decimals, options.distance_threshold, falling
@@ -179,9 +179,7 @@ def ties_of(
             workers=options.workers,
         )
         kept = judged.ties[rules] = made if kept is None else (kept[0], made[1], kept[2])
-    ties, order, keys = kept
-    each = arrays.singles(judged.rows.work, order) if naive and order is not None else None
-    return ties, each, keys
+    return kept
 
 
 def lay_out(judged: Judged, options: Options) -> Prepared:
@@ -191,13 +189,14 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
     naive, source = None, judged
     if "naive" in options.policies:
         source = _in_naive_order(judged, options)
-        naive = ties_of(source, items_of(source, options), options)[1]
+        order = ties_of(source, items_of(source, options), options)[1]
+        assert order is not None
+        naive = arrays.singles(source.rows.work, order)
     rules = options.relevant_from, options.decimals, options.distance_threshold
     key = *rules, repr(options.truncated), _pools(judged, options), judged.unpooled(options)
     prepared = judged.laid_out.get(key)
     if prepared is None:
-        prepared = _lay_out(source, replace(options, policies=("expected",)))
-        judged.laid_out[key] = prepared
+        prepared = judged.laid_out[key] = _lay_out(source, options)
     return replace(prepared, naive=naive)
 
 

@@ -146,21 +146,15 @@ class Run:
         return self.truncated | self._where(partial(unsure, follow=self.following))
 
     @cached_property
-    def completions(self) -> list[tuple[list[int], Completions]]:
-        """Return the completions of the lists with such scores, and the columns of each."""
+    def completions(self) -> dict[bool, Completions]:
+        """Return the completions of these lists, of metrics with a depth of their own and of others."""
         prepared = self.prepared.take(np.flatnonzero(self.open.any(axis=1)))
-        parts = []
-        for scorer in (self.scorer, self.deep_scorer):
-            deep = scorer is self.deep_scorer
-            columns = [
-                column
-                for column, (metric, _) in enumerate(self.measures)
-                if metric.own_depth == deep
-            ]
-            if columns:
-                workers = self.options.workers
-                parts.append((columns, Completions(prepared, scorer.cutoffs, workers)))
-        return parts
+        parts = {False: (self.plain, self.scorer), True: (self.deep, self.deep_scorer)}
+        return {
+            deep: Completions(prepared, scorer.cutoffs, self.options.workers)
+            for deep, (metrics, scorer) in parts.items()
+            if metrics
+        }
 
     def complete(self, values: Floats, *, best: bool) -> None:
         """Fill in the extremes over all completions of truncated lists where scores depend on what
@@ -169,11 +163,14 @@ class Run:
         if not self.prepared.beyond.open.any():
             return
         which = np.flatnonzero(self.open.any(axis=1))
-        for columns, completions in self.completions:
-            asked = [self.measures[column] for column in columns]
-            measures = [(metric, None if metric.own_depth else k) for metric, k in asked]
-            extremes = completions.extremes(measures, best=best)
-            for column, measure in zip(columns, measures, strict=True):
+        for deep, completions in self.completions.items():
+            columns = {
+                column: (metric, None if deep else cutoff)
+                for column, (metric, cutoff) in enumerate(self.measures)
+                if metric.own_depth == deep
+            }
+            extremes = completions.extremes(list(columns.values()), best=best)
+            for column, measure in columns.items():
                 marked = self.open[which, column]
                 values[which[marked], column] = extremes[measure][marked]
 

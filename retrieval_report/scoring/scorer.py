@@ -138,15 +138,11 @@ class Scorer:
     def write(self, targets: Iterable[Target], arrangement: Arrangement) -> None:
         """Write value and standard deviation of every metric to the columns of its target."""
         sums: dict[terms.Term, Moments] = {}
-        # Asked once: a user's may hold a new function every time.
-        of_targets = [(target, target.metric.term) for target in targets]
-        columns: dict[terms.Term, int] = {}
-        for target, term in of_targets:
-            columns[term] = max(columns.get(term, 0), int(target.columns.max()) + 1)
-        for target, term in of_targets:
+        for target in sorted(targets, key=lambda target: -target.columns.max()):
             metric = target.metric
-            if term not in sums:  # no deeper than a metric asks
-                depths = np.ascontiguousarray(self.depths[:, : columns[term]])
+            term = metric.term  # asked once: a user's may hold a new function every time
+            if term not in sums:  # no deeper than some metric asks, which comes first
+                depths = np.ascontiguousarray(self.depths[:, : target.columns.max() + 1])
                 sums[term] = self.moments(term, arrangement, depths)
             divisor = np.broadcast_to(self._divisor(metric), self.asked.shape)
             unit = self.unit_of(metric)
