@@ -13,7 +13,11 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import beside
-from retrieval_report.study.leaderboard_rows import leaderboard_columns, leaderboard_of
+from retrieval_report.study.leaderboard_rows import (
+    estimates_line,
+    leaderboard_columns,
+    leaderboard_of,
+)
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
@@ -121,3 +125,5 @@ def leaderboard_table(study: rr.Study) -> None:
     rows = leaderboard_of(study)
     show = leaderboard_columns(rows)
     frame_table(rows, of="board", show=show, alt="Scores of the models, best first.")
+    if line := estimates_line(show):
+        st.caption(line)

@@ -47,7 +47,8 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     st.header("All pairs", anchor="all-pairs")
     page.show(page.study.plot.comparison_matrix)
     st.caption(
-        "Pairs that tie order reverses most easily come first. Choose a row for a link to that pair."
+        "Pairs that tie order may reverse come first, the likeliest of them at the top. Choose a row "
+        "for a link to that pair."
     )
     known = page.study.flips.select("model_a", "model_b", "verdict")
     judged = beside(expected.drop("policy"), known, ["model_a", "model_b"])

@@ -85,7 +85,7 @@ def _table(rows: pl.DataFrame, total: int) -> None:
     part = "" if rows.height == total else f" inside the rectangle, of {total}"
     cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
     st.caption(
-        f"{rows.height} lists{part}{cut}, those most affected by tie order first. Choose a row to "
+        f"{rows.height} lists{part}{cut}, those that ties or missing items can change most first. Choose a row to "
         "see its list."
     )
     frame_table(
@@ -138,6 +138,11 @@ def _list(page: Page, scores: Named) -> None:
         st.info(f"The list of {name} is empty: the model has no rows for it.")
         return
     _numbers(scores)
+    if scores["truncated"]:
+        st.warning(
+            "Items may be missing from this list: lowest and highest allow for them, and the scores "
+            "below are those of the items that are there."
+        )
     possible = _distribution(*list_key)
     marks = {"expected": scores["expected"], RECEIVED: scores["naive"]}
     page.show(charts.score_distribution, possible, **page.choice.at, marks=marks, key=key)

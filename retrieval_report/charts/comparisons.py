@@ -97,7 +97,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     )
     return finish(
         matrix,
-        f"Every pair of models at {where}",
+        f"{'Pairs' if ranked.height > models.height else 'Every pair'} of models at {where}",
         text,
         with_labels(closest, "pair"),
         "difference",

@@ -209,7 +209,7 @@ def score_distribution(
     orders = f"{'orders that differ' if exact else 'random orders'}: {frame['orders'][0]}"
     if frame.height == 1:
         score = number(frame["value"][0])
-        raise Said(f"Every tie order gives the same {where} here: {score} ({orders}).")
+        raise Said(f"Every order of these ties gives the same {where}: {score} ({orders}).")
     known = [(clean(name, 40), value) for name, value in (marks or {}).items() if value is not None]
     marked = pl.DataFrame(known, schema={"mark": pl.String, "at": pl.Float64}, orient="row")
     looks = dict(zip(marked["mark"], PALETTE, strict=False))

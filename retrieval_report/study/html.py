@@ -71,14 +71,15 @@ def render_html(
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     audit = report.audit.filter(report.at_headline) if report.audit.height else report.audit
-    hints = joined_hints(report.hints)
+    winners, hints = winner_sentences(audit), joined_hints(report.hints)
     return (
         _environment()
         .get_template("report.html")
         .render(
             report=report,
             pictures=pictures,
-            winners=winner_sentences(audit),
+            winners=winners,
+            accidents=winners[: bool(audit.height and audit["same_winner"].eq(False).any())],
             most_audited=MOST_AUDITED,
             tables=report_tables(report),
             hints=hints[:HINTS],

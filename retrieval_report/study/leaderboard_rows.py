@@ -12,6 +12,7 @@ from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.writing.numbers import interval
 
+ESTIMATE = "≈"  # before the name of a measure
 KEYS = ["model", "metric", "cutoff"]
 COUNTED = ["queries", "unpaired"]  # of all models together
 # The other measures follow.
@@ -22,7 +23,8 @@ def leaderboard_rows(
     summary: pl.DataFrame, ranks: pl.DataFrame, measures: Sequence[tuple[str, int | None]]
 ) -> pl.DataFrame:
     """Return one row per model, best by the first measure first, with every other measure as a
-    column. ``ranks`` is the result of :func:`leaderboard`; of one model nothing is ranked.
+    column, marked if it is an estimate. ``ranks`` is the result of :func:`leaderboard`; of one
+    model nothing is ranked.
     """
     rows = board(summary.filter(at_measure(*measures[0])), pl.max("pooled"))
     if rows.height > 1:
@@ -32,8 +34,9 @@ def leaderboard_rows(
     ends = [interval(low, high, minus="-") for low, high in rows.select("ci_low", "ci_high").rows()]
     rows = rows.with_columns(interval=pl.Series(ends, dtype=pl.String))
     for measure in measures[1:]:
-        value = pl.col("value").alias(measure_text(*measure))
         of_measure = board(summary.filter(at_measure(*measure)))
+        mark = ESTIMATE if (of_measure["truncated_share"] > 0).any() else ""
+        value = pl.col("value").alias(f"{mark}{measure_text(*measure)}")
         rows = beside(rows, of_measure.select("model", value), "model")
     return rows
 
@@ -47,13 +50,16 @@ def leaderboard_table(study: Any) -> str:
     """Return the leaderboard of a study as text."""
     rows = leaderboard_of(study)
     rows = rows.with_columns(unpaired=pl.lit(0)) if "unpaired" not in rows.columns else rows
-    return frame_table(rows, leaderboard_columns(rows), by="metric cutoff queries unpaired")
+    columns = leaderboard_columns(rows)
+    table = frame_table(rows, columns, by="metric cutoff queries unpaired")
+    return "\n".join(filter(None, [table, estimates_line(columns)]))
 
 
 def leaderboard_html(study: Any) -> str:
     """Return the leaderboard of a study as HTML."""
     rows = leaderboard_of(study)
-    return html_table(rows, leaderboard_columns(rows))
+    columns = leaderboard_columns(rows)
+    return html_table(rows, columns, note=estimates_line(columns))
 
 
 def leaderboard_columns(rows: pl.DataFrame) -> str:
@@ -61,6 +67,11 @@ def leaderboard_columns(rows: pl.DataFrame) -> str:
     shown = [name for name in COLUMNS if name in rows.columns]
     shown += [name for name in rows.columns if "@" in name]
     return " ".join(name for name in shown if rows[name].null_count() < rows.height)
+
+
+def estimates_line(columns: str) -> str:
+    """Return what the mark means, if a column has it."""
+    return f"{ESTIMATE}: estimates, where lists are cut." if ESTIMATE in columns else ""
 
 
 def _rank_range(source: str) -> pl.Expr:

@@ -144,10 +144,10 @@ def varied(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(pl.col("advice").is_null()) if frame.width else frame
 
 
-def not_varied_line(frame: pl.DataFrame) -> str:
-    """Return one line on the other sources, with what to pass; empty if there are none."""
+def not_varied_line(frame: pl.DataFrame, *, advise: bool = False) -> str:
+    """Return one line on the other sources, with what to pass if asked; empty if there are none."""
     rows = frame.drop_nulls("advice") if frame.width else frame
-    parts = [f"{row['source']} ({row['advice']})" for row in rows.iter_rows(named=True)]
+    parts = [row["source"] + f" ({row['advice']})" * advise for row in rows.iter_rows(named=True)]
     return f"Not varied: {', '.join(parts)}." if parts else ""
 
 
@@ -155,13 +155,13 @@ def reversals_text(frame: pl.DataFrame) -> str:
     """Lay out the rows as text for a terminal; empty if there are none."""
     if not frame.height:
         return ""
-    lines = [TITLE, frame_table(varied(frame), SHOWN), not_varied_line(frame)]
+    lines = [TITLE, frame_table(varied(frame), SHOWN), not_varied_line(frame, advise=True)]
     return "\n".join(filter(None, lines))
 
 
 def reversals_html(frame: pl.DataFrame) -> str:
     """Return the same as HTML."""
-    return html_table(varied(frame), SHOWN, caption=TITLE, note=not_varied_line(frame))
+    return html_table(varied(frame), SHOWN, caption=TITLE, note=not_varied_line(frame, advise=True))
 
 
 def against_sentence(frame: pl.DataFrame) -> str:

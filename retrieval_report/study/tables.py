@@ -17,7 +17,12 @@ from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
 from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.contents import Report
-from retrieval_report.study.leaderboard_rows import COLUMNS, leaderboard_rows
+from retrieval_report.study.leaderboard_rows import (
+    COLUMNS,
+    estimates_line,
+    leaderboard_columns,
+    leaderboard_rows,
+)
 from retrieval_report.study.questions import QUESTIONS, Layout
 from retrieval_report.study.reversals import not_varied_line, varied
 from retrieval_report.study.table_columns import (
@@ -136,7 +141,8 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     board = leaderboard_rows(frame, report.leaderboard, [headline, *others])
     board = board.with_columns(digits=pl.lit(digits[headline]))
     # The verdict names the headline.
-    note = " ".join(uneven_lengths(report.scores, others))
+    marks = estimates_line(leaderboard_columns(board))
+    note = " ".join(filter(None, [marks, *uneven_lengths(report.scores, others)]))
     columns = " ".join(COLUMNS)
     first = layout._replace(columns=columns, section="", folded="", choice=False, id="summary")
     yield first._replace(note=note), board

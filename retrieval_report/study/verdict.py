@@ -105,7 +105,8 @@ def verdict(
     sentences += _naive(ranked, measure, ties)
     if no_worse is not None and no_worse.width:
         sentences += margin_sentences(no_worse.filter(at_headline), measure)
-    return status, (*sentences, *caveats.identical_sentence(identical))
+    of_first = sorted(identical, key=lambda group: names[0] not in group)
+    return status, (*sentences, *caveats.identical_sentence(of_first))
 
 
 def ranked_means(

@@ -93,7 +93,7 @@ def test_no_tie_moves_nothing_and_says_so() -> None:
     apart = RANKINGS.with_columns(distance=pl.int_range(pl.len()).over("model", "query"))
     page = open_page("queries", made_data(apart))
     assert page.success[0].value == r"No query’s ndcg\@3 is affected by tie order."
-    assert "Every tie order gives the same ndcg\\@3 here" in words(page)
+    assert "Every order of these ties gives the same ndcg\\@3" in words(page)
 
 
 @pytest.mark.filterwarnings("ignore:no query has a relevant item")

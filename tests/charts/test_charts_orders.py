@@ -109,5 +109,5 @@ def test_one_score_is_a_sentence() -> None:
     )
     assert (
         chart.to_dict()["description"]
-        == "Every tie order gives the same precision@all here: 0.4000 (orders that differ: 1)."
+        == "Every order of these ties gives the same precision@all: 0.4000 (orders that differ: 1)."
     )

@@ -60,9 +60,8 @@ def test_a_difference_that_is_always_the_same_cannot_be_drawn_away() -> None:
 def test_sources_without_data_are_one_line() -> None:
     study = rr.Study(RANKINGS, "ndcg@3")
     assert varied(study.reversals)["source"].to_list() == ["tie order", "queries"]
-    assert not_varied_line(study.reversals).startswith(
-        "Not varied: judge (judgements={'human': …})"
-    )
+    assert not_varied_line(study.reversals) == "Not varied: judge, seed, data set."
+    assert "Not varied: judge (judgements={'human': …}), seed (replicate=)," in repr(study)
     assert "What could turn it around\nsource" in repr(study)
     assert "What could turn it around" in study._repr_html_()
 
@@ -135,5 +134,5 @@ def test_a_report_shows_the_table_below_its_verdict(tmp_path: Path) -> None:
     verdict = page[page.index('id="verdict"') : page.index('id="summary"')]
     assert "<caption>What could turn it around</caption>" in verdict
     assert "2 other judges" in verdict
-    assert "Not varied: seed (replicate=), data set (dataset=)." in verdict
+    assert "Not varied: seed, data set." in verdict
     assert rr.read_report(tmp_path).reversals.equals(study.reversals)
