@@ -84,12 +84,13 @@ def _take(row: Named) -> None:
 
 
 def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
-    """Show both lists of one query."""
+    """Show both lists of one query, with steps to the query before and after it."""
     st.header("Both lists of a query", anchor="lists")
     query = choose_query(rows["query"], QUERY, LISTED)
     if query is None:
         st.info("Neither list is here: no query of this name has a score of both models.")
         return
+    _steps([short(name) for name in rows["query"].head(LISTED)])
     row = rows.filter(query=query).row(0, named=True)
     _ranges(page, query, row)
     if page.data.counted:
@@ -105,6 +106,23 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
         "A bracket holds items that tie: any of them may come first. The right column has the ranks "
         "of the same item in the other list. Relevance is empty where nobody judged the item."
     )
+
+
+def _steps(names: list[str]) -> None:
+    """Offer the query before and the one after, by size of the difference."""
+    current = names.index(st.session_state[QUERY]) if st.session_state[QUERY] in names else 0
+    with st.container(horizontal=True):
+        for label, step in (
+            ("← Larger difference", current - 1),
+            ("Smaller difference →", current + 1),
+        ):
+            inside = 0 <= step < len(names)
+            name = names[step] if inside else ""
+            st.button(label, disabled=not inside, on_click=_go, args=(name,))
+
+
+def _go(name: str) -> None:
+    st.session_state[QUERY] = name
 
 
 def _ranges(page: Page, query: object, row: Named) -> None:

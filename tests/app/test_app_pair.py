@@ -114,7 +114,19 @@ def test_both_lists_of_a_query_are_shown_with_their_ties_and_ranges() -> None:
         assert delta == (span if row["spread"] else "the same in every tie order")
 
 
-def test_a_query_that_is_not_there_is_said() -> None:
+def test_next_and_previous_go_by_the_difference() -> None:
+    page = open_page("pair", DATA, a="middle", b="coarse")
+    names = table(page, 1)["query"].to_list()
+    back, on = (button for button in page.button if "difference" in button.label.lower())
+    assert back.disabled
+    page = drawn(on.click().run())
+    assert page.selectbox(key="pair_query").value == names[1]
+    back, on = (button for button in page.button if "difference" in button.label.lower())
+    page = drawn(back.click().run())
+    assert page.selectbox(key="pair_query").value == names[0]
+    last = open_page("pair", DATA, a="middle", b="coarse", pair_query=names[-1])
+    back, on = (button for button in last.button if "difference" in button.label.lower())
+    assert on.disabled
     odd = open_page("pair", DATA, pair_query="no such query")
     assert "no query of this name" in odd.info[-1].value
 
