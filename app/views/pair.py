@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import ranked
-from chart_display import BOXES
+from chart_display import BOXES, brushed
 from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.pairs import turned
@@ -58,24 +58,30 @@ def show(page: Page) -> None:
 
 
 def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
-    """Show what each query adds to the difference, and both lists of one."""
+    """Show the queries as points and as a table; a rectangle around points chooses among them."""
     st.header("Query by query", anchor="deciding")
-    page.show(charts.deciding_queries, queries, **page.choice.at, key=pair)
-    cut = f"; the first {LISTED} are listed" if queries.height > LISTED else ""
-    st.caption(
-        f"{queries.height} queries{cut}, the largest differences first, whichever model they "
-        "favour. Choose a row to see both lists."
-    )
-    frame_table(
-        queries.head(LISTED),
-        of="deciding",
-        show=DECIDING,
-        widths=NARROW,
-        alt="Differences of two models, query by query.",
-        key="pair table",
-        on_select=_take,
-    )
-    _lists(page, queries, pair)
+    left, right = st.columns([5, 7])
+    with left:
+        scatter = page.drawing(charts.pair_scatter, queries, **page.choice.at, key=pair)
+        inside, _ = brushed(scatter, "pair scatter", queries, "value_a", "value_b")
+    rows = inside if inside.height else queries
+    with right:
+        cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
+        st.caption(
+            f"{rows.height} of {queries.height} queries{cut}, the largest differences first, "
+            "whichever model they favour. Drag a rectangle on the chart to choose among them; "
+            "choose a row to see both lists."
+        )
+        frame_table(
+            rows.head(LISTED),
+            of="deciding",
+            show=DECIDING,
+            widths=NARROW,
+            alt="Differences of two models, query by query.",
+            key="pair table",
+            on_select=_take,
+        )
+    _lists(page, rows, pair)
 
 
 def _take(row: Named) -> None:

@@ -34,7 +34,7 @@ from retrieval_report.charts.distributions import score_distribution, shuffled_d
 from retrieval_report.charts.history import history
 from retrieval_report.charts.lines import recall_curve, scores_by_cutoff, thresholds
 from retrieval_report.charts.policies import policies
-from retrieval_report.charts.queries import query_scatter
+from retrieval_report.charts.queries import pair_scatter, query_scatter
 from retrieval_report.charts.ties import profile
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "costs",
     "deciding_queries",
     "history",
+    "pair_scatter",
     "policies",
     "profile",
     "query_scatter",

@@ -1,4 +1,4 @@
-"""Draw naive scores against exact ones, query by query."""
+"""Draw scores against each other, query by query: naive and exact ones, and those of two models."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
+from retrieval_report.charts.colours import AMBER, BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, at_measure, held
 from retrieval_report.charts.layers import keyed, layer, number_axis
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.verdicts import first_that_holds
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import Cutoff
-from retrieval_report.writing.names import clean
+from retrieval_report.writing.names import clean, unique_labels
 
+DECIDING = schema("deciding")
 QUERIES = {name: dtype for name, dtype in schema("queries").items() if name != "truncated"}
 TIPS = "model query lists naive expected naive_error lowest highest std"
+PAIR_TIPS = "query lists value_a value_b difference lowest highest"
 MOST, GRID = 5000, 60
 SIDE = 360
 HIGH, LOW, RIGHT = "printed too high", "printed too low", "printed right"
 COLOURS = {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY}
+UNSURE = "tie order decides"
 LINE = {"type": "rule", "strokeDash": [4, 3], "opacity": 0.7}
 
 
@@ -71,30 +75,9 @@ def query_scatter(
     filled(rows, f"no query has both a naive and an expected score for {where}")
     error = pl.col("naive_error")
     side = first_that_holds({HIGH: error > SAME, LOW: error < -SAME}, RIGHT)
-    points = _points(rows.with_columns(side=side))
-    exact = alt.Scale(zero=False, nice=False)  # rounded ends would lie beyond 0 and 1
-    x = number_axis(alt.X, f"{where} in the naive order", scale=exact)
-    y = number_axis(alt.Y, f"{where} expected", scale=exact)
-    scores = pl.concat([points["naive"], points["expected"]])
-    ends = pl.DataFrame({"from": [scores.min()], "to": [scores.max()]})
-    brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
-    sizes = sorted({1, max(points["lists"])})
-    dots = layer(
-        points,
-        {"type": "circle"},
-        TIPS,
-        x=x("naive"),
-        y=y("expected"),
-        color=keyed(alt.Color, points["side"], COLOURS, "the score of a list is"),
-        size=alt.Size(
-            "lists:Q",
-            title="lists at one point",
-            legend=alt.Legend(values=sizes, format="d", symbolFillColor=GREY),
-        ),
-        opacity=alt.condition(brush, alt.value(0.7), alt.value(0.12)),
-    )
-    diagonal = layer(ends, LINE, x=x("from"), x2="to:Q", y=y("from"), y2="to:Q")
-    drawn = layered([diagonal, dots and dots.add_params(brush)], SIDE, SIDE)
+    points = _points(rows.with_columns(side=side), "naive", "expected")
+    titles = f"{where} in the naive order", f"{where} expected"
+    drawn = _scatter(points, ("naive", "expected"), titles, COLOURS, "the score of a list is", TIPS)
     return finish(
         drawn,
         f"Naive and expected {where} of every list",
@@ -105,14 +88,118 @@ def query_scatter(
     )
 
 
-def _points(rows: pl.DataFrame) -> pl.DataFrame:
+@chart
+def pair_scatter(
+    deciding: object,
+    *,
+    metric: object,
+    cutoff: Cutoff = None,
+) -> ChartType:
+    """Draw the expected scores of two models against each other, query by query.
+
+    Parameters
+    ----------
+    deciding
+        The result of :func:`deciding_queries`.
+    metric, cutoff
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+
+    Returns
+    -------
+    altair.Chart
+        Points as in :func:`query_scatter`; a query is amber if the order of its ties decides which
+        of the two is ahead. The parameter ``brush`` is the rectangle that is dragged.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report import evaluate
+    >>> from retrieval_report.stats import deciding_queries
+    >>> rankings = pl.DataFrame(
+    ...     {
+    ...         "model": ["fine"] * 2 + ["tied"] * 2,
+    ...         "query": ["p"] * 4,
+    ...         "item": list("abab"),
+    ...         "distance": [1, 2, 3, 3],
+    ...         "relevance": [1, 0, 1, 0],
+    ...     }
+    ... )
+    >>> queries = deciding_queries(evaluate(rankings, metrics="rr@2"), "fine", "tied")
+    >>> pair_scatter(queries, metric="rr@2").to_dict()["title"]["text"]
+    ['Every query by rr@2: fine and tied']
+    """
+    name, reason = "deciding_queries", "the models have no query in common"
+    frame = held(deciding, DECIDING, name, name, reason).filter(policy="expected")
+    rows, where = at_measure(frame, metric, cutoff)
+    filled(rows, f"no query has a score of both for {where}")
+    names = rows["model_a"][0], rows["model_b"][0]
+    labels = unique_labels(pl.Series(names))
+    first, second = (labels[name] for name in names)
+    ahead = {f"{first} is ahead": BLUE, f"{second} is ahead": VERMILLION, "level": GREY}
+    better = first_that_holds(
+        {
+            UNSURE: pl.col("order_unsure").fill_null(False),
+            f"{first} is ahead": pl.col("difference") > SAME,
+            f"{second} is ahead": pl.col("difference") < -SAME,
+        },
+        "level",
+    )
+    points = _points(rows.with_columns(side=better, model=pl.lit("")), "value_b", "value_a")
+    titles = f"{where} of {second}", f"{where} of {first}"
+    drawn = _scatter(
+        points, ("value_b", "value_a"), titles, {**ahead, UNSURE: AMBER}, "of a query", PAIR_TIPS
+    )
+    return finish(
+        drawn,
+        f"Every query by {where}: {first} and {second}",
+        f"above the diagonal {first} is ahead, below it {second}",
+        points.rename({"query": "label"}),
+        "value_a",
+        "value_b",
+    )
+
+
+def _scatter(
+    points: pl.DataFrame,
+    axes: tuple[str, str],
+    titles: tuple[str, str],
+    colours: Named,
+    legend: str,
+    tips: str,
+) -> ChartType:
+    """Draw points beside the diagonal; a page may read the rectangle that is dragged."""
+    exact = alt.Scale(zero=False, nice=False)  # rounded ends would lie beyond 0 and 1
+    x, y = number_axis(alt.X, titles[0], scale=exact), number_axis(alt.Y, titles[1], scale=exact)
+    scores = pl.concat([points[axis] for axis in axes])
+    ends = pl.DataFrame({"from": [scores.min()], "to": [scores.max()]})
+    brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
+    sizes = sorted({1, max(points["lists"])})
+    dots = layer(
+        points,
+        {"type": "circle"},
+        tips,
+        x=x(axes[0]),
+        y=y(axes[1]),
+        color=keyed(alt.Color, points["side"], colours, legend),
+        size=alt.Size(
+            "lists:Q",
+            title="lists at one point",
+            legend=alt.Legend(values=sizes, format="d", symbolFillColor=GREY),
+        ),
+        opacity=alt.condition(brush, alt.value(0.7), alt.value(0.12)),
+    )
+    diagonal = layer(ends, LINE, x=x("from"), x2="to:Q", y=y("from"), y2="to:Q")
+    return layered([diagonal, dots and dots.add_params(brush)], SIDE, SIDE)
+
+
+def _points(rows: pl.DataFrame, x: str, y: str) -> pl.DataFrame:
     """Return one row per distinct point, or per grid cell if there are many: that of the query
     furthest off the diagonal, with the number of lists there.
     """
     texts = pl.col("model", "query").cast(pl.String).map_elements(clean, return_dtype=pl.String)
-    off = (pl.col("naive") - pl.col("expected")).abs()
+    off = (pl.col(x) - pl.col(y)).abs()
     rows = rows.with_columns(texts).sort(off, "model", "query", descending=[True, False, False])
-    cells = [pl.col("naive"), pl.col("expected")]
+    cells = [pl.col(x), pl.col(y)]
     if rows.select(cells).n_unique() > MOST:
         step = (
             rows.select(pl.max_horizontal(cells).max() - pl.min_horizontal(cells).min()) / GRID

@@ -98,6 +98,7 @@ CHARTS: dict[str, Callable[[Frames], Any]] = {
     "deciding_queries": lambda of: charts.deciding_queries(of["deciding"], **PLACE),
     "costs": lambda of: charts.costs(of["costs"], **PLACE),
     "profile": lambda of: charts.profile(of["profile"]),
+    "pair_scatter": lambda of: charts.pair_scatter(of["deciding"], **PLACE),
     "history": lambda of: charts.history(of["history"], **PLACE),
     "query_scatter": lambda of: charts.query_scatter(of["queries"], **PLACE),
     "score_distribution": lambda of: charts.score_distribution(
