@@ -24,8 +24,8 @@ from retrieval_report.contracts.arguments import Named
 from text import plain
 
 # On a narrow screen a chart scrolls by itself; without this the whole page would scroll.
-# The default margins are wide; on a laptop they hide the last columns of tables, and on a phone they
-# leave room for another number below each.
+# The default margins are wide; on a laptop they hide the last columns of tables, and on a phone
+# they leave room for another number below each.
 STYLE = """<style>
 div:has(> [data-testid="stVegaLiteChart"]) {overflow-x: auto;}
 [data-testid="stMainBlockContainer"] {padding-top: 4rem; padding-bottom: 4rem;}

@@ -17,7 +17,8 @@ from text import plain
 from url_controls import choose_models, choose_number, choose_one, given, no_use, refuse
 
 UNSET = "usual"  # the default of `evaluate`, which depends on the data
-RESET = "reset the cutoff"  # a value can be set only before its widget is made, that is, in the next run
+# A value can be set only before its widget is made, that is, in the next run
+RESET = "reset the cutoff"
 MOST_CUTOFF = 2**63 - 1
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
 PARAMETERS = {  # of metrics; the first option of each is the default

@@ -12,5 +12,6 @@ PINK = "#c4669a"
 SKY = "#3594cf"
 GREY = "#8c8c8c"
 PALETTE = (BLUE, VERMILLION, GREEN, PINK, AMBER, SKY)
-TEXT = "#757575"  # 4.6:1 against white, 3.6:1 against #1e1e1e: readable on both when the page is not known
+# 4.6:1 against white, 3.6:1 against #1e1e1e: readable on both when the page is not known
+TEXT = "#757575"
 GRID = "rgba(128, 128, 128, 0.22)"

@@ -46,7 +46,8 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     altair.Chart
         Below the diagonal: the score of the column minus that of the row, with * if it is
         significant. Above it: the probability that random tie order reverses the pair (``p_tie``).
-        Best model first, sixteen at most: those of pairs whose order depends on ties, then the best.
+        Best model first, sixteen at most: those of pairs whose order depends on ties, then the
+        best.
 
     Examples
     --------

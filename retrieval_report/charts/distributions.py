@@ -1,5 +1,5 @@
-"""Draw what random tie orders print, and how probable each number is: of the mean of a model, and of
-one list.
+"""Draw what random tie orders print, and how probable each number is: of the mean of a model, and
+of one list.
 """
 
 from __future__ import annotations
@@ -149,7 +149,8 @@ def _bars(shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bar_layer(bars: pl.DataFrame, x: Axis) -> alt.Chart | None:
-    # Bars are wider than the values they stand for, but no score is below 0 or, of most metrics, above 1.
+    # Bars are wider than the values they stand for, but no score is below 0 or, of most metrics,
+    # above 1.
     ends = pl.col("low").clip(0), pl.col("high").clip(upper_bound=pl.max_horizontal(1, "low"))
     axis = alt.Axis(format="~%", tickCount=4)
     y = alt.Y("probability:Q", title="share of orders", axis=axis, scale=alt.Scale(domainMin=0))

@@ -76,8 +76,8 @@ def keyed(
 
 
 class Rows(alt.InlineData):
-    """Data that all copies of a chart share. Altair copies a chart for everything that is set on it,
-    and would copy its data row by row each time.
+    """Data that all copies of a chart share. Altair copies a chart for everything that is set on
+    it, and would copy its data row by row each time.
     """
 
     def __deepcopy__(self, _memo: object) -> Rows:

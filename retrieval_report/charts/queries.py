@@ -47,9 +47,9 @@ def query_scatter(
     Returns
     -------
     altair.Chart
-        Equal points are drawn once, larger if there are more; of more than 5000 distinct ones, those
-        in a cell of a grid of 60 × 60 are drawn as the one that is furthest off. A page may read
-        the rectangle that is dragged: the parameter ``brush``.
+        Equal points are drawn once, larger if there are more; of more than 5000 distinct ones,
+        those in a cell of a grid of 60 × 60 are drawn as the one that is furthest off. A page may
+        read the rectangle that is dragged: the parameter ``brush``.
 
     Examples
     --------

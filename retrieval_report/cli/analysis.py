@@ -241,10 +241,12 @@ def curve(data: Data, output: Output, **settings: Any) -> None:
 @json_option
 @explains("estimates", "value", "gain")
 def estimate(data: Data, output: Output, human: str, as_json: bool, **settings: Any) -> None:
-    """Estimate what people would say of RANKINGS, of whose queries they judged some and a machine all.
+    """Estimate what people would say of RANKINGS, of whose queries they judged some and a machine
+    all.
 
-    --judgements names both: --judgements human=few.txt,gpt=many.txt; of several machines, --judge one.
-    The intervals hold however wrong it is, if the queries that people judged were drawn at random.
+    --judgements names both: --judgements human=few.txt,gpt=many.txt; of several machines, --judge
+    one. The intervals hold however wrong it is, if the queries that people judged were drawn at
+    random.
     """
     output.check(data.paths, "estimates.csv")
     table = study_of(data, settings).estimate(human)

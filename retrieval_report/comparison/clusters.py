@@ -22,8 +22,8 @@ from retrieval_report.kernels.lists import Bools, Floats
 
 
 def clustered(pairs: Pairs, grid: Grid, cluster: str | None, queries: object) -> Pairs:
-    """Return pairs that know the cluster of every query of a grid; unchanged where none is named, or
-    where each query is a cluster of its own.
+    """Return pairs that know the cluster of every query of a grid; unchanged where none is named,
+    or where each query is a cluster of its own.
     """
     if cluster is None:
         return pairs

@@ -144,9 +144,9 @@ def dataset_table(
     Notes
     -----
     The interval is Student's t over the means of the data sets, and pairs are tested by Student's t
-    of their differences by data set, corrected by Holm. A mean over the queries drawn for a data set
-    varies with both, so that the spread of these means is that of both levels, and no second level
-    is needed. With the data sets fixed and only their queries random, ``summarise(…,
+    of their differences by data set, corrected by Holm. A mean over the queries drawn for a data
+    set varies with both, so that the spread of these means is that of both levels, and no second
+    level is needed. With the data sets fixed and only their queries random, ``summarise(…,
     average="macro")`` has the same means, with narrower intervals.
 
     Examples

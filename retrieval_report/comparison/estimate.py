@@ -86,10 +86,10 @@ def estimate(
        \frac{\sum(f - \bar f_n)^2}{(n(1 + n/N)\,\mathrm{var}(f))^2},\qquad
        s^2 = \frac{\sum(y - \lambda f - \overline{y - \lambda f})^2}{n - 2},
 
-    with Student's t of n − 2 degrees, or fewer: one less than the human scores that are not 0. (With
-    n − 2 degrees, intervals of differences that are mostly 0 hold the true one in 87 to 93% of cases
-    instead of 95%.) Where people judged every query, it is the ordinary mean with the ordinary
-    interval. Intervals of means of shares are cut at 0 and 1, as in :func:`summarise`.
+    with Student's t of n − 2 degrees, or fewer: one less than the human scores that are not 0.
+    (With n − 2 degrees, intervals of differences that are mostly 0 hold the true one in 87 to 93%
+    of cases instead of 95%.) Where people judged every query, it is the ordinary mean with the
+    ordinary interval. Intervals of means of shares are cut at 0 and 1, as in :func:`summarise`.
 
     Examples
     --------

@@ -29,8 +29,9 @@ def history(
     Parameters
     ----------
     scores
-        The result of :func:`evaluate`, best with the policies best and worst, whose bounds show that
-        tie order cannot reverse a step; its models are the versions, such as ``nightly-2026-11-24``.
+        The result of :func:`evaluate`, best with the policies best and worst, whose bounds show
+        that tie order cannot reverse a step; its models are the versions, such as
+        ``nightly-2026-11-24``.
     pattern
         A regular expression that is searched in every name. Its group ``version`` or ``date`` is
         the version, by which they are sorted as text, numbers by their size; a group ``model``, if

@@ -66,8 +66,8 @@ def judge_table(summaries: Frames, self_judged: Mapping[str, Sequence[str]]) -> 
 
 
 def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
-    """Return every pair of models under the judge of the headline, with the share of the others that
-    order it alike and the names of those that do not.
+    """Return every pair of models under the judge of the headline, with the share of the others
+    that order it alike and the names of those that do not.
 
     A judge whose labels are the scores of one of the two is left out; one that has them level
     counts half.
@@ -174,8 +174,8 @@ def _kappa(joint: Floats, weight: NDArray[Any]) -> float | None:
 
 
 def _alpha(counts: Floats) -> float | None:
-    """Return Krippendorff's ordinal α of (items, grades) that count labels, two or more an item; none
-    if all labels are the same.
+    """Return Krippendorff's ordinal α of (items, grades) that count labels, two or more an item;
+    none if all labels are the same.
 
     A disagreement counts with the square of the labels in between, with half of those of the two.
     """

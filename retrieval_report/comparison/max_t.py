@@ -29,8 +29,8 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     d are the sums of the differences of a cluster, which has one sign. A pair is compared with
     the largest statistic of those pairs that are not more significant than it (Westfall and Young,
     *Resampling-Based Multiple Testing*, 1993). If at most 13 queries differ at all, every pattern
-    is tried and p is exact; else p = (b + 1) / (B + 1). Where the sums of all pairs are normal, as with
-    some thousand queries, they are drawn from the normal distribution with their covariances
+    is tried and p is exact; else p = (b + 1) / (B + 1). Where the sums of all pairs are normal, as
+    with some thousand queries, they are drawn from the normal distribution with their covariances
     (Hothorn, Bretz and Westfall, *Simultaneous Inference in General Parametric Models*, Biometrical
     Journal 50, 2008), which takes no longer for more queries.
 

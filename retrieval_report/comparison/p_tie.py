@@ -1,5 +1,5 @@
-"""The probability that random tie order reverses a pair of models, from the scores of each list: all
-sums if they are few, else bounds from a Fourier series.
+"""The probability that random tie order reverses a pair of models, from the scores of each list:
+all sums if they are few, else bounds from a Fourier series.
 """
 
 from __future__ import annotations

@@ -196,8 +196,8 @@ def _columns(scores: Scores, pair: Pairs) -> dict[str, object]:
 
 
 def _fewest(gains: Floats, margin: float) -> Bools:
-    """Mark the smallest set of largest gains without which the sum is at most 0, with ``margin`` for
-    rounding.
+    """Mark the smallest set of largest gains without which the sum is at most 0, with ``margin``
+    for rounding.
     """
     order = np.argsort(-np.nan_to_num(gains), kind="stable")
     left = np.nansum(gains) - np.cumsum(np.nan_to_num(gains)[order])
@@ -209,8 +209,8 @@ def _fewest(gains: Floats, margin: float) -> Bools:
 
 def resampled_reversal(difference: Floats, cluster: Indices | None = None) -> float | None:
     """Return the share of resamples of the queries, or of clusters of them, drawn with replacement,
-    whose mean difference has the other sign; normal, as their means nearly are. It is no p-value, and
-    nothing of one query or cluster.
+    whose mean difference has the other sign; normal, as their means nearly are. It is no p-value,
+    and nothing of one query or cluster.
 
     >>> resampled_reversal(np.array([0.3, -0.1, 0.2, 0.0])), resampled_reversal(np.array([0.1]))
     (0.10295160536603415, None)

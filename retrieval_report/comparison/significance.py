@@ -26,10 +26,12 @@ NONE, ALL, SAMPLED, NORMAL = range(4)
 METHODS = (None, "exact", "sampled", "normal")  # of the sign-flip test
 Sums = Callable[[Pairs], Floats]  # |sums| of the differences of pairs with flipped signs
 EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
-CHUNK = 512  # sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
+# Sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
+CHUNK = 512
 ROWS = 256  # pairs whose flipped sums are held at a time
 MANY = 1_000  # so many differences of one size, or as even ones: sums of more are taken as normal
-SHORT = 49  # up to this many non-zero differences, Wilcoxon's distribution without ties is exact, as in R
+# Up to this many non-zero differences, Wilcoxon's distribution without ties is exact, as in R
+SHORT = 49
 
 
 class PairedT(NamedTuple):
@@ -224,8 +226,8 @@ def every_pattern(queries: int) -> Floats:
 
 def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[Floats, Indices]:
     """Return the p of the sign-flip test of every pair, NaN where they share no query, and how it
-    was found, as an index of `METHODS`: all patterns up to 13 non-zero differences; from `MANY` even
-    ones on from the normal distribution, which their sum then has; between these by drawing.
+    was found, as an index of `METHODS`: all patterns up to 13 non-zero differences; from `MANY`
+    even ones on from the normal distribution, which their sum then has; between these by drawing.
 
     >>> p, method = sign_flips(np.array([[0.5, 0.75, 0.5], [0.0, 0.5, 0.0]]), Pairs.every(2), 99, 0)
     >>> p.tolist(), METHODS[method.item()]
@@ -357,8 +359,8 @@ def _normal_sums(value: Floats, resamples: int, seed: int) -> Iterator[Floats]:
 
 
 def random_signs(queries: int, resamples: int, seed: int, which: Indices) -> Iterator[Floats]:
-    """Yield random signs of some queries (queries, patterns), chunk by chunk, ``resamples`` patterns
-    in all; the signs of a query do not depend on which others are wanted.
+    """Yield random signs of some queries (queries, patterns), chunk by chunk, ``resamples``
+    patterns in all; the signs of a query do not depend on which others are wanted.
     """
     generator = np.random.default_rng(seed)
     for done in range(0, resamples, CHUNK):

@@ -94,7 +94,8 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
 
 
 def check_flag(name: str, value: object) -> bool:
-    """Return a truth value of Python or NumPy as Python's; raise a ParameterError for anything else.
+    """Return a truth value of Python or NumPy as Python's; raise a ParameterError for anything
+    else.
 
     >>> check_flag("progress", np.bool_(True))
     True

@@ -42,7 +42,8 @@ def _shortened(message: str) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    r"""Return the message of another library's error on one line, or the error's name if it has none.
+    r"""Return the message of another library's error on one line, or the error's name if it has
+    none.
 
     >>> one_line(OSError("no such\n   file")), one_line(OSError())
     ('no such file', 'OSError')

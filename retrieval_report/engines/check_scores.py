@@ -184,8 +184,8 @@ def side_by_side(
 
 
 def board(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
-    """Return one row per model, metric and cutoff, the best first, with the means of all policies and
-    ``others``.
+    """Return one row per model, metric and cutoff, the best first, with the means of all policies
+    and ``others``.
 
     ``value`` is the mean that ranks: the expected one, else that of shuffles, else the naive one;
     ``tie_std`` and intervals are those of the expected mean; ``truncated_share`` is above 0 if the

@@ -159,8 +159,8 @@ def check_cluster(cluster: str | None, average: str) -> None:
 
     >>> check_cluster("topic", "macro")
     Traceback (most recent call last):
-    retrieval_report.ParameterError: cluster: average='macro' has labels as strata, to which clusters
-    are not added; use micro or weighted
+    retrieval_report.ParameterError: cluster: average='macro' has labels as strata, to which
+    clusters are not added; use micro or weighted
     """
     if cluster is not None and average == "macro":
         raise ParameterError(
@@ -287,8 +287,8 @@ class Mean(NamedTuple):
 
 
 def weighted_mean(values: Floats, spread: Floats, weight: Floats, units: Sequence[object]) -> Mean:
-    """Return Σ w·x / Σ w; sums are exact, so the order of the queries does not matter. Units are what
-    was drawn: queries, or clusters of them.
+    """Return Σ w·x / Σ w; sums are exact, so the order of the queries does not matter. Units are
+    what was drawn: queries, or clusters of them.
     """
     total = math.fsum(weight)
     size = len(set(compress(units, weight)))

@@ -23,8 +23,9 @@ import numpy as np
 # and every kernel called with it would be compiled once more: five seconds of the first use.
 ZERO = cast(int, np.int64(0))
 
-# Work is counted in numbers walked over (`elements`, or a kernel's own `costs`), about 0.5 µs each as
-# Python. Loading the compiler takes as long as the first bound; compiling a kernel, as the second.
+# Work is counted in numbers walked over (`elements`, or a kernel's own `costs`), about 0.5 µs each
+# as Python. Loading the compiler takes as long as the first bound; compiling a kernel, as the
+# second.
 LOADING = 400_000.0
 COMPILING = 600_000.0
 DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"

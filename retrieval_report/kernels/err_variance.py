@@ -143,8 +143,8 @@ def _spread_weights(t: int, slots: Integers, variances: Floats, covariance: Floa
 def tie_variances(
     t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: Integers
 ) -> Floats:
-    """Return exact variances of Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie; NaN
-    if too much work.
+    """Return exact variances of Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie;
+    NaN if too much work.
 
     What counts as too much depends on the tie and ``slots[j]``, not on the other entries.
     """

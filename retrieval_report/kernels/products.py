@@ -1,6 +1,6 @@
-"""Matrix products by one thread. BLAS hands larger ones to all processors, which for products of this
-size takes longer, keeps the others spinning for some 30 ms after each, and lets the last digits of
-sums depend on how many processors there are.
+"""Matrix products by one thread. BLAS hands larger ones to all processors, which for products of
+this size takes longer, keeps the others spinning for some 30 ms after each, and lets the last
+digits of sums depend on how many processors there are.
 """
 
 from __future__ import annotations

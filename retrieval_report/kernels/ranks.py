@@ -21,7 +21,8 @@ from retrieval_report.kernels.tables import (
     pair_sum,
 )
 
-NEAR = 64  # a tie that starts within this many times its own length loses at most half the digits of a pair
+# A tie that starts within this many times its own length loses at most half the digits of a pair
+NEAR = 64
 LONG = 32  # from this many slots on, the closed form (some 400 operations) costs less than a walk
 
 

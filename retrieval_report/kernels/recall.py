@@ -24,8 +24,8 @@ class HitTies(NamedTuple):
 
 @allocating
 def precision_along(ties: HitTies, needed: Integers, last: bool, value: Floats) -> None:
-    """Write the interpolated precision of each list (lists, levels) from so many ``needed`` hits on,
-    where the relevant items of every tie come first, or last.
+    """Write the interpolated precision of each list (lists, levels) from so many ``needed`` hits
+    on, where the relevant items of every tie come first, or last.
     """
     for q in range(ties.start.size - 1):
         first = ties.start[q]
@@ -130,8 +130,8 @@ def _distinct(rising: Floats) -> int:
 
 @kernel
 def _find_chances(ties: HitTies, tie: int, least: int, precision: Floats, chance: Floats) -> None:
-    """Write into the last row of a tie the chance that its relevant items, from the ``least``-th on,
-    have at most each of the precisions; row j is the chance of j relevant items so far.
+    """Write into the last row of a tie the chance that its relevant items, from the ``least``-th
+    on, have at most each of the precisions; row j is the chance of j relevant items so far.
     """
     relevant = ties.relevant[tie]
     chance[: relevant + 1] = 0.0

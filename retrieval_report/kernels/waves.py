@@ -1,8 +1,8 @@
 """The characteristic function E exp(i·t·score) of a list's score under random tie order.
 
-It is computed slot by slot. All that the rest of the score depends on is how many items of each grade
-the tie has used so far, and there are few such states even where there are more orders than atoms in
-the universe.
+It is computed slot by slot. All that the rest of the score depends on is how many items of each
+grade the tie has used so far, and there are few such states even where there are more orders than
+atoms in the universe.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ class Added(NamedTuple):
     """What an item at a rank adds to a score."""
 
     form: int
-    value: Floats  # of each grade: what it counts (PAIRS: 0 if it is not relevant), or ends the search by
+    # Of each grade: what it counts (PAIRS: 0 if it is not relevant), or ends the search by
+    value: Floats
     weight: Floats  # of each rank, from index 1
 
 

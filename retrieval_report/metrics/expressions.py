@@ -152,7 +152,8 @@ class List:
         running = (_weight(rule, pl.int_range(1, pl.len() + 1)) ** power).cum_sum()
         # A difference of long sums loses the last digits, so single items go without.
         several = _at(running, end) - _at(running, before)
-        # No when-then here: Polars 2.1 panics in `select` if its condition is shorter than the frame.
+        # No when-then here: Polars 2.1 panics in `select` if its condition is shorter than the
+        # frame.
         return several * (self.size > 1) + single * (self.size == 1)
 
     def ideal(self, term: terms.Ideal) -> Quantity:

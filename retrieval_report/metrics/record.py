@@ -182,15 +182,15 @@ class Metric:
         Returns
         -------
         polars.Expr
-            One number per list, named after the measure (``ndcg@10``). It is null for a list without
-            rows, with a null or NaN among its distances, scores or grades, with a negative grade, or
-            with more relevant items than ``n_relevant``.
+            One number per list, named after the measure (``ndcg@10``). It is null for a list
+            without rows, with a null or NaN among its distances, scores or grades, with a negative
+            grade, or with more relevant items than ``n_relevant``.
 
         Raises
         ------
         ParameterError
-            The metric has no such expression (``err``, ``bpref``, denominators and ideals of what is
-            retrieved, gains and discounts by functions): use `evaluate`.
+            The metric has no such expression (``err``, ``bpref``, denominators and ideals of what
+            is retrieved, gains and discounts by functions): use `evaluate`.
 
         Examples
         --------

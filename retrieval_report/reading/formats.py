@@ -77,7 +77,8 @@ def read_form(
 
 
 def detect_format(source: Source) -> str:
-    r"""Return the format in which a file is to be parsed, a key of `READERS` or a value of `BINARY`.
+    r"""Return the format in which a file is to be parsed, a key of `READERS` or a value of
+    `BINARY`.
 
     Parquet and Arrow are recognised by their magic bytes, JSON by how it begins, TREC files by a
     first line of 4 (qrels) or at least 6 (run) fields with numbers in the right columns. The rest

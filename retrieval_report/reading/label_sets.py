@@ -1,5 +1,5 @@
-"""Label sets as rankings: who grades items also ranks them, with as many ties as there are items of a
-grade.
+"""Label sets as rankings: who grades items also ranks them, with as many ties as there are items of
+a grade.
 """
 
 from __future__ import annotations

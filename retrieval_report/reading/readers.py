@@ -153,7 +153,8 @@ def read_judgements(
     max_bytes: int | None = None,
     max_rows: int | None = None,
 ) -> pl.DataFrame:
-    r"""Read relevance judgements: TREC qrels, a table in any format of `read_rankings`, or an object in memory.
+    r"""Read relevance judgements: TREC qrels, a table in any format of `read_rankings`, or an
+    object in memory.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The probability that a sum of independent scores, each with few values, is below a bound.
 
-There are two methods: all sums (on a lattice, or merged if equal), and a Fourier series between Vaaler's majorant and
-minorant of a step (J. D. Vaaler, *Some extremal functions in Fourier analysis*, Bull. AMS 12,
-1985), which rounds no value at all.
+There are two methods: all sums (on a lattice, or merged if equal), and a Fourier series between
+Vaaler's majorant and minorant of a step (J. D. Vaaler, *Some extremal functions in Fourier
+analysis*, Bull. AMS 12, 1985), which rounds no value at all.
 """
 
 from __future__ import annotations

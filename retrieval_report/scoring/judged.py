@@ -45,7 +45,8 @@ from retrieval_report.scoring.pool import pool_of
 class KnownOfWhole:
     """Facts about all rows together, which a part of the rows cannot show."""
 
-    part: bool = False  # whether there are other rows; judgements and queries are already checked, the rows are not
+    # Whether there are other rows; judgements and queries are already checked, the rows are not
+    part: bool = False
     models: tuple[str, ...] = ()  # all models; each has a list for every query
     grades: tuple[float, ...] = ()  # relevances of other rows
     graded: bool = True  # whether anything says what is relevant
@@ -175,7 +176,8 @@ class _Parts:
     unretrieved: pl.DataFrame  # items known but not retrieved: (model), query, relevance, (count)
     judgements: pl.DataFrame | None
     queries: pl.DataFrame | None
-    pooled: bool = False  # whether the unretrieved are the relevant items of each query that any model retrieved
+    # Whether the unretrieved are the relevant items of each query that any model retrieved
+    pooled: bool = False
 
     def of_types(self, rows: pl.DataFrame) -> _Parts:
         """Other rows, and the ids of what they were joined with in their types."""

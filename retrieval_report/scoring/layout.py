@@ -39,7 +39,8 @@ class Beyond:
     within: (
         Bools  # whether further items may belong to the last tie; otherwise they all come after it
     )
-    pooled: Bools  # whether R counts only what the models retrieved, so that more relevant items may follow
+    # Whether R counts only what the models retrieved, so that more relevant items may follow
+    pooled: Bools
     far: (
         Bools  # whether all further items are beyond ``distance_threshold`` and so have relevance 0
     )
@@ -156,8 +157,8 @@ def items_of(judged: Judged, options: Options) -> Items:
 def ties_of(
     judged: Judged, items: Items, options: Options, *, falling: bool | None = None
 ) -> tuple[Lists, Codes | None, Integers]:
-    """Return the lists of ties, the grades of rows in order if the options ask for them, and the key
-    of every tie: equal where distances are equal, small where they are near (``falling``: where
+    """Return the lists of ties, the grades of rows in order if the options ask for them, and the
+    key of every tie: equal where distances are equal, small where they are near (``falling``: where
     scores are high). Those of the last rules are kept: every analysis of these rows asks for them.
     """
     falling = judged.order == "score" if falling is None else falling

@@ -147,7 +147,9 @@ class Run:
 
     @cached_property
     def completions(self) -> dict[bool, Completions]:
-        """Return the completions of these lists, of metrics with a depth of their own and of others."""
+        """Return the completions of these lists, of metrics with a depth of their own and of
+        others.
+        """
         prepared = self.prepared.take(np.flatnonzero(self.open.any(axis=1)))
         parts = {False: (self.plain, self.scorer), True: (self.deep, self.deep_scorer)}
         return {
@@ -202,8 +204,8 @@ def score_judged(judged: Judged, requests: Requests, options: Options) -> ListSc
 
 
 def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
-    """Lay out the lists, and again for metrics with a level of relevance of their own, and for those
-    of judged items alone without the others.
+    """Lay out the lists, and again for metrics with a level of relevance of their own, and for
+    those of judged items alone without the others.
     """
     seen: dict[tuple[float | None, bool], Requests] = {}
     condensed = judged

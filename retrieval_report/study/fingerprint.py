@@ -21,7 +21,8 @@ COUNTED = {
 
 
 def content_hash(frame: pl.DataFrame) -> str:
-    r"""Return the SHA-256 of a frame as UTF-8 CSV text: header, rows in the order received, every digit, ``\n``.
+    r"""Return the SHA-256 of a frame as UTF-8 CSV text: header, rows in the order received, every
+    digit, ``\n``.
 
     The same rows from CSV, Parquet or a data frame have the same hash if their columns have the
     same order and types.

@@ -134,7 +134,8 @@ def vega_bundle() -> str:
     """
     import vl_convert
 
-    # The same for a version, and two seconds to make: kept beside the compiled code, if that can be.
+    # The same for a version, and two seconds to make: kept beside the compiled code, if that can
+    # be.
     name = hashlib.sha256(
         f"{metadata.version('vl-convert-python')} {SNIPPET}".encode()
     ).hexdigest()[:24]

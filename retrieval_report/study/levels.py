@@ -109,8 +109,8 @@ class LevelledStudy:
 
     @answer
     def calibration(self) -> pl.DataFrame:
-        """The threshold of every model that ``calibrate`` and ``at_least`` ask for; nothing where no
-        metric was named.
+        """The threshold of every model that ``calibrate`` and ``at_least`` ask for; nothing where
+        no metric was named.
         """
         metric, at_least = self._view.calibrate, self._view.at_least
         return pl.DataFrame() if metric is None else self.matches.calibrate(metric, at_least)

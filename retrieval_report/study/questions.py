@@ -33,7 +33,8 @@ class Layout(NamedTuple):
     folded
         The line that opens the table, if it is folded at first.
     choice
-        Whether readers choose the measure, if there are several; that of the headline is shown at first.
+        Whether readers choose the measure, if there are several; that of the headline is shown at
+        first.
     id
         Of the table in the page; by default the name of the frame, with hyphens.
     note

@@ -19,7 +19,8 @@ class Sample:
     rankings: str
     judgements: str | None = None
     queries: str | None = None
-    truncated: str = "between_ties"  # as for `evaluate`: lists hold the nearest items and all that tie with the last
+    # As for `evaluate`: lists hold the nearest items and all that tie with the last
+    truncated: str = "between_ties"
 
     @property
     def files(self) -> Named:

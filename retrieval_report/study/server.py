@@ -239,7 +239,8 @@ def environment(files: Named | None, port: int | None, *, browser: bool = False)
     """Return the environment that passes files to the application and settings to the server."""
     settings: Named = {
         "server.address": "127.0.0.1",
-        "server.headless": True,  # otherwise Streamlit asks the user to install things, over the first page
+        # Otherwise Streamlit asks the user to install things, over the first page
+        "server.headless": True,
         "browser.gatherUsageStats": False,
         "server.showEmailPrompt": False,
     }

@@ -342,8 +342,8 @@ class Study(LevelledStudy):
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:
-        """The frames received: ``rankings``, and ``judgements``, ``queries`` and ``labels`` if there
-        are any.
+        """The frames received: ``rankings``, and ``judgements``, ``queries`` and ``labels`` if
+        there are any.
         """
         given = {**self._data.frames, "labels": self._data.labels}
         return {name: frame for name, frame in given.items() if frame is not None}

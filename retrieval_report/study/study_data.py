@@ -48,8 +48,8 @@ COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame h
 FEW_ITEMS = 1_200_000  # of all lists; 100 random orders of so many take some seconds
 MOST_KEPT = 200  # answers of one study and all narrower ones
 AVERAGES = ("micro", "macro", "weighted")
-# The options that also decide in the tie profile and the hints, in the coverage by judgements, which
-# knows all relevant items and is not asked how lists end, and in the audit.
+# The options that also decide in the tie profile and the hints, in the coverage by judgements,
+# which knows all relevant items and is not asked how lists end, and in the audit.
 ROW_OPTIONS = tuple(RowOptions.__annotations__)
 COVERAGE_OPTIONS = tuple(
     name

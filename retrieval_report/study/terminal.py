@@ -147,7 +147,8 @@ def _cell(value: Any, write: Callable[[float], str]) -> str:
 
 
 def visible(text: str, width: int | None = None, *, middle: bool = False) -> str:
-    r"""Return text with control, direction-changing and unpaired characters as escapes, so that it is safe to show.
+    r"""Return text with control, direction-changing and unpaired characters as escapes, so that it
+    is safe to show.
 
     Parameters
     ----------

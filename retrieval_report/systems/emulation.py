@@ -30,8 +30,8 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 class Rules(NamedTuple):
-    """What a system computes: the fields of ``Convention`` that decide it, apart from the order inside
-    ties, without those that change nothing in the data, so that systems share computations.
+    """What a system computes: the fields of ``Convention`` that decide it, apart from the order
+    inside ties, without those that change nothing in the data, so that systems share computations.
     """
 
     seen: str
@@ -180,8 +180,8 @@ class Emulation:
         return data.scores(rules, metrics, way.float32, **how)
 
     def sources(self, **asked: Any) -> Iterator[tuple[Judged, Options, list[Measure]]]:
-        """Yield the rankings as the system of ``like`` receives them and its rules, with the measures
-        that it computes so.
+        """Yield the rankings as the system of ``like`` receives them and its rules, with the
+        measures that it computes so.
         """
         groups: dict[Rules, list[Measure]] = {}
         for measure, record in self.records.items():

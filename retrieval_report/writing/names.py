@@ -19,7 +19,8 @@ ADDRESS = re.compile(r"(?<=://)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNO
 
 
 def clean(name: str, limit: int = TOOLTIP) -> str:
-    r"""Return one line without control characters, shortened in the middle, where names of a series differ least.
+    r"""Return one line without control characters, shortened in the middle, where names of a series
+    differ least.
 
     >>> clean("a\n\tb"), clean("x" * 10 + "-epoch-12", 12), clean("")
     ('a b', 'xxxxxx…ch-12', '(no name)')
@@ -34,7 +35,8 @@ def clean(name: str, limit: int = TOOLTIP) -> str:
 
 
 def unlinked(text: str) -> str:
-    r"""Keep addresses in a text from becoming links, as they would in Markdown even with its marks escaped.
+    r"""Keep addresses in a text from becoming links, as they would in Markdown even with its marks
+    escaped.
 
     A word joiner, which has no width, is inserted where an address would have to continue.
 
