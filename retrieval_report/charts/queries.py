@@ -6,7 +6,7 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import AMBER, BLUE, GREY, VERMILLION
+from retrieval_report.charts.colours import BLUE, GREY, PINK, VERMILLION
 from retrieval_report.charts.data import SAME, at_measure, held
 from retrieval_report.charts.layers import keyed, layer, number_axis
 from retrieval_report.charts.theme import chart, filled, finish, layered
@@ -107,7 +107,7 @@ def pair_scatter(
     Returns
     -------
     altair.Chart
-        Points as in :func:`query_scatter`; a query is amber if the order of its ties decides which
+        Points as in :func:`query_scatter`; a query is pink if the order of its ties decides which
         of the two is ahead. The parameter ``brush`` is the rectangle that is dragged.
 
     Examples
@@ -147,7 +147,7 @@ def pair_scatter(
     points = _points(rows.with_columns(side=better, model=pl.lit("")), "value_b", "value_a")
     titles = f"{where} of {second}", f"{where} of {first}"
     drawn = _scatter(
-        points, ("value_b", "value_a"), titles, {**ahead, UNSURE: AMBER}, "of a query", PAIR_TIPS
+        points, ("value_b", "value_a"), titles, {**ahead, UNSURE: PINK}, "of a query", PAIR_TIPS
     )
     return finish(
         drawn,

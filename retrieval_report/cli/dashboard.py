@@ -16,6 +16,7 @@ from retrieval_report.cli.settings import (
     dataset_option,
     labels_option,
     replicate_option,
+    setting,
 )
 from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.errors import ParameterError
@@ -37,6 +38,7 @@ STUDIED = ("judge", "replicate", "dataset", "cluster")  # what could turn a lead
 @dataset_option
 @cluster_option
 @labels_option
+@setting("truncated", default=None)
 @click.option(
     "--items", metavar="FILE", help="Items with a column text or image, to show what a list holds."
 )
@@ -79,7 +81,9 @@ def dashboard(
     check_installed()
     if port is not None:
         check_port(port)
-    opened = {**given, **files, "study": study} if data else None
+    truncated = given.pop("truncated")
+    options = {} if truncated is None else {"truncated": truncated}
+    opened = {**given, **files, "study": study, "options": options} if data else None
     command = [sys.executable, str(application())]
     settings = environment(opened, port, browser=not no_browser)
     if os.name == "posix":  # ending the process then ends the server

@@ -81,9 +81,11 @@ def _judge(study: Any, pair: Row) -> Row:
     agree, judges = two.judge_pairs.select("agree", "judges").row(0)
     reversal = None if agree is None else 1 - agree
     self_judged = two.judges.filter(pl.col("own"), judge=study.judge).height
+    own = len(study.judgements) - 1 - judges
+    also = f"; left out: {own} whose labels rank here too" if own else ""
     return {
         "source": "judge",
-        "varied": counted(judges, "other judge"),
+        "varied": f"{counted(judges, 'other judge')}{also}",
         "reversal": reversal,
         "verdict": OWN if self_judged else depends("the judge", reversal),
     }
@@ -181,5 +183,6 @@ def against_sentence(frame: pl.DataFrame) -> str:
             lead = f"In the mean over their runs, {row['model_a']} is ahead of {row['model_b']}"
             said.append(f"{lead}, but not in {share(reversal)} of the pairs of runs.")
         else:
-            said.append(f"Of {row['varied']}, {share(reversal)} order these two the other way.")
+            among = row["varied"].partition(";")[0]
+            said.append(f"Of {among}, {share(reversal)} order these two the other way.")
     return " ".join(said)

@@ -83,6 +83,7 @@ def test_it_hands_over_the_files_by_their_full_paths(
         "labels": None,
         "history": None,
         "columns": {"query": "query"},
+        "options": {},
         "name_by": "file",
         "study": {},
     }
@@ -188,9 +189,11 @@ def test_it_hands_over_judges_labels_seeds_data_sets_and_clusters(
     judges = ("--judgements", f"human=qrels.txt,gpt={other}", "--judge", "gpt")
     (tmp_path / "labels.csv").write_text("item,label\na,1\n")
     labels = ("--labels", str(tmp_path / "labels.csv"))
-    outcome = run("runs", *judges, *labels, "--replicates", "seed", "--cluster", "topic")
+    lists = ("--truncated", "between_ties")
+    outcome = run("runs", *judges, *labels, *lists, "--replicates", "seed", "--cluster", "topic")
     assert outcome.exit_code == 0, outcome.output
     told = json.loads(served[0]["files"])
     assert told["judgements"] == {"human": str(folder / "qrels.txt"), "gpt": str(other)}
+    assert told["options"] == {"truncated": "between_ties"}
     assert told["labels"] == str(tmp_path / "labels.csv")
     assert told["study"] == {"judge": "gpt", "replicate": "seed", "cluster": "topic"}
