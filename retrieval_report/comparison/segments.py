@@ -13,7 +13,7 @@ import polars as pl
 from retrieval_report.comparison.corrections import OF_SINGLE_TESTS, corrected_column
 from retrieval_report.comparison.pairs import COMPARISON, ComparisonOptions, compare
 from retrieval_report.comparison.verdicts import segment_rule
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.checks import check_choice, refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SUMMARY
@@ -80,7 +80,7 @@ def segments_of(scores: object, queries: object, by: str) -> list[tuple[str, pl.
     [('de', ['q2']), ('en', ['q1', 'q3'])]
     """
     given = to_polars(queries, "queries")
-    kind = given.schema.get(by)
+    kind = given.schema.get(check_text("by", by))
     if kind is not None and (kind.is_float() or kind.is_decimal()):
         raise ColumnError(
             f"queries: column {by!r} is {kind}; cut it into classes, e.g. with .cut(), first"
