@@ -181,7 +181,8 @@ def _verdict(page: Page, first: str, second: str) -> None:
     status, sentences = verdict(
         means, study.flips.filter(both), **measure, ties=ties, identical=same
     )
-    BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *study.notices))))
+    notices = study.pair(first, second).notices
+    BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *notices))))
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
     exact = pair.filter(policy="expected")
     if exact["difference"].null_count():

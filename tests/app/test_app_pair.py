@@ -160,3 +160,10 @@ def test_names_are_text() -> None:
     assert r"A is \*\*bold\*\*, B is \<b\>tag\<\/b\>" in said
     page.selectbox(key="b").set_value("x" * 5000).run()
     assert max(map(len, words(page).splitlines())) < 600
+
+
+def test_a_third_model_whose_lists_are_cut_is_no_concern_of_the_pair() -> None:
+    short = RANKINGS.filter((pl.col("model") != "middle") | (pl.col("item") < 3))
+    data = made_data(short)
+    assert "estimate" not in words(open_page("pair", data, a="coarse", b="fine"))
+    assert "estimate" in words(open_page("pair", data, a="coarse", b="middle"))
