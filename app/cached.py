@@ -77,7 +77,9 @@ def _read(files: Files, states: object) -> Data:
         study |= {"labels": read_labels(files.labels)} if files.labels else {}
         data = Data(
             files.name,
-            rr.read_rankings(given["rankings"], **reading),
+            rr.from_labels(given["rankings"])
+            if files.labels_as_rankings
+            else rr.read_rankings(given["rankings"], **reading),
             judges[headline_judge(judges, study.get("judge"))] if judges else judgements,
             given["queries"],
             _if_given(lambda path: read_texts(Upload(path, Path(path).read_bytes())), files.items),

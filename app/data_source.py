@@ -66,7 +66,7 @@ def _started_with() -> Files | None:
         return None
     metric, cutoff = known.pop("measure", (Choice.metric, Choice.cutoff))
     options = {**USUAL, **known.pop("options", {})}
-    name = first_names([Path(path).name for path in known["rankings"]], NAMED)
+    name = first_names([Path(path.removesuffix("/*")).name for path in known["rankings"]], NAMED)
     return Files(**{"name": name, **known, "start": Choice(metric, cutoff, options=options)})
 
 

@@ -200,6 +200,7 @@ class Files(NamedTuple):
     labels: str | None = None
     columns: Mapping[str, str] | None = None
     name_by: str | None = None
+    labels_as_rankings: bool = False
     start: Choice = Choice()
     history: str | None = None
     study: Named | None = None

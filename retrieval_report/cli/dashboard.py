@@ -33,7 +33,7 @@ STUDIED = ("judge", "replicate", "dataset", "cluster")  # what could turn a lead
 
 @cli.command()
 @click.argument("data", nargs=-1)
-@file_options("judgements", "queries", "columns", "name_by", "judge")
+@file_options("judgements", "queries", "columns", "name_by", "judge", "labels_as_rankings")
 @replicate_option
 @dataset_option
 @cluster_option
@@ -75,6 +75,9 @@ def dashboard(
         raise ParameterError("dashboard: its options require DATA, but none is given")
     files = {name: _whole(given[name]) for name in ("judgements", "queries", "items", "labels")}
     files["rankings"] = _whole(data)
+    if given["labels_as_rankings"]:  # the files of a folder may be called anything
+        folders = ((path, os.path.isdir(path)) for path in files["rankings"])  # noqa: PTH112
+        files["rankings"] = [f"{path}/*" if folder else path for path, folder in folders]
     for paths in filter(None, files.values()):
         _check([*paths.values()] if isinstance(paths, dict) else paths)
     study = known_of({name: given.pop(name) for name in STUDIED})

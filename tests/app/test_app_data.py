@@ -192,6 +192,23 @@ def test_files_of_the_command_line_are_open_and_read_again_once_they_change(
     assert rows(drawn(test.run())) == {"rankings": RANKINGS.height + 1}
 
 
+def test_label_sets_of_the_command_line_are_ranked_by_grade(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "graders").mkdir()
+    for name, grades in {"gpt": (3, 3), "llama": (1, 2)}.items():
+        lines = [f"q 0 {item} {grade}\n" for item, grade in zip("ab", grades, strict=True)]
+        (tmp_path / "graders" / name).write_text("".join(lines))
+    (tmp_path / "qrels.txt").write_text("q 0 a 1\nq 0 b 0\n")
+    told = {"rankings": [f"{tmp_path}/graders/*"], "judgements": f"{tmp_path}/qrels.txt"}
+    options = {"labels_as_rankings": True, "options": {"truncated": "no"}}
+    monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", json.dumps({**told, **options}))
+    test = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
+    assert "graders · 2 models · 1 query" in words(test)
+    assert "gpt has the highest expected" in words(test)
+    assert "could reverse this lead" not in words(test)
+
+
 def test_runs_of_the_command_line_are_named_by_tag_or_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -85,6 +85,7 @@ def test_it_hands_over_the_files_by_their_full_paths(
         "columns": {"query": "query"},
         "options": {},
         "name_by": "file",
+        "labels_as_rankings": False,
         "study": {},
     }
     assert served[0]["settings"]["server.port"] == free
@@ -197,3 +198,14 @@ def test_it_hands_over_judges_labels_seeds_data_sets_and_clusters(
     assert told["options"] == {"truncated": "between_ties"}
     assert told["labels"] == str(tmp_path / "labels.csv")
     assert told["study"] == {"judge": "gpt", "replicate": "seed", "cluster": "topic"}
+
+
+def test_it_hands_over_label_sets_whatever_their_files_are_called(
+    served: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    (tmp_path / "gpt").write_text("q 0 a 3\nq 0 b 3\n")
+    judged = ("--judgements", str(tmp_path / "gpt"), "--labels-as-rankings")
+    outcome = run(str(tmp_path), *judged, "--truncated", "no")
+    assert outcome.exit_code == 0, outcome.output
+    told = json.loads(served[0]["files"])
+    assert (told["rankings"], told["labels_as_rankings"]) == ([f"{tmp_path}/*"], True)
