@@ -101,7 +101,7 @@ def report(
         ),
     )
     click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
-    click.echo("\n" + leaderboard_table(study))
+    click.echo("\n" + leaderboard_table(study, contents.leaderboard))
     tell_written(written)
 
 
@@ -137,7 +137,7 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     frames = {name: frame for name, frame in frames.items() if frame.width}
     texts = identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])
-    texts.append(leaderboard_table(study))
+    texts.append(leaderboard_table(study, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures)
     texts += question_tables(study, [name for name in ALSO if name in frames])
     output.show(

@@ -41,14 +41,15 @@ def leaderboard_rows(
     return rows
 
 
-def leaderboard_of(study: Any) -> pl.DataFrame:
-    """Return the leaderboard of a study."""
-    return leaderboard_rows(study.summary, study.leaderboard, study.measures)
+def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Return the leaderboard of a study, of which only the headline needs ``ranks``."""
+    ranks = study.headline.leaderboard if ranks is None else ranks
+    return leaderboard_rows(study.summary, ranks, study.measures)
 
 
-def leaderboard_table(study: Any) -> str:
+def leaderboard_table(study: Any, ranks: pl.DataFrame | None = None) -> str:
     """Return the leaderboard of a study as text."""
-    rows = leaderboard_of(study)
+    rows = leaderboard_of(study, ranks)
     rows = rows.with_columns(unpaired=pl.lit(0)) if "unpaired" not in rows.columns else rows
     columns = leaderboard_columns(rows)
     table = frame_table(rows, columns, by="metric cutoff queries unpaired")

@@ -613,7 +613,7 @@ class Study(LevelledStudy):
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
         not known.
         """
-        headline = self._headline
+        headline = self.headline
         estimate = notices(headline.summary, headline.truncation, measure=self.measures[0])
         return (*estimate, *uneven_lengths(headline.scores, headline.measures))
 
@@ -632,15 +632,15 @@ class Study(LevelledStudy):
         """What could turn the lead round: for the first two models by the headline measure, a row
         each for tie order, queries, judge, seed and data set; nothing of one model.
         """
-        return reversals(self._headline)
+        return reversals(self.headline)
 
     @answer
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
         """Drawn from no random orders: these take long, and what they show is known exactly."""
         metric, cutoff = self.measures[0]
         return verdict(
-            self._headline.summary,
-            self._headline.flips,
+            self.headline.summary,
+            self.headline.flips,
             self.no_worse,
             metric=metric,
             cutoff=cutoff,
@@ -771,8 +771,8 @@ class Study(LevelledStudy):
         return html_page(self.verdict, shown)
 
     @property
-    def _headline(self) -> Self:
-        """The study at its first measure, which may have no text, without random orders."""
+    def headline(self) -> Self:
+        """The study at its headline measure alone, without random orders."""
         return self._undrawn._with(replace(self._undrawn._view, measures=self.measures[:1]))
 
     @property
