@@ -63,9 +63,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     }
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    # After an error in one page, Sphinx waits for ever for the other that is being read.
+    how: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 420}
+    done = subprocess.run(command, cwd=folder, env=environment, check=False, **how)
     assert done.returncode == 0, done.stderr[-5000:]
     return folder / "built"
 
