@@ -91,7 +91,9 @@ def test_a_page_opens_on_the_answer_and_a_link_on_its_question(browser: Any, thr
         assert visit.page.locator("#table-summary").is_visible()
         assert not visit.page.locator("#table-comparison").is_visible()
         visit.page.locator("nav a", has_text="Comparison").click()
-        assert visit.page.locator("#table-comparison").is_visible()
+        visit.page.locator(
+            "#table-comparison"
+        ).wait_for()  # the page hears of its new fragment later
     with Visit(browser, three, opened=False, fragment="#ties") as visit:
         assert visit.page.locator("#table-profile").is_visible()
         visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -109,7 +111,9 @@ def test_paper_has_every_chart_at_once(browser: Any, three: Path) -> None:
         );
     }"""
     with Visit(browser, three, opened=False) as visit:
+        visit.page.evaluate("() => { window.heard = new Promise((go) => { onresize = go; }); }")
         visit.page.set_viewport_size({"width": 1000, "height": 800})
+        visit.page.evaluate("() => window.heard.then(() => null)")
         visit.page.wait_for_function(
             "() => !document.documentElement.classList.contains('laid-out')"
         )
