@@ -26,7 +26,7 @@ from retrieval_report.writing.numbers import (
 )
 
 PAIRS = (
-    "verdict policy model_a model_b value_a value_b difference ci_low ci_high family_p tie_std p_tie "
+    "verdict policy model_a model_b difference p_tie family_p value_a value_b ci_low ci_high tie_std "
     "wins ties losses"
 )
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed

@@ -33,7 +33,10 @@ KINDS = {
     "model_a": "name",
     "model_b": "name",
     "order": "long-prose",
+    "system": "prose",
     "call": "prose",
+    "reason": "prose",
+    "sha256": "prose",
 }  # kinds of text columns
 WIDTHS = {"order": 80, "reason": 80, "sha256": 64}  # of text columns wider than others
 INTERVAL = column("board", "interval")
@@ -126,10 +129,13 @@ JOINED = {
         _joined("summary", ("ci_low", "ci_high"), interval, INTERVAL.title), help=INTERVAL.help
     ),
     "tie_ranks": _joined(
-        "leaderboard", ("tie_rank_low", "tie_rank_high"), _ranks, "Ranks by tie order"
+        "leaderboard", ("tie_rank_low", "tie_rank_high"), _ranks, column("board", "tie_ranks").title
     ),
     "query_ranks": _joined(
-        "leaderboard", ("query_rank_low", "query_rank_high"), _ranks, "Ranks by queries"
+        "leaderboard",
+        ("query_rank_low", "query_rank_high"),
+        _ranks,
+        column("board", "query_ranks").title,
     ),
     "counts": _joined("comparison", ("wins", "ties", "losses"), _counts),
     "names_winner": Column(
