@@ -15,10 +15,10 @@ from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import NO, options_with
 from retrieval_report.engines.summary import summarise
-from retrieval_report.kernels.lists import Floats
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
+from retrieval_report.metrics.weights import list_weights, weigh
 from retrieval_report.reading.search_results import as_array
-from retrieval_report.scoring.batches import MODEL, judged_batch
+from retrieval_report.scoring.batches import MODEL, Batch, checked_weights, flat_batch, judged_batch
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import score_judged
 from retrieval_report.scoring.scores import ListScores
@@ -74,7 +74,9 @@ class Meter:
 
     def reset(self) -> None:
         """Forget all batches."""
-        self._batches: list[tuple[ListScores, Floats | None]] = []  # with weights, if any
+        self._batches: list[
+            tuple[ListScores, pl.DataFrame | None]
+        ] = []  # with sums of weights, if any
         self._named: bool | None = None  # whether queries have ids; None: there are none yet
         self._seen: set[object] = set()
 
@@ -104,23 +106,24 @@ class Meter:
         masks
             False where there is no item, such as padding.
         sample_weight
-            Weights of the queries, by which :meth:`compute` averages; 1 in batches without.
+            Weights by which :meth:`compute` averages; 1 in batches without. One per query, or one
+            per item, in the shape of the scores: these give their lists the weights of
+            ``rr.lists.query_weights``, and in DCG and NDCG each item's gain is multiplied by its
+            weight, as in ``rr.lists.weigh_gains`` (the rule of KerasRS, where an item of weight 0
+            is masked).
         query_ids
             Names of the queries (text or whole numbers), each once; by default they are numbered.
 
         Raises
         ------
         RetrievalReportError
-            A ValueError; for example for a query that another batch had. The batch is then left
+            A ValueError; for example for a query that another batch had, or for AP where relevant
+            items of a list differ in weight, which has no exact mean here. The batch is then left
             out.
-
-        Notes
-        -----
-        Weights of items are refused, because they change the definition of a metric:
-        ``rr.lists.query_weights`` and ``rr.lists.weigh_gains`` have what KerasRS makes of them.
         """
         if sum(part is not None for part in (scores, distances, rankings)) != 1:
             raise ParameterError("update: takes one of scores=, distances= and rankings=")
+        batch = None
         if rankings is not None:
             if any(part is not None for part in (relevance, masks, query_ids)):
                 raise ParameterError("rankings: a frame has relevance, mask and query as columns")
@@ -132,7 +135,8 @@ class Meter:
         else:
             order, values = ("score", scores) if scores is not None else ("distance", distances)
             self._options.check_order(order)
-            judged = judged_batch(order, values, relevance, masks, self._options, self._requests)
+            batch = flat_batch(order, values, relevance, masks, sample_weight)
+            judged = judged_batch(batch, self._options, self._requests)
         part = score_judged(judged, self._requests, self._options)
         names, named = part.lists["query"], rankings is not None or query_ids is not None
         if query_ids is not None:
@@ -140,7 +144,7 @@ class Meter:
         elif not named:
             names = names + len(self._seen)
         self._check_ids(names, named)
-        weights = None if sample_weight is None else _weights(sample_weight, len(names))
+        weights = None if sample_weight is None else self._sums(part, names, batch, sample_weight)
         self._keep(part, names, weights, named)
 
     def compute(self, confidence: float = 0.95) -> pl.DataFrame:
@@ -151,8 +155,9 @@ class Meter:
         ``query_se`` and ``queries``. No rows before the first batch.
         """
         queries, average = None, "micro"
-        if any(weights is not None for _, weights in self._batches):
-            queries, average = pl.concat(starmap(_weighted, self._batches)), "weighted"
+        if any(sums is not None for _, sums in self._batches):
+            every = pl.concat(starmap(self._named_sums, self._batches))
+            queries, average = list_weights(every.sort("metric", "query")), "weighted"
         means = summarise(self.scores, queries=queries, average=average, confidence=confidence)
         return means.filter(policy="expected")
 
@@ -204,8 +209,10 @@ class Meter:
         """Refuse queries that were there before, and ids of two kinds."""
         if self._named not in (None, named):
             raise ParameterError("query_ids: given for some batches, and not for others")
-        kinds = {part.lists["query"].dtype.is_integer() for part, _ in self._batches}
-        if kinds - {names.dtype.is_integer()}:
+        last = self._batches[-1:]  # all batches before are of its kind
+        if any(
+            part.lists["query"].dtype.is_integer() != names.dtype.is_integer() for part, _ in last
+        ):
             raise ParameterError("query_ids: text in some batches, and whole numbers in others")
         again = [name for name in names if name in self._seen]
         if again or names.n_unique() < len(names):
@@ -213,7 +220,7 @@ class Meter:
             raise DataError(f"query_ids: query {first!r} is given twice")
 
     def _keep(
-        self, part: ListScores, names: pl.Series, weights: Floats | None, named: bool
+        self, part: ListScores, names: pl.Series, weights: pl.DataFrame | None, named: bool
     ) -> None:
         kind = pl.Int64 if names.dtype.is_integer() else pl.String
         lists = part.lists.with_columns(model=pl.lit(MODEL), query=names.cast(kind))
@@ -221,10 +228,51 @@ class Meter:
         self._named = named
         self._seen.update(names)
 
+    def _sums(
+        self, part: ListScores, names: pl.Series, batch: Batch | None, given: object
+    ) -> pl.DataFrame:
+        """Return what the weights of a batch's lists are made of, for every metric; weights of
+        items also change its scores by DCG and NDCG.
+        """
+        weights = as_array(given, "sample_weight")
+        lists = pl.DataFrame({"model": MODEL, "query": names})
+        metrics = pl.DataFrame({"metric": [str(metric) for metric, _ in self._requests]})
+        if batch is None or batch.weight is None:
+            if weights.size != lists.height:
+                raise ParameterError(
+                    f"sample_weight: shape {weights.shape} for {lists.height} lists; takes a "
+                    "weight per query or, for matrices and rows, one per item"
+                )
+            own = pl.Series(checked_weights(weights.reshape(-1)))
+            lists = lists.with_columns(product=own, gain=1.0, weight=own)
+            return metrics.join(lists, how="cross", maintain_order="left_right")
+        frame = batch.named().with_columns(
+            model=pl.lit(MODEL), query=names[batch.query], weight=batch.weight
+        )
+        sums = []
+        for metric, cutoffs in self._requests:
+            of_lists, weighed, gain = weigh(frame, lists, metric)
+            sums.append(of_lists)
+            if weighed is not metric:
+                asked: Requests = [(weighed, cutoffs)]
+                self._weigh(part, batch._replace(grade=gain.to_numpy()), str(metric), asked)
+        return pl.concat(sums).select("metric", *lists.columns, "product", "gain", "weight")
 
-def _weighted(part: ListScores, weights: Floats | None) -> pl.DataFrame:
-    """Return the queries of a batch with their weights, 1 in one without."""
-    return part.lists.select("query", weight=1.0 if weights is None else pl.Series(weights))
+    def _weigh(self, part: ListScores, batch: Batch, name: str, requests: Requests) -> None:
+        """Put the scores of weighed gains in the place of those without weights."""
+        options = replace(self._options, relevant_from=None)
+        weighed = score_judged(judged_batch(batch, options, requests), requests, options)
+        which = np.flatnonzero(part.columns["metric"] == name)
+        left_out = np.isnan(part.values[:, which])
+        part.values[:, which] = np.where(left_out, np.nan, weighed.values)
+        part.spreads[:, which] = np.where(left_out, np.nan, weighed.spreads)
+
+    def _named_sums(self, part: ListScores, sums: pl.DataFrame | None) -> pl.DataFrame:
+        """Return the sums of a batch's lists by query; in a batch without weights they are 1."""
+        names = part.lists["query"]
+        if sums is None:
+            return self._sums(part, names, None, np.ones(len(names)))
+        return sums.with_columns(query=pl.concat([names] * len(self._requests)))
 
 
 def _ids(given: object, queries: int) -> pl.Series:
@@ -236,17 +284,3 @@ def _ids(given: object, queries: int) -> pl.Series:
             "whole numbers, one per list"
         )
     return pl.Series("query", held.tolist())
-
-
-def _weights(given: object, queries: int) -> Floats:
-    """Return the weights of the queries of a batch."""
-    weights = as_array(given, "sample_weight")
-    if weights.size != queries or weights.shape[:1] != (queries,):
-        raise ParameterError(
-            f"sample_weight: shape {weights.shape} for {queries} lists; a weight per query is "
-            "taken, and weights of items are not (rr.lists.query_weights derives the former)"
-        )
-    known: Floats = weights.reshape(queries).astype(np.float64)
-    if not (np.isfinite(known) & (known >= 0)).all():
-        raise DataError("sample_weight: a weight is not a finite number of at least 0")
-    return known

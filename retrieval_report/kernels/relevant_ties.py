@@ -19,7 +19,7 @@ from retrieval_report.kernels.grouping import (
     no_tally,
     sort_keys,
 )
-from retrieval_report.kernels.lists import Codes, Integers
+from retrieval_report.kernels.lists import Integers
 
 
 @kernel
@@ -35,19 +35,27 @@ def _gather(begin: int, end: int, listed: Listed, graded: Together) -> int:
 
 
 @kernel
-def _count_others(
-    key: Integers, grade: Codes, level: Integers, place: Integers, others: Integers
-) -> None:
-    """Count rows of grade 0 before (even), at (odd) and after the levels, which ascend."""
-    others[: 2 * level.size + 1] = 0
-    place[: key.size] = 0
+def _count_others(key: Integers, level: Integers, ends: Integers, others: Integers) -> None:
+    """Count rows of grade 0 before (even), at (odd) and after the levels, which ascend; so many
+    graded rows (``ends``) are at or before each.
+    """
+    graded = ends[level.size - 1] if level.size else ZERO
+    before = ZERO
+    left = key.size - graded
     for index in range(level.size):  # many rows at a time, where a search for each would branch
         value = level[index]
+        at_least = ZERO
+        above = ZERO
         for row in range(key.size):
-            place[row] += int(value < key[row]) + int(value <= key[row])
-    for row in range(key.size):
-        if grade[row] == 0:
-            others[place[row]] += 1
+            at_least += int(key[row] >= value)
+            above += int(key[row] > value)
+        at_least -= graded - before
+        before = ends[index]
+        above -= graded - before
+        others[2 * index] = left - at_least
+        others[2 * index + 1] = at_least - above
+        left = above
+    others[2 * level.size] = left
 
 
 @kernel
@@ -102,7 +110,6 @@ def count_relevant(
     order = np.empty(longest, np.int64)
     level = np.empty(longest, np.int64)
     ends = np.empty(longest, np.int64)
-    place = np.empty(longest, np.int64)
     others = np.empty(2 * longest + 1, np.int64)
     codes = np.empty(longest, np.int32)
     tallied = no_tally(kinds)
@@ -126,7 +133,7 @@ def count_relevant(
                 levels += 1
             ends[levels - 1] = row + 1
         rows = slice(begin[q], end[q])
-        _count_others(listed.key[rows], listed.grade[rows], level[:levels], place, others)
+        _count_others(listed.key[rows], level[:levels], ends[:levels], others)
         graded = Together(gathered.key, codes, gathered.items)
         done = _write(graded, ends[:levels], others, tallied, done, out)
         out.list_ties[q - first] = done.ties - before

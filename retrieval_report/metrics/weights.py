@@ -30,8 +30,8 @@ def query_weights(
     """Return the weight of every list, computed from its items' weights: w_q = Σ w·g / Σ g.
 
     For DCG and NDCG, g is the gain; for other metrics it is 1 for items of relevance 1 or more. A
-    list in which every g is 0 gets the mean weight of the model's other lists; a list whose items
-    all have weight 0 or are masked gets 0.
+    list in which every g is 0 gets the mean weight of the model's other lists. An item of weight 0
+    is masked: it is not to be in the rankings that are scored; a list of masked items alone gets 0.
     Source: KerasRS 0.4, ``metrics/ranking_metrics_utils``, where the mean runs over a batch; here
     it runs over all lists of the model.
 
@@ -79,8 +79,8 @@ def query_weights(
     for metric, _ in parse_metrics(metrics, None):
         if isinstance(metric, DCG | AP):
             _refuse_uneven(frame, metric)
-        parts.append(_weights_of(frame, everything, metric))
-    return pl.concat(parts).select("model", "query", "metric", "weight")
+        parts.append(list_sums(frame, everything, metric))
+    return list_weights(pl.concat(parts))
 
 
 class WeighedGains(NamedTuple):
@@ -151,21 +151,35 @@ def weigh_gains(rankings: object, metric: str | Metric = "ndcg") -> WeighedGains
             f"weigh_gains: {asked} has no gains; item weights are defined for dcg and ndcg"
         )
     frame, everything = _read(rankings)
-    linear = replace(asked, gain="linear")
-    weights = _weights_of(frame, everything, asked).with_columns(metric=pl.lit(str(linear)))
-    gain = _gains(frame, asked) * frame["weight"].cast(pl.Float64)
+    sums, linear, gain = weigh(frame, everything, asked)
     weighed = frame.with_columns(relevance=gain).drop("weight", "mask", strict=False)
-    if not isinstance(asked, NDCG):
-        per_list = pl.col("relevance") / pl.when(pl.col("of_list") > 0).then("of_list").otherwise(
-            1.0
-        )
-        of_list = weights.select(*KEYS, of_list="weight")
-        weighed = (
-            weighed.join(of_list, on=KEYS, maintain_order="left")
-            .with_columns(relevance=per_list)
-            .drop("of_list")
-        )
-    return WeighedGains(weighed, linear, weights.select("model", "query", "metric", "weight"))
+    weights = list_weights(sums).with_columns(metric=pl.lit(str(linear)))
+    return WeighedGains(weighed, linear, weights)
+
+
+def weigh(
+    frame: pl.DataFrame, everything: pl.DataFrame, metric: Metric
+) -> tuple[pl.DataFrame, Metric, pl.Series]:
+    """Return the sums of the lists, and the metric and relevance that put weights of items into
+    scores.
+    """
+    sums = list_sums(frame, everything, metric)
+    if isinstance(metric, DCG):
+        gain = _weighed_gains(frame, metric, list_weights(sums))
+        return sums, replace(metric, gain="linear"), gain
+    if isinstance(metric, AP):
+        _refuse_uneven(frame, metric)
+    return sums, metric, frame["relevance"]
+
+
+def _weighed_gains(frame: pl.DataFrame, metric: DCG, weights: pl.DataFrame) -> pl.Series:
+    """Return the gain of each item times its weight, for DCG divided by the weight of its list."""
+    gain = _gains(frame, metric) * frame["weight"].cast(pl.Float64)
+    if isinstance(metric, NDCG):
+        return gain
+    of_lists = frame.select(KEYS).join(weights, on=KEYS, how="left", maintain_order="left")
+    divisor = pl.when(pl.col("weight") > 0).then("weight").otherwise(1.0)
+    return gain / of_lists.select(divisor).to_series()
 
 
 def _read(rankings: object) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -177,8 +191,7 @@ def _read(rankings: object) -> tuple[pl.DataFrame, pl.DataFrame]:
     refuse(frame, pl.col("relevance").is_null() & kept, "relevance", "null or NaN")
     check_unique(frame, (*KEYS, "item"), "rankings")
     everything = frame.select(KEYS).unique().sort(KEYS)
-    if "mask" in frame.columns:
-        frame = frame.filter("mask")
+    frame = frame.filter(kept & (pl.col("weight") > 0))
     return frame, everything
 
 
@@ -208,7 +221,7 @@ def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
             else "no function here accepts such weights"
         )
         raise ParameterError(
-            f"query_weights: {metric}: in {uneven.height} lists the relevant items differ in "
+            f"weight: {metric}: in {uneven.height} lists the relevant items differ in "
             "weight, first in query "
             f"{query!r} of model {model!r}; KerasRS then weights the term of each item, which "
             "weights of lists cannot "
@@ -216,7 +229,10 @@ def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
         )
 
 
-def _weights_of(frame: pl.DataFrame, everything: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+def list_sums(frame: pl.DataFrame, everything: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+    """Return what :func:`list_weights` needs of every list: its items' weights and gains, and
+    weight times gain, summed.
+    """
     weight = frame["weight"].cast(pl.Float64)
     lists = (
         frame.select(KEYS)
@@ -226,9 +242,15 @@ def _weights_of(frame: pl.DataFrame, everything: pl.DataFrame, metric: Metric) -
         .group_by(KEYS, maintain_order=True)
         .agg(pl.col("product", "gain", "weight").sum())
     )
+    joined = everything.join(lists, on=KEYS, how="left", maintain_order="left")
+    sums = pl.col("product", "gain", "weight").fill_null(0.0)
+    return joined.select(*KEYS, sums, metric=pl.lit(str(metric)))
+
+
+def list_weights(sums: pl.DataFrame) -> pl.DataFrame:
+    """Return ``model``, ``query``, ``metric`` and the ``weight`` of every list from its sums."""
     known = (pl.col("gain") > 0) & (pl.col("weight") > 0)
     mean = pl.when(known).then(pl.col("product") / pl.col("gain"))
-    filled = mean.fill_null(mean.mean().over("model")).fill_null(1.0)
-    weighted = lists.select(*KEYS, weight=pl.when(pl.col("weight") > 0).then(filled).otherwise(0.0))
-    joined = everything.join(weighted, on=KEYS, how="left", maintain_order="left")
-    return joined.select(*KEYS, metric=pl.lit(str(metric)), weight=pl.col("weight").fill_null(0.0))
+    filled = mean.fill_null(mean.mean().over("model", "metric")).fill_null(1.0)
+    weight = pl.when(pl.col("weight") > 0).then(filled).otherwise(0.0)
+    return sums.select(*KEYS, "metric", weight=weight)

@@ -4,7 +4,7 @@ sorted.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import Options
-from retrieval_report.kernels.lists import Integers, Rows
+from retrieval_report.kernels.lists import Floats, Integers, Rows
 from retrieval_report.kernels.relevant_ties import count_relevant
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.reading.search_results import as_array, flat_rows
@@ -25,26 +25,63 @@ MOST = 32  # graded items of a list, up to which sorting these alone is faster
 PART = KnownOfWhole(part=True, models=(MODEL,))
 
 
-def judged_batch(
-    order: str,
-    values: object,
-    relevance: object,
-    masks: object,
-    options: Options,
-    requests: Requests,
-) -> Judged:
-    """Return the lists of a batch, numbered from 0, with one row of scores or distances
-    (``order``) each, without what the masks leave out.
+class Batch(NamedTuple):
+    """Rows of scores or distances (``order``) one after the other, without masked items and those
+    of weight 0.
     """
+
+    order: str
+    key: Array
+    grade: Array
+    lengths: Integers
+    weight: Floats | None = None  # of items
+
+    @property
+    def query(self) -> Integers:
+        """Return the number of each item's list."""
+        return np.repeat(np.arange(self.lengths.size), self.lengths)
+
+    def named(self) -> pl.DataFrame:
+        """Return the rows with their query and position."""
+        item = np.arange(self.key.size) - (np.cumsum(self.lengths) - self.lengths)[self.query]
+        columns = {"query": self.query, "item": item, self.order: self.key}
+        return pl.DataFrame({**columns, "relevance": self.grade})
+
+
+def flat_batch(
+    order: str, values: object, relevance: object, masks: object, weights: object
+) -> Batch:
+    """Return the lists of a batch; weights are taken where there is one per item."""
     key, lengths = flat_rows(_numbers(values, f"{order}s"), f"{order}s")
-    grade = _like(relevance, "relevance", lengths)
-    if masks is not None:
-        kept = _like(masks, "masks", lengths) != 0
-        lengths = arrays.sums(kept.astype(np.int64), np.append(0, np.cumsum(lengths)))
-        key = key[kept]
-        grade = grade[kept]
+    grade, weight = _like(relevance, "relevance", lengths), None
+    kept = None if masks is None else _like(masks, "masks", lengths) != 0
+    if weights is not None and not of_queries(as_array(weights, "sample_weight"), lengths.size):
+        weight = checked_weights(_like(weights, "sample_weight", lengths))
+        kept = (weight > 0) if kept is None else kept & (weight > 0)
+    if kept is None:
+        return Batch(order, key, grade, lengths)
+    left = arrays.sums(kept.astype(np.int64), np.append(0, np.cumsum(lengths)))
+    return Batch(order, key[kept], grade[kept], left, None if weight is None else weight[kept])
+
+
+def of_queries(weights: Array, lists: int) -> bool:
+    """Return whether weights are those of queries rather than of items."""
+    return weights.dtype != object and (weights.ndim < 2 or weights.size == lists)
+
+
+def checked_weights(weights: Array) -> Floats:
+    """Return weights as floats; raise where one is no weight."""
+    known: Floats = weights.astype(np.float64)
+    if not (np.isfinite(known) & (known >= 0)).all():
+        raise DataError("sample_weight: a weight is not a finite number of at least 0")
+    return known
+
+
+def judged_batch(batch: Batch, options: Options, requests: Requests) -> Judged:
+    """Return the lists of a batch as judged ones, numbered from 0."""
+    order, key, grade, lengths, *_ = batch
     if not (_finite(key) and _finite(grade) and (not grade.size or grade.min() >= 0)):
-        return judge(_named(order, key, grade, lengths), None, None, options)  # which refuses them
+        return judge(batch.named(), None, None, options)  # which refuses them
     end = np.cumsum(lengths)
     frame = pl.DataFrame({order: key, "relevance": _plain(grade)})
     grades, index = arrays.grade_indices(frame["relevance"], np.zeros(0))
@@ -118,10 +155,3 @@ def _plain(grade: Array) -> Array:
         return grade
     whole = grade.astype(np.int64)
     return whole if np.array_equal(whole, grade) else grade
-
-
-def _named(order: str, key: Array, grade: Array, lengths: Integers) -> pl.DataFrame:
-    """Return the rows with their query and position, for messages that name them."""
-    query = np.repeat(np.arange(lengths.size), lengths)
-    item = np.arange(key.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return pl.DataFrame({"query": query, "item": item, order: key, "relevance": grade})

@@ -219,6 +219,57 @@ def test_weights_of_queries_are_those_of_the_mean() -> None:
 
 
 @pytest.mark.parametrize("ids", [None, list("qwertzuiop"), list(range(90, 80, -1))])
+@pytest.mark.parametrize("no_relevant", ["zero", "skip"])
+def test_weights_of_items_are_those_of_query_weights_and_weigh_gains(
+    no_relevant: str, ids: Any
+) -> None:
+    scores, grades = made(10, 12)
+    grades[[2, 7]] = 0
+    rng = np.random.default_rng(3)
+    weights = rng.integers(0, 9, scores.shape) / 4
+    masks = rng.random(scores.shape) < 0.8
+    names = {} if ids is None else {"query_ids": np.array(ids)}
+    metrics = ["precision@3", "rr", "ndcg(gain=exp2,ideal=list)@5", "dcg@4"]
+    rows = frame_of(scores.tolist(), grades.tolist())
+    if ids is not None:
+        rows = rows.with_columns(query=pl.Series(ids).gather(rows["query"]))
+    rows = rows.with_columns(weight=weights.ravel(), mask=masks.ravel())
+
+    meters = [rr.Meter(metrics, no_relevant=no_relevant) for _ in range(2)]
+    for meter, first, last in ((0, 0, 4), (1, 4, 5), (1, 5, 10)):
+        part = slice(first, last)
+        batch = {name: of[part] for name, of in names.items()}
+        given = {"masks": masks[part], "sample_weight": weights[part], **batch}
+        meters[meter].update(scores[part], grades[part], **given)
+    ours = meters[0].merge(meters[1]).compute()
+
+    for row, metric in zip(ours.iter_rows(named=True), metrics, strict=True):
+        if "dcg" in metric:
+            plain, alone, weighed = rr.lists.weigh_gains(rows, metric)
+            metric = f"{alone}@{metric[-1]}"
+        else:
+            plain = rows.filter("mask", pl.col("weight") > 0)
+            weighed = rr.lists.query_weights(rows, metrics=metric)
+        whole = evaluated(plain, metric, no_relevant=no_relevant)
+        means = rr.summarise(whole, queries=weighed, average="weighted")
+        wanted = means.filter(policy="expected").row(0, named=True)
+        assert row["tie_std"] > 0
+        for name in ("value", "tie_std", "lowest", "highest", "query_se", "queries"):
+            assert row[name] == wanted[name]
+
+
+def test_weights_of_items_where_all_are_one_change_nothing() -> None:
+    scores, grades = made(6, 9)
+    grades[1] = 0
+    plain, weighed = (rr.Meter("ndcg(gain=exp2)@4, dcg@3, ap, recall@5") for _ in range(2))
+    plain.update(scores, grades)
+    weighed.update(scores.tolist(), grades.tolist(), sample_weight=np.ones(scores.shape).tolist())
+    np.testing.assert_allclose(weighed.scores["value"], plain.scores["value"], rtol=1e-14)
+    values = weighed.compute()["value"], plain.compute()["value"]
+    np.testing.assert_allclose(*values, rtol=1e-14)
+
+
+@pytest.mark.parametrize("ids", [None, list("qwertzuiop"), list(range(90, 80, -1))])
 def test_meters_of_workers_merge_and_travel(ids: Any) -> None:
     scores, grades = made(10, 8)
     named = [{}] * 3 if ids is None else [{"query_ids": ids[a:b]} for a, b in ((0, 3), (3, 10))]
@@ -282,7 +333,13 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"scores": SCORES, "relevance": GRADES, "query_ids": ["a"]}, "query_ids: .* for 2 lists"),
     ({"scores": SCORES, "relevance": GRADES, "query_ids": ["a", "a"]}, "query 'a' is given twice"),
     ({"scores": SCORES, "relevance": GRADES, "query_ids": [0.5, 1]}, "query_ids: float64"),
-    ({"scores": SCORES, "relevance": GRADES, "sample_weight": GRADES}, "weights of items are not"),
+    ({"scores": SCORES, "relevance": GRADES, "sample_weight": [1, 2, 3]}, r"sample_weight: shape \(3,\)"),
+    ({"scores": SCORES, "relevance": GRADES, "sample_weight": SCORES.T}, "sample_weight: 3 rows"),
+    ({"scores": SCORES, "relevance": GRADES, "sample_weight": SCORES - 9}, "sample_weight: a weig"),
+    (
+        {"scores": SCORES, "relevance": [[1, 1, 0]] * 2, "sample_weight": [[1, 1, 1], [1, 2, 3]]},
+        "weight: ap: .* query 'w'",
+    ),
     ({"scores": SCORES, "relevance": GRADES, "sample_weight": [-1, 1]}, "sample_weight: a weight"),
     ({"rankings": {"query": []}, "relevance": GRADES}, "rankings: a frame has relevance"),
     (

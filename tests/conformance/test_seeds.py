@@ -259,6 +259,41 @@ def test_keras_rs_computes_what_a_meter_does(name: str, batches: int) -> None:
         assert ours["value"] == pytest.approx(keras_value(name, given), rel=2e-6)
 
 
+def weighed(measure: str, batch: tuple[Any, ...]) -> dict[str, Any]:
+    meter = rr.Meter(f"{measure}@10", relevant_from=1)
+    relevance, scores, mask, weights = batch
+    meter.update(scores, relevance, masks=mask, sample_weight=weights)
+    return meter.compute().row(0, named=True)
+
+
+@pytest.mark.parametrize("name", KERAS)
+def test_keras_rs_computes_what_a_meter_does_with_weights_of_items(name: str) -> None:
+    keras_rs()
+    for seed in range(3):
+        [(relevance, scores, mask, weights)] = lists(seed, levels=None, batches=1)
+        rng = np.random.default_rng(seed)
+        if name != "MeanAveragePrecision":  # of equal weights in a list alone
+            weights = rng.integers(0, 5, mask.shape).astype("float32") / 2
+        else:
+            weights = np.repeat(weights[:, None], ITEMS, axis=1)
+        weights[5] = 0
+        batch = relevance, scores, mask, weights
+        value = keras_value(name, [batch])
+        assert weighed(KERAS[name], batch)["value"] == pytest.approx(value, rel=2e-6)
+
+
+@pytest.mark.parametrize("name", ["DCG", "NDCG"])
+def test_keras_rs_strays_about_weighed_gains_where_scores_tie(name: str) -> None:
+    keras_rs()
+    [(relevance, scores, mask, _)] = lists(12, levels=4, batches=1)
+    weights = np.random.default_rng(0).integers(1, 5, mask.shape).astype("float32")
+    batch = relevance, scores, mask, weights
+    ours = weighed(KERAS[name], batch)
+    values = np.array([keras_value(name, [batch], seed=seed) for seed in range(ORDERS)])
+    assert abs(values.mean() - ours["value"]) <= 4 * ours["tie_std"] / np.sqrt(ORDERS)
+    assert values.std(ddof=1) == pytest.approx(ours["tie_std"], rel=0.2)
+
+
 @pytest.mark.parametrize("name", KERAS)
 def test_keras_rs_strays_about_the_meter_where_scores_tie(name: str) -> None:
     keras_rs()

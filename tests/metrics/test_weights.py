@@ -25,9 +25,7 @@ UNEVEN = pl.DataFrame(
 def test_weights_that_differ_among_the_items_that_gain_are_refused_by_name(metric: str) -> None:
     name = metric.split("@")[0].replace("(", r"\(").replace(")", r"\)")
     way = "weigh_gains" if "dcg" in metric else "no function here"
-    with pytest.raises(
-        ParameterError, match=rf"query_weights: {name}: in 1 lists .* query 'q' .* {way}"
-    ):
+    with pytest.raises(ParameterError, match=rf"weight: {name}: in 1 lists .* query 'q' .* {way}"):
         rr.lists.query_weights(UNEVEN, metrics=["rr", metric])
     even = UNEVEN.with_columns(
         weight=pl.when(pl.col("relevance") > 0).then(2.0).otherwise("weight")
@@ -72,3 +70,15 @@ def test_masked_items_leave_lists_and_other_metrics_have_no_gains() -> None:
         match="weigh_gains: ap has no gains; item weights are defined for dcg and ndcg",
     ):
         rr.lists.weigh_gains(UNEVEN, "ap")
+
+
+def test_an_item_of_weight_0_is_masked() -> None:
+    weights = UNEVEN.with_columns(
+        weight=pl.when(pl.col("item") == "a").then(0.0).otherwise("weight")
+    )
+    masked = weights.with_columns(mask=pl.col("weight") > 0)
+    for metric in ("rr", "ndcg"):
+        of_lists = rr.lists.query_weights(weights, metrics=metric)
+        assert of_lists.equals(rr.lists.query_weights(masked, metrics=metric))
+        assert of_lists["weight"].to_list() == [3.0, 5.0, 0.0]
+    assert rr.lists.weigh_gains(weights).rankings["item"].to_list() == ["b", "c", "b"]
