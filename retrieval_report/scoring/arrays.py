@@ -178,12 +178,11 @@ def lists_from_rows(
     *,
     naive: bool,
     workers: int,
-    counting: Callable[..., tuple[int, int]] = grouping.count_cells,
 ) -> tuple[Lists, Codes | None, Integers]:
     """Return lists with their true ties, if asked the grades of the rows, nearest first and in the
     order received where they tie, and the key of every tie.
 
-    ``count`` of length 0 means that every row is one item. ``counting`` is the kernel.
+    ``count`` of length 0 means that every row is one item.
     """
     listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
     work = rows.work
@@ -198,7 +197,7 @@ def lists_from_rows(
         own = slice(work[first], work[last])
         of_rows: Any = (tie_key, tie_cells, cell_grade, cell_items, order)
         filled = grouping.Filled(list_ties[first:last], *(part[own] for part in of_rows))
-        ties, cells = counting(first, last, listed, kinds, filled)
+        ties, cells = grouping.count_cells(first, last, listed, kinds, filled)
         return int(work[first]), ties, cells
 
     parts = over_ranges(task, work, workers)

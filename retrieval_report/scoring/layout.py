@@ -228,7 +228,7 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     where neither judgements nor a number nor unretrieved rows tell them.
     """
     items = items_of(judged, options)
-    names = judged.lists.select(KEYS)
+    names = judged.lists[KEYS]
     grades = judged.grades
     frame = items.frame
     far = items.far
@@ -254,9 +254,7 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     )  # fmt: skip
     # A list that shows fewer because some are beyond the threshold lacks nothing.
     sure = said | (np.diff(cells.start) > 0 if not is_pool else False)
-    return prepared, pl.select(
-        pl.when(pl.Series(sure & ~far)).then(pl.Series(relevant))
-    ).to_series()
+    return prepared, pl.Series(relevant).set(pl.Series(far | ~sure), None)
 
 
 def _in_naive_order(judged: Judged, options: Options) -> Judged:

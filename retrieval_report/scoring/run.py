@@ -441,11 +441,12 @@ def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
 
 def _lists(prepared: Prepared) -> pl.DataFrame:
     """Return the lists, with their items and the relevant items of their query."""
+    relevant = pl.Series(prepared.relevant, dtype=pl.Int64)
     return prepared.names.with_columns(
         items=pl.Series(prepared.length, dtype=pl.Int64),
-        n_relevant=pl.Series(prepared.relevant, dtype=pl.Int64),
+        n_relevant=relevant.set(relevant < 0, None),
         pooled=pl.Series(prepared.beyond.pooled),
-    ).with_columns(pl.when(pl.col("n_relevant") >= 0).then(pl.col("n_relevant")))
+    )
 
 
 def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:

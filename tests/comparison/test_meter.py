@@ -7,6 +7,7 @@ import warnings
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import polars as pl
@@ -97,21 +98,20 @@ def test_batches_are_one_evaluation_to_the_bit(
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int8])
 @pytest.mark.parametrize("items", [10, 60, 300])
-def test_few_relevant_items_are_sorted_alone_to_the_same_bits(
+def test_where_few_items_are_relevant_the_others_are_counted_to_the_same_bits(
     items: int, kind: type, masked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(items)
     scores: np.ndarray = rng.integers(-20, 20, (30, items)).astype(kind)
     grades = rng.choice([0, 1, 2, 3], scores.shape, p=[0.94, 0.03, 0.02, 0.01])
     masks = rng.random(scores.shape) < 0.8 if masked else None
-    used: list[None] = []
-    real = batches._lay_out_relevant
-    monkeypatch.setattr(batches, "_lay_out_relevant", lambda *of: used.append(real(*of)))
+    counted = Mock(wraps=batches._counted)
+    monkeypatch.setattr(batches, "_counted", counted)
     meter = rr.Meter(METRICS, [1, 5, 40, None])
     for part in np.array_split(np.arange(30), 3):
         own = None if masks is None else masks[part]
         meter.update(distances=scores[part], relevance=grades[part], masks=own)
-    assert used == [None] * 3
+    assert counted.call_count == 3
     rows = frame_of(scores.tolist(), grades.tolist(), "distance")
     rows = rows.filter(pl.Series(np.ones(scores.size, bool) if masks is None else masks.ravel()))
     assert meter.scores.equals(evaluated(rows, METRICS, cutoffs=[1, 5, 40, None]))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from retrieval_report.kernels import grouping
 from retrieval_report.kernels.lists import Lists, Rows
-from retrieval_report.kernels.relevant_ties import count_relevant, levels_walked
+from retrieval_report.kernels.relevant_ties import count_smaller, rows_walked
 from retrieval_report.scoring.arrays import SMALL, lists_from_rows
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -104,43 +104,30 @@ def check(lists: list[list[tuple[int, int]]], naive: bool) -> None:
 
 
 @given(
-    st.sampled_from([KEYS, st.integers(-2, 2)]).flatmap(
-        lambda of: st.lists(
-            st.lists(st.tuples(of, st.sampled_from([0, 0, 0, 1, 2])), max_size=12), max_size=6
-        )
+    st.lists(
+        st.lists(st.tuples(st.integers(-2, 2), st.booleans()), max_size=12), min_size=1, max_size=6
     )
 )
-def test_sorting_what_is_graded_alone_merges_the_other_ties(
-    lists: list[list[tuple[int, int]]],
+def test_smaller_and_equal_keys_are_counted_within_their_list(
+    lists: list[list[tuple[int, bool]]],
 ) -> None:
-    ends = np.cumsum([len(rows) for rows in lists], dtype=np.int64)
-    begins = ends - np.array([len(rows) for rows in lists], np.int64)
     key = np.array([key for rows in lists for key, _ in rows], np.int64)
-    grade = np.array([grade for rows in lists for _, grade in rows], np.int32)
-    given = Rows(begins, ends), key, grade, np.empty(0, np.int64), 3
-    ties, _, keys = lists_from_rows(*given, naive=False, workers=2, counting=count_relevant)
-    for number, members in enumerate(lists):
-        found = range(ties.start[number], ties.start[number + 1])
-        wanted: list[Counter[int]] = []
-        for level in sorted({key for key, _ in members}):
-            tie = Counter(own for other, own in members if other == level)
-            if wanted and set(tie) == set(wanted[-1]) == {0}:
-                wanted[-1] += tie
-            else:
-                wanted.append(tie)
-        assert [dict(cells(ties, tie)) for tie in found] == wanted
-        assert all(cells(ties, tie) == sorted(cells(ties, tie)) for tie in found)
-        assert np.all(np.diff(keys[ties.start[number] : ties.start[number + 1]]) > 0)
+    which = np.flatnonzero([asked for rows in lists for _, asked in rows])
+    ends = np.cumsum([len(rows) for rows in lists])
+    smaller, equal = np.empty((2, which.size), np.int64)
+    count_smaller(key, Rows(np.append(0, ends[:-1]), ends), which, smaller, equal)
+    wanted = [
+        (sum(other < key for other, _ in rows), sum(other == key for other, _ in rows))
+        for rows in lists
+        for key, asked in rows
+        if asked
+    ]
+    assert list(zip(smaller.tolist(), equal.tolist(), strict=True)) == wanted
 
 
-def test_the_work_of_sorting_the_graded_grows_with_their_number() -> None:
+def test_the_work_of_counting_grows_with_what_is_asked_for() -> None:
     rows = Rows(np.array([0, 100]), np.array([100, 200]))
-    listed = grouping.Listed(rows, np.arange(200), np.zeros(200, np.int32), np.empty(0, np.int64))
-    whole, codes = np.empty(0, np.int64), np.empty(0, np.int32)
-    out = grouping.Filled(whole, whole, whole, codes, whole, codes)
-    before = levels_walked(0, 2, listed, 2, out)
-    listed.grade[::50] = 1
-    assert levels_walked(0, 2, listed, 2, out) - before == 4 * 100
+    assert rows_walked(np.arange(200), rows, np.arange(3)) == 3 * 100
 
 
 def cells(ties: Lists, tie: int) -> list[tuple[int, int]]:
