@@ -101,6 +101,20 @@ class _Commands(click.Group):
             import_module(f"retrieval_report.cli.{COMMANDS[cmd_name][0]}")
         return super().get_command(ctx, cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is called; a word that is none is told the nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from retrieval_report.contracts.checks import did_you_mean
+
+            near = did_you_mean(args[0], COMMANDS)
+            if near:
+                raise click.UsageError(error.message.rstrip(".") + near, ctx) from error
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line on every command, without importing it."""
         with formatter.section("Commands"):

@@ -102,7 +102,12 @@ def report(
     )
     click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
     click.echo("\n" + leaderboard_table(study, contents.leaderboard))
-    tell_written(written)
+    pages = [path.name for path in written if path.suffix == ".html"]
+    if len(written) == 1:
+        tell_written(written)
+    else:
+        first = f": open {pages[0]} first" if pages else ""
+        click.echo(f"\nWrote {len(written)} files to {visible(str(folder))}{first}.")
 
 
 def _relative(word: str) -> str:

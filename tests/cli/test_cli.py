@@ -355,6 +355,20 @@ def test_version_and_help() -> None:
     assert "Examples:" in run("evaluate", "--help").output
 
 
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("evalute", "Error: No such command 'evalute'; did you mean 'evaluate'?"),
+        ("frobnicate", "Error: No such command 'frobnicate'."),
+        ("--hlep", "Error: No such option '--hlep'. Did you mean '--help'?"),
+    ],
+)
+def test_a_mistyped_command_is_told_the_nearest(word: str, said: str) -> None:
+    result = CliRunner().invoke(cli, [word])
+    assert result.exit_code == 2
+    assert result.output.splitlines()[-1] == said
+
+
 def test_python_m_is_the_same_command() -> None:
     command = [sys.executable, "-m", "retrieval_report", "--version"]
     outcome = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -40,7 +40,8 @@ def test_a_report_is_written_and_read_again(rankings: Path, tmp_path: Path) -> N
     )
     assert result.exit_code == 0, result.output
     assert "a has the highest expected rr@1: 0.5000" in result.output
-    assert f"Wrote {tmp_path / 'out/scores.csv'}" in result.output
+    files = len(list((tmp_path / "out").iterdir()))
+    assert result.output.endswith(f"\nWrote {files} files to {tmp_path / 'out'}.\n")
     report = read_report(tmp_path / "out")
     assert report.title == "Mine"
     assert report.summary.filter(pl.col("policy") == "expected")["value"].to_list() == [0.5, 0.0]
@@ -51,6 +52,14 @@ def test_the_page_is_one_file(rankings: Path, tmp_path: Path) -> None:
     result = run(rankings, "--metrics", "rr@1", "--formats", "html", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.html"]
+    assert result.output.endswith(f"\nWrote {tmp_path / 'out/report.html'}\n")
+
+
+def test_of_many_files_the_page_is_named(rankings: Path, tmp_path: Path) -> None:
+    result = run(rankings, "--metrics", "rr@1", "--out", tmp_path / "out")
+    files = len(list((tmp_path / "out").iterdir()))
+    last = result.output.splitlines()[-1]
+    assert last == f"Wrote {files} files to {tmp_path / 'out'}: open report.html first."
 
 
 @pytest.mark.parametrize("bad", [("--formats", "pdf"), ("--metrics", "nope")])
