@@ -11,7 +11,7 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.colours import TEXT
 from retrieval_report.charts.layers import IN_CELL, NARROW
-from retrieval_report.charts.theme import WIDTH, styled, unchecked
+from retrieval_report.charts.theme import WIDTH, styled, unchecked, with_parts
 from retrieval_report.contracts.arguments import Named
 
 # Pixels of labels and texts beside a plot, and below it, on a narrow screen.
@@ -96,7 +96,7 @@ def responsive(chart: ChartType, *, text: str = TEXT) -> Responsive:
 def _panel(plot: Any, description: str, text: str) -> Panel:
     """Return one plot, as wide as the element around it."""
     fit = {"type": "fit-x", "contains": "padding"}
-    wide = plot.properties(width="container", autosize=fit, description=description)
+    wide = with_parts(plot, width="container", autosize=fit, description=description)
     # The charts' own tests validate them against the schema; doing so again would double the time.
     whole = styled(wide, text=text).to_dict(validate=False)
     _narrow(whole["config"], plot.width)

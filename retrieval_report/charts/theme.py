@@ -141,7 +141,17 @@ def layered(
 ) -> alt.LayerChart:
     """Put layers on top of each other, the first at the bottom; None is a layer without rows."""
     chart = alt.LayerChart(layer=[layer for layer in layers if layer is not None])
-    return chart.properties(width=width, height=height)
+    return with_parts(chart, width=width, height=height)
+
+
+def with_parts(chart: Drawing, **parts: object) -> Drawing:
+    """Return a copy that shares all but these parts of the specification; altair's own
+    ``properties`` copies every layer to the last encoding, which took a tenth of a report.
+    """
+    copied: Drawing = chart.copy(deep=False)
+    for name, part in parts.items():
+        copied[name] = part
+    return copied
 
 
 def row_chart(
@@ -164,10 +174,7 @@ def finish(
     heading = alt.Title(
         text=textwrap.wrap(title, LETTERS), subtitle=textwrap.wrap(how_to_read, SMALL_LETTERS)
     )
-    # properties() returns the kind it is given; altair's union of kinds does not say so.
-    return _themed(
-        cast(Drawing, chart.properties(title=heading, description=f"{title}. {joined(parts)}"))
-    )
+    return _themed(with_parts(chart, title=heading, description=f"{title}. {joined(parts)}"))
 
 
 def sentence_chart(sentence: str) -> alt.Chart:

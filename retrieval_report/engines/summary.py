@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from functools import cache
 from itertools import compress
 from pathlib import Path
 from typing import NamedTuple, TypedDict
@@ -333,6 +334,7 @@ def t_interval(mean: Mean, confidence: float) -> tuple[float, float]:
     return mean.value - reach, mean.value + reach
 
 
+@cache
 def _quantile(freedom: int, chance: float) -> float:
     """Return the quantile of Student's t; those of 95 % intervals of some hundred queries from a
     table, because SciPy's import takes as long as everything else on small data.
