@@ -148,7 +148,7 @@ def with_parts(chart: Drawing, **parts: object) -> Drawing:
     """Return a copy that shares all but these parts of the specification; altair's own
     ``properties`` copies every layer to the last encoding, which took a tenth of a report.
     """
-    copied: Drawing = chart.copy(deep=False)
+    copied = cast(Drawing, chart.copy(deep=False))
     for name, part in parts.items():
         copied[name] = part
     return copied

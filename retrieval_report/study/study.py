@@ -19,7 +19,7 @@ from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.contracts.arguments import Named, Names, check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.frames import with_model
-from retrieval_report.contracts.options import DRAWS, Options
+from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import Checked
 from retrieval_report.engines.memo import Once
@@ -72,7 +72,7 @@ from retrieval_report.systems.audit import audit
 from retrieval_report.systems.emulation import Emulation
 from retrieval_report.systems.evaluate_like import emulated, measures_like
 from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribution
-from retrieval_report.ties.hints import tie_hints
+from retrieval_report.ties.hints import hints_of
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.truncated_lists import truncated_lists
 
@@ -555,10 +555,16 @@ class Study(LevelledStudy):
         return pl.DataFrame() if costs is None else cost_table(self.summary, costs)
 
     @answer
+    def _profiles(self) -> pl.DataFrame:
+        """The profiles at the cutoffs of the measures and over whole lists."""
+        cutoffs = list(dict.fromkeys([*self._cutoffs, None]))
+        return tie_profile(self.judged, cutoffs=cutoffs, **self._only(ROW_OPTIONS))
+
+    @answer
     def profile(self) -> pl.DataFrame:
         """The result of :func:`tie_profile`, at the cutoffs of the measures."""
-        rules = self._only(ROW_OPTIONS)
-        return self._of_models(tie_profile(self.judged, cutoffs=self._cutoffs, **rules))
+        asked = self._profiles["cutoff"].is_in(self._cutoffs, nulls_equal=True)
+        return self._of_models(self._profiles.filter(asked))
 
     @answer
     def truncation(self) -> pl.DataFrame:
@@ -569,7 +575,9 @@ class Study(LevelledStudy):
     @answer
     def hints(self) -> pl.DataFrame:
         """The result of :func:`tie_hints`."""
-        return self._of_models(tie_hints(self.judged, **self._only(ROW_OPTIONS)))
+        rules = options_with(self._only(ROW_OPTIONS), policies="expected")
+        whole = self._profiles.filter(pl.col("cutoff").is_null())
+        return self._of_models(hints_of(self.judged, rules, whole))
 
     @answer
     def audit(self) -> pl.DataFrame:

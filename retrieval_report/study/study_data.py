@@ -45,7 +45,7 @@ from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 
 ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
-FEW_ITEMS = 1_200_000  # of all lists; 100 random orders of so many take some seconds
+FEW_ITEMS = 600_000  # of all lists; 100 random orders of so many take a second or two
 MOST_KEPT = 200  # answers of one study and all narrower ones
 AVERAGES = ("micro", "macro", "weighted")
 # The options that also decide in the tie profile and the hints, in the coverage by judgements,

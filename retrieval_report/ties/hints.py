@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Unpack
 
@@ -13,12 +13,17 @@ from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import NO, Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.score_grid import tie_means
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.layout import rounded
 from retrieval_report.scoring.run import score_judged
-from retrieval_report.ties.profile import LIST, TieTable, profile_of
+from retrieval_report.ties.profile import TieTable, profile_of
 
 HINTS = schema("hints")
+FIRST = 1000  # values that show whether the others need be looked at
+# Types of 16 bits, with the bits of their significand and the least and largest exponent.
+KINDS = (("bfloat16", 8, -125, 128), ("float16", 11, -13, 16))
 LEAST_VALUES = 20  # fewer distances do not show how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01
@@ -76,11 +81,14 @@ def tie_hints(
     """
     checked = options_with(options, policies="expected")
     table = TieTable(rankings, judgements, queries, checked)
-    profile = profile_of(table, (None,))
-    tied = dict(profile.select("model", "tied_items").iter_rows())
-    hints = [*_reversed(table.judged, checked), *_dangling(table.judged)]
-    hints += [*_half_precision(table, tied), *_near_ties(profile)]
-    return pl.DataFrame(hints, schema=HINTS, orient="row")
+    return hints_of(table.judged, checked, profile_of(table, (None,)))
+
+
+def hints_of(judged: Judged, options: Options, profile: pl.DataFrame) -> pl.DataFrame:
+    """Return what `tie_hints` does, of lists whose profile over the whole of them is known."""
+    hints = [*_reversed(judged, options), *_dangling(judged)]
+    hints += [*_half_precision(rounded(judged.retrieved, options), judged.order, profile)]
+    return pl.DataFrame([*hints, *_near_ties(profile)], schema=HINTS, orient="row")
 
 
 def _reversed(judged: Judged, options: Options) -> Iterator[Hint]:
@@ -128,13 +136,16 @@ def _against_random_order(judged: Judged, options: Options) -> pl.DataFrame:
 def _dangling(judged: Judged) -> Iterator[Hint]:
     """Find judged items that are not in the collection, if lists show all of it."""
     every = judged.part_of or judged
-    lists = with_model(every.retrieved).group_by(LIST).len()
-    shown = every.retrieved.select("item").unique() if every.whole.judged else None
-    if shown is None or lists["query"].n_unique() < 2:
+    length = every.rows.end - every.rows.begin
+    queries = every.lists["query"].filter(pl.Series(length > 0)).n_unique()
+    if not every.whole.judged or queries < 2:
         return
-    if (
-        shown.height <= lists["len"].to_numpy().max() + 1
-    ):  # a query that is itself an item is often left out
+    most = int(length.max()) + 1  # a query that is itself an item is often left out
+    items = every.retrieved.select("item")
+    if items.head(2 * most).n_unique() > most:  # said by two lists, of millions of them too
+        return
+    shown = items.unique()
+    if shown.height <= most:
         named = every.known.select("item").unique()
         lost = named.join(shown, on="item", how="anti")["item"].sort()
         if len(lost):
@@ -145,12 +156,12 @@ def _dangling(judged: Judged) -> Iterator[Hint]:
             yield None, "dangling", float(len(lost)), message
 
 
-def _half_precision(table: TieTable, tied: Mapping[str, float]) -> Iterator[Hint]:
-    for model, share in tied.items():
-        kind = _half_type(table.ties.filter(model=model)[table.order])
-        if kind and share > 0:
+def _half_precision(rows: pl.DataFrame, order: str, profile: pl.DataFrame) -> Iterator[Hint]:
+    for model, share in profile.select("model", "tied_items").iter_rows():
+        kind = _half_type(with_model(rows).filter(model=model)[order]) if share > 0 else None
+        if kind:
             message = (
-                f"the {table.order}s are {kind} numbers: {share:.0%} of the items are tied, some of "
+                f"the {order}s are {kind} numbers: {share:.0%} of the items are tied, some of "
                 "them only by rounding"
             )
             yield model, "half_precision", share, message
@@ -164,28 +175,36 @@ def _half_type(values: pl.Series) -> str | None:
     """
     if values.dtype == pl.Float16:
         return "float16"
-    if not values.dtype.is_float():
+    first = values[:FIRST]
+    if not values.dtype.is_float() or not any(_fits(_numbers(first), *kind) for _, *kind in KINDS):
         return None
-    numbers = np.unique(values.to_numpy().astype(np.float64))
-    numbers = numbers[numbers != 0]
+    numbers = _numbers(values)
     if numbers.size < LEAST_VALUES:
         return None
-    exponent = np.frexp(np.abs(numbers))[1]
-    for kind, bits, least, most in (("bfloat16", 8, -125, 128), ("float16", 11, -13, 16)):
+    for name, bits, least, most in KINDS:
         # Multiples of the unit in the last place of their own size, but not all of the largest
         # one's, because those would be fixed-point numbers such as bits/64, which have few digits
         # for another reason.
-        fits = (
-            _whole(np.ldexp(numbers, bits - exponent))
-            and exponent.min() >= least
-            and exponent.max() <= most
-        )
-        if fits and not _whole(np.ldexp(numbers, bits - exponent.max())):
-            return kind
+        largest = np.frexp(np.abs(numbers))[1].max()
+        if _fits(numbers, bits, least, most) and not _whole(np.ldexp(numbers, bits - largest)):
+            return name
     return None
 
 
-def _whole(numbers: np.typing.NDArray[np.float64]) -> bool:
+def _numbers(values: pl.Series) -> Floats:
+    """Return the distinct values but 0."""
+    numbers: Floats = np.unique(values.to_numpy().astype(np.float64))
+    return np.asarray(numbers[numbers != 0])
+
+
+def _fits(numbers: Floats, bits: int, least: int, most: int) -> bool:
+    """Return whether a type of so many bits and exponents holds the numbers."""
+    exponent = np.frexp(np.abs(numbers))[1]
+    inside = bool(((exponent >= least) & (exponent <= most)).all())
+    return inside and _whole(np.ldexp(numbers, bits - exponent))
+
+
+def _whole(numbers: Floats) -> bool:
     return bool((numbers == np.rint(numbers)).all())
 
 
