@@ -49,7 +49,7 @@ def _columns(text: str) -> dict[str, str]:
 
 
 def _named_parts(text: str, form: str) -> dict[str, str]:
-    parts: dict[str, str] = {}
+    parts = {}
     for part in split(text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not (name and equals and value):
@@ -158,7 +158,7 @@ class Data:
         """Read the files into frames, by the names of the arguments of `evaluate`; keep further
         columns of the rankings.
         """
-        data: Named = {
+        data = {
             "queries": self.read_queries(),
             "rankings": step("read", lambda: self._read_rankings(keep)),
             "judgements": self.read_judgements(),
@@ -246,7 +246,7 @@ class Output:
         if self.out is None:
             return None
         folder = check_writable_folder(self.out)
-        files: list[Path] = []
+        files = []
         for given in inputs:
             with suppress(FileError):  # the reader will report it
                 files += [] if given is None else find_files(given)

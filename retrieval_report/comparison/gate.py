@@ -310,7 +310,7 @@ def check_runs(
     """Return both runs in one frame, as models "baseline" and "candidate", after checking that they
     can be compared.
     """
-    parts: list[Part] = []
+    parts = []
     for frame, role, name in zip(
         (baseline, candidate), ("baseline", "candidate"), names, strict=True
     ):

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.clusters import by_cluster
-from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
@@ -162,7 +161,7 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
         )
     pair = Pairs(*(np.array([grid.models.index(model)]) for model in (model_a, model_b)))
     ids = frame.schema["query"]
-    contract: Named = {**DECIDING, "query": ids}
+    contract = {**DECIDING, "query": ids}
     queries = pl.Series("query", grid.queries, dtype=ids)
     parts = [pl.DataFrame(schema=contract)]
     for part in grid.asked(None):

@@ -365,7 +365,7 @@ def _compared(one: str, other: str, models: Mapping[str, Runs], confidence: floa
     if every.any():
         one, other = sorted(paired, key=lambda name: -_mean(paired[name]))
     first, second = paired[one], paired[other]
-    row: Named = {"queries": first.shape[1], "unpaired": unpaired, "p": None}
+    row = {"queries": first.shape[1], "unpaired": unpaired, "p": None}
     row |= {"model_a": one, "model_b": other}
     row |= {"replicates_a": len(first), "replicates_b": len(second)}
     if not every.any():

@@ -295,8 +295,7 @@ def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -
             rows = slice(start, start + ROWS)
             flipped = sums(pairs.part(rows))
             reached[rows] += np.count_nonzero(flipped >= seen[rows, None], axis=1)
-    p: Floats = (reached + 1) / (resamples + 1)
-    return p
+    return (reached + 1) / (resamples + 1)
 
 
 def flipped_sums(

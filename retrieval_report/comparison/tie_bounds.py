@@ -28,8 +28,7 @@ class Ranges:
     @cached_property
     def loose(self) -> Bools:
         """Return which lists' scores tie order affects, or may affect."""
-        found: Bools = (self.variance > 0) & ((self.fall > 0) | (self.rise > 0))
-        return found
+        return (self.variance > 0) & ((self.fall > 0) | (self.rise > 0))
 
 
 def ranges(scores: Scores) -> Ranges:

@@ -185,7 +185,7 @@ def tie_orders(
 
 def _requests(measures: Iterable[Measure]) -> Requests:
     """Return the metrics of measures, without those made of a caller's functions."""
-    requests: Requests = []
+    requests = []
     for name, cutoff in measures:
         try:
             requests += parse_metrics(name, cutoff)

@@ -175,15 +175,13 @@ def measured(
 def paired_queries(value: Floats, pairs: Pairs) -> Bools:
     """Return which queries both models of each pair have a score for."""
     known = ~np.isnan(value)
-    paired: Bools = known[pairs.first] & known[pairs.second]
-    return paired
+    return known[pairs.first] & known[pairs.second]
 
 
 def shared_queries(value: Floats, pairs: Pairs) -> Floats:
     """Return for how many queries both models of each pair have a score."""
     known = (~np.isnan(value)).astype(np.float64)
-    count: Floats = (known @ known.T)[pairs.first, pairs.second]
-    return count
+    return (known @ known.T)[pairs.first, pairs.second]
 
 
 def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats]:
@@ -224,10 +222,9 @@ def differences(values: Floats, pairs: Pairs) -> Floats:
     [[0.0, nan]]
     """
     unit = largest(values, pairs)[:, None]
-    settled: Floats = (
+    return (
         np.round((values[pairs.first] - values[pairs.second]) / unit, DIGITS) * unit + 0.0
     )  # no −0.0
-    return settled
 
 
 def rounding(values: Floats, pairs: Pairs) -> Floats:
@@ -253,8 +250,7 @@ def settled_means(means: Floats) -> Floats:
     (False, True)
     """
     unit = _power_above(np.abs(np.nan_to_num(means)).max(initial=1.0))
-    settled: Floats = np.round(means / unit, DIGITS) * unit
-    return settled
+    return np.round(means / unit, DIGITS) * unit
 
 
 def _power_above(most: Floats) -> Floats:
@@ -277,8 +273,7 @@ def best_first(means: Floats) -> Indices:
     >>> best_first(np.array([0.1, 0.3, 0.1 + 1e-17, np.nan])).tolist()
     [1, 0, 2, 3]
     """
-    order: Indices = np.argsort(-settled_means(means), kind="stable")
-    return order
+    return np.argsort(-settled_means(means), kind="stable")
 
 
 def row_ranks(values: Floats) -> tuple[Floats, Floats]:

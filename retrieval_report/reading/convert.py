@@ -77,7 +77,7 @@ def _to_polars(frame: object, what: str) -> pl.DataFrame:
         return frame
     import narwhals as nw  # takes as long as scoring a thousand rows
 
-    native: Any = nw.to_native(frame, pass_through=True)
+    native = nw.to_native(frame, pass_through=True)
     if isinstance(native, pl.DataFrame):
         return native
     if isinstance(native, Mapping):
@@ -85,7 +85,7 @@ def _to_polars(frame: object, what: str) -> pl.DataFrame:
     if nw.dependencies.is_pandas_dataframe(native):
         return _from_pandas(native, what)
     try:
-        understood: Any = nw.from_native(native)
+        understood = nw.from_native(native)
         if isinstance(understood, nw.LazyFrame):
             understood = understood.collect(backend="polars")
         return understood.to_polars()  # type: ignore[no-any-return]

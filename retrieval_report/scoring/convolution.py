@@ -90,7 +90,7 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
         chance = longer
     base = sum(float(part.value[0]) for part in parts)
     possible = np.flatnonzero(chance)
-    value: Floats = base + unit * possible.astype(np.float64)
+    value = base + unit * possible.astype(np.float64)
     return Spread(value, chance[possible])
 
 

@@ -78,7 +78,7 @@ def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
     if "row" not in frame.columns:
         frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
-    nearness: dict[str, str] = {order: order}
+    nearness = {order: order}
     parts = (
         tie(**nearness),
         tie_start(**nearness),

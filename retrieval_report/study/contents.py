@@ -188,7 +188,7 @@ def python_call(frames: Sequence[str], parameters: Named, part: Named) -> str:
     "retrieval_report.Study(rankings,
     measures=['ap@5']).models('a').where(label=3).report('report')"
     """
-    usual: Named = {name: option.default for name, option in PARAMETERS.items()}
+    usual = {name: option.default for name, option in PARAMETERS.items()}
     words = ["rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
     given = {
         name: value

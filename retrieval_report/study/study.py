@@ -825,7 +825,7 @@ class Study(LevelledStudy):
         return self._of_models(means.curve_means(self.judged, self._data.options, most))
 
     def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
-        asked: Named = {"rankings": self.judged, **self._options}
+        asked = {"rankings": self.judged, **self._options}
         if self.like is not None:
             asked = {"rankings": self._emulated}
         asked |= {**self._tests, **how}

@@ -405,7 +405,7 @@ def drawn(data: Data, draws: Draws) -> Scored:
 
 
 def _scored(data: Data, policies: tuple[str, ...], draws: Draws) -> Scored:
-    asked: Named = {**data.asked, **data.options, **draws.given, "policies": policies}
+    asked = {**data.asked, **data.options, **draws.given, "policies": policies}
     if data.like is not None:
         return score_like(data.judged, data.like, judgements=None, queries=None, **asked)
     if "shuffled" in policies:

@@ -76,7 +76,7 @@ def _earlier(folder: Path) -> list[str]:
 def _render(
     report: Report, formats: Sequence[str], timestamp: str | None, raw: bool
 ) -> dict[str, bytes]:
-    files: dict[str, bytes] = {}
+    files = {}
     if "html" in formats:
         # Jinja and Vega take time to load, which CSV alone does not need.
         from retrieval_report.study.html import render_html

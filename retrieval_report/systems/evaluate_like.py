@@ -43,7 +43,7 @@ def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
     retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
     """
     records = _records(*system_of(like))
-    measures: Asked = {}
+    measures = {}
     for metric, cutoffs_of_metric in parse_metrics(metrics, cutoffs):
         name, plain = str(metric), metric == type(metric)()
         of_metric = [
@@ -142,8 +142,8 @@ def score_like(
     check_like(asked)
     wanted = options_with(asked)
     emulation = emulated(rankings, judgements, queries, measures, asked)
-    parts: list[pl.DataFrame] = []
-    means: list[pl.DataFrame] = []
+    parts = []
+    means = []
     for measure, record in emulation.records.items():
         text, rules = measure_text(*measure), emulation.rules(record)
         for policy in wanted.policies:

@@ -267,8 +267,7 @@ def _common(a: Ranks, b: Ranks, depth: Integers, tied: bool) -> Floats:
 
 def _reached(ranks: Integers, depth: Integers) -> Floats:
     """How many of some ranks are at most every depth."""
-    reached: Floats = np.searchsorted(np.sort(ranks), depth, side="right").astype(np.float64)
-    return reached
+    return np.searchsorted(np.sort(ranks), depth, side="right").astype(np.float64)
 
 
 def _unseen(short: Ranks, long: Ranks, depth: Integers, tied: bool) -> Floats:
@@ -282,5 +281,4 @@ def _unseen(short: Ranks, long: Ranks, depth: Integers, tied: bool) -> Floats:
         share = long.share(items, depth)
         total += share.sum(axis=0)
         count += (share > 0).sum(axis=0)
-    mean: Floats = total / np.maximum(count, 1.0)
-    return mean
+    return total / np.maximum(count, 1.0)
