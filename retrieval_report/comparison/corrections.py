@@ -83,7 +83,7 @@ def corrected_column(p: pl.Expr, correction: str, family: Sequence[str] = tuple(
     """
 
     def fill(column: pl.Series) -> pl.Series:
-        given = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        given = column.cast(pl.Float64).to_numpy()
         return pl.Series(corrected(given, correction)).fill_nan(None)
 
     return p.map_batches(fill, return_dtype=pl.Float64).over(family)

@@ -166,16 +166,16 @@ def dataset_table(
     check_fraction("alpha", alpha)
     check_fraction("confidence", confidence)
     given = hold(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
-    parts = [pl.DataFrame(schema=DATASETS)]
+    rows = []
     for (metric, cutoff), part in given.group_by(HERE, maintain_order=True):
-        rows = [_row(model, confidence) for model in part.partition_by("model")]
-        rows = ranked(rows, {"metric": metric, "cutoff": cutoff})
-        whole = [row["model"] for row in rows if row["value"] is not None]
+        models = [_row(model, confidence) for model in part.partition_by("model")]
+        models = ranked(models, {"metric": metric, "cutoff": cutoff})
+        whole = [row["model"] for row in models if row["value"] is not None]
         by_model = [part.filter(model=name).sort("dataset")["value"].to_numpy() for name in whole]
-        for row, (low, high) in zip(rows, rank_ranges(np.array(by_model), alpha), strict=False):
+        for row, (low, high) in zip(models, rank_ranges(np.array(by_model), alpha), strict=False):
             row |= {"rank_low": low, "rank_high": high}
-        parts.append(frame_of(rows, DATASETS))
-    return pl.concat(parts)
+        rows += models
+    return frame_of(rows, DATASETS)
 
 
 def _row(means: pl.DataFrame, confidence: float) -> Named:

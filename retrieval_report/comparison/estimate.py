@@ -13,7 +13,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import SCORE, beside, check_fraction, check_scores
-from retrieval_report.engines.score_grid import Grid, Pairs, differences, measured
+from retrieval_report.engines.score_grid import Grid, Pairs, differences, measured, paired_mean
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import is_share
 
@@ -184,7 +184,7 @@ def powered(machine: Floats, human: Floats, confidence: float) -> Named:
     other = known & ~judged
     n, rest = judged.sum(axis=1), other.sum(axis=1)
     f_n, f_rest, f_all, y_n = (
-        _mean(values, which)
+        paired_mean(values, which)
         for values, which in (
             (machine, judged),
             (machine, other),
@@ -227,12 +227,6 @@ def powered(machine: Floats, human: Floats, confidence: float) -> Named:
         "queries": n + rest,
         "judged": n,
     }
-
-
-def _mean(values: Floats, which: Bools) -> Floats:
-    size = which.sum(axis=1)
-    mean: Floats = np.where(which, values, 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
-    return mean
 
 
 def _apart(values: Floats, mean: Floats, which: Bools) -> Floats:

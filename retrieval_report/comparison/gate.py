@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -254,25 +254,16 @@ def decide(
     scores: pl.DataFrame,
     *,
     names: tuple[str, str],
-    margin: float,
     tie_order: str = "expected",
     alpha: float = 0.05,
-    queries: object = None,
-    cluster: str | None = None,
+    **how: Any,
 ) -> Gate:
-    """Compare scores of "candidate" and "baseline", by one metric and cutoff, with the margin."""
+    """Compare scores of "candidate" and "baseline", by one metric and cutoff, with the margin;
+    ``how`` is for :func:`no_worse`.
+    """
+    how |= {"tie_order": tie_order, "alpha": alpha}
     policies = "expected" if tie_order == "expected" else None
-    known = no_worse(
-        scores,
-        baseline="baseline",
-        margin=margin,
-        tie_order=tie_order,
-        policies=policies,
-        alpha=alpha,
-        queries=queries,
-        cluster=cluster,
-    )
-    row = known.row(0, named=True)
+    row = no_worse(scores, baseline="baseline", policies=policies, **how).row(0, named=True)
     status = STATUS.get(row["verdict"], row["verdict"])
     best = scores.filter(model="baseline", policy="expected")["value"].max()
     if status != NOTHING and (not isinstance(best, float) or best <= 0):

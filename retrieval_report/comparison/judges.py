@@ -53,7 +53,7 @@ def judge_table(summaries: Frames, self_judged: Mapping[str, Sequence[str]]) -> 
             rows = known.with_columns(
                 judge=pl.lit(judge),
                 rank=1 + (ranks[:, None] < ranks).sum(axis=1),
-                own=pl.col("model").is_in(list(self_judged[judge])),
+                own=pl.col("model").is_in(self_judged[judge]),
             )
             parts.append(rows.sort("rank", "model"))
     every = pl.concat(parts)

@@ -129,7 +129,7 @@ def first_that_holds(rules: Mapping[str, pl.Expr], otherwise: str | None) -> pl.
     return pl.coalesce(*words, pl.lit(otherwise, pl.String))
 
 
-def significant(p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:
+def significant(p: Any, alpha: float = ALPHA) -> Any:
     """Whether p-values are below alpha; 1/20 is not below 0.05, however it is rounded."""
     return p < alpha * (1 - TOLERANCE)
 
@@ -140,7 +140,7 @@ def is_significant(p: object, alpha: float = ALPHA) -> bool:
     >>> is_significant(0.04), is_significant(1 / 20), is_significant(None)
     (True, False, False)
     """
-    return isinstance(p, float) and p < alpha * (1 - TOLERANCE)
+    return isinstance(p, float) and significant(p, alpha)
 
 
 def reverses(share: float) -> bool:
@@ -256,9 +256,9 @@ def margin_rule(
     return verdicts
 
 
-def both_among(models: Iterable[str]) -> pl.Expr:
+def both_among(models: Sequence[str]) -> pl.Expr:
     """Where both models of a pair are among these."""
-    return pl.all_horizontal(pl.col("model_a", "model_b").is_in(list(models)))
+    return pl.all_horizontal(pl.col("model_a", "model_b").is_in(models))
 
 
 def order_of(one: str, other: str) -> pl.Expr:

@@ -142,7 +142,7 @@ class Judged:
 
     def of_queries(self, queries: Collection[object]) -> Judged:
         """Return the lists of some queries, with everything known about them."""
-        wanted = pl.col("query").is_in(list(queries))
+        wanted = pl.col("query").is_in(queries)
         received = self.lists.filter(wanted, ~pl.col("missing"))["model"].unique()
         lists = self.lists.filter(wanted, pl.col("model").is_in(received.implode()))
         part = self.with_rows(self.retrieved.filter(wanted), self.known.filter(wanted), lists)

@@ -280,8 +280,8 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
 def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFrame:
     """Return what tells whether the lists were truncated."""
     lists = prepared.names.with_columns(
-        items=pl.Series(prepared.length),
-        found=pl.Series(prepared.retrieved.total(prepared.relevant_grade)),
+        items=prepared.length,
+        found=prepared.retrieved.total(prepared.relevant_grade),
         known=known,
         items_key=pl.lit(None, pl.UInt64),
         key_with_query=pl.lit(None, pl.UInt64),
@@ -292,14 +292,14 @@ def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFr
     if keys is None:
         return lists
     of_items = judged.rows.sums(_mixed(keys))
-    lists = lists.with_columns(items_key=pl.Series(of_items))
+    lists = lists.with_columns(items_key=of_items)
     lists = lists.with_columns(pooled=_pooled_items(lists, judged, keys))
     kinds = {queries.dtype, judged.retrieved.schema["item"]}
     narrow = all(kind.is_integer() for kind in kinds) and not kinds & {pl.Int128, pl.UInt128}
     if not (narrow or kinds == {pl.String}):  # whose equal ids have equal keys
         return lists
     of_query = _mixed(arrays.id_keys(queries))
-    return lists.with_columns(key_with_query=pl.Series(of_items + of_query))
+    return lists.with_columns(key_with_query=of_items + of_query)
 
 
 def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
@@ -311,7 +311,7 @@ def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
     if alike:  # of lists of one length, the keys tell, in a tenth of the time
         other = pl.n_unique("items_key").over("query") > 1
         return lists.select(items + other).to_series()
-    retrieved = judged.retrieved.select("query", item=pl.Series(keys))
+    retrieved = judged.retrieved.select("query", item=keys)
     pool = retrieved.group_by("query").agg(pooled=pl.n_unique("item"))
     pooled = lists.select("query").join(pool, on="query", how="left", maintain_order="left")[
         "pooled"

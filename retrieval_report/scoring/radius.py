@@ -152,7 +152,7 @@ def _inside(
     if judged.order == "score":
         raise ColumnError("counts: has a 'score'; a radius needs a 'distance'")
     prepared = lay_out(judged, options)
-    lists = prepared.names.with_columns(n_relevant=pl.Series(prepared.relevant))
+    lists = prepared.names.with_columns(n_relevant=prepared.relevant)
     frame = with_model(judged.retrieved)
     _warn_beyond(frame, prepared.decisions, max(wanted))
     count = pl.col("count")

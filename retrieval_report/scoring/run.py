@@ -442,9 +442,9 @@ def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
 def _lists(prepared: Prepared) -> pl.DataFrame:
     """Return the lists, with their items and the relevant items of their query."""
     return prepared.names.with_columns(
-        items=pl.Series(prepared.length, dtype=pl.Int64),
-        n_relevant=pl.Series(prepared.relevant, dtype=pl.Int64),
-        pooled=pl.Series(prepared.beyond.pooled),
+        items=prepared.length,
+        n_relevant=prepared.relevant,
+        pooled=prepared.beyond.pooled,
     ).with_columns(pl.when(pl.col("n_relevant") >= 0).then(pl.col("n_relevant")))
 
 

@@ -129,7 +129,7 @@ def _counted(judged: Judged) -> pl.DataFrame:
     return judged.lists.select(KEYS)[owner].with_columns(
         distance[np.repeat(np.arange(keys.size), np.diff(lists.tie))],
         relevance.cast(frame.schema["relevance"]),
-        count=pl.Series(lists.items),
+        count=lists.items,
     )
 
 
@@ -152,7 +152,7 @@ def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFr
         relevant=sums(ties.items * prepared.relevant_grade[ties.grade], ties.tie),
         before=first[:-1] - first[ties.start[owner]],
     )
-    return table.filter(pl.Series(prepared.relevant[owner] >= 0))
+    return table.filter(prepared.relevant[owner] >= 0)
 
 
 def _judged(frame: pl.DataFrame) -> Judged:

@@ -411,7 +411,7 @@ class Study(LevelledStudy):
         """The result of :func:`evaluate`, under all policies except those that `under` left out."""
         scores = scores_under(self._data, self.policies, self._view.draws)
         if self._view.queries is not None:
-            scores = scores.filter(pl.col("query").is_in(list(self._view.queries)))
+            scores = scores.filter(pl.col("query").is_in(self._view.queries))
         return self._at_measures(self._of_models(scores))
 
     @property
@@ -856,7 +856,7 @@ class Study(LevelledStudy):
         names = self._view.models
         if names is None or not frame.width:
             return frame
-        return frame.filter(pl.col("model").is_in(list(names)) | pl.col("model").is_null())
+        return frame.filter(pl.col("model").is_in(names) | pl.col("model").is_null())
 
     def _at_measures(self, frame: pl.DataFrame) -> pl.DataFrame:
         everything = self._view.measures is None or not frame.width

@@ -169,7 +169,7 @@ class Data:
         """Return the frames of some queries (None: of all)."""
         if queries is None:
             return dict(self.frames)
-        chosen = pl.col("query").is_in(list(queries))
+        chosen = pl.col("query").is_in(queries)
         return {
             name: None if frame is None else frame.filter(chosen)
             for name, frame in self.frames.items()
@@ -269,7 +269,7 @@ def of_models(frames: Named, models: Sequence[str]) -> Named:
     if frames["judgements"] is None and queries is None:
         # Queries that only other models have are missing here too.
         queries = rankings.select("query").unique(maintain_order=True)
-    rankings = rankings.filter(pl.col("model").is_in(list(models)))
+    rankings = rankings.filter(pl.col("model").is_in(models))
     return {**frames, "rankings": rankings, "queries": queries}
 
 

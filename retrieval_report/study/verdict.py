@@ -191,7 +191,7 @@ def _unsafe_others(ranked: list[Row], flips: pl.DataFrame, verdict: str) -> list
     """
     winner, _, *others = (row["model"] for row in ranked)
     other = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
-    unsafe = set(flips.filter(pl.col("verdict").is_in(list(UNSAFE))).select(other).to_series())
+    unsafe = set(flips.filter(pl.col("verdict").is_in(UNSAFE)).select(other).to_series())
     names = [model_text(name) for name in others if name in unsafe]
     end = "either" if verdict in UNSAFE else "however"
     return [f"Its lead over {names_text(names)} is not safe, {end}."] if names else []

@@ -150,9 +150,9 @@ def _frame(run: Run, levels: Sequence[float], values: Floats, spreads: Floats) -
         labels, schema=schema("scores", "metric", "cutoff", "policy"), orient="row"
     )
     lists = run.prepared.names.with_columns(
-        items=pl.Series(run.prepared.length, dtype=pl.Int64),
-        n_relevant=pl.Series(np.maximum(run.prepared.relevant, 0), dtype=pl.Int64),
-        pooled=pl.Series(run.prepared.beyond.pooled),
+        items=run.prepared.length,
+        n_relevant=np.maximum(run.prepared.relevant, 0),
+        pooled=run.prepared.beyond.pooled,
     )
     value, std = (part.reshape(lists.height, columns.height) for part in (values, spreads))
     if run.options.no_relevant == "one":

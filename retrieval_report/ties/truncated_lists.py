@@ -122,10 +122,10 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
     some = np.flatnonzero(prepared.length > 0)
     size = sums(ties.items, ties.tie)
     return prepared.names.select("model")[some].with_columns(
-        items=pl.Series(prepared.length[some]),
-        before=pl.Series(prepared.beyond.before[some]),
-        within=pl.Series(prepared.beyond.within[some]),
-        largest=pl.Series(np.maximum.reduceat(size, ties.start[some]), dtype=pl.Int64),
+        items=prepared.length[some],
+        before=prepared.beyond.before[some],
+        within=prepared.beyond.within[some],
+        largest=np.maximum.reduceat(size, ties.start[some]),
     )
 
 
