@@ -18,6 +18,7 @@ from retrieval_report.codes.labels import LabelSpace, check_ids
 from retrieval_report.contracts.arguments import Named, check_flag, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.search_results import (
@@ -213,7 +214,7 @@ def from_search(
             "mask": None if mask is None else _aligned(mask, one, "mask", what).astype(bool),
         }
         frame = pl.DataFrame({name: part for name, part in columns.items() if part is not None})
-        frame = frame.select(pl.lit(model).alias("model"), pl.all())
+        frame = with_model(frame, model)
         if isinstance(relevance, Mapping):  # a column holds different items in every model
             frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))
         parts.append(Part(what, _without_self(frame, model) if exclude_self else frame))

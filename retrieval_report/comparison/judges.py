@@ -214,10 +214,7 @@ def order_agreement(
     if one.max() == 0 or other.max() == 0:
         return None, len(shared)
     # Both orders of each pair of models, and each with itself, which ties.
-    agreeing = sum(
-        int(np.sign(one - rank) @ np.sign(other - rival))
-        for rank, rival in zip(one, other, strict=True)
-    )
+    agreeing = int((np.sign(one - one[:, None]) * np.sign(other - other[:, None])).sum())
     untied = [one.size**2 - int((np.bincount(each) ** 2).sum()) for each in ranks]
     # Rounded, so that the same ranking gives 1 and not 1 − 1e-16.
     tau = agreeing / math.sqrt(untied[0]) / math.sqrt(untied[1])

@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
-from retrieval_report.contracts.arguments import Named, Names, check_whole, is_number
+from retrieval_report.contracts.arguments import Named, Names, check_number, check_whole, is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import MOST_ITEMS
@@ -179,9 +179,7 @@ def check_margin(margin: object) -> float:
     Traceback (most recent call last):
     retrieval_report.ParameterError: margin: 0 is not a number above 0
     """
-    if not is_number(margin) or not margin > 0:  # type: ignore[operator]
-        raise ParameterError(f"margin: {margin!r} is not a number above 0")
-    return float(margin)  # type: ignore[arg-type]
+    return check_number("margin", margin, lambda loss: loss > 0, "number above 0")
 
 
 def _asked(grid: Grid, tie_order: str, policies: Names | None, baseline: str) -> list[Scores]:

@@ -211,11 +211,25 @@ def _names(columns: Iterable[str]) -> str:
     return ", ".join(map(repr, columns))
 
 
-def with_model(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with a column ``model``, filled with 'model' if it had none."""
+def with_model(frame: pl.DataFrame, name: str = "model") -> pl.DataFrame:
+    """Return the frame with a column ``model``, filled with the name if it had none."""
     if "model" in frame.columns:
         return frame
-    return frame.select(pl.lit("model").alias("model"), pl.all())
+    return frame.select(pl.lit(name).alias("model"), pl.all())
+
+
+def with_row(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with a column ``row``, the position of each row if it had none."""
+    return frame if "row" in frame.columns else frame.with_columns(row=pl.int_range(pl.len()))
+
+
+def unmasked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame without the rows that its column ``mask`` removes, and without that
+    column.
+    """
+    if "mask" not in frame.columns:
+        return frame
+    return frame.filter(pl.col("mask").cast(pl.Boolean)).drop("mask")  # no rows may have no type
 
 
 def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_whole, is_number
+from retrieval_report.contracts.arguments import check_number, check_whole
 from retrieval_report.contracts.checks import refuse
-from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.reading.frames import to_polars
@@ -147,9 +147,7 @@ def check_fraction(name: str, value: object) -> float:
     Traceback (most recent call last):
     retrieval_report.ParameterError: confidence: 95 is not a number between 0 and 1
     """
-    if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
-        raise ParameterError(f"{name}: {value!r} is not a number between 0 and 1")
-    return float(value)  # type: ignore[arg-type]
+    return check_number(name, value, lambda part: 0 < part < 1, "number between 0 and 1")
 
 
 def check_draws(resamples: object, seed: object) -> None:

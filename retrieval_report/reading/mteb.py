@@ -9,6 +9,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named, repeated
 from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.dictionaries import is_nested, nested_frame
 from retrieval_report.reading.names import Choose, under_our_names
@@ -82,6 +83,5 @@ def _frame(runs: Any, model: str | None, source: Source, choose: Choose) -> pl.D
     frame = nested_frame(runs, "score", str(source.path)).with_columns(
         pl.col("query", "item").cast(pl.String)
     )
-    if model is not None:
-        frame = frame.select(pl.lit(model).alias("model"), pl.all())
+    frame = frame if model is None else with_model(frame, model)
     return frame.select(under_our_names(choose(frame.columns)))

@@ -22,6 +22,7 @@ from retrieval_report.contracts.frames import (
     check_queries,
     check_rankings,
     order_column,
+    unmasked,
     with_model,
 )
 from retrieval_report.contracts.options import Options
@@ -268,10 +269,7 @@ def _read(
             rows = rows.sort("row", maintain_order=True)
     order, everything = order_column(rows), rows
     options.check_order(order)
-    if "mask" in rows.columns:
-        rows = rows.filter(pl.col("mask").cast(pl.Boolean)).drop(
-            "mask"
-        )  # a column without rows may have no type
+    rows = unmasked(rows)
     unretrieved = rows.clear()
     if rows[order].null_count():
         unretrieved = rows.filter(pl.col(order).is_null())

@@ -26,7 +26,7 @@ from retrieval_report.kernels.lists import (
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.known_items import KEYS
-from retrieval_report.scoring.truncation import Decision, as_counted, decide, gather
+from retrieval_report.scoring.truncation import Decision, as_counted, decide, ends_of, gather
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
         )
     else:
         decisions = lay_out(judged.part_of, options).decisions
-    words = {model: decision.truncated for model, decision in decisions.items()}
+    words = ends_of(decisions)
     beyond = _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
     return replace(prepared, beyond=beyond, decisions=decisions)
 

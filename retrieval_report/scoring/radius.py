@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import is_number, is_whole
+from retrieval_report.contracts.arguments import check_number, is_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SCORES, check_counts, with_model
@@ -210,7 +210,6 @@ def _check_radii(radii: float | Sequence[float]) -> list[float]:
     if not wanted:
         raise ParameterError("radii: none given")
     for radius in wanted:
-        if not is_number(radius) or radius < 0:
-            raise ParameterError(f"radii: {radius!r} is not a finite number of at least 0")
+        check_number("radii", radius, lambda least: least >= 0, "finite number of at least 0")
     kind = int if all(is_whole(radius) for radius in wanted) else float
     return list(dict.fromkeys(kind(radius) for radius in wanted))

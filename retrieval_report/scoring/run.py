@@ -30,6 +30,7 @@ from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, Target, arrange
 from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.truncation import ends_of
 
 MOST_SLOTS = (
     4_000_000  # of drawn lists at a time, some 50 bytes each; more are laid out in every draw
@@ -224,7 +225,7 @@ def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
             "have several; score them in one call per level, or give judgements"
         )
     prepared = lay_out(judged, replace(options, relevant_from=first))
-    words = {model: decision.truncated for model, decision in prepared.decisions.items()}
+    words = ends_of(prepared.decisions)
     runs = []
     for (level, alone), asked in sorted(
         seen.items(), key=lambda one: (one[0][1], one[0][0] != first)

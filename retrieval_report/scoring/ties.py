@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.frames import check_counts, order_column, with_model
+from retrieval_report.contracts.frames import check_counts, order_column, with_model, with_row
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.lists import running
 from retrieval_report.metrics.expressions import tie, tie_relevant, tie_size, tie_start
@@ -66,17 +66,14 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     """
     least = Options(relevant_from=relevant_from).relevant_from
     frame = to_polars(rankings, "rankings").drop("count", strict=False)
-    if "row" not in frame.columns:  # judging puts the rows of a list together
-        frame = frame.with_columns(row=pl.int_range(pl.len()))
-    return with_ties(_judged(frame).scored_rows, least)
+    judged = _judged(with_row(frame))  # which puts the rows of a list together
+    return with_ties(judged.scored_rows, least)
 
 
 def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
     """Return the result of `tie_groups` for checked rows; ``least`` is the smallest relevant
     grade.
     """
-    if "row" not in frame.columns:
-        frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
     nearness = {order: order}
     parts = (
@@ -85,8 +82,10 @@ def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
         tie_size(**nearness),
         tie_relevant("relevance", **nearness, relevant_from=least),
     )
-    return frame.with_columns(part.over("model", "query") for part in parts).sort(
-        "model", "query", "tie", "row", maintain_order=True
+    return (
+        with_row(frame)
+        .with_columns(part.over("model", "query") for part in parts)
+        .sort("model", "query", "tie", "row", maintain_order=True)
     )
 
 

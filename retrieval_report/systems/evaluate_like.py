@@ -24,6 +24,7 @@ from retrieval_report.metrics.parsing import (
 )
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.run import start
+from retrieval_report.scoring.truncation import ends_of
 from retrieval_report.systems.conventions import CONVENTIONS, Convention, system_of
 from retrieval_report.systems.emulation import Emulation, judge_items
 
@@ -184,8 +185,7 @@ def emulated(
         check_judged_only(metrics, by_judgements=False, unjudged=checked.unjudged)
     # warns of what no metric changes
     requests = parse_metrics("rr", [cutoff for _, cutoff in records])
-    decisions = start(judged, requests, checked).prepared.decisions
-    words = {model: decision.truncated for model, decision in decisions.items()}
+    words = ends_of(start(judged, requests, checked).prepared.decisions)
     return Emulation.of(judged, {"relevant_from": None, **rules, "truncated": words}, records)
 
 

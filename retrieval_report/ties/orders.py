@@ -8,6 +8,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import RowOptions, options_with
 from retrieval_report.engines.check_scores import beside
 from retrieval_report.reading.frames import to_polars
@@ -131,8 +132,6 @@ def lists_of_query(
     frame = _with_query(rankings, "rankings")
     if "count" in frame.columns:
         raise ParameterError("rankings: a counts frame has no items, so there is no list to show")
-    if "model" not in frame.columns:
-        frame = frame.with_columns(model=pl.lit("model"))
     kind = frame.schema.get("query")
     if kind is not None and isinstance(query, str) == kind.is_integer():
         raise ParameterError(
@@ -140,7 +139,7 @@ def lists_of_query(
         )
     of_query = pl.col("query") == query
     others = {"judgements": judgements, "queries": queries}
-    return frame.filter(of_query), {
+    return with_model(frame).filter(of_query), {
         name: None if part is None else _with_query(part, name).filter(of_query)
         for name, part in others.items()
     }

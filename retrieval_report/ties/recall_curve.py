@@ -11,7 +11,7 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, is_number, listed, number_text
+from retrieval_report.contracts.arguments import Names, check_number, listed, number_text
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
@@ -86,7 +86,10 @@ def recall_curve(
     >>> scores.select("metric", "value").rows()
     [('iprec(recall=0.5)', 0.8333333333333333), ('iprec(recall=1)', 0.6666666666666666)]
     """
-    wanted = [_checked(level) for level in listed(levels)]
+    wanted = [
+        check_number("levels", level, lambda share: 0 <= share <= 1, "number between 0 and 1")
+        for level in listed(levels)
+    ]
     asked = options_with(options, truncated="no", policies=policies)
     for name in asked.policies:
         if name not in POLICIES:
@@ -119,12 +122,6 @@ def curve_of(
     run = Run(prepared, parse_metrics("recall", None), asked)
     by_level = (numbers.transpose(1, 2, 0) for numbers in (values, spreads))
     return _frame(run, levels, *by_level)
-
-
-def _checked(level: object) -> float:
-    if not is_number(level) or not 0 <= level <= 1:  # type: ignore[operator]
-        raise ParameterError(f"levels: {level!r} is not a number between 0 and 1")
-    return float(level)  # type: ignore[arg-type]
 
 
 def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:

@@ -14,19 +14,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.checks import check_unique
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
-from retrieval_report.contracts.frames import check_rankings, order_column
+from retrieval_report.contracts.frames import check_rankings, order_column, unmasked
 from retrieval_report.contracts.registry import schema
-from retrieval_report.kernels.lists import Bools
+from retrieval_report.engines.check_scores import check_fraction
+from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.reading.frames import to_polars
 
 SIMILARITY = schema("similarity")
 MEASURES = [name for name, dtype in SIMILARITY.items() if dtype == pl.Float64]
 BLOCK = 2_000_000  # pairs of items, or items × depths, that are looked at together
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class RankingSimilarity(NamedTuple):
@@ -92,8 +90,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     │ 3      ┆ items  ┆ 0.8165 ┆ 0.7952 ┆ 0.7728  ┆ 0.8178   │
     └────────┴────────┴────────┴────────┴─────────┴──────────┘
     """
-    if not is_number(p) or not 0 < p < 1:
-        raise ParameterError(f"p: {p!r} is not a number between 0 and 1")
+    p = check_fraction("p", p)
     one, two = _checked(a, "a"), _checked(b, "b")
     for key in ("query", "item"):
         if one.schema[key].is_integer() != two.schema[key].is_integer():
@@ -103,7 +100,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
             )
         if one.schema[key] != two.schema[key]:
             one, two = (frame.with_columns(pl.col(key).cast(pl.Int128)) for frame in (one, two))
-    return similarity_of(one, two, float(p))
+    return similarity_of(one, two, p)
 
 
 def similarity_of(a: pl.DataFrame, b: pl.DataFrame, p: float = 0.9) -> RankingSimilarity:
@@ -125,8 +122,7 @@ def _checked(rankings: object, what: str) -> pl.DataFrame:
         raise ParameterError(
             f"{what}: holds {frame['model'].n_unique()} models; pass the rankings of one"
         )
-    if "mask" in frame.columns:
-        frame = frame.filter("mask")
+    frame = unmasked(frame)
     check_unique(frame, ("query", "item"), what)
     return frame
 
