@@ -76,17 +76,11 @@ def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.D
         held = part.filter((pl.col("items") > 0).any().over("model"))
         rows = beside(every, summarise(held), MEAN)
         rows = rows.with_columns(pl.col("queries").fill_null(0), dataset=pl.lit(name))
-        parts += [
-            _ranked(of_measure) for of_measure in rows.partition_by(HERE, maintain_order=True)
-        ]
+        for of_measure in rows.partition_by(HERE, maintain_order=True):
+            best = of_measure.sort("value", "model", descending=[True, False], nulls_last=True)
+            ranks = pl.Series(ranks_of(best["value"].to_list()), dtype=pl.Int64)
+            parts.append(in_contract(best.with_columns(rank=ranks), OF_DATASET))
     return pl.concat(parts)
-
-
-def _ranked(part: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of a data set, the best first, with ranks that equal means share."""
-    part = part.sort("value", "model", descending=[True, False], nulls_last=True)
-    ranks = pl.Series(ranks_of(part["value"].to_list()), dtype=pl.Int64)
-    return in_contract(part.with_columns(rank=ranks), OF_DATASET)
 
 
 def ranks_of(values: list[float | None]) -> list[int | None]:

@@ -113,17 +113,12 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
             for (judge,), of_judge in part.group_by("judge")
         }
         for said in of_labels:
-            of_models = _of_models(means, said.get("judge_a"), said.get("judge_b"))
-            rows.append({"metric": metric, "cutoff": cutoff, **of_models, **said})
+            row = {"metric": metric, "cutoff": cutoff, **said}
+            one, other = (means.get(said.get(name)) for name in ("judge_a", "judge_b"))
+            if one is not None and other is not None:
+                row["tau"], row["models"] = order_agreement(one, other)
+            rows.append(row)
     return pl.DataFrame(rows, schema=schema("judge_agreement"))
-
-
-def _of_models(means: Mapping[Any, Mapping[str, float]], one: Any, other: Any) -> Named:
-    """Return Kendall's τ-b of the order of the models by two judges."""
-    if one not in means or other not in means:
-        return {}
-    tau, models = order_agreement(means[one], means[other])
-    return {"models": models, "tau": tau}
 
 
 def _label_grid(labels: Frames) -> tuple[Floats, Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path
 from typing import NamedTuple, TypedDict
@@ -300,17 +300,12 @@ def weighted_mean(values: Floats, spread: Floats, weight: Floats, units: Sequenc
         return Mean(value, tie_std, math.nan, 0)
     rest = weight * (values - value)
     if size < rest.size:
-        rest = np.array([math.fsum(part) for part in _parts(rest, units)])
+        parts: dict[object, list[float]] = {}
+        for unit, number in zip(units, rest.tolist(), strict=True):
+            parts.setdefault(unit, []).append(number)
+        rest = np.array([math.fsum(part) for part in parts.values()])
     error = math.sqrt(math.fsum(rest**2) * size / (size - 1)) / total
     return Mean(value, tie_std, error, size - 1)
-
-
-def _parts(rest: Floats, units: Sequence[object]) -> Collection[list[float]]:
-    """Return the numbers of each unit."""
-    parts: dict[object, list[float]] = {}
-    for unit, number in zip(units, rest.tolist(), strict=True):
-        parts.setdefault(unit, []).append(number)
-    return parts.values()
 
 
 def stratified_mean(means: Sequence[Mean]) -> Mean:

@@ -32,7 +32,7 @@ def read_json(source: Source, choose: Choose) -> pl.DataFrame:
     ColumnError
         Values are not numbers.
     """
-    held = _parse(_text(source), str(source.path))
+    held = _parsed(source)
     meta = held.pop(META, None)
     if meta is None:
         return _frame(held, None, source, choose)
@@ -52,19 +52,15 @@ def read_json(source: Source, choose: Choose) -> pl.DataFrame:
     return _frame(run, name if isinstance(name, str) else None, source, choose)
 
 
-def _text(source: Source) -> str:
+def _parsed(source: Source) -> Any:
     try:
-        return source.read().removeprefix(BOM).decode("utf-8")
+        text = source.read().removeprefix(BOM).decode("utf-8")
+        return json.loads(text, object_pairs_hook=_unique)
     except UnicodeDecodeError:
         raise FileError(undecodable(source) or f"{source.path}: is not UTF-8") from None
-
-
-def _parse(text: str, location: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(";")[0]  # after it, advice for those who write Python
-        raise FileError(f"{location}: no JSON: {reason}") from None
+        raise FileError(f"{source.path}: no JSON: {reason}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Named:

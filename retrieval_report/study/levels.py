@@ -191,12 +191,6 @@ class LevelledStudy:
         """The model of every selected run, if replicates are named."""
         return {run: self._data.of_run[run] for run in self.model_names if self._data.of_run}
 
-    @property
-    def _replicate(self) -> Named:
-        """What was named as ``replicate``, in plain values for a report."""
-        named = self._data.replicate
-        return {"replicate": named if named is None or isinstance(named, str) else self.of_run}
-
     @answer
     def replicates(self) -> pl.DataFrame:
         """The result of :func:`replicate_table`: models as means over ``replicate``; nothing where

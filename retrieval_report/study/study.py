@@ -638,6 +638,7 @@ class Study(LevelledStudy):
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
         """Drawn from no random orders: these take long, and what they show is known exactly."""
         metric, cutoff = self.measures[0]
+        varied = len(self.judgements) > 1 or self.of_run or self._view.dataset is not None
         return verdict(
             self.headline.summary,
             self.headline.flips,
@@ -647,15 +648,8 @@ class Study(LevelledStudy):
             ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
             of_run=self.of_run,
-            judges=self._against_the_lead,
+            judges=against_sentence(self.reversals) if varied else "",
         )
-
-    @property
-    def _against_the_lead(self) -> str:
-        """What judges, seeds and data sets say against it, if any of them are varied."""
-        if len(self.judgements) < 2 and not self.of_run and self._view.dataset is None:
-            return ""
-        return against_sentence(self.reversals)
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one
@@ -681,8 +675,11 @@ class Study(LevelledStudy):
         self._data.check_all(self.policies, self._view.draws)
         frames = {question.name: question.ask(self) for question in QUESTIONS}
         names = [measure_text(*known) for known in self.measures]
-        also = {"judge": self.judge, "average": self.average, **self._replicate, **self.also}
-        parameters = parameters_of(names, self.part, self.like, also, self.options)
+        named = self._data.replicate
+        if named is not None and not isinstance(named, str):
+            named = self.of_run
+        own = {"judge": self.judge, "average": self.average, "replicate": named}
+        parameters = parameters_of(names, self.part, self.like, {**own, **self.also}, self.options)
         call = python_call(list(self.frames), parameters, self.part)
         return Report(
             title=title,

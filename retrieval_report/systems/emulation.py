@@ -205,16 +205,13 @@ class Emulation:
         if rules.seen == "list":
             followed |= {"unjudged": None, "missing_query": "skip", "relevant_items": "own"}
         words = followed.pop("truncated")
-        for part in self._received(rules, float32):
+        # One record of rows for all systems that receive the same.
+        level = rules.relevant_from if rules.binary else None
+        for part in self._made_once(Rules(*rules[:3], level, "", ""), float32):
             ends = words
             if not isinstance(words, str):
                 ends = {model: words[model] for model in words.keys() & set(part.whole.models)}
             yield part, Options(**{**followed, "truncated": ends, **asked})
-
-    def _received(self, rules: Rules, float32: bool) -> list[Judged]:
-        """Return the rows of a system, one record for all systems that receive the same."""
-        level = rules.relevant_from if rules.binary else None
-        return self._made_once(Rules(*rules[:3], level, "", ""), float32)
 
     @cached_property
     def _made_once(self) -> Callable[[Rules, bool], list[Judged]]:

@@ -112,7 +112,11 @@ def similarity_of(a: pl.DataFrame, b: pl.DataFrame, p: float = 0.9) -> RankingSi
         _compare(query, part, p) for (query,), part in both.group_by("query", maintain_order=True)
     ]
     queries = pl.DataFrame(rows, schema={**SIMILARITY, "query": both.schema["query"]}, orient="row")
-    return RankingSimilarity(queries, _mean(queries))
+    changes = [
+        (pl.col("change") == kind).mean().alias(kind) for kind in ("none", "ties", "order", "items")
+    ]
+    number = pl.len().cast(pl.Int64).alias("queries")
+    return RankingSimilarity(queries, queries.select(number, *changes, pl.col(MEASURES).mean()))
 
 
 def _checked(rankings: object, what: str) -> pl.DataFrame:
@@ -181,16 +185,6 @@ def _blocks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
     """Items in parts for tables of this width."""
     step = max(BLOCK // max(width, 1), 1)
     return (items[first : first + step] for first in range(0, items.size, step))
-
-
-def _mean(queries: pl.DataFrame) -> pl.DataFrame:
-    """The number of queries, how many changed how, and means of what they have."""
-    changes = [
-        (pl.col("change") == kind).mean().alias(kind) for kind in ("none", "ties", "order", "items")
-    ]
-    return queries.select(
-        pl.len().cast(pl.Int64).alias("queries"), *changes, pl.col(MEASURES).mean()
-    )
 
 
 class Ranks(NamedTuple):
