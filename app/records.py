@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import ColumnNames, Named
 from retrieval_report.contracts.options import PARAMETERS, RULES, RowOptions
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.metrics.parsing import (
@@ -198,7 +198,7 @@ class Files(NamedTuple):
     queries: str | None = None
     items: str | None = None
     labels: str | None = None
-    columns: Mapping[str, str] | None = None
+    columns: ColumnNames = None
     name_by: str | None = None
     labels_as_rankings: bool = False
     start: Choice = Choice()

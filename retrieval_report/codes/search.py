@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.codes.counts import count_relevant
 from retrieval_report.codes.labels import LabelSpace, check_ids
@@ -22,6 +21,7 @@ from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.search_results import (
+    Array,
     Results,
     as_array,
     check_direction,
@@ -400,7 +400,7 @@ def _check_columns(results: Results, what: str, items: _Items) -> None:
         )
 
 
-def _aligned(values: object, results: Results, name: str, what: str) -> NDArray[Any]:
+def _aligned(values: object, results: Results, name: str, what: str) -> Array:
     """Return a matrix in the shape of the results, flattened like them."""
     array = as_array(values, name)
     if (
@@ -412,5 +412,5 @@ def _aligned(values: object, results: Results, name: str, what: str) -> NDArray[
             f"{name}: shape {array.shape}, and {what} has {results.value.size} values of "
             f"{results.queries} queries"
         )
-    flat: NDArray[Any] = array.ravel()
+    flat: Array = array.ravel()
     return flat

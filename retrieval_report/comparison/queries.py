@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.clusters import by_cluster
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import schema
@@ -171,7 +172,7 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
     return pl.concat(parts)
 
 
-def _columns(scores: Scores, pair: Pairs) -> dict[str, object]:
+def _columns(scores: Scores, pair: Pairs) -> Named:
     """Return the columns per query, for one metric, cutoff and policy."""
     first, second = int(pair.first[0]), int(pair.second[0])
     difference = differences(scores.value, pair)[0]

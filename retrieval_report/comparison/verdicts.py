@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.lists import Bools
+from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.writing.numbers import chance_text
 
 CUT = "lists are cut"
@@ -193,7 +193,7 @@ def equal_means(one: Any, other: Any) -> bool:
     )
 
 
-def equal_values(one: NDArray[np.float64], other: NDArray[np.float64]) -> Bools:
+def equal_values(one: Floats, other: Floats) -> Bools:
     """Where two arrays are equal to 12 digits."""
     return np.abs(one - other) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
 

@@ -8,12 +8,13 @@ A new option is a field of `Options` and a line in one of the TypedDicts, which 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypedDict
 
 from retrieval_report.contracts.arguments import (
     Named,
+    Names,
     check_flag,
     check_number,
     check_whole,
@@ -362,7 +363,7 @@ class EvaluateOptions(ScoringOptions, total=False):
     passes them on.
     """
 
-    policies: str | Sequence[str]
+    policies: Names
 
 
 def options_with(given: Mapping[str, object], **fixed: object) -> Options:

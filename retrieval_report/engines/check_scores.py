@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_number, check_whole
+from retrieval_report.contracts.arguments import Names, check_number, check_whole
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.reading.frames import to_polars
 
+Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every random order
 SCORE = ["metric", "cutoff", "policy"]  # what is averaged, beside the model
 GROUP = ["model", *SCORE]
 MEAN = ["model", "metric", "cutoff"]
@@ -156,7 +157,7 @@ def check_draws(resamples: object, seed: object) -> None:
     check_whole("seed", seed, 0)
 
 
-def beside(frame: pl.DataFrame, other: pl.DataFrame, on: str | Sequence[str]) -> pl.DataFrame:
+def beside(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFrame:
     """Return the rows of a frame, in their order, with what another one has of the same keys, such
     as a measure of whole lists, whose cutoff is null.
 

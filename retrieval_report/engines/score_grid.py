@@ -4,7 +4,7 @@ differences, exact to 12 digits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import listed
+from retrieval_report.contracts.arguments import Names, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
@@ -118,7 +118,7 @@ class Grid:
         lowest, highest = (self.under(measure, policy) for policy in ("worst", "best"))
         return Scores(measure, lowest=lowest, highest=highest, **arrays)
 
-    def asked(self, policies: str | Sequence[str] | None) -> list[Scores]:
+    def asked(self, policies: Names | None) -> list[Scores]:
         """Return the scores by every metric and cutoff under the policies that are requested; by
         default all except the bounds.
         """

@@ -12,10 +12,12 @@ from numba.core import event, types
 from numba.extending import intrinsic
 from tqdm import tqdm
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.kernels.cache import KernelCache, NoCache
+from retrieval_report.kernels.compile import Form
 
 
-def compiled(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+def compiled(function: Form, options: Named) -> Form:
     """Return a function that compiles itself for the types it is called with."""
     compiler: Any = numba.njit
     made = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
@@ -23,7 +25,7 @@ def compiled(function: Callable[..., Any], options: dict[str, Any]) -> Callable[
         made._cache = KernelCache(function)
     except RuntimeError:  # neither the package's folder nor the user's cache folder is writable
         made._cache = NoCache(function)
-    return cast(Callable[..., Any], made)
+    return cast(Form, made)
 
 
 def _drop_stale_caches() -> None:
@@ -102,7 +104,7 @@ def _popcount(_context: object, word: object) -> tuple[object, Callable[..., obj
     return types.uint64(types.uint64), generate
 
 
-INSTRUCTIONS: dict[str, Callable[..., Any]] = {"product_rest": _product_rest, "popcount": _popcount}
+INSTRUCTIONS: dict[str, Form] = {"product_rest": _product_rest, "popcount": _popcount}
 
 _drop_stale_caches()
 event.register("numba:compile", _Progress())  # type: ignore[no-untyped-call]

@@ -20,13 +20,14 @@ from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.truncation import Decision
 
+Radii = float | Sequence[float]
 METRICS = ("precision", "recall", "f1", "hit_rate")
 
 
 def evaluate_radius(
     counts: object,
     *,
-    radii: float | Sequence[float] = (0, 1, 2),
+    radii: Radii = (0, 1, 2),
     empty: str = "zero",
     no_relevant: str = "zero",
     relevant_from: float | None = None,
@@ -98,7 +99,7 @@ def evaluate_radius(
 def radius_scores(
     counts: object,
     *,
-    radii: float | Sequence[float] = (0, 1, 2),
+    radii: Radii = (0, 1, 2),
     empty: str = "zero",
     no_relevant: str = "zero",
     relevant_from: float | None = None,
@@ -141,7 +142,7 @@ def radius_scores(
 
 
 def _inside(
-    counts: object, radii: float | Sequence[float], relevant_from: float | None, queries: object
+    counts: object, radii: Radii, relevant_from: float | None, queries: object
 ) -> pl.DataFrame:
     """Count the items inside the radius, the relevant ones among them, and R, by model, query and
     radius.
@@ -205,7 +206,7 @@ def _scored(inside: pl.DataFrame, empty: str, no_relevant: str) -> pl.DataFrame:
     return scored.with_columns(pl.when(~skipped).then(pl.col(name)).alias(name) for name in METRICS)
 
 
-def _check_radii(radii: float | Sequence[float]) -> list[float]:
+def _check_radii(radii: Radii) -> list[float]:
     wanted = list(radii) if isinstance(radii, Sequence) else [radii]
     if not wanted:
         raise ParameterError("radii: none given")

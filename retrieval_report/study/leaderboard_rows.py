@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.engines.check_scores import at_measure, beside, board
-from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.writing.numbers import interval
 
@@ -20,7 +20,7 @@ COLUMNS = ["rank", "model", "expected", "tie_std", "tie_ranks", "query_ranks", "
 
 
 def leaderboard_rows(
-    summary: pl.DataFrame, ranks: pl.DataFrame, measures: Sequence[tuple[str, int | None]]
+    summary: pl.DataFrame, ranks: pl.DataFrame, measures: Sequence[Measure]
 ) -> pl.DataFrame:
     """Return one row per model, best by the first measure first, with every other measure as a
     column, marked if it is an estimate. ``ranks`` is the result of :func:`leaderboard`; of one

@@ -28,7 +28,7 @@ from retrieval_report.contracts.options import (
 )
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.engines.check_scores import at_measure, beside
+from retrieval_report.engines.check_scores import Scored, at_measure, beside
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
@@ -365,9 +365,6 @@ class StudyOptions(ScoringOptions, total=False):
     cutoffs: Cutoffs
     columns: ColumnNames
     name_by: str | None
-
-
-Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every random order
 
 
 def scores_under(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.registry import in_contract
-from retrieval_report.engines.check_scores import MEAN, side_by_side
+from retrieval_report.engines.check_scores import MEAN, Scored, side_by_side
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
@@ -150,7 +150,7 @@ class Emulation:
         requests, parts = parse_metrics(metrics, None), self.seen(rules, float32, **asked)
         return pl.concat(score_judged(part, requests, options).frame() for part, options in parts)
 
-    def drawn(self, rules: Rules, metric: str, **draws: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def drawn(self, rules: Rules, metric: str, **draws: Any) -> Scored:
         """Scores of every list in the mean over random orders, and every model's mean under each of
         them.
         """

@@ -14,6 +14,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import LikeOptions, options_with
 from retrieval_report.contracts.registry import in_contract
+from retrieval_report.engines.check_scores import Scored
 from retrieval_report.metrics.parsing import (
     Cutoffs,
     Measure,
@@ -135,7 +136,7 @@ def evaluate_like(
 
 def score_like(
     rankings: object, like: str, *, judgements: object, queries: object, **asked: Any
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> Scored:
     """What `evaluate_like` returns, and every model's mean under each random order, if there are
     any.
     """

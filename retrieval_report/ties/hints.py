@@ -13,6 +13,7 @@ from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import NO, Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.score_grid import tie_means
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.run import score_judged
@@ -185,7 +186,7 @@ def _half_type(values: pl.Series) -> str | None:
     return None
 
 
-def _whole(numbers: np.typing.NDArray[np.float64]) -> bool:
+def _whole(numbers: Floats) -> bool:
     return bool((numbers == np.rint(numbers)).all())
 
 

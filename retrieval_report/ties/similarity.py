@@ -175,13 +175,13 @@ def _tau(a: Integers, b: Integers) -> float | None:
     return None if untied == 0 else float(agree / np.sqrt(untied))
 
 
-def _bits(ranks: Integers, items: NDArray[np.intp], how: Callable[..., Any]) -> NDArray[np.uint8]:
+def _bits(ranks: Integers, items: Integers, how: Callable[..., Any]) -> NDArray[np.uint8]:
     """Whether the rank of an item (rows) compares so with that of every item, as bits."""
     narrow = ranks.astype(np.int32)
     return np.packbits(how(narrow[items, None], narrow), axis=1)
 
 
-def _blocks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
+def _blocks(items: Integers, width: int) -> Iterator[Integers]:
     """Items in parts for tables of this width."""
     step = max(BLOCK // max(width, 1), 1)
     return (items[first : first + step] for first in range(0, items.size, step))
@@ -200,7 +200,7 @@ class Ranks(NamedTuple):
         """Which items the list holds."""
         return self.top > 0
 
-    def share(self, items: NDArray[np.intp], depth: Integers) -> Floats:
+    def share(self, items: Integers, depth: Integers) -> Floats:
         """How much of each item (rows) is in the first ``depth`` ranks (columns)."""
         top, bottom = (ranks[items][:, None].astype(np.float64) for ranks in self)
         return np.clip((depth - top + 1.0) / (bottom - top + 1.0), 0.0, 1.0)
