@@ -147,8 +147,6 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
 
 def question_tables(study: Study, names: Sequence[str]) -> list[str]:
     """Return the tables of some questions at the headline measure as text, in this order."""
-    import polars as pl
-
     from retrieval_report.engines.check_scores import at_measure
     from retrieval_report.study.questions import QUESTIONS
 
@@ -157,7 +155,7 @@ def question_tables(study: Study, names: Sequence[str]) -> list[str]:
     for name in names:
         rows, layout = getattr(study, name).filter(at_measure(*study.measures[0])), layouts[name]
         if "policy" in rows.columns:
-            rows = rows.filter(pl.col("policy") == "expected")
+            rows = rows.filter(policy="expected")
         if layout is not None:
             columns = layout.columns.replace("measure ", "")
             texts.append(frame_table(rows, columns, by="metric cutoff"))

@@ -272,9 +272,7 @@ def decide(
             "do the ids of the "
             "rankings and of the judgements agree?"
         )
-    scored = scores.filter(pl.col("policy") == "expected", pl.col("value").is_not_null())[
-        "query"
-    ].n_unique()
+    scored = scores.filter(pl.col("value").is_not_null(), policy="expected")["query"].n_unique()
     lacking = scored - row["queries"]
     if lacking and status != CUT:
         raise DataError(
@@ -313,7 +311,7 @@ def check_runs(
                 f"{name}: {len(models)} models, {_some(models)}; a gate compares one with one"
             )
         known = frame.select(column for column in frame.columns if column in COLUMNS)
-        parts.append(Part(name, known.with_columns(pl.lit(role).alias("model"))))
+        parts.append(Part(name, known.with_columns(model=pl.lit(role))))
     one, other = (part.frame.schema.get("query") for part in parts)
     if one is not None and other is not None:
         if one != other:

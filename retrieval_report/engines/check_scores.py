@@ -56,9 +56,7 @@ def check_scores(scores: object) -> pl.DataFrame:
     if isinstance(scores, Checked):
         return scores.frame
     frame = to_polars(scores, "scores")
-    frame = frame.with_columns(
-        pl.lit(False).alias(flag) for flag in FLAGS if flag not in frame.columns
-    )
+    frame = frame.with_columns(**dict.fromkeys({*FLAGS} - {*frame.columns}, False))
     frame = hold(frame, SCORES, "scores", "evaluate").with_columns(pl.col(FLAGS).fill_null(False))
     keys = ["model", "query", *SCORE]
     for name in ("model", "query", "metric", "policy"):

@@ -71,7 +71,7 @@ def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFram
     present.
     """
     names = models.join(queries, how="cross").sort(KEYS)
-    received = present.select(*KEYS, missing=pl.lit(False))
+    received = present.select(*KEYS, missing=False)
     lists = names.join(received, on=KEYS, how="left", maintain_order="left")
     return lists.with_columns(pl.col("missing").fill_null(True))
 

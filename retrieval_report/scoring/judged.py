@@ -255,7 +255,7 @@ def _read(
             and options.unjudged in (None, "error")
             and rows["relevance"].null_count()
         ):
-            kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else pl.lit(True)
+            kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
             refuse(
                 rows,
                 pl.col("relevance").is_null() & kept,
@@ -308,7 +308,7 @@ def _with_judged_ids(parts: _Parts) -> _Parts:
         rows, judgements = of_one_width(rows, judgements, key, "judgements")
     parts = replace(parts, judgements=judgements).of_types(rows)
     # judgements take precedence over rows without distance
-    return replace(parts, unretrieved=parts.unretrieved.with_columns(relevance=pl.lit(0.0)))
+    return replace(parts, unretrieved=parts.unretrieved.with_columns(relevance=0.0))
 
 
 def _judge(parts: _Parts, options: Options, *, part: bool) -> _Parts:

@@ -163,7 +163,7 @@ def _inside(
         near = frame.filter(pl.col("distance") <= radius)
         near = near.group_by(KEYS).agg(items=count.sum(), relevant=relevant.sum())
         part = lists.join(near, on=KEYS, how="left")
-        parts.append(part.with_columns(radius=pl.lit(radius), index=pl.lit(index)))
+        parts.append(part.with_columns(radius=radius, index=index))
     return (
         pl.concat(parts).with_columns(pl.col("items", "relevant").fill_null(0)).sort(*KEYS, "index")
     )

@@ -50,7 +50,7 @@ def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> pl.DataFram
 def leaderboard_table(study: Any, ranks: pl.DataFrame | None = None) -> str:
     """Return the leaderboard of a study as text."""
     rows = leaderboard_of(study, ranks)
-    rows = rows.with_columns(unpaired=pl.lit(0)) if "unpaired" not in rows.columns else rows
+    rows = rows.with_columns(unpaired=0) if "unpaired" not in rows.columns else rows
     columns = leaderboard_columns(rows)
     table = frame_table(rows, columns, by="metric cutoff queries unpaired")
     return "\n".join(filter(None, [table, estimates_line(columns)]))

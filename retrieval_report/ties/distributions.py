@@ -89,7 +89,7 @@ def score_distribution(
     """
     check_whole("draws", draws, 1)
     frame, given = lists_of_query(rankings, query, judgements, queries)
-    if frame.filter(pl.col("model") == check_text("model", model)).is_empty():
+    if frame.filter(model=check_text("model", model)).is_empty():
         return pl.DataFrame(schema=DISTRIBUTION)
     requests = parse_metrics(metric, cutoff)
     parsed, (depth, *others) = requests[0]
@@ -159,7 +159,7 @@ def mean_distribution(
         _model_means(lists.get(model, []), mean, queries).with_columns(model=pl.lit(model))
         for model, mean, queries in means.select("model", "value", "queries").rows()
     ]
-    measure = {"metric": pl.lit(metric), "cutoff": pl.lit(cutoff)}
+    measure = {"metric": pl.lit(metric), "cutoff": cutoff}
     return in_contract(pl.concat(frames).with_columns(**measure), MEAN_DISTRIBUTION)
 
 

@@ -242,7 +242,7 @@ def _counted(frame: pl.DataFrame, labels: object) -> pl.DataFrame:
             "and group them by model, query, distance and label"
         )
     named = check_labels(frame.select("label").with_row_index("item"), "counts")
-    rows = check_counts(frame.with_columns(relevance=pl.lit(0)))
+    rows = check_counts(frame.with_columns(relevance=0))
     return with_model(rows.with_columns(_plain(named["label"])))
 
 

@@ -56,9 +56,7 @@ def ranking_ties(
     frame, given = lists_of_query(rankings, query, judgements, queries)
     kept = {name: value for name, value in options.items() if name in RowOptions.__annotations__}
     checked = options_with(kept, relevant_from=relevant_from, policies="expected")
-    judged = judge(
-        frame.filter(pl.col("model") == check_text("model", model)), **given, options=checked
-    )
+    judged = judge(frame.filter(model=check_text("model", model)), **given, options=checked)
     rows = rounded(judged.scored_rows, checked)
     if checked.distance_threshold is not None:
         near = pl.col("distance") <= checked.distance_threshold

@@ -407,7 +407,7 @@ def _with_ap(areas: pl.DataFrame, ties: pl.DataFrame, order: str) -> pl.DataFram
     ties = ties.filter(relevant > 0, size <= MOST_PAIRS)
     other = pl.col("size") - pl.col("relevant")
     counts = pl.concat(
-        ties.select("model", order, query=pl.lit("all"), relevance=pl.lit(grade), count=count)
+        ties.select("model", order, query=pl.lit("all"), relevance=grade, count=count)
         for grade, count in ((1, pl.col("relevant")), (0, other))
     ).filter(pl.col("count") > 0)
     scores = evaluate(

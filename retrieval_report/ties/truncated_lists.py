@@ -85,8 +85,7 @@ def truncated_lists(
     prepared = lay_out(judge_for_ties(rankings, judgements, queries, rules), rules)
     lists = list_ends(prepared)
     parts = [
-        _at_cutoff(lists, cutoff).with_columns(index=pl.lit(index))
-        for index, cutoff in enumerate(asked)
+        _at_cutoff(lists, cutoff).with_columns(index=index) for index, cutoff in enumerate(asked)
     ]
     words = [
         (model, decision.truncated, decision.reason)
@@ -108,7 +107,7 @@ def judge_for_ties(
     frame = to_polars(rankings, "rankings")
     if judgements is not None or "relevance" in frame.columns or "count" in frame.columns:
         return judge(frame, judgements, queries, options)
-    judged = judge(frame.with_columns(relevance=pl.lit(0)), judgements, queries, options)
+    judged = judge(frame.with_columns(relevance=0), judgements, queries, options)
     return replace(judged, whole=replace(judged.whole, graded=False))
 
 
