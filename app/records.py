@@ -25,7 +25,7 @@ from retrieval_report.writing.names import counted
 MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)
 # Computed together, so that switching between them costs nothing.
 METRICS = tuple(metric for metric, _ in MEASURES)
-CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100, None)
 NAMED = 3  # files in the name of data
 LABEL = 120  # characters of an upload's name
 LARGE = 2_000_000  # with more rows, random orders are drawn only on request

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from retrieval_report.cli.engines import Engine, Task, in_memory, on_disk, on_spark
+from retrieval_report.cli.engines import Task, in_memory, on_disk, on_spark
 from retrieval_report.cli.files import (
     READING,
     Data,
@@ -30,7 +30,7 @@ from retrieval_report.writing.files import check_writable_folder, made
 if TYPE_CHECKING:
     pass
 
-ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
+ENGINES = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
 
 
 @cli.command(epilog=EXAMPLES)

@@ -4,7 +4,7 @@ by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ class Method(NamedTuple):
     resamples_per_pair: int = 0  # with fewer, no pair of many could be significant
 
 
-METHODS: Mapping[str, Method] = {
+METHODS = {
     "max-t": Method(of_scores=step_down),
     "holm": Method(holm, resamples_per_pair=100),
     "bh": Method(benjamini_hochberg),

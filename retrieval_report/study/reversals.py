@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -134,7 +133,7 @@ def _paired(frame: pl.DataFrame, pair: Named, key: str) -> pl.DataFrame:
     return one.join(other, on=key, maintain_order="left").drop_nulls()
 
 
-SOURCES: tuple[Callable[[Any, Named], Named], ...] = (_ties, _queries, _judge, _seed, _dataset)
+SOURCES = (_ties, _queries, _judge, _seed, _dataset)
 
 
 def _not_varied(source: str, advice: str) -> Named:
