@@ -224,7 +224,7 @@ def accidental_winners(printed: Sequence[str], best: Sequence[str]) -> tuple[str
     return () if set(printed) & set(best) else tuple(printed)
 
 
-def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:
+def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float) -> pl.Expr:
     """The verdict on a segment: whether its winner is that of all queries, and if not, whether that
     is significant.
     """

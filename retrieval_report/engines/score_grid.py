@@ -106,11 +106,10 @@ class Grid:
         """Return the scores by the metric and cutoff of a measure under a policy; NaN if there are
         none.
         """
-        other = (*measure[:2], policy)
-        values: Floats = self.arrays["value"]
-        nothing = np.full(values.shape[1:], np.nan)
-        scores: Floats = values[self.measures.index(other)] if other in self.measures else nothing
-        return scores
+        other, values = (*measure[:2], policy), self.arrays["value"]
+        if other not in self.measures:
+            return np.full(values.shape[1:], np.nan)
+        return np.asarray(values[self.measures.index(other)])
 
     def scores(self, measure: Measure) -> Scores:
         """Return the scores by one measure."""
@@ -322,24 +321,20 @@ def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame(schema=MEANS)
     labels = scores.select("metric", "cutoff", "policy").unique(maintain_order=True)
     lists = scores.select("model", "items").gather_every(labels.height)
-    values = scores["value"].to_numpy().reshape(lists.height, labels.height)
-    spreads = scores["std"].to_numpy().reshape(lists.height, labels.height)
+    values, spreads = (
+        scores[name].to_numpy().reshape(-1, labels.height) for name in ("value", "std")
+    )
     starts = np.flatnonzero((lists["model"] != lists["model"].shift()).fill_null(True).to_numpy())
     kept = ~np.isnan(values)
     if "truncated" in scores.columns:  # one that nothing bounds leaves the mean without a bound
-        kept |= scores["truncated"].to_numpy().reshape(lists.height, labels.height)
+        kept |= scores["truncated"].to_numpy().reshape(-1, labels.height)
     size = np.add.reduceat(kept.astype(np.float64), starts, axis=0)
     size[size == 0] = np.nan
     value = np.add.reduceat(np.where(kept, values, 0.0), starts, axis=0) / size
     spread = np.sqrt(np.add.reduceat(np.where(kept, spreads, 0.0) ** 2, starts, axis=0)) / size
     shortest = np.minimum.reduceat(lists["items"].to_numpy(), starts)
     which = np.repeat(np.arange(starts.size), labels.height)
-    return pl.concat(
-        [
-            lists.select("model")[starts[which]],
-            labels[np.tile(np.arange(labels.height), starts.size)],
-            pl.DataFrame({"value": value.ravel(), "tie_std": spread.ravel()}).fill_nan(None),
-            pl.DataFrame({"shortest": shortest[which]}),
-        ],
-        how="horizontal",
-    ).cast(MEANS)  # type: ignore[arg-type]
+    means = labels[np.tile(np.arange(labels.height), starts.size)].with_columns(
+        model=lists["model"][starts[which]], value=value.ravel(), tie_std=spread.ravel()
+    )
+    return in_contract(means.fill_nan(None).with_columns(shortest=shortest[which]), MEANS)

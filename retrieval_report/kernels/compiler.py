@@ -14,10 +14,9 @@ from tqdm import tqdm
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.kernels.cache import KernelCache, NoCache
-from retrieval_report.kernels.compile import Form
 
 
-def compiled(function: Form, options: Named) -> Form:
+def compiled(function: Callable[..., Any], options: Named) -> Callable[..., Any]:
     """Return a function that compiles itself for the types it is called with."""
     compiler: Any = numba.njit
     made = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
@@ -25,7 +24,7 @@ def compiled(function: Form, options: Named) -> Form:
         made._cache = KernelCache(function)
     except RuntimeError:  # neither the package's folder nor the user's cache folder is writable
         made._cache = NoCache(function)
-    return cast(Form, made)
+    return cast(Callable[..., Any], made)
 
 
 def _drop_stale_caches() -> None:
@@ -104,7 +103,7 @@ def _popcount(_context: object, word: object) -> tuple[object, Callable[..., obj
     return types.uint64(types.uint64), generate
 
 
-INSTRUCTIONS: dict[str, Form] = {"product_rest": _product_rest, "popcount": _popcount}
+INSTRUCTIONS: dict[str, Callable[..., Any]] = {"product_rest": _product_rest, "popcount": _popcount}
 
 _drop_stale_caches()
 event.register("numba:compile", _Progress())  # type: ignore[no-untyped-call]

@@ -242,9 +242,8 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
     """Return the scores of all lists; ``means`` takes the drawn ones."""
     policies = run.options.policies
     lists, columns = run.shape
-    scores = Scores(
-        np.empty((lists, columns * len(policies))), np.empty((lists, columns * len(policies)))
-    )
+    size = lists, columns * len(policies)
+    scores = Scores(np.empty(size), np.empty(size))
     values, spreads = (array.reshape(lists, columns, len(policies)) for array in scores)
     for number, policy in enumerate(policies):
         into = Scores(values[:, :, number], spreads[:, :, number])

@@ -38,7 +38,7 @@ from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
 from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
-from retrieval_report.study.levels import LevelledStudy
+from retrieval_report.study.levels import NOTHING, LevelledStudy
 from retrieval_report.study.plots import Plots
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
@@ -497,7 +497,7 @@ class Study(LevelledStudy):
         names = self._first_two()
         # These policies show how tie order can change a difference.
         known = self._undrawn.scores.filter(pl.col("policy").is_in(["expected", "worst", "best"]))
-        return deciding_queries(known, *names) if len(names) == 2 else pl.DataFrame()
+        return deciding_queries(known, *names) if len(names) == 2 else NOTHING
 
     @answer
     def similarity_means(self) -> pl.DataFrame:
@@ -509,7 +509,7 @@ class Study(LevelledStudy):
         """
         names = self._first_two()
         if len(names) < 2 or self.counted:
-            return pl.DataFrame()
+            return NOTHING
         return means.similarity_means(self._retrieved, *names)
 
     @answer
@@ -523,7 +523,7 @@ class Study(LevelledStudy):
     @answer
     def quick_curve(self) -> pl.DataFrame:
         """The same if it takes a second or two; no columns if large ties make it take minutes."""
-        return pl.DataFrame() if self.counted else self._curve(MOST_CURVE_CELLS)
+        return NOTHING if self.counted else self._curve(MOST_CURVE_CELLS)
 
     @answer
     def coverage(self) -> pl.DataFrame:
@@ -532,7 +532,7 @@ class Study(LevelledStudy):
         """
         given = self._given()
         if given["judgements"] is None or self.counted:
-            return pl.DataFrame()
+            return NOTHING
         frames = given["rankings"], given["judgements"]
         how = self._only(COVERAGE_OPTIONS)
         return self._of_models(means.coverage_means(*frames, cutoffs=self._cutoffs, **how))
@@ -544,7 +544,7 @@ class Study(LevelledStudy):
         """
         baseline, margin = self._view.baseline, self._view.margin
         if baseline is None or margin is None:
-            return pl.DataFrame()
+            return NOTHING
         scores = self._undrawn._scored
         return no_worse(scores, baseline=baseline, margin=margin, policies="expected", **self.over)
 
@@ -552,7 +552,7 @@ class Study(LevelledStudy):
     def costs(self) -> pl.DataFrame:
         """The result of :func:`cost_table` for ``costs``; nothing where none were given."""
         costs = self._view.costs  # may be a frame, by which nothing can be remembered
-        return pl.DataFrame() if costs is None else cost_table(self.summary, costs)
+        return NOTHING if costs is None else cost_table(self.summary, costs)
 
     @answer
     def profile(self) -> pl.DataFrame:
@@ -577,7 +577,7 @@ class Study(LevelledStudy):
         change the winners; nothing of counts, which have no order.
         """
         if self.counted:
-            return pl.DataFrame()
+            return NOTHING
         asked, named = self._data.asked, self._data.measures
         wanted = [measure for measure in named if named[measure] in self.measures]
         if self._view.measures is not None:

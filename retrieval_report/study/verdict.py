@@ -112,8 +112,8 @@ def ranked_means(
     summary: pl.DataFrame,
     metric: str,
     cutoff: int | None,
-    identical: Sequence[Sequence[str]] = (),
-    of_run: Mapping[str, str] | None = None,
+    identical: Sequence[Sequence[str]],
+    of_run: Mapping[str, str] | None,
 ) -> list[Named]:
     """Return the models that have an expected mean of a measure, best first; one of each group of
     ``identical`` ones, and the first alone of its replicates, unless no other is left.

@@ -130,7 +130,7 @@ class Emulation:
         short = pl.col("items") <= way.row_order_up_to
         low, high = (
             tie_means(part.with_columns(value=pl.when(short).then(received).otherwise("value")))
-            for part in (scores.filter(policy="worst"), scores.filter(policy="best"))
+            for part in (scores.filter(policy=policy) for policy in policies[:2])
         )
         return low.select(*MEAN, prints_low="value", prints_high=high["value"])
 
