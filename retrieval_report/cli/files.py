@@ -10,12 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import polars as pl
 
+import retrieval_report as rr
 from retrieval_report.cli.streams import print_json, standard_input
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.terminal import visible
@@ -26,11 +29,6 @@ from retrieval_report.writing.files import (
     refuse_inputs,
     write_files,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from retrieval_report.contracts.columns import Frames
 
 Command = Callable[..., Any]
 Addition = Callable[[Command], Command]  # of an option to a command
@@ -172,7 +170,6 @@ class Data:
         return data
 
     def _read_rankings(self, keep: Collection[str]) -> pl.DataFrame:
-        import retrieval_report as rr
 
         paths = list(self.rankings)
         if self.labels_as_rankings:
@@ -183,8 +180,6 @@ class Data:
 
     def collapsed(self, rankings: pl.DataFrame) -> pl.DataFrame:
         """Return the documents of chunks, if --group says what names them."""
-        import retrieval_report as rr
-
         return rankings if self.group is None else rr.collapse(rankings, self.group)
 
     def read_judgements(self) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import retrieval_report as rr
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import (
     FILES,
@@ -83,7 +84,6 @@ def report(
     The page says who wins by the first measure, whether that depends on tie order, and how far off
     naive scores are.
     """
-    import retrieval_report as rr
     from retrieval_report.study.leaderboard_rows import leaderboard_table
     from retrieval_report.study.write import report_names
 
