@@ -184,10 +184,9 @@ class Data:
 
     def read_judgements(self) -> Any:
         """Read the judgements, if there are any; of several judges by name."""
-        from retrieval_report.reading import read_judgements as read
 
         def of(path: str | None) -> Any:
-            return self._read(read, path, "judgement_columns", negative=self.negative)
+            return self._read(rr.read_judgements, path, "judgement_columns", negative=self.negative)
 
         given = self.judgements
         if isinstance(given, dict):
@@ -196,9 +195,7 @@ class Data:
 
     def read_queries(self) -> Any:
         """Read the queries, if there are any."""
-        from retrieval_report.reading import read_queries as read
-
-        return self._read(read, self.queries, "query_columns")
+        return self._read(rr.read_queries, self.queries, "query_columns")
 
     def _read(self, read: Callable[..., Any], path: str | None, option: str, **how: Any) -> Any:
         """Read a file, if one was named; errors name the option for its columns, since --columns is

@@ -105,7 +105,10 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
         {"judge_a": names[one], "judge_b": names[other], **_of_two(grid[:, [one, other]], grades)}
         for one, other in combinations(range(len(names)), 2)
     ]
-    of_labels.append(_of_all(grid, grades))
+    # Of all judges, over the items that two or more labelled.
+    counts = np.stack([(grid == grade).sum(axis=1) for grade in grades], axis=1)
+    shared = counts[counts.sum(axis=1) > 1].astype(np.float64)
+    of_labels.append({"pairs": len(shared), "alpha": _alpha(shared)})
     rows = []
     for (metric, cutoff), part in judges.group_by(HERE, maintain_order=True):
         means = {
@@ -147,13 +150,6 @@ def _of_two(grid: Floats, grades: Floats) -> Named:
         "weighted_kappa": _kappa(joint, apart**2),
         "alpha": _alpha(first + second),
     }
-
-
-def _of_all(grid: Floats, grades: Floats) -> Named:
-    """Return Krippendorff's α of all judges, over the items that two or more labelled."""
-    counts = np.stack([(grid == grade).sum(axis=1) for grade in grades], axis=1)
-    shared = counts[counts.sum(axis=1) > 1].astype(np.float64)
-    return {"pairs": len(shared), "alpha": _alpha(shared)}
 
 
 def _kappa(joint: Floats, weight: NDArray[Any]) -> float | None:

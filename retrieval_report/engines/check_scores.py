@@ -22,12 +22,8 @@ FLAGS = (
     "truncated",
     "pooled",
 )  # scores from elsewhere may lack these columns, which are then false
-SIDES = {
-    "naive": "naive",
-    "expected": "expected",
-    "lowest": "worst",
-    "highest": "best",
-}  # column and policy
+LIMITS = {"lowest": "worst", "highest": "best"}  # column and policy
+SIDES = {"naive": "naive", "expected": "expected", **LIMITS}  # likewise
 COUNTED = (
     "expected",
     "shuffled",
@@ -192,7 +188,7 @@ def board(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
         pl.coalesce(
             pl.col("value").filter(policy=policy).first(), pl.col(name).drop_nulls().first()
         ).alias(name)
-        for name, policy in (("lowest", "worst"), ("highest", "best"))
+        for name, policy in LIMITS.items()
     ]
     expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
     most = pl.col("queries", "truncated_share").max()

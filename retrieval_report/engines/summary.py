@@ -18,6 +18,7 @@ from retrieval_report.contracts.frames import SUMMARY, check_queries
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import (
     GROUP,
+    LIMITS,
     MEAN,
     beside,
     check_fraction,
@@ -269,7 +270,7 @@ def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
     metric and cutoff.
     """
     result = result.drop("lowest", "highest", strict=False)
-    for name, policy in (("lowest", "worst"), ("highest", "best")):
+    for name, policy in LIMITS.items():
         bound = result.filter(policy=policy).select(*MEAN, pl.col("value").alias(name))
         result = beside(result, bound, MEAN)
     return in_contract(result, SUMMARY)

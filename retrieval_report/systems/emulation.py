@@ -18,7 +18,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.registry import in_contract
-from retrieval_report.engines.check_scores import MEAN, Scored, side_by_side
+from retrieval_report.engines.check_scores import LIMITS, MEAN, Scored, side_by_side
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
@@ -140,7 +140,7 @@ class Emulation:
         """
         means = tie_means(self.scores(rules, list(metrics), policies=("expected", "worst", "best")))
         others = pl.col("tie_std", "shortest").filter(policy="expected").first()
-        names = {"expected": "expected", "lowest": "worst", "highest": "best"}
+        names = {"expected": "expected", **LIMITS}
         return side_by_side(means, MEAN, names, others)
 
     def scores(

@@ -44,8 +44,11 @@ def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
     Traceback (most recent call last):
     retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
     """
-    records = _records(*system_of(like))
     measures = {}
+    system, version = system_of(like)
+    records = [record for record in CONVENTIONS if record.system == system]
+    newest = records[-1].version
+    records = [record for record in records if record.version == (version or newest)]
     for metric, cutoffs_of_metric in parse_metrics(metrics, cutoffs):
         name, plain = str(metric), metric == type(metric)()
         of_metric = [
@@ -62,12 +65,6 @@ def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
                 )
             measures[name, cutoff] = record
     return measures
-
-
-def _records(system: str, version: str | None) -> list[Convention]:
-    """Return the conventions of one version of a system, by default of the last in the table."""
-    records = [record for record in CONVENTIONS if record.system == system]
-    return [record for record in records if record.version == (version or records[-1].version)]
 
 
 def evaluate_like(
