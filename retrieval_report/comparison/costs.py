@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named, is_number
+from retrieval_report.contracts.arguments import Named, is_number, quoted
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
@@ -111,7 +111,7 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
         costs = pl.DataFrame([*costs.items()], schema=contract, orient="row", strict=False)
     given = to_polars(costs, "costs")
     if "model" not in given.columns:
-        raise ColumnError(f"costs: no column 'model'; found {', '.join(map(repr, given.columns))}")
+        raise ColumnError(f"costs: no column 'model'; found {quoted(given.columns)}")
     kinds = [name for name, dtype in given.schema.items() if dtype.is_numeric() and name != "model"]
     if not kinds:
         raise ColumnError("costs: no column of numbers beside 'model'")

@@ -17,7 +17,7 @@ from retrieval_report.comparison.verdicts import (
     UNKNOWN_R,
     WORSE,
 )
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, quoted
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
@@ -332,4 +332,4 @@ def check_runs(
 
 def _some(values: Sequence[object]) -> str:
     """Return the first of many as text."""
-    return ", ".join(map(repr, values[:3])) + (" …" if len(values) > 3 else "")
+    return quoted(values[:3]) + (" …" if len(values) > 3 else "")

@@ -25,6 +25,7 @@ from retrieval_report.engines.score_grid import (
     Pairs,
     Scores,
     differences,
+    divided,
     measured,
     paired_columns,
 )
@@ -295,7 +296,7 @@ def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
     error = std / np.sqrt(np.maximum(size, 1))
     lead = mean - least
     lead = np.where(np.abs(lead) <= 10.0**-DIGITS * np.maximum(np.abs(mean), abs(least)), 0.0, lead)
-    ratio = np.divide(lead, error, out=np.where(lead > 0, np.inf, -np.inf), where=error > 0)
+    ratio = divided(lead, error, np.where(lead > 0, np.inf, -np.inf))
     p: Floats = stats.t.sf(ratio, np.maximum(size - 1, 1))
     p[(size < 2) | np.isnan(std)] = np.nan
     return p

@@ -186,11 +186,20 @@ def repeated(things: Iterable[Thing]) -> list[Thing]:
     return list(again)
 
 
+def quoted(names: Iterable[object]) -> str:
+    """Return names for a message.
+
+    >>> quoted(["query", "item"])
+    "'query', 'item'"
+    """
+    return ", ".join(map(repr, names))
+
+
 def some(names: Sequence[object], most: int = 20) -> str:
     """Return a list as text for a message, shortened if it is long.
 
     >>> some(["a", "b"]), some(range(1000), most=3)
     ("['a', 'b']", '[0, 1, 2, … and 997 more]')
     """
-    shown = ", ".join(map(repr, names[:most]))
+    shown = quoted(names[:most])
     return f"[{shown}]" if len(names) <= most else f"[{shown}, … and {len(names) - most} more]"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, check_number, check_whole
+from retrieval_report.contracts.arguments import Names, check_number, check_whole, quoted
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SCORES
@@ -83,9 +83,7 @@ def hold(
     frame = to_polars(given, what)
     missing = [name for name in contract if name not in frame.columns]
     if missing:
-        raise ColumnError(
-            f"{what}: no column {', '.join(map(repr, missing))}; expected what {maker} returns"
-        )
+        raise ColumnError(f"{what}: no column {quoted(missing)}; expected what {maker} returns")
     frame = frame.select(list(contract))
     for name, dtype in contract.items():
         given_type = frame.schema[name]

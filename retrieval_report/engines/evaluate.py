@@ -7,7 +7,7 @@ from typing import Unpack
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names
+from retrieval_report.contracts.arguments import Names, quoted
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import (
     EvaluateOptions,
@@ -289,9 +289,7 @@ def evaluate_with_draws(
     """
     asked = Options(policies=policies, **options)
     if "shuffled" not in asked.policies:
-        raise ParameterError(
-            f"policies: 'shuffled' is needed, not {', '.join(map(repr, asked.policies))} alone"
-        )
+        raise ParameterError(f"policies: 'shuffled' is needed, not {quoted(asked.policies)} alone")
     requests = parse_metrics(metrics, cutoffs)
     scores, means = score_with_means(
         start(judge(rankings, judgements, queries, asked), requests, asked)

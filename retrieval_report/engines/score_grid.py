@@ -198,19 +198,24 @@ def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats
     return {
         "value_a": paired_mean(value[first], paired),
         "value_b": paired_mean(value[second], paired),
-        "tie_std": np.sqrt(variance) / np.where(size > 0, size, np.nan),
+        "tie_std": divided(np.sqrt(variance), size, np.nan),
         "queries": size,
         "unpaired": (np.isnan(value[first]) != np.isnan(value[second])).sum(axis=1),
     }
+
+
+def divided(over: Floats, under: Floats, otherwise: Floats | float) -> Floats:
+    """Return a quotient where the divisor is above 0, and something else elsewhere."""
+    quotient = np.full(under.shape, otherwise)
+    np.divide(over, under, out=quotient, where=under > 0)
+    return quotient
 
 
 def paired_mean(values: Floats, paired: Bools) -> Floats:
     """Return the mean over the queries that both models of a pair have, one row per pair; NaN if
     there is none.
     """
-    size = paired.sum(axis=1)
-    mean: Floats = np.where(paired, values, 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
-    return mean
+    return divided(np.where(paired, values, 0.0).sum(axis=1), paired.sum(axis=1), np.nan)
 
 
 def differences(values: Floats, pairs: Pairs) -> Floats:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_text
+from retrieval_report.contracts.arguments import check_text, quoted
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY, check_queries
@@ -195,7 +195,7 @@ def with_column(
     """
     for name in ("query", check_text(argument, column)):
         if name not in queries.columns:
-            known = ", ".join(map(repr, queries.columns))
+            known = quoted(queries.columns)
             raise ColumnError(f"{argument}: no column {name!r} in the queries; found {known}")
     given = queries.select("query", pl.col(column).alias(argument))
     return _joined(frame, given, ["query"], argument)

@@ -16,7 +16,7 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.contracts.arguments import Named, Names, check_text
+from retrieval_report.contracts.arguments import Named, Names, check_text, quoted
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options
@@ -225,7 +225,7 @@ class Study(LevelledStudy):
         query.
         """
         known = self.model_names
-        choices = f"there are {', '.join(map(repr, known))}"
+        choices = f"there are {quoted(known)}"
         texts = [check_text("models", name) for name in names]
         missing = [f"no model {name!r}; {choices}" for name in texts if name not in known]
         check_chosen("models", names, missing)

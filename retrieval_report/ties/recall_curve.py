@@ -11,7 +11,7 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, check_number, listed, number_text
+from retrieval_report.contracts.arguments import Names, check_number, listed, number_text, quoted
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
@@ -93,7 +93,7 @@ def recall_curve(
     asked = options_with(options, truncated="no", policies=policies)
     for name in asked.policies:
         if name not in POLICIES:
-            raise ParameterError(f"policies: {name!r} is none of {', '.join(map(repr, POLICIES))}")
+            raise ParameterError(f"policies: {name!r} is none of {quoted(POLICIES)}")
     return curve_of(judge(rankings, judgements, queries, asked), wanted, asked)
 
 
