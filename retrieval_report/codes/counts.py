@@ -233,15 +233,11 @@ def _sum_slices(
             parts.append(cells)
             bar.update(share * items.size)
         parts = [*total, pl.concat(parts), *([selves.cells(items)] if selves else [])]
-        total = [_nearest(_merged(parts), limit)]
+        merged = parts[0]  # the cells of one slice are distinct and sorted
+        if len(parts) > 1:
+            merged = pl.concat(parts).group_by(KEYS).agg(pl.sum("count")).sort(KEYS)
+        total = [_nearest(merged, limit)]
     return total[0].filter(pl.col("count") != 0)
-
-
-def _merged(frames: list[pl.DataFrame]) -> pl.DataFrame:
-    """Return the cells added up, sorted by query index, distance and relevance."""
-    if len(frames) == 1:
-        return frames[0]  # the cells of one slice are distinct and sorted
-    return pl.concat(frames).group_by(KEYS).agg(pl.sum("count")).sort(KEYS)
 
 
 def _nearest(cells: pl.DataFrame, limit: int | None) -> pl.DataFrame:

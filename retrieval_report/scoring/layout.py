@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -93,15 +93,6 @@ class Prepared:
         """Return how many items of some grades are in each last tie that further ones may join."""
         return np.where(self.beyond.within, self.ties.total_of_last(counted), 0)
 
-    def only(self, wanted: Collection[tuple[str, object]]) -> Prepared:
-        """Return the lists of some models and queries."""
-        return self.take(
-            np.array(
-                [number for number, name in enumerate(self.names.iter_rows()) if name in wanted],
-                np.int64,
-            )
-        )
-
     def take(self, which: Integers) -> Prepared:
         """Select lists, without naive order and keys; one that is named several times is
         repeated.
@@ -146,10 +137,9 @@ def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
 def items_of(judged: Judged, options: Options) -> Items:
     """Round distances as the options say, and treat items beyond the threshold as not relevant."""
     frame = rounded(judged.retrieved, options)
-    order = judged.order
     if options.distance_threshold is None:
         return Items(frame, judged.grade_index, np.zeros(judged.lists.height, np.bool_))
-    beyond = frame.select(pl.col(order) > options.distance_threshold).to_series().to_numpy()
+    beyond = frame.select(pl.col(judged.order) > options.distance_threshold).to_series().to_numpy()
     grade = np.where(beyond, np.int32(0), judged.grade_index)  # grade 0 is always the first
     return Items(frame, grade, judged.rows.sums(beyond.astype(np.int64)) > 0)
 

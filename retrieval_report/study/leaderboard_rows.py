@@ -28,7 +28,11 @@ def leaderboard_rows(
     """
     rows = board(summary.filter(at_measure(*measures[0])), pl.max("pooled"))
     if rows.height > 1:
-        texts = [_rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
+        texts = []  # ranks under tie order and by queries, such as 1 or 1–3
+        for source in ("tie", "query"):
+            low, high = (pl.col(f"{source}_rank_{end}").cast(pl.String) for end in ("low", "high"))
+            text = pl.when(low == high).then(low).otherwise(low + "–" + high)
+            texts.append(text.alias(f"{source}_ranks"))
         facts = ranks.select(*KEYS, *COUNTED, "rank", "^.*_rank_.*$", *texts)
         rows = beside(rows.drop("queries"), facts, KEYS)
     ends = [interval(low, high, minus="-") for low, high in rows.select("ci_low", "ci_high").rows()]
@@ -73,9 +77,3 @@ def leaderboard_columns(rows: pl.DataFrame) -> str:
 def estimates_line(columns: str) -> str:
     """Return what the mark means, if a column has it."""
     return f"{ESTIMATE}: estimates, where lists are cut." if ESTIMATE in columns else ""
-
-
-def _rank_range(source: str) -> pl.Expr:
-    """Return an expression for the ranks under "tie" or "query" as text, such as 1 or 1–3."""
-    low, high = (pl.col(f"{source}_rank_{end}").cast(pl.String) for end in ("low", "high"))
-    return pl.when(low == high).then(low).otherwise(low + "–" + high)

@@ -18,6 +18,7 @@ from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.contracts.arguments import Named, Names, check_text, quoted
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options
 from retrieval_report.contracts.significance_tests import MAX_T
@@ -672,7 +673,12 @@ class Study(LevelledStudy):
 
     def contents(self, *, title: str = "Retrieval report", command: str | None = None) -> Report:
         """Return :func:`report_contents` of this study."""
-        self._data.check_all(self.policies, self._view.draws)
+        every = self._data.policies_of(self._view.draws)  # the order received may be left out
+        lacking = [name for name in every if name not in (*self.policies, "naive")]
+        if lacking:
+            raise ParameterError(
+                f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
+            )
         frames = {question.name: question.ask(self) for question in QUESTIONS}
         names = [measure_text(*known) for known in self.measures]
         named = self._data.replicate

@@ -211,14 +211,6 @@ class Data:
         """Return the same, without "shuffled" if no random order is drawn."""
         return tuple(name for name in self.policies if draws.shuffles or name != "shuffled")
 
-    def check_all(self, policies: Sequence[str], draws: Draws) -> None:
-        """Refuse to report on some of the policies; the order received may be left out."""
-        lacking = [name for name in self.policies_of(draws) if name not in (*policies, "naive")]
-        if lacking:
-            raise ParameterError(
-                f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
-            )
-
 
 def with_levels(
     given: Named, reading: Named, replicate: object, dataset: str | None
