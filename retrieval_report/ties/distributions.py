@@ -160,13 +160,11 @@ def mean_distribution(
     frames = [nothing]
     for model, mean, queries in means.select("model", "value", "queries").rows():
         whole = every_sum(lists[model], NEAR) if model in lists else None
-        # None where their average is not the expected one, as with weighted means.
-        if whole is not None and abs(
-            float(whole.chance @ whole.value) / queries - mean
-        ) <= SURE * max(mean, 1.0):
-            found = {"value": whole.value / queries, "probability": whole.chance}
+        if whole is None:
+            continue
+        average = float(whole.chance @ whole.value) / queries
+        if abs(average - mean) <= SURE * max(mean, 1.0):  # not so with weighted means
+            found = pl.DataFrame({"value": whole.value / queries, "probability": whole.chance})
             measure = {"model": pl.lit(model), "metric": pl.lit(metric), "cutoff": cutoff}
-            frames.append(
-                in_contract(pl.DataFrame(found).with_columns(**measure), MEAN_DISTRIBUTION)
-            )
+            frames.append(in_contract(found.with_columns(**measure), MEAN_DISTRIBUTION))
     return pl.concat(frames)
