@@ -78,7 +78,7 @@ def show_chart(drawing: Drawing, **shown: Any) -> Any:
         st.markdown(f"**{plain(drawn['title'])}**")
     if drawn["subtitle"]:
         st.caption(plain(drawn["subtitle"]))
-    panels: list[Named] = [
+    panels = [
         {"spec": spec, "theme": None, "width": "stretch" if most is None else most}
         for spec, most in drawn["panels"]
     ]

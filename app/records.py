@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import ColumnNames, Named
 from retrieval_report.contracts.options import PARAMETERS, RULES, RowOptions
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.metrics.parsing import (
@@ -25,7 +25,7 @@ from retrieval_report.writing.names import counted
 MEASURES = tuple(parse_measure(text) for text in DEFAULT_MEASURES)
 # Computed together, so that switching between them costs nothing.
 METRICS = tuple(metric for metric, _ in MEASURES)
-CUTOFFS: tuple[int | None, ...] = (1, 3, 5, 10, 20, 50, 100, None)
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100, None)
 NAMED = 3  # files in the name of data
 LABEL = 120  # characters of an upload's name
 LARGE = 2_000_000  # with more rows, random orders are drawn only on request
@@ -198,7 +198,7 @@ class Files(NamedTuple):
     queries: str | None = None
     items: str | None = None
     labels: str | None = None
-    columns: Mapping[str, str] | None = None
+    columns: ColumnNames = None
     name_by: str | None = None
     labels_as_rankings: bool = False
     start: Choice = Choice()

@@ -4,13 +4,13 @@ opened.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from records import NAMED, Data, Upload
-from retrieval_report.contracts.arguments import repeated
+from retrieval_report.contracts.arguments import ColumnNames, repeated
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.files import column_names, costs_from, frame_from
@@ -80,7 +80,7 @@ def read_tables(
     rankings: Sequence[Upload],
     judgements: Upload | None = None,
     queries: Upload | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     items: Upload | None = None,
 ) -> Data:
     """Read tables in the same way as `read_rankings`, `read_judgements` and `read_queries` read
@@ -108,9 +108,7 @@ def read_tables(
     return replace(data, notes=tuple(notes))
 
 
-def _read(
-    sources: Sequence[Source], kind: Kind, columns: Mapping[str, str] | None = None
-) -> pl.DataFrame:
+def _read(sources: Sequence[Source], kind: Kind, columns: ColumnNames = None) -> pl.DataFrame:
     return frame_from(sources, kind, columns=columns, max_rows=MOST_ROWS)
 
 
@@ -136,7 +134,7 @@ def read_texts(upload: Upload) -> pl.DataFrame:
     return texts
 
 
-def _left_out(source: Source, columns: Mapping[str, str] | None) -> list[str]:
+def _left_out(source: Source, columns: ColumnNames) -> list[str]:
     """Return a note on columns of a table that were not read."""
     names = column_names(source)
     used = match_columns(names, RANKINGS, columns, str(source.path)).values()

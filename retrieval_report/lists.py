@@ -23,8 +23,6 @@ scores:
 [(0.0, 0.5), (0.5, 0.25), (1.0, 0.25)]
 """
 
-from __future__ import annotations
-
 from retrieval_report.comparison.queries import query_table
 from retrieval_report.metrics.weights import WeighedGains, query_weights, weigh_gains
 from retrieval_report.scoring.ties import tie_groups

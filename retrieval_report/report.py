@@ -1,7 +1,5 @@
 """Make reports: first their contents (frames and sentences), then the files that hold them."""
 
-from __future__ import annotations
-
 from retrieval_report.study.contents import Report
 from retrieval_report.study.read_back import compare_reports, read_report
 from retrieval_report.study.reports import report_contents, write_report

@@ -19,8 +19,6 @@ helps to choose.
 156
 """
 
-from __future__ import annotations
-
 from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.datasets import dataset_scores, dataset_table
 from retrieval_report.comparison.estimate import estimate

@@ -4,8 +4,6 @@ A command is imported when it is called, and heavy modules inside it, so that ``
 ``--version`` and completion answer immediately.
 """
 
-from __future__ import annotations
-
 from retrieval_report.cli.group import cli, main
 
 __all__ = ["cli", "main"]

@@ -5,10 +5,12 @@ decides, and what it does not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import polars as pl
 
+import retrieval_report as rr
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import (
     FILES,
@@ -40,9 +42,6 @@ from retrieval_report.study.caveats import joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
 from retrieval_report.writing.numbers import number, span
 
-if TYPE_CHECKING:
-    import polars as pl
-
 # Rules of the commands that look at lists; how lists end is asked where it matters.
 JUDGED_RULES = [name for name in JudgedOptions.__annotations__ if name != "truncated"]
 ROW_RULES = ["missing_query", *JUDGED_RULES]
@@ -71,9 +70,6 @@ def compare(
     data: Data, output: Output, baseline: str | None, form: str | None, **settings: Any
 ) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
-    import polars as pl
-
-    import retrieval_report as rr
     from retrieval_report.comparison.pairs import ahead_first, turned
     from retrieval_report.comparison.verdicts import doubt, with_chances
     from retrieval_report.study.caveats import named_tests, uneven_lengths
@@ -138,8 +134,6 @@ def compare(
 @explains("history", "difference", "step_p", "p_tie", "marked")
 def history(data: Data, output: Output, pattern: str, **settings: Any) -> None:
     """Follow a model over its versions, the runs of RANKINGS, and mark what is more than noise."""
-    import retrieval_report as rr
-
     output.check(data.paths, "history.csv")
     table = rr.stats.history(study_of(data, settings).under(*EXACT).scores, pattern)
     shown = "series version value tie_std lowest highest difference step_p p_tie marked"
@@ -157,8 +151,6 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     """Show how many distances of RANKINGS tie, where a cutoff splits a tie, and how much of the
     lists is judged.
     """
-    import retrieval_report as rr
-
     output.check(data.paths, "profile.csv", "hints.csv", "coverage.csv")
     check(metrics=["ap"], cutoffs=cutoffs, **settings)
     given = data.read()
@@ -208,8 +200,6 @@ def audit(
     hold the others. If a system shuffles ties or sorts unstably, prints is the range of values it
     could print, and same_winner is "open" if several models could win.
     """
-    import retrieval_report as rr
-
     output.check(data.paths, "audit.csv")
     check(**settings)
     given = data.read()
@@ -273,8 +263,6 @@ def similarity(
 
     Both hold one model. Relevance does not matter here.
     """
-    import retrieval_report as rr
-
     output.check([first, second], "similarity.csv")
     one, other = step(
         "read", lambda: [rr.read_rankings(path, columns=columns) for path in (first, second)]
@@ -287,8 +275,6 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     """Return an audit as text: all rows, or those whose rank tie order changes, and how many lines
     the others take.
     """
-    import polars as pl
-
     from retrieval_report.systems.audit import changes_rank
 
     def printed(one: float | None, low: float | None, high: float | None) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import retrieval_report as rr
 from retrieval_report.cli.engines import watched
 from retrieval_report.cli.files import (
     Output,
@@ -91,7 +92,6 @@ def neighbours(distances: str, indices: str, k: int, epsilon: float, out: str) -
     All items that tie with the K-th count. With these judgements, precision@K of an approximate
     index is its recall.
     """
-    import retrieval_report as rr
     from retrieval_report.codes.files import load_codes
 
     target = Path(out)

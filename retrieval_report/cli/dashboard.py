@@ -18,7 +18,6 @@ from retrieval_report.cli.settings import (
     replicate_option,
     setting,
 )
-from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.server import (
     application,
@@ -78,8 +77,13 @@ def dashboard(
     if given["labels_as_rankings"]:  # the files of a folder may be called anything
         folders = ((path, os.path.isdir(path)) for path in files["rankings"])  # noqa: PTH112
         files["rankings"] = [f"{path}/*" if folder else path for path, folder in folders]
+    # What cannot be opened is refused here: a server could report it only in the browser.
+    from retrieval_report.reading.finding import find_files
+    from retrieval_report.reading.sources import open_source
+
     for paths in filter(None, files.values()):
-        _check([*paths.values()] if isinstance(paths, dict) else paths)
+        for path in find_files([*paths.values()] if isinstance(paths, dict) else paths):
+            open_source(path)
     study = known_of({name: given.pop(name) for name in STUDIED})
     check_installed()
     if port is not None:
@@ -101,17 +105,6 @@ def _whole(path: Any) -> Any:
     if isinstance(path, tuple):
         return [_whole(one) for one in path]
     return path and os.path.abspath(path)  # noqa: PTH100
-
-
-def _check(paths: Names) -> None:
-    """Refuse files that cannot be opened before a server starts, which could report them only in
-    the browser.
-    """
-    from retrieval_report.reading.finding import find_files
-    from retrieval_report.reading.sources import open_source
-
-    for path in find_files(paths):
-        open_source(path)
 
 
 def open_browser(address: str) -> None:

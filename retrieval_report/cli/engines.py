@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import polars as pl
+
+import retrieval_report as rr
 from retrieval_report.cli.files import (
     Data,
     Output,
@@ -22,8 +25,6 @@ from retrieval_report.writing.files import csv_bytes, write_files
 from retrieval_report.writing.temporary import scratch
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from retrieval_report.study.study import Study
 
 
@@ -65,7 +66,6 @@ def in_memory(task: Task) -> Scored:
     """Read everything into memory, and write CSV."""
     task.folder(*FILES)
     check(**task.settings)
-    import retrieval_report as rr
 
     data, how = task.data.read(), task.settings
     if "like" in how:
@@ -83,9 +83,6 @@ def on_disk(task: Task) -> Scored:
     """Score Parquet or Arrow files part by part, into Parquet, because scores may also be larger
     than memory.
     """
-    import polars as pl
-
-    import retrieval_report as rr
     from retrieval_report.contracts.frames import SCORES
 
     folder = task.folder(*FILES)
@@ -137,7 +134,6 @@ def _lengths(scores: pl.DataFrame | pl.LazyFrame, summary: pl.DataFrame) -> list
 
 def study_of(data: Data, settings: Named) -> Study:
     """Check the settings of a command, and read its files into a study."""
-    import retrieval_report as rr
     from retrieval_report.reading.levels import columns_named
     from retrieval_report.reading.readers import read_costs
 
@@ -161,9 +157,6 @@ def watched() -> bool:
 
 def _summarised(scores: Path, queries: object, average: str, settings: Named) -> pl.DataFrame:
     """Summarise scores in a file, holding one metric and cutoff at a time in memory."""
-    import polars as pl
-
-    import retrieval_report as rr
     from retrieval_report.engines.check_scores import at_measure
     from retrieval_report.engines.summary import with_bounds
     from retrieval_report.metrics.parsing import parse_metrics

@@ -10,12 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import polars as pl
 
+import retrieval_report as rr
 from retrieval_report.cli.streams import print_json, standard_input
 from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.terminal import visible
@@ -26,11 +29,6 @@ from retrieval_report.writing.files import (
     refuse_inputs,
     write_files,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from retrieval_report.contracts.columns import Frames
 
 Command = Callable[..., Any]
 Addition = Callable[[Command], Command]  # of an option to a command
@@ -49,7 +47,7 @@ def _columns(text: str) -> dict[str, str]:
 
 
 def _named_parts(text: str, form: str) -> dict[str, str]:
-    parts: dict[str, str] = {}
+    parts = {}
     for part in split(text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not (name and equals and value):
@@ -158,7 +156,7 @@ class Data:
         """Read the files into frames, by the names of the arguments of `evaluate`; keep further
         columns of the rankings.
         """
-        data: Named = {
+        data = {
             "queries": self.read_queries(),
             "rankings": step("read", lambda: self._read_rankings(keep)),
             "judgements": self.read_judgements(),
@@ -172,7 +170,6 @@ class Data:
         return data
 
     def _read_rankings(self, keep: Collection[str]) -> pl.DataFrame:
-        import retrieval_report as rr
 
         paths = list(self.rankings)
         if self.labels_as_rankings:
@@ -183,16 +180,13 @@ class Data:
 
     def collapsed(self, rankings: pl.DataFrame) -> pl.DataFrame:
         """Return the documents of chunks, if --group says what names them."""
-        import retrieval_report as rr
-
         return rankings if self.group is None else rr.collapse(rankings, self.group)
 
     def read_judgements(self) -> Any:
         """Read the judgements, if there are any; of several judges by name."""
-        from retrieval_report.reading import read_judgements as read
 
         def of(path: str | None) -> Any:
-            return self._read(read, path, "judgement_columns", negative=self.negative)
+            return self._read(rr.read_judgements, path, "judgement_columns", negative=self.negative)
 
         given = self.judgements
         if isinstance(given, dict):
@@ -201,9 +195,7 @@ class Data:
 
     def read_queries(self) -> Any:
         """Read the queries, if there are any."""
-        from retrieval_report.reading import read_queries as read
-
-        return self._read(read, self.queries, "query_columns")
+        return self._read(rr.read_queries, self.queries, "query_columns")
 
     def _read(self, read: Callable[..., Any], path: str | None, option: str, **how: Any) -> Any:
         """Read a file, if one was named; errors name the option for its columns, since --columns is
@@ -246,7 +238,7 @@ class Output:
         if self.out is None:
             return None
         folder = check_writable_folder(self.out)
-        files: list[Path] = []
+        files = []
         for given in inputs:
             with suppress(FileError):  # the reader will report it
                 files += [] if given is None else find_files(given)

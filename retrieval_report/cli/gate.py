@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import retrieval_report as rr
 from retrieval_report.cli.files import FILES, Data, data_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import cluster_option, options, setting
@@ -79,7 +80,6 @@ def gate(
     It uses two one-sided t-tests over the queries; see `no_worse`. Runs of different queries, empty
     runs, runs of several models, and judgements that match neither run are refused.
     """  # fmt: skip
-    import retrieval_report as rr
     from retrieval_report.reading.readers import read_each
     from retrieval_report.study.junit import junit_xml, markdown_summary
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+import retrieval_report as rr
 from retrieval_report.cli.files import Data, Output, data_options, output_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import explains, labels_option
@@ -44,8 +45,6 @@ def knn(data: Data, output: Output, labels: str | None, as_json: bool, **how: An
     All orders of items at one distance are taken at once. --queries names the true label of every
     query.
     """
-    import retrieval_report as rr
-
     if data.queries is None:
         raise click.UsageError("--queries is missing: a file of query and label")
     output.check([*data.paths, labels], *(f"knn_{name}.csv" for name in FRAMES))

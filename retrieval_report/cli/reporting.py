@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import retrieval_report as rr
 from retrieval_report.cli.engines import study_of
 from retrieval_report.cli.files import (
     FILES,
@@ -83,7 +84,6 @@ def report(
     The page says who wins by the first measure, whether that depends on tie order, and how far off
     naive scores are.
     """
-    import retrieval_report as rr
     from retrieval_report.study.leaderboard_rows import leaderboard_table
     from retrieval_report.study.write import report_names
 
@@ -152,8 +152,6 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
 
 def question_tables(study: Study, names: Sequence[str]) -> list[str]:
     """Return the tables of some questions at the headline measure as text, in this order."""
-    import polars as pl
-
     from retrieval_report.engines.check_scores import at_measure
     from retrieval_report.study.questions import QUESTIONS
 
@@ -162,7 +160,7 @@ def question_tables(study: Study, names: Sequence[str]) -> list[str]:
     for name in names:
         rows, layout = getattr(study, name).filter(at_measure(*study.measures[0])), layouts[name]
         if "policy" in rows.columns:
-            rows = rows.filter(pl.col("policy") == "expected")
+            rows = rows.filter(policy="expected")
         if layout is not None:
             columns = layout.columns.replace("measure ", "")
             texts.append(frame_table(rows, columns, by="metric cutoff"))

@@ -6,11 +6,12 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from retrieval_report.cli.engines import Engine, Task, in_memory, on_disk, on_spark
+import retrieval_report as rr
+from retrieval_report.cli.engines import Task, in_memory, on_disk, on_spark
 from retrieval_report.cli.files import (
     READING,
     Data,
@@ -27,10 +28,7 @@ from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import check_writable_folder, made
 
-if TYPE_CHECKING:
-    pass
-
-ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
+ENGINES = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
 
 
 @cli.command(epilog=EXAMPLES)
@@ -130,8 +128,6 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     """Return the verdict on a sample, and the page of its report, which is written into the folder
     if there is one.
     """
-    import retrieval_report as rr
-
     study = rr.Study(**Data(**sample.files).read(), truncated=sample.truncated)
     lines = [visible(sentence) for sentence in study.verdict]
     if folder is None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+import retrieval_report as rr
 from retrieval_report.cli.analysis import JUDGED_RULES
 from retrieval_report.cli.files import Data, Output, data_options, output_options
 from retrieval_report.cli.group import cli
@@ -56,8 +57,6 @@ def thresholds(
     The pairs of a query and an item at one distance are accepted together, so that tie order plays
     no part. The files hold what is right and wrong at every distance.
     """
-    import retrieval_report as rr
-
     output.check(data.paths, "thresholds.csv", *(f"{name}.csv" for name in TABLES))
     given = data.read()
     result = step("thresholds", lambda: rr.thresholds(**given, k=k, **settings))

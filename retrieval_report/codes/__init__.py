@@ -10,8 +10,6 @@ query by query.
 ['count_codes', 'count_relevant', 'evaluate_radius', 'radius_scores']
 """
 
-from __future__ import annotations
-
 from retrieval_report.codes.counts import count_codes, count_relevant
 from retrieval_report.scoring.radius import evaluate_radius, radius_scores
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from retrieval_report.codes.inputs import CodeSpace
-from retrieval_report.codes.labels import LabelSpace, Words
+from retrieval_report.codes.inputs import CodeSpace, Matrix
+from retrieval_report.codes.labels import LabelSpace
 from retrieval_report.kernels import hamming
+from retrieval_report.kernels.hamming import Words
 
 CELLS = {"query": pl.UInt32, "distance": pl.Int64, "relevance": pl.Int64, "count": pl.Int64}
 
@@ -68,7 +67,7 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
 
     def run(first: int) -> tuple[float, pl.DataFrame]:
         last = min(first + block, total)
-        values: NDArray[Any] = np.empty(tile + tile % 2, np.uint8 if bytewise else narrow)
+        values: Matrix = np.empty(tile + tile % 2, np.uint8 if bytewise else narrow)
         tables = np.zeros((last - first, lanes, cells), np.uint32)
         twos = None
         if bytewise:
@@ -81,7 +80,7 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
         yield from pool.map(run, range(0, total, block))
 
 
-def _to_cells(counts: NDArray[Any], limit: int | None, first: int) -> pl.DataFrame:
+def _to_cells(counts: Matrix, limit: int | None, first: int) -> pl.DataFrame:
     """Return the counts that are not 0 as rows."""
     if limit is not None:
         ties = counts.sum(axis=2, dtype=np.int64)

@@ -145,14 +145,13 @@ def count_codes(
         cells = _sum_slices(task, slices, selves, limit, bar)
     if selves is not None:
         selves.check()
-    return _with_names(cells, model, ids).with_columns(truncated=pl.lit(_ends(cells, limit)))
-
-
-def _ends(cells: pl.DataFrame, limit: int | None) -> str:
-    """Return how the lists end: one that is not as long as the limit holds all items."""
-    if limit is None or cells.group_by("query").agg(pl.sum("count"))["count"].lt(limit).all():
-        return NO
-    return BETWEEN_TIES
+    named = cells.with_columns(model=pl.lit(model), query=ids.gather(cells["query"]))
+    if not ids.is_sorted():
+        named = named.sort("query", maintain_order=True)
+    # A list that is not as long as the limit holds all items.
+    held = cells.group_by("query").agg(pl.sum("count"))["count"]
+    ends = NO if limit is None or (held < limit).all() else BETWEEN_TIES
+    return named.select("model", *KEYS, "count", truncated=pl.lit(ends))
 
 
 def count_relevant(
@@ -234,15 +233,11 @@ def _sum_slices(
             parts.append(cells)
             bar.update(share * items.size)
         parts = [*total, pl.concat(parts), *([selves.cells(items)] if selves else [])]
-        total = [_nearest(_merged(parts), limit)]
+        merged = parts[0]  # the cells of one slice are distinct and sorted
+        if len(parts) > 1:
+            merged = pl.concat(parts).group_by(KEYS).agg(pl.sum("count")).sort(KEYS)
+        total = [_nearest(merged, limit)]
     return total[0].filter(pl.col("count") != 0)
-
-
-def _merged(frames: list[pl.DataFrame]) -> pl.DataFrame:
-    """Return the cells added up, sorted by query index, distance and relevance."""
-    if len(frames) == 1:
-        return frames[0]  # the cells of one slice are distinct and sorted
-    return pl.concat(frames).group_by(KEYS).agg(pl.sum("count")).sort(KEYS)
 
 
 def _nearest(cells: pl.DataFrame, limit: int | None) -> pl.DataFrame:
@@ -254,9 +249,3 @@ def _nearest(cells: pl.DataFrame, limit: int | None) -> pl.DataFrame:
     return cells.join(
         ties.filter(before < limit), on=["query", "distance"], how="semi", maintain_order="left"
     )
-
-
-def _with_names(cells: pl.DataFrame, model: str, ids: pl.Series) -> pl.DataFrame:
-    named = cells.with_columns(model=pl.lit(model), query=ids.gather(cells["query"]))
-    named = named.select("model", *KEYS, "count")
-    return named if ids.is_sorted() else named.sort("query", maintain_order=True)

@@ -5,8 +5,6 @@ their content.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -44,26 +42,18 @@ def load_codes(path: str | PathLike[str]) -> CodeFile:
     path = Path(path)
     if not path.is_file():
         raise FileError(f"'{path}': no such file")
-    with _foreign(path), path.open("rb") as file:
-        if zipfile.is_zipfile(file):
-            return _read_archive(path, file)
+    try:
+        with path.open("rb") as file:
+            if zipfile.is_zipfile(file):
+                return _read_archive(path, file)
         beside = [path.with_name(f"{path.stem}.{name}.npy") for name in ("labels", "ids")]
         labels, ids = (
             np.load(other, allow_pickle=False) if other.exists() else None for other in beside
         )
         return CodeFile(np.lib.format.open_memmap(path, mode="r"), labels, ids)
-
-
-@contextmanager
-def _foreign(path: Path) -> Iterator[None]:
-    """Turn any exception raised while reading foreign bytes (zlib and tokenize have their own) into
-    a FileError.
-    """
-    try:
-        yield
     except RetrievalReportError:
         raise
-    except Exception as error:
+    except Exception as error:  # of foreign bytes; zlib and tokenize have their own
         raise FileError(f"'{path}': neither .npz nor .npy: {one_line(error)}") from error
 
 

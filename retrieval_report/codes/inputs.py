@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import DataError, ParameterError
+from retrieval_report.kernels.hamming import Words
+from retrieval_report.kernels.lists import Bools
 
 CHUNK = (
     1 << 24
@@ -68,7 +70,7 @@ class CodeSpace:
         """Return the number of words that ``encode`` makes of a code."""
         return -(-self.reach // WORD)
 
-    def encode(self, codes: Matrix, what: str, offset: int = 0) -> NDArray[np.uint64]:
+    def encode(self, codes: Matrix, what: str, offset: int = 0) -> Words:
         """Check codes and lay them out as (words, n); ``offset`` is the number of their first row,
         for messages.
         """
@@ -108,7 +110,7 @@ def _packed_type(queries: Matrix, bits: int) -> np.dtype[Any]:
     )
 
 
-def as_words(rows: Matrix) -> NDArray[np.uint64]:
+def as_words(rows: Matrix) -> Words:
     """Return rows of bytes or words as rows of 64-bit words, padded with zeros."""
     if rows.dtype == np.uint64:
         return rows
@@ -130,7 +132,7 @@ def _check_padding(rows: Matrix, bits: int, what: str) -> None:
         )
 
 
-def _read_bits(rows: Matrix, what: str, first: int) -> tuple[NDArray[np.bool_], set[int]]:
+def _read_bits(rows: Matrix, what: str, first: int) -> tuple[Bools, set[int]]:
     """Return which bits of some rows are 1, and which of 0 and −1 the others are; ``first`` is the
     number of the first row.
     """

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from retrieval_report.codes.inputs import as_words
+from retrieval_report.codes.inputs import Matrix, as_words
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.kernels import hamming
+from retrieval_report.kernels.hamming import Words
+from retrieval_report.kernels.lists import Integers
 
 RELEVANCES = ("any", "shared")
-
-Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class LabelSpace:
 
     relation: int
     grades: int  # relevances are 0 … grades - 1
-    classes: NDArray[Any]  # the queries' class ids, ascending; empty without class ids
+    classes: Matrix  # the queries' class ids, ascending; empty without class ids
     width: int  # columns of multi-hot labels
     queries: Words  # (queries, words)
 
@@ -44,7 +43,7 @@ class LabelSpace:
         most = int(np.bitwise_count(words).sum(axis=1).max())
         return cls(hamming.SHARED, most + 1, nothing, values.shape[1], words)
 
-    def check(self, labels: object, count: int, what: str) -> NDArray[Any]:
+    def check(self, labels: object, count: int, what: str) -> Matrix:
         """Return the items' labels as an array of the same kind as the queries', without a copy if
         possible.
         """
@@ -68,7 +67,7 @@ class LabelSpace:
             )
         return values
 
-    def encode(self, labels: NDArray[Any], what: str, offset: int) -> Words:
+    def encode(self, labels: Matrix, what: str, offset: int) -> Words:
         """Lay checked labels out as (words, labels); ``offset`` is the number of their first row,
         for messages.
         """
@@ -79,9 +78,7 @@ class LabelSpace:
         known = self.classes[np.minimum(location, self.classes.size - 1)] == values
         return np.where(known, location, self.classes.size).astype(np.uint64)[None]
 
-    def relevance(
-        self, queries: NDArray[Any], items: NDArray[Any], item_labels: Words
-    ) -> NDArray[np.int64]:
+    def relevance(self, queries: Matrix, items: Matrix, item_labels: Words) -> Integers:
         """Return the relevance of single pairs, given as indices of queries and items."""
         one, other = self.queries[queries].T, item_labels[:, items]
         if self.relation == hamming.SAME:
@@ -90,7 +87,7 @@ class LabelSpace:
         return np.asarray(np.minimum(shared, self.grades - 1))
 
 
-def _as_labels(labels: object, count: int, what: str) -> NDArray[Any]:
+def _as_labels(labels: object, count: int, what: str) -> Matrix:
     """Return labels as an array of whole numbers or text (n,), or of anything that may be multi-hot
     (n, classes).
     """
@@ -123,7 +120,7 @@ def _as_labels(labels: object, count: int, what: str) -> NDArray[Any]:
     return values
 
 
-def _as_classes(values: NDArray[Any], what: str) -> NDArray[Any]:
+def _as_classes(values: Matrix, what: str) -> Matrix:
     """Return class ids as text or as int64, so that NumPy never compares them as floats."""
     if values.dtype.kind == "U":
         return values
@@ -132,7 +129,7 @@ def _as_classes(values: NDArray[Any], what: str) -> NDArray[Any]:
     return values.astype(np.int64)
 
 
-def _pack(values: NDArray[Any], what: str, offset: int) -> Words:
+def _pack(values: Matrix, what: str, offset: int) -> Words:
     """Pack multi-hot rows into words."""
     if values.dtype.kind not in "biuf" or not values.shape[1]:
         raise DataError(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.codes.counting import CELLS, Items, Task
+from retrieval_report.codes.inputs import Matrix
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.kernels.lists import Bools
 
@@ -60,7 +59,7 @@ class Selves:
         }
         return pl.DataFrame(cells).with_columns(count=-1).cast(CELLS)  # type: ignore[arg-type]
 
-    def _check_same(self, items: Items, indexes: NDArray[Any], slots: NDArray[Any]) -> None:
+    def _check_same(self, items: Items, indexes: Matrix, slots: Matrix) -> None:
         differ = (self.task.queries[indexes] != items.codes[:, slots].T).any(axis=1)
         differ |= (self.task.labels.queries[indexes] != items.labels[:, slots].T).any(axis=1)
         if differ.any():

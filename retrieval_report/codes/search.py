@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from retrieval_report.codes.counts import count_relevant
 from retrieval_report.codes.labels import LabelSpace, check_ids
 from retrieval_report.contracts.arguments import Named, check_flag, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.readers import read_judgements
 from retrieval_report.reading.search_results import (
+    Array,
     Results,
     as_array,
     check_direction,
@@ -213,7 +214,7 @@ def from_search(
             "mask": None if mask is None else _aligned(mask, one, "mask", what).astype(bool),
         }
         frame = pl.DataFrame({name: part for name, part in columns.items() if part is not None})
-        frame = frame.select(pl.lit(model).alias("model"), pl.all())
+        frame = with_model(frame, model)
         if isinstance(relevance, Mapping):  # a column holds different items in every model
             frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))
         parts.append(Part(what, _without_self(frame, model) if exclude_self else frame))
@@ -399,7 +400,7 @@ def _check_columns(results: Results, what: str, items: _Items) -> None:
         )
 
 
-def _aligned(values: object, results: Results, name: str, what: str) -> NDArray[Any]:
+def _aligned(values: object, results: Results, name: str, what: str) -> Array:
     """Return a matrix in the shape of the results, flattened like them."""
     array = as_array(values, name)
     if (
@@ -411,5 +412,5 @@ def _aligned(values: object, results: Results, name: str, what: str) -> NDArray[
             f"{name}: shape {array.shape}, and {what} has {results.value.size} values of "
             f"{results.queries} queries"
         )
-    flat: NDArray[Any] = array.ravel()
+    flat: Array = array.ravel()
     return flat

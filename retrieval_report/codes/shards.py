@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import polars as pl
 
@@ -46,9 +45,7 @@ def count_items(item_codes: object) -> int | None:
     if _is_array(item_codes):
         return len(item_codes)  # type: ignore[arg-type]
     if isinstance(item_codes, list | tuple):
-        shards: list[Any] = [
-            shard[0] if isinstance(shard, tuple) else shard for shard in item_codes
-        ]
+        shards = [shard[0] if isinstance(shard, tuple) else shard for shard in item_codes]
         return sum(len(codes) for codes in shards if hasattr(codes, "__len__"))
     return None
 

@@ -87,5 +87,4 @@ def comparable(value: Floats, pairs: Pairs) -> Bools:
         return shared_queries(value, pairs) > 0
     parts = [paired_queries(value, part) for part in pairs.blocks(value.shape[1])]
     shared = [by_cluster(part.astype(np.float64), pairs.cluster) > 0 for part in parts]
-    enough: Bools = np.concatenate([part.sum(axis=1) for part in shared]) > 1
-    return enough
+    return np.concatenate([part.sum(axis=1) for part in shared]) > 1

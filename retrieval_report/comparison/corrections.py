@@ -4,7 +4,7 @@ by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ class Method(NamedTuple):
     resamples_per_pair: int = 0  # with fewer, no pair of many could be significant
 
 
-METHODS: Mapping[str, Method] = {
+METHODS = {
     "max-t": Method(of_scores=step_down),
     "holm": Method(holm, resamples_per_pair=100),
     "bh": Method(benjamini_hochberg),
@@ -83,7 +83,7 @@ def corrected_column(p: pl.Expr, correction: str, family: Sequence[str] = tuple(
     """
 
     def fill(column: pl.Series) -> pl.Series:
-        given = column.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        given = column.cast(pl.Float64).to_numpy()
         return pl.Series(corrected(given, correction)).fill_nan(None)
 
     return p.map_batches(fill, return_dtype=pl.Float64).over(family)

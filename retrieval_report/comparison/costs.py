@@ -9,11 +9,11 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import is_number
+from retrieval_report.contracts.arguments import Named, is_number, quoted
 from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import BOUNDS, hold
 from retrieval_report.engines.score_grid import settled_means
 from retrieval_report.kernels.lists import Bools, Floats
@@ -91,11 +91,11 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
     amounts = _amounts(costs, set(frame["model"]))
     wanted = frame.filter(~pl.col("policy").is_in(BOUNDS) & pl.col("value").is_not_null())
     parts = [pl.DataFrame(schema=COSTS)]
-    for cost, part in amounts.group_by("cost", maintain_order=True):
-        joined = wanted.join(part, on="model", how="inner", maintain_order="left")
-        for _, rows in joined.group_by("metric", "cutoff", "policy", maintain_order=True):
+    for part in amounts.partition_by("cost", maintain_order=True):
+        joined = wanted.join(part, on="model", maintain_order="left")
+        for rows in joined.partition_by("metric", "cutoff", "policy", maintain_order=True):
             sorted_ = rows.sort("amount", "value", "model", descending=[False, True, False])
-            parts.append(_fronts(sorted_).with_columns(cost=pl.lit(cost[0])).select(list(COSTS)))
+            parts.append(_fronts(sorted_))
     return pl.concat(parts)
 
 
@@ -111,7 +111,7 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
         costs = pl.DataFrame([*costs.items()], schema=contract, orient="row", strict=False)
     given = to_polars(costs, "costs")
     if "model" not in given.columns:
-        raise ColumnError(f"costs: no column 'model'; found {', '.join(map(repr, given.columns))}")
+        raise ColumnError(f"costs: no column 'model'; found {quoted(given.columns)}")
     kinds = [name for name, dtype in given.schema.items() if dtype.is_numeric() and name != "model"]
     if not kinds:
         raise ColumnError("costs: no column of numbers beside 'model'")
@@ -136,16 +136,13 @@ def _fronts(rows: pl.DataFrame) -> pl.DataFrame:
     )
     beaten = _beaten(amount, value, value)
     best = np.where(beaten, value, -np.inf).argmax(axis=1)
-    front = ~np.logical_or.reduce(beaten, axis=1)
-    by = [
-        None if free else rows["model"][int(other)] for other, free in zip(best, front, strict=True)
-    ]
-    columns = [pl.Series("front", front), pl.Series("beaten_by", by, dtype=pl.String)]
+    marks: Named = {"front": ~beaten.any(axis=1)}
     bounded = not sum(rows.select("lowest", "highest").null_count().row(0))
     for name, mine, theirs in (("every", low, high), ("some", high, low)):
-        marks = ~_beaten(amount, mine, theirs).any(axis=1) if bounded else [None] * rows.height
-        columns.append(pl.Series(f"front_in_{name}_order", marks, dtype=pl.Boolean))
-    return rows.with_columns(columns)
+        apart = ~_beaten(amount, mine, theirs).any(axis=1) if bounded else None
+        marks[f"front_in_{name}_order"] = apart
+    by = pl.when(~pl.col("front")).then(rows["model"][best])
+    return in_contract(rows.with_columns(**marks).with_columns(beaten_by=by), COSTS)
 
 
 def _beaten(amount: Floats, values: Floats, theirs: Floats) -> Bools:

@@ -76,17 +76,11 @@ def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.D
         held = part.filter((pl.col("items") > 0).any().over("model"))
         rows = beside(every, summarise(held), MEAN)
         rows = rows.with_columns(pl.col("queries").fill_null(0), dataset=pl.lit(name))
-        parts += [
-            _ranked(of_measure) for of_measure in rows.partition_by(HERE, maintain_order=True)
-        ]
+        for of_measure in rows.partition_by(HERE, maintain_order=True):
+            best = of_measure.sort("value", "model", descending=[True, False], nulls_last=True)
+            ranks = pl.Series(ranks_of(best["value"].to_list()), dtype=pl.Int64)
+            parts.append(in_contract(best.with_columns(rank=ranks), OF_DATASET))
     return pl.concat(parts)
-
-
-def _ranked(part: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of a data set, the best first, with ranks that equal means share."""
-    part = part.sort("value", "model", descending=[True, False], nulls_last=True)
-    ranks = pl.Series(ranks_of(part["value"].to_list()), dtype=pl.Int64)
-    return in_contract(part.with_columns(rank=ranks), OF_DATASET)
 
 
 def ranks_of(values: list[float | None]) -> list[int | None]:
@@ -166,23 +160,23 @@ def dataset_table(
     check_fraction("alpha", alpha)
     check_fraction("confidence", confidence)
     given = hold(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
-    parts = [pl.DataFrame(schema=DATASETS)]
+    rows = []
     for (metric, cutoff), part in given.group_by(HERE, maintain_order=True):
-        rows = [_row(model, confidence) for model in part.partition_by("model")]
-        rows = ranked(rows, {"metric": metric, "cutoff": cutoff})
-        whole = [row["model"] for row in rows if row["value"] is not None]
+        models = [_row(model, confidence) for model in part.partition_by("model")]
+        models = ranked(models, {"metric": metric, "cutoff": cutoff})
+        whole = [row["model"] for row in models if row["value"] is not None]
         by_model = [part.filter(model=name).sort("dataset")["value"].to_numpy() for name in whole]
-        for row, (low, high) in zip(rows, rank_ranges(np.array(by_model), alpha), strict=False):
+        for row, (low, high) in zip(models, rank_ranges(np.array(by_model), alpha), strict=False):
             row |= {"rank_low": low, "rank_high": high}
-        parts.append(frame_of(rows, DATASETS))
-    return pl.concat(parts)
+        rows += models
+    return frame_of(rows, DATASETS)
 
 
 def _row(means: pl.DataFrame, confidence: float) -> Named:
     """Return the mean of a model over its data sets, and those that it lacks."""
     lacking = means.filter(pl.col("value").is_null())["dataset"].to_list()
     count = means.height - len(lacking)
-    row: Named = {"model": means["model"][0], "value": None}
+    row = {"model": means["model"][0], "value": None}
     row |= {"datasets": count, "lacks": ", ".join(lacking)}
     if lacking:
         return row

@@ -13,7 +13,14 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import SCORE, beside, check_fraction, check_scores
-from retrieval_report.engines.score_grid import Grid, Pairs, differences, measured
+from retrieval_report.engines.score_grid import (
+    Grid,
+    Pairs,
+    differences,
+    divided,
+    measured,
+    paired_mean,
+)
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import is_share
 
@@ -184,7 +191,7 @@ def powered(machine: Floats, human: Floats, confidence: float) -> Named:
     other = known & ~judged
     n, rest = judged.sum(axis=1), other.sum(axis=1)
     f_n, f_rest, f_all, y_n = (
-        _mean(values, which)
+        paired_mean(values, which)
         for values, which in (
             (machine, judged),
             (machine, other),
@@ -195,8 +202,7 @@ def powered(machine: Floats, human: Floats, confidence: float) -> Named:
     f, y = _apart(machine, f_n, judged), _apart(human, y_n, judged)
     spread = (_apart(machine, f_all, known) ** 2).sum(axis=1) / np.maximum(n + rest - 1, 1)
     tuned = (rest > 0) & (spread > 0)
-    share = np.zeros(n.size)  # of a product in λ
-    np.divide(rest, spread * n * (rest + n), out=share, where=tuned & (n > 0))
+    share = divided(rest, spread * n * (rest + n), 0.0)  # of a product in λ
     trust = np.clip((f * y).sum(axis=1) * share, 0.0, 1.0)
     freedom = n - 1 - tuned
     residual = ((y - trust[:, None] * f) ** 2).sum(axis=1) / np.maximum(freedom, 1)
@@ -212,7 +218,7 @@ def powered(machine: Floats, human: Floats, confidence: float) -> Named:
     reach = stdtrit(degrees, 0.5 + confidence / 2) * error
     alone = paired_t(np.where(judged, human, np.nan), confidence)
     ordinary = alone.std**2 / np.maximum(n, 1)
-    gain = np.divide(ordinary, error**2, out=np.full(n.size, np.nan), where=error > 0)
+    gain = divided(ordinary, error**2, np.nan)
     return {
         "value": value,
         "std_error": error,
@@ -227,12 +233,6 @@ def powered(machine: Floats, human: Floats, confidence: float) -> Named:
         "queries": n + rest,
         "judged": n,
     }
-
-
-def _mean(values: Floats, which: Bools) -> Floats:
-    size = which.sum(axis=1)
-    mean: Floats = np.where(which, values, 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
-    return mean
 
 
 def _apart(values: Floats, mean: Floats, which: Bools) -> Floats:

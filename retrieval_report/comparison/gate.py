@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -17,7 +17,7 @@ from retrieval_report.comparison.verdicts import (
     UNKNOWN_R,
     WORSE,
 )
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, quoted
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
@@ -254,25 +254,16 @@ def decide(
     scores: pl.DataFrame,
     *,
     names: tuple[str, str],
-    margin: float,
     tie_order: str = "expected",
     alpha: float = 0.05,
-    queries: object = None,
-    cluster: str | None = None,
+    **how: Any,
 ) -> Gate:
-    """Compare scores of "candidate" and "baseline", by one metric and cutoff, with the margin."""
+    """Compare scores of "candidate" and "baseline", by one metric and cutoff, with the margin;
+    ``how`` is for :func:`no_worse`.
+    """
+    how |= {"tie_order": tie_order, "alpha": alpha}
     policies = "expected" if tie_order == "expected" else None
-    known = no_worse(
-        scores,
-        baseline="baseline",
-        margin=margin,
-        tie_order=tie_order,
-        policies=policies,
-        alpha=alpha,
-        queries=queries,
-        cluster=cluster,
-    )
-    row = known.row(0, named=True)
+    row = no_worse(scores, baseline="baseline", policies=policies, **how).row(0, named=True)
     status = STATUS.get(row["verdict"], row["verdict"])
     best = scores.filter(model="baseline", policy="expected")["value"].max()
     if status != NOTHING and (not isinstance(best, float) or best <= 0):
@@ -281,9 +272,7 @@ def decide(
             "do the ids of the "
             "rankings and of the judgements agree?"
         )
-    scored = scores.filter(pl.col("policy") == "expected", pl.col("value").is_not_null())[
-        "query"
-    ].n_unique()
+    scored = scores.filter(pl.col("value").is_not_null(), policy="expected")["query"].n_unique()
     lacking = scored - row["queries"]
     if lacking and status != CUT:
         raise DataError(
@@ -310,7 +299,7 @@ def check_runs(
     """Return both runs in one frame, as models "baseline" and "candidate", after checking that they
     can be compared.
     """
-    parts: list[Part] = []
+    parts = []
     for frame, role, name in zip(
         (baseline, candidate), ("baseline", "candidate"), names, strict=True
     ):
@@ -322,7 +311,7 @@ def check_runs(
                 f"{name}: {len(models)} models, {_some(models)}; a gate compares one with one"
             )
         known = frame.select(column for column in frame.columns if column in COLUMNS)
-        parts.append(Part(name, known.with_columns(pl.lit(role).alias("model"))))
+        parts.append(Part(name, known.with_columns(model=pl.lit(role))))
     one, other = (part.frame.schema.get("query") for part in parts)
     if one is not None and other is not None:
         if one != other:
@@ -343,4 +332,4 @@ def check_runs(
 
 def _some(values: Sequence[object]) -> str:
     """Return the first of many as text."""
-    return ", ".join(map(repr, values[:3])) + (" …" if len(values) > 3 else "")
+    return quoted(values[:3]) + (" …" if len(values) > 3 else "")

@@ -53,7 +53,7 @@ def judge_table(summaries: Frames, self_judged: Mapping[str, Sequence[str]]) -> 
             rows = known.with_columns(
                 judge=pl.lit(judge),
                 rank=1 + (ranks[:, None] < ranks).sum(axis=1),
-                own=pl.col("model").is_in(list(self_judged[judge])),
+                own=pl.col("model").is_in(self_judged[judge]),
             )
             parts.append(rows.sort("rank", "model"))
     every = pl.concat(parts)
@@ -105,7 +105,10 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
         {"judge_a": names[one], "judge_b": names[other], **_of_two(grid[:, [one, other]], grades)}
         for one, other in combinations(range(len(names)), 2)
     ]
-    of_labels.append(_of_all(grid, grades))
+    # Of all judges, over the items that two or more labelled.
+    counts = np.stack([(grid == grade).sum(axis=1) for grade in grades], axis=1)
+    shared = counts[counts.sum(axis=1) > 1].astype(np.float64)
+    of_labels.append({"pairs": len(shared), "alpha": _alpha(shared)})
     rows = []
     for (metric, cutoff), part in judges.group_by(HERE, maintain_order=True):
         means = {
@@ -113,17 +116,12 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
             for (judge,), of_judge in part.group_by("judge")
         }
         for said in of_labels:
-            of_models = _of_models(means, said.get("judge_a"), said.get("judge_b"))
-            rows.append({"metric": metric, "cutoff": cutoff, **of_models, **said})
+            row = {"metric": metric, "cutoff": cutoff, **said}
+            one, other = (means.get(said.get(name)) for name in ("judge_a", "judge_b"))
+            if one is not None and other is not None:
+                row["tau"], row["models"] = order_agreement(one, other)
+            rows.append(row)
     return pl.DataFrame(rows, schema=schema("judge_agreement"))
-
-
-def _of_models(means: Mapping[Any, Mapping[str, float]], one: Any, other: Any) -> Named:
-    """Return Kendall's τ-b of the order of the models by two judges."""
-    if one not in means or other not in means:
-        return {}
-    tau, models = order_agreement(means[one], means[other])
-    return {"models": models, "tau": tau}
 
 
 def _label_grid(labels: Frames) -> tuple[Floats, Floats]:
@@ -152,13 +150,6 @@ def _of_two(grid: Floats, grades: Floats) -> Named:
         "weighted_kappa": _kappa(joint, apart**2),
         "alpha": _alpha(first + second),
     }
-
-
-def _of_all(grid: Floats, grades: Floats) -> Named:
-    """Return Krippendorff's α of all judges, over the items that two or more labelled."""
-    counts = np.stack([(grid == grade).sum(axis=1) for grade in grades], axis=1)
-    shared = counts[counts.sum(axis=1) > 1].astype(np.float64)
-    return {"pairs": len(shared), "alpha": _alpha(shared)}
 
 
 def _kappa(joint: Floats, weight: NDArray[Any]) -> float | None:
@@ -214,10 +205,7 @@ def order_agreement(
     if one.max() == 0 or other.max() == 0:
         return None, len(shared)
     # Both orders of each pair of models, and each with itself, which ties.
-    agreeing = sum(
-        int(np.sign(one - rank) @ np.sign(other - rival))
-        for rank, rival in zip(one, other, strict=True)
-    )
+    agreeing = int((np.sign(one - one[:, None]) * np.sign(other - other[:, None])).sum())
     untied = [one.size**2 - int((np.bincount(each) ** 2).sum()) for each in ranks]
     # Rounded, so that the same ranking gives 1 and not 1 − 1e-16.
     tau = agreeing / math.sqrt(untied[0]) / math.sqrt(untied[1])

@@ -13,7 +13,7 @@ from retrieval_report.comparison.corrections import (
     resamples_for,
 )
 from retrieval_report.comparison.tie_ranks import tie_ranks
-from retrieval_report.comparison.verdicts import TOLERANCE
+from retrieval_report.comparison.verdicts import significant
 from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.significance_tests import MAX_T
@@ -146,32 +146,23 @@ def leaderboard(
     tested = []
     for part in asked:
         p = family_tests(part.value, pairs, correction, draws, seed)
-        better = _better(part.value, pairs.part(p < alpha * (1 - TOLERANCE)))
-        columns = {"model": grid.models, **_query_ranks(part.value, better)}
+        better = _better(part.value, pairs.part(significant(p, alpha)))
+        left_out = ~complete_queries(part.value)
+        low, high = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+        columns = {
+            "model": grid.models,
+            "query_rank_low": None if left_out.all() else low,
+            "query_rank_high": None if left_out.all() else high,
+            "unpaired": int(left_out.sum()),
+        }
         tested.append(measured(columns, part.measure, TESTED))
-    summary = summarise(
-        Checked(_complete(given)), confidence=confidence, queries=queries, cluster=cluster
-    ).drop("value")
-    for other in (pl.concat(tested), summary):
+    # Means over the queries for which every model has a score.
+    known = pl.count("value").over("query", *SCORE) == len(grid.models)
+    complete = Checked(given.with_columns(value=pl.when(known).then("value")))
+    summary = summarise(complete, queries=queries, confidence=confidence, cluster=cluster)
+    for other in (pl.concat(tested), summary.drop("value")):
         board = beside(board, other, KEYS)
     return in_contract(board, LEADERBOARD)
-
-
-def _complete(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores of queries for which every model has a score."""
-    models = frame["model"].n_unique()
-    known = pl.col("value").is_not_null().sum().over("query", *SCORE)
-    return frame.with_columns(pl.when(known == models).then("value").alias("value"))
-
-
-def _query_ranks(value: Floats, better: Bools) -> dict[str, object]:
-    """Return the ranks that the tests of all pairs leave open, and how many queries are left out."""
-    complete = complete_queries(value)
-    return {
-        "query_rank_low": 1 + better.sum(axis=0) if complete.any() else None,
-        "query_rank_high": len(value) - better.sum(axis=1) if complete.any() else None,
-        "unpaired": int((~complete).sum()),
-    }
 
 
 def _better(value: Floats, pairs: Pairs) -> Bools:

@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
-from retrieval_report.contracts.arguments import Named, Names, check_whole, is_number
+from retrieval_report.contracts.arguments import Named, Names, check_number, check_whole, is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import MOST_ITEMS
@@ -25,6 +25,7 @@ from retrieval_report.engines.score_grid import (
     Pairs,
     Scores,
     differences,
+    divided,
     measured,
     paired_columns,
 )
@@ -179,9 +180,7 @@ def check_margin(margin: object) -> float:
     Traceback (most recent call last):
     retrieval_report.ParameterError: margin: 0 is not a number above 0
     """
-    if not is_number(margin) or not margin > 0:  # type: ignore[operator]
-        raise ParameterError(f"margin: {margin!r} is not a number above 0")
-    return float(margin)  # type: ignore[arg-type]
+    return check_number("margin", margin, lambda loss: loss > 0, "number above 0")
 
 
 def _asked(grid: Grid, tie_order: str, policies: Names | None, baseline: str) -> list[Scores]:
@@ -297,7 +296,7 @@ def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
     error = std / np.sqrt(np.maximum(size, 1))
     lead = mean - least
     lead = np.where(np.abs(lead) <= 10.0**-DIGITS * np.maximum(np.abs(mean), abs(least)), 0.0, lead)
-    ratio = np.divide(lead, error, out=np.where(lead > 0, np.inf, -np.inf), where=error > 0)
+    ratio = divided(lead, error, np.where(lead > 0, np.inf, -np.inf))
     p: Floats = stats.t.sf(ratio, np.maximum(size - 1, 1))
     p[(size < 2) | np.isnan(std)] = np.nan
     return p

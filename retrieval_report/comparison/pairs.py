@@ -34,6 +34,7 @@ from retrieval_report.engines.score_grid import (
     Scores,
     best_first,
     differences,
+    divided,
     measured,
     paired_columns,
     paired_mean,
@@ -357,9 +358,7 @@ def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Named:
         "ci_low": t.low,
         "ci_high": t.high,
         "t_p": t.p,
-        "effect_size": np.divide(
-            t.mean, t.std, out=np.where(t.mean == 0, t.std, np.nan), where=t.std > 0
-        ),
+        "effect_size": divided(t.mean, t.std, np.where(t.mean == 0, t.std, np.nan)),
         "wins": (difference > 0).sum(axis=1),
         "ties": (difference == 0).sum(axis=1),
         "losses": (difference < 0).sum(axis=1),

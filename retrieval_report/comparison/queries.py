@@ -162,7 +162,7 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
         )
     pair = Pairs(*(np.array([grid.models.index(model)]) for model in (model_a, model_b)))
     ids = frame.schema["query"]
-    contract: Named = {**DECIDING, "query": ids}
+    contract = {**DECIDING, "query": ids}
     queries = pl.Series("query", grid.queries, dtype=ids)
     parts = [pl.DataFrame(schema=contract)]
     for part in grid.asked(None):
@@ -172,7 +172,7 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
     return pl.concat(parts)
 
 
-def _columns(scores: Scores, pair: Pairs) -> dict[str, object]:
+def _columns(scores: Scores, pair: Pairs) -> Named:
     """Return the columns per query, for one metric, cutoff and policy."""
     first, second = int(pair.first[0]), int(pair.second[0])
     difference = differences(scores.value, pair)[0]

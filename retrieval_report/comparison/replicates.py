@@ -150,14 +150,14 @@ def replicate_table(scores: object, groups: object, *, confidence: float = 0.95)
     [('a', 0.875, 3, 0.0, 0.0833), ('b', 0.625, 1, None, None)]
     """
     check_fraction("confidence", confidence)
-    contract, parts = schema("replicates"), [pl.DataFrame(schema=schema("replicates"))]
+    rows = []
     for measure, models in _of_models(scores, groups):
-        rows = [
+        of_measure = [
             {"model": name, **_summary(measure["metric"], *runs, confidence)}
             for name, runs in models.items()
         ]
-        parts.append(frame_of(ranked(rows, measure), contract))
-    return pl.concat(parts)
+        rows += ranked(of_measure, measure)
+    return frame_of(rows, schema("replicates"))
 
 
 def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95) -> pl.DataFrame:
@@ -223,17 +223,17 @@ def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95)
     ('a', 'b', 0.1875, 0.125, 'depends on the seed')
     """
     check_fraction("confidence", confidence)
-    contract, parts = schema("replicate_pairs"), [pl.DataFrame(schema=schema("replicate_pairs"))]
+    rows = []
     for measure, models in _of_models(scores, groups):
-        rows = [
+        pairs = [
             {**measure, **_compared(one, other, models, confidence)}
             for one, other in combinations(models, 2)
         ]
-        p = np.array([np.nan if row["p"] is None else row["p"] for row in rows])
-        for row, family_p in zip(rows, corrected(p, "holm"), strict=True):
+        p = np.array([row["p"] for row in pairs], np.float64)  # NaN for None
+        for row, family_p in zip(pairs, corrected(p, "holm"), strict=True):
             row["family_p"] = float(family_p)
-        parts.append(frame_of(rows, contract))
-    return pl.concat(parts)
+        rows += pairs
+    return frame_of(rows, schema("replicate_pairs"))
 
 
 Runs = tuple[Floats, Floats]  # scores and variances under tie order, (replicates, queries)
@@ -365,7 +365,7 @@ def _compared(one: str, other: str, models: Mapping[str, Runs], confidence: floa
     if every.any():
         one, other = sorted(paired, key=lambda name: -_mean(paired[name]))
     first, second = paired[one], paired[other]
-    row: Named = {"queries": first.shape[1], "unpaired": unpaired, "p": None}
+    row = {"queries": first.shape[1], "unpaired": unpaired, "p": None}
     row |= {"model_a": one, "model_b": other}
     row |= {"replicates_a": len(first), "replicates_b": len(second)}
     if not every.any():

@@ -15,6 +15,7 @@ from retrieval_report.engines.score_grid import (
     DIGITS,
     Indices,
     Pairs,
+    divided,
     largest,
     rounding,
     row_ranks,
@@ -75,7 +76,7 @@ def paired_t(difference: Floats, confidence: float, cluster: Indices | None = No
         spread, units = _spread_of_clusters(filled - mean[:, None], paired, cluster)
         mean[np.abs(mean) <= _rounding(difference)] = 0.0
     error = spread / np.sqrt(np.maximum(units, 1))
-    ratio = np.divide(np.abs(mean), error, out=np.where(mean == 0, 0.0, np.inf), where=error > 0)
+    ratio = divided(np.abs(mean), error, np.where(mean == 0, 0.0, np.inf))
     freedom = np.maximum(units - 1, 1)
     p = 2 * stdtr(freedom, -ratio)
     reach = stdtrit(freedom, 0.5 + confidence / 2) * error
@@ -271,7 +272,7 @@ def spreads(difference: Floats) -> Spreads:
     length = np.sqrt((size**2).sum(axis=1))
     unit = np.where(length > 0, length, 1.0)
     fourth = ((size / unit[:, None]) ** 4).sum(axis=1)
-    even = np.divide(1.0, fourth, out=np.full_like(length, np.inf), where=fourth > 0)
+    even = divided(np.ones_like(fourth), fourth, np.inf)
     least = np.where(size > 0, size, np.inf).min(axis=1, initial=np.inf)
     return Spreads(length, even, np.where(length > 0, least, 0.0))
 
@@ -295,8 +296,7 @@ def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -
             rows = slice(start, start + ROWS)
             flipped = sums(pairs.part(rows))
             reached[rows] += np.count_nonzero(flipped >= seen[rows, None], axis=1)
-    p: Floats = (reached + 1) / (resamples + 1)
-    return p
+    return (reached + 1) / (resamples + 1)
 
 
 def flipped_sums(

@@ -28,8 +28,7 @@ class Ranges:
     @cached_property
     def loose(self) -> Bools:
         """Return which lists' scores tie order affects, or may affect."""
-        found: Bools = (self.variance > 0) & ((self.fall > 0) | (self.rise > 0))
-        return found
+        return (self.variance > 0) & ((self.fall > 0) | (self.rise > 0))
 
 
 def ranges(scores: Scores) -> Ranges:
@@ -49,12 +48,12 @@ def ranges(scores: Scores) -> Ranges:
     return Ranges(scores.value, *spreads)
 
 
-def over_pairs(each: Floats | Bools, value: Floats, pairs: Pairs) -> Floats:
+def over_pairs(each: Floats | Bools, known: Ranges, pairs: Pairs) -> Floats:
     """Return the sums over the lists of both models of each pair on the queries that both have."""
-    known = (~np.isnan(value)).T.astype(np.float64)
+    scored = (~np.isnan(known.value)).T.astype(np.float64)
     endless = np.isinf(each)
-    total = product(np.where(endless, 0.0, each), known)
-    total[product(endless.astype(np.float64), known) > 0] = np.inf
+    total = product(np.where(endless, 0.0, each), scored)
+    total[product(endless.astype(np.float64), scored) > 0] = np.inf
     return total[pairs.first, pairs.second] + total[pairs.second, pairs.first]
 
 
@@ -89,7 +88,7 @@ def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floa
     with np.errstate(invalid="ignore"):  # 0 times anything is 0
         cubes = np.where((known.variance == 0) | (farthest == 0), 0.0, known.variance * farthest)
     variance, square, third = (
-        over_pairs(each, known.value, pairs)
+        over_pairs(each, known, pairs)
         for each in (known.variance, (known.fall + known.rise) ** 2, cubes)
     )
     fall, rise = known.fall.max(axis=1, initial=0.0), known.rise.max(axis=1, initial=0.0)

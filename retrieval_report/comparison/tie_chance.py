@@ -47,7 +47,7 @@ def tie_chances(
         known = ranges(scores)
         lead = columns["difference"] * columns["queries"]
         bounds = np.stack(tail_bounds(known, pairs, lead), axis=1)
-        still, apart = over_pairs(known.loose, known.value, pairs) == 0, _apart(scores, pairs)
+        still, apart = over_pairs(known.loose, known, pairs) == 0, _apart(scores, pairs)
         paired, level, sure = columns["queries"] > 0, lead == 0, (apart > 0) & (lead != 0)
         cut = paired & (columns["truncated_queries"] > 0) & ~sure
         certain = paired & ~cut & ~level & (still | sure)
@@ -117,8 +117,8 @@ def undecided(scores: Scores) -> Bools:
         )
         lead = np.where(equal_values(first, second), 0.0, first - second)
         low, high = tail_bounds(known, pairs, lead)
-        cut = over_pairs(scores.truncated & ~np.isnan(known.value), known.value, pairs) > 0
-        worth = worth_lists(low, high, over_pairs(known.loose, known.value, pairs))
+        cut = over_pairs(scores.truncated & ~np.isnan(known.value), known, pairs) > 0
+        worth = worth_lists(low, high, over_pairs(known.loose, known, pairs))
         needed = (worth & (_apart(scores, pairs) == 0) | (lead == 0)) & ~cut
         for pair in np.flatnonzero(needed):
             two = [pairs.first[pair], pairs.second[pair]]
@@ -185,7 +185,7 @@ def tie_orders(
 
 def _requests(measures: Iterable[Measure]) -> Requests:
     """Return the metrics of measures, without those made of a caller's functions."""
-    requests: Requests = []
+    requests = []
     for name, cutoff in measures:
         try:
             requests += parse_metrics(name, cutoff)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names
+from retrieval_report.contracts.arguments import Named, Names
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
     COUNTED,
@@ -173,13 +173,11 @@ def _drawn_means(means: _Means, resamples: int, seed: int) -> Iterator[Floats]:
         yield means.mean + means.spread * generator.standard_normal((size, means.mean.size))
 
 
-def _ranked(
-    means: _Means, chunks: Iterator[Floats], method: str, confidence: float
-) -> dict[str, object]:
+def _ranked(means: _Means, chunks: Iterator[Floats], method: str, confidence: float) -> Named:
     """The ranks of one metric, cutoff and policy; null where nothing bounds a mean."""
     sure, tail = means.sure, (1 - confidence) / 2
     ranked = sure | np.isfinite(means.lowest) | np.isfinite(means.highest)
-    columns: dict[str, object] = dict.fromkeys(("rank_low", "rank_high", "first_share"))
+    columns: Named = dict.fromkeys(("rank_low", "rank_high", "first_share"))
     if ranked.any():
         ranks = zip(*(_ranks(means, chunk) for chunk in chunks), strict=True)
         low, high = (np.concatenate(part).astype(np.int32) for part in ranks)

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.lists import Bools
+from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.writing.numbers import chance_text
 
 CUT = "lists are cut"
@@ -129,7 +129,7 @@ def first_that_holds(rules: Mapping[str, pl.Expr], otherwise: str | None) -> pl.
     return pl.coalesce(*words, pl.lit(otherwise, pl.String))
 
 
-def significant(p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:
+def significant(p: Any, alpha: float = ALPHA) -> Any:
     """Whether p-values are below alpha; 1/20 is not below 0.05, however it is rounded."""
     return p < alpha * (1 - TOLERANCE)
 
@@ -140,7 +140,7 @@ def is_significant(p: object, alpha: float = ALPHA) -> bool:
     >>> is_significant(0.04), is_significant(1 / 20), is_significant(None)
     (True, False, False)
     """
-    return isinstance(p, float) and p < alpha * (1 - TOLERANCE)
+    return isinstance(p, float) and significant(p, alpha)
 
 
 def reverses(share: float) -> bool:
@@ -193,7 +193,7 @@ def equal_means(one: Any, other: Any) -> bool:
     )
 
 
-def equal_values(one: NDArray[np.float64], other: NDArray[np.float64]) -> Bools:
+def equal_values(one: Floats, other: Floats) -> Bools:
     """Where two arrays are equal to 12 digits."""
     return np.abs(one - other) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
 
@@ -224,7 +224,7 @@ def accidental_winners(printed: Sequence[str], best: Sequence[str]) -> tuple[str
     return () if set(printed) & set(best) else tuple(printed)
 
 
-def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float = ALPHA) -> pl.Expr:
+def segment_rule(same: pl.Expr, p: pl.Expr, alpha: float) -> pl.Expr:
     """The verdict on a segment: whether its winner is that of all queries, and if not, whether that
     is significant.
     """
@@ -256,9 +256,9 @@ def margin_rule(
     return verdicts
 
 
-def both_among(models: Iterable[str]) -> pl.Expr:
+def both_among(models: Sequence[str]) -> pl.Expr:
     """Where both models of a pair are among these."""
-    return pl.all_horizontal(pl.col("model_a", "model_b").is_in(list(models)))
+    return pl.all_horizontal(pl.col("model_a", "model_b").is_in(models))
 
 
 def order_of(one: str, other: str) -> pl.Expr:

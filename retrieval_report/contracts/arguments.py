@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,6 +62,19 @@ def is_number(value: object) -> bool:
         return math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:
         return False
+
+
+def check_number(name: str, value: Any, fits: Callable[[float], bool], rule: str) -> float:
+    """Return the value as a Python float; raise a ParameterError that names the rule unless it is a
+    finite number that fits.
+
+    >>> check_number("margin", 0, lambda margin: margin > 0, "number above 0")
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: margin: 0 is not a number above 0
+    """
+    if not is_number(value) or not fits(value):
+        raise ParameterError(f"{name}: {value!r} is not a {rule}")
+    return float(value)
 
 
 def number_text(value: float) -> str:
@@ -173,11 +186,20 @@ def repeated(things: Iterable[Thing]) -> list[Thing]:
     return list(again)
 
 
+def quoted(names: Iterable[object]) -> str:
+    """Return names for a message.
+
+    >>> quoted(["query", "item"])
+    "'query', 'item'"
+    """
+    return ", ".join(map(repr, names))
+
+
 def some(names: Sequence[object], most: int = 20) -> str:
     """Return a list as text for a message, shortened if it is long.
 
     >>> some(["a", "b"]), some(range(1000), most=3)
     ("['a', 'b']", '[0, 1, 2, … and 997 more]')
     """
-    shown = ", ".join(map(repr, names[:most]))
+    shown = quoted(names[:most])
     return f"[{shown}]" if len(names) <= most else f"[{shown}, … and {len(names) - most} more]"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import number_text
+from retrieval_report.contracts.arguments import number_text, quoted
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 
@@ -30,8 +30,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     if isinstance(value, str) and value in choices:
         return
     raise ParameterError(
-        f"{name}: {value!r} is not one of "
-        f"{', '.join(map(repr, choices))}{did_you_mean(value, choices)}"
+        f"{name}: {value!r} is not one of {quoted(choices)}{did_you_mean(value, choices)}"
     )
 
 

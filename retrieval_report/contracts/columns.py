@@ -198,13 +198,13 @@ def frames(table: str) -> dict[str, Frame]:
     >>> [column.name for column in found["both"].columns], found["pair"].returned_by
     (['query', 'model', 'value', 'n'], ('stats.pairs',))
     """
-    declared: dict[str, Frame] = {}
+    declared = {}
     for line in table_lines(table):
         if not line.startswith(" "):
             name, _, by = line.partition(":")
             declared[name] = Frame((), tuple(by.split()))
             continue
-        parts: list[Column] = []
+        parts = []
         if "|" in line:
             parts.append(_column(line)[1])
         else:

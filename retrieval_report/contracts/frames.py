@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import quoted
 from retrieval_report.contracts.checks import check_unique, refuse, warn_merging
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.errors import ColumnError, DataError
@@ -66,7 +67,7 @@ def check_rankings(
     order = _one_order(frame, given, "rankings")
     if relevance and "relevance" not in frame.columns:
         raise ColumnError(
-            f"rankings: no column 'relevance', and no judgements were given; found {_names(given)}"
+            f"rankings: no column 'relevance', and no judgements were given; found {quoted(given)}"
             "; pass judgements=, a table of query, item and relevance"
         )
     warn_merging(frame, "item", "rankings")
@@ -102,7 +103,7 @@ def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
             "number accepted"
         )
     unknown = ~pl.col("truncated").is_in(ENDS)
-    rule = f"not one of {', '.join(map(repr, ENDS))}"
+    rule = f"not one of {quoted(ENDS)}"
     _refuse_all(frame, [("truncated", unknown, rule)], "counts")
     return frame.with_columns(count.cast(pl.Int64))
 
@@ -165,7 +166,7 @@ def _contract(frame: pl.DataFrame, columns: Sequence[Column], what: str) -> pl.D
     missing = [c.name for c in columns if not c.optional and c.name not in frame.columns]
     if missing:
         raise ColumnError(
-            f"{what}: no column {_names(missing)}; found {_names(frame.columns)}; "
+            f"{what}: no column {quoted(missing)}; found {quoted(frame.columns)}; "
             f"expected {', '.join(c.name for c in columns)}"
         )
     columns = [c for c in columns if c.name in frame.columns]
@@ -203,19 +204,29 @@ def _one_order(frame: pl.DataFrame, given: Sequence[str], what: str) -> str:
     if len(both) == 2:
         raise ColumnError(f"{what}: has both 'distance' and 'score'; keep one")
     if not both:
-        raise ColumnError(f"{what}: neither 'distance' nor 'score'; found {_names(given)}")
+        raise ColumnError(f"{what}: neither 'distance' nor 'score'; found {quoted(given)}")
     return both[0]
 
 
-def _names(columns: Iterable[str]) -> str:
-    return ", ".join(map(repr, columns))
-
-
-def with_model(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with a column ``model``, filled with 'model' if it had none."""
+def with_model(frame: pl.DataFrame, name: str = "model") -> pl.DataFrame:
+    """Return the frame with a column ``model``, filled with the name if it had none."""
     if "model" in frame.columns:
         return frame
-    return frame.select(pl.lit("model").alias("model"), pl.all())
+    return frame.select(pl.lit(name).alias("model"), pl.all())
+
+
+def with_row(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with a column ``row``, the position of each row if it had none."""
+    return frame if "row" in frame.columns else frame.with_columns(row=pl.int_range(pl.len()))
+
+
+def unmasked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame without the rows that its column ``mask`` removes, and without that
+    column.
+    """
+    if "mask" not in frame.columns:
+        return frame
+    return frame.filter(pl.col("mask").cast(pl.Boolean)).drop("mask")  # no rows may have no type
 
 
 def _check_order(frame: pl.DataFrame, order: str, null_allowed: bool) -> None:

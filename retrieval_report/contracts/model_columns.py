@@ -2,8 +2,6 @@
 earlier reports.
 """
 
-from __future__ import annotations
-
 from retrieval_report.contracts.significance_tests import TESTS
 
 P_VALUES = "\n  ".join(

@@ -8,15 +8,16 @@ A new option is a field of `Options` and a line in one of the TypedDicts, which 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypedDict
 
 from retrieval_report.contracts.arguments import (
     Named,
+    Names,
     check_flag,
+    check_number,
     check_whole,
-    is_number,
     is_whole,
     listed,
 )
@@ -104,14 +105,12 @@ def _whole(least: int, most: int | None = None) -> Callable[[str, Any], int]:
 
 def _finite(name: str, value: Any) -> int | float:
     """Return a number as Python's; whole ones too large for any integer column become floats."""
-    if not is_number(value):
-        raise ParameterError(f"{name}: {value!r} is not a finite number")
+    check_number(name, value, lambda _: True, "finite number")
     return int(value) if is_whole(value) and abs(int(value)) < WIDEST else float(value)
 
 
 def _positive(name: str, value: Any) -> int | float:
-    if not is_number(value) or value <= 0:
-        raise ParameterError(f"{name}: {value!r} is not a number above 0")
+    check_number(name, value, lambda number: number > 0, "number above 0")
     return _finite(name, value)
 
 
@@ -364,7 +363,7 @@ class EvaluateOptions(ScoringOptions, total=False):
     passes them on.
     """
 
-    policies: str | Sequence[str]
+    policies: Names
 
 
 def options_with(given: Mapping[str, object], **fixed: object) -> Options:

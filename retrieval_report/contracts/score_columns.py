@@ -1,7 +1,5 @@
 """The columns of frames about lists and scores, and of input frames."""
 
-from __future__ import annotations
-
 # First what is passed in; a frame that was read has these columns too. "board" has a row for every
 # model: what tables for reading make of a summary. "facts" is what the dashboard says of the frames
 # that it holds; "coverage" and "recall_curve" are means over the queries.

@@ -5,7 +5,6 @@ made from these records.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 
@@ -24,12 +23,12 @@ class Correction(NamedTuple):
     test: str  # the whole procedure
 
 
-TESTS: Mapping[str, PairTest] = {
+TESTS = {
     "t": PairTest("t", "paired t test"),
     "wilcoxon": PairTest("Wilcoxon", "Wilcoxon's signed-rank test"),
     "permutation": PairTest("permutation", "sign-flip permutation test"),
 }
-CORRECTIONS: Mapping[str, Correction] = {
+CORRECTIONS = {
     "max-t": Correction(
         "max-T",
         "the largest studentised difference, stepped down",

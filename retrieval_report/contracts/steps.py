@@ -13,7 +13,7 @@ Listener = Callable[[Hashable, Any, float], object]
 
 SLOW = 1.0  # seconds; nobody wonders what happens in less
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
-_inner: ContextVar[float] = ContextVar("inner", default=0.0)  # seconds of steps inside this one
+_inner = ContextVar("inner", default=0.0)  # seconds of steps inside this one
 
 
 def step(name: Hashable, make: Callable[[], Result]) -> Result:

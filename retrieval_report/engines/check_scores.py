@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_whole, is_number
+from retrieval_report.contracts.arguments import Names, check_number, check_whole, quoted
 from retrieval_report.contracts.checks import refuse
-from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.reading.frames import to_polars
 
+Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every random order
 SCORE = ["metric", "cutoff", "policy"]  # what is averaged, beside the model
 GROUP = ["model", *SCORE]
 MEAN = ["model", "metric", "cutoff"]
@@ -21,12 +22,8 @@ FLAGS = (
     "truncated",
     "pooled",
 )  # scores from elsewhere may lack these columns, which are then false
-SIDES = {
-    "naive": "naive",
-    "expected": "expected",
-    "lowest": "worst",
-    "highest": "best",
-}  # column and policy
+LIMITS = {"lowest": "worst", "highest": "best"}  # column and policy
+SIDES = {"naive": "naive", "expected": "expected", **LIMITS}  # likewise
 COUNTED = (
     "expected",
     "shuffled",
@@ -55,9 +52,7 @@ def check_scores(scores: object) -> pl.DataFrame:
     if isinstance(scores, Checked):
         return scores.frame
     frame = to_polars(scores, "scores")
-    frame = frame.with_columns(
-        pl.lit(False).alias(flag) for flag in FLAGS if flag not in frame.columns
-    )
+    frame = frame.with_columns(**dict.fromkeys({*FLAGS} - {*frame.columns}, False))
     frame = hold(frame, SCORES, "scores", "evaluate").with_columns(pl.col(FLAGS).fill_null(False))
     keys = ["model", "query", *SCORE]
     for name in ("model", "query", "metric", "policy"):
@@ -88,9 +83,7 @@ def hold(
     frame = to_polars(given, what)
     missing = [name for name in contract if name not in frame.columns]
     if missing:
-        raise ColumnError(
-            f"{what}: no column {', '.join(map(repr, missing))}; expected what {maker} returns"
-        )
+        raise ColumnError(f"{what}: no column {quoted(missing)}; expected what {maker} returns")
     frame = frame.select(list(contract))
     for name, dtype in contract.items():
         given_type = frame.schema[name]
@@ -147,9 +140,7 @@ def check_fraction(name: str, value: object) -> float:
     Traceback (most recent call last):
     retrieval_report.ParameterError: confidence: 95 is not a number between 0 and 1
     """
-    if not is_number(value) or not 0 < value < 1:  # type: ignore[operator]
-        raise ParameterError(f"{name}: {value!r} is not a number between 0 and 1")
-    return float(value)  # type: ignore[arg-type]
+    return check_number(name, value, lambda part: 0 < part < 1, "number between 0 and 1")
 
 
 def check_draws(resamples: object, seed: object) -> None:
@@ -158,7 +149,7 @@ def check_draws(resamples: object, seed: object) -> None:
     check_whole("seed", seed, 0)
 
 
-def beside(frame: pl.DataFrame, other: pl.DataFrame, on: str | Sequence[str]) -> pl.DataFrame:
+def beside(frame: pl.DataFrame, other: pl.DataFrame, on: Names) -> pl.DataFrame:
     """Return the rows of a frame, in their order, with what another one has of the same keys, such
     as a measure of whole lists, whose cutoff is null.
 
@@ -195,7 +186,7 @@ def board(summary: pl.DataFrame, *others: pl.Expr) -> pl.DataFrame:
         pl.coalesce(
             pl.col("value").filter(policy=policy).first(), pl.col(name).drop_nulls().first()
         ).alias(name)
-        for name, policy in (("lowest", "worst"), ("highest", "best"))
+        for name, policy in LIMITS.items()
     ]
     expected = pl.col("tie_std", "query_se", "ci_low", "ci_high").filter(policy="expected").first()
     most = pl.col("queries", "truncated_share").max()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Unpack
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Names, quoted
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import (
     EvaluateOptions,
@@ -14,6 +15,7 @@ from retrieval_report.contracts.options import (
     ScoringOptions,
     options_with,
 )
+from retrieval_report.engines.check_scores import Scored
 from retrieval_report.engines.disk import collect_counts, collect_scores
 from retrieval_report.engines.disk_tables import is_streamed
 from retrieval_report.engines.score_parts import score_part
@@ -30,7 +32,7 @@ def evaluate(
     queries: object = None,
     metrics: Metrics = None,
     cutoffs: Cutoffs = None,
-    policies: str | Sequence[str] = ("expected", "naive"),
+    policies: Names = ("expected", "naive"),
     shuffles: int = 100,
     seed: int = 0,
     no_relevant: str = "zero",
@@ -254,9 +256,9 @@ def evaluate_with_draws(
     queries: object = None,
     metrics: Metrics = None,
     cutoffs: Cutoffs = None,
-    policies: str | Sequence[str] = ("expected", "naive", "shuffled"),
+    policies: Names = ("expected", "naive", "shuffled"),
     **options: Unpack[ScoringOptions],
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> Scored:
     """Return the results of :func:`evaluate` and :func:`shuffled_means`, drawing the orders once
     for both.
 
@@ -287,9 +289,7 @@ def evaluate_with_draws(
     """
     asked = Options(policies=policies, **options)
     if "shuffled" not in asked.policies:
-        raise ParameterError(
-            f"policies: 'shuffled' is needed, not {', '.join(map(repr, asked.policies))} alone"
-        )
+        raise ParameterError(f"policies: 'shuffled' is needed, not {quoted(asked.policies)} alone")
     requests = parse_metrics(metrics, cutoffs)
     scores, means = score_with_means(
         start(judge(rankings, judgements, queries, asked), requests, asked)

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import OutputError, ParameterError
 from retrieval_report.contracts.options import Options
 from retrieval_report.engines.disk_tables import Table
@@ -90,7 +89,7 @@ def _scored(path: Path, work: Callable[[], ListScores]) -> ListScores:
         return _load(path)
     scores = work()
     buffer = io.BytesIO()
-    arrays: Named = {name: getattr(scores, name) for name in ARRAYS}
+    arrays = {name: getattr(scores, name) for name in ARRAYS}
     arrays |= {name: np.frombuffer(_ipc(getattr(scores, name)), np.uint8) for name in FRAMES}
     np.savez(buffer, **arrays)
     write_files({path: buffer.getvalue()})

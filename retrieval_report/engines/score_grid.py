@@ -4,7 +4,7 @@ differences, exact to 12 digits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import listed
+from retrieval_report.contracts.arguments import Names, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
@@ -106,11 +106,10 @@ class Grid:
         """Return the scores by the metric and cutoff of a measure under a policy; NaN if there are
         none.
         """
-        other = (*measure[:2], policy)
-        values: Floats = self.arrays["value"]
-        nothing = np.full(values.shape[1:], np.nan)
-        scores: Floats = values[self.measures.index(other)] if other in self.measures else nothing
-        return scores
+        other, values = (*measure[:2], policy), self.arrays["value"]
+        if other not in self.measures:
+            return np.full(values.shape[1:], np.nan)
+        return np.asarray(values[self.measures.index(other)])
 
     def scores(self, measure: Measure) -> Scores:
         """Return the scores by one measure."""
@@ -118,7 +117,7 @@ class Grid:
         lowest, highest = (self.under(measure, policy) for policy in ("worst", "best"))
         return Scores(measure, lowest=lowest, highest=highest, **arrays)
 
-    def asked(self, policies: str | Sequence[str] | None) -> list[Scores]:
+    def asked(self, policies: Names | None) -> list[Scores]:
         """Return the scores by every metric and cutoff under the policies that are requested; by
         default all except the bounds.
         """
@@ -175,15 +174,13 @@ def measured(
 def paired_queries(value: Floats, pairs: Pairs) -> Bools:
     """Return which queries both models of each pair have a score for."""
     known = ~np.isnan(value)
-    paired: Bools = known[pairs.first] & known[pairs.second]
-    return paired
+    return known[pairs.first] & known[pairs.second]
 
 
 def shared_queries(value: Floats, pairs: Pairs) -> Floats:
     """Return for how many queries both models of each pair have a score."""
     known = (~np.isnan(value)).astype(np.float64)
-    count: Floats = (known @ known.T)[pairs.first, pairs.second]
-    return count
+    return (known @ known.T)[pairs.first, pairs.second]
 
 
 def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats]:
@@ -201,19 +198,24 @@ def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats
     return {
         "value_a": paired_mean(value[first], paired),
         "value_b": paired_mean(value[second], paired),
-        "tie_std": np.sqrt(variance) / np.where(size > 0, size, np.nan),
+        "tie_std": divided(np.sqrt(variance), size, np.nan),
         "queries": size,
         "unpaired": (np.isnan(value[first]) != np.isnan(value[second])).sum(axis=1),
     }
+
+
+def divided(over: Floats, under: Floats, otherwise: Floats | float) -> Floats:
+    """Return a quotient where the divisor is above 0, and something else elsewhere."""
+    quotient = np.full(under.shape, otherwise)
+    np.divide(over, under, out=quotient, where=under > 0)
+    return quotient
 
 
 def paired_mean(values: Floats, paired: Bools) -> Floats:
     """Return the mean over the queries that both models of a pair have, one row per pair; NaN if
     there is none.
     """
-    size = paired.sum(axis=1)
-    mean: Floats = np.where(paired, values, 0.0).sum(axis=1) / np.where(size > 0, size, np.nan)
-    return mean
+    return divided(np.where(paired, values, 0.0).sum(axis=1), paired.sum(axis=1), np.nan)
 
 
 def differences(values: Floats, pairs: Pairs) -> Floats:
@@ -224,10 +226,9 @@ def differences(values: Floats, pairs: Pairs) -> Floats:
     [[0.0, nan]]
     """
     unit = largest(values, pairs)[:, None]
-    settled: Floats = (
+    return (
         np.round((values[pairs.first] - values[pairs.second]) / unit, DIGITS) * unit + 0.0
     )  # no −0.0
-    return settled
 
 
 def rounding(values: Floats, pairs: Pairs) -> Floats:
@@ -253,8 +254,7 @@ def settled_means(means: Floats) -> Floats:
     (False, True)
     """
     unit = _power_above(np.abs(np.nan_to_num(means)).max(initial=1.0))
-    settled: Floats = np.round(means / unit, DIGITS) * unit
-    return settled
+    return np.round(means / unit, DIGITS) * unit
 
 
 def _power_above(most: Floats) -> Floats:
@@ -277,8 +277,7 @@ def best_first(means: Floats) -> Indices:
     >>> best_first(np.array([0.1, 0.3, 0.1 + 1e-17, np.nan])).tolist()
     [1, 0, 2, 3]
     """
-    order: Indices = np.argsort(-settled_means(means), kind="stable")
-    return order
+    return np.argsort(-settled_means(means), kind="stable")
 
 
 def row_ranks(values: Floats) -> tuple[Floats, Floats]:
@@ -327,24 +326,20 @@ def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame(schema=MEANS)
     labels = scores.select("metric", "cutoff", "policy").unique(maintain_order=True)
     lists = scores.select("model", "items").gather_every(labels.height)
-    values = scores["value"].to_numpy().reshape(lists.height, labels.height)
-    spreads = scores["std"].to_numpy().reshape(lists.height, labels.height)
+    values, spreads = (
+        scores[name].to_numpy().reshape(-1, labels.height) for name in ("value", "std")
+    )
     starts = np.flatnonzero((lists["model"] != lists["model"].shift()).fill_null(True).to_numpy())
     kept = ~np.isnan(values)
     if "truncated" in scores.columns:  # one that nothing bounds leaves the mean without a bound
-        kept |= scores["truncated"].to_numpy().reshape(lists.height, labels.height)
+        kept |= scores["truncated"].to_numpy().reshape(-1, labels.height)
     size = np.add.reduceat(kept.astype(np.float64), starts, axis=0)
     size[size == 0] = np.nan
     value = np.add.reduceat(np.where(kept, values, 0.0), starts, axis=0) / size
     spread = np.sqrt(np.add.reduceat(np.where(kept, spreads, 0.0) ** 2, starts, axis=0)) / size
     shortest = np.minimum.reduceat(lists["items"].to_numpy(), starts)
     which = np.repeat(np.arange(starts.size), labels.height)
-    return pl.concat(
-        [
-            lists.select("model")[starts[which]],
-            labels[np.tile(np.arange(labels.height), starts.size)],
-            pl.DataFrame({"value": value.ravel(), "tie_std": spread.ravel()}).fill_nan(None),
-            pl.DataFrame({"shortest": shortest[which]}),
-        ],
-        how="horizontal",
-    ).cast(MEANS)  # type: ignore[arg-type]
+    means = labels[np.tile(np.arange(labels.height), starts.size)].with_columns(
+        model=lists["model"][starts[which]], value=value.ravel(), tie_std=spread.ravel()
+    )
+    return in_contract(means.fill_nan(None).with_columns(shortest=shortest[which]), MEANS)

@@ -29,7 +29,7 @@ from retrieval_report.scoring.run import (
 )
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
-from retrieval_report.scoring.truncation import as_counted, decide, gather
+from retrieval_report.scoring.truncation import as_counted, decide, ends_of, gather
 from retrieval_report.writing.temporary import Scratch
 
 Result = TypeVar("Result")
@@ -87,8 +87,7 @@ def with_ends(
     """
     counted = {} if words is None else as_counted(words)
     decisions = decide(options.truncated, whole.models, counted, lambda: gather(evidence()))
-    ends = {model: decision.truncated for model, decision in decisions.items()}
-    return replace(options, truncated=ends or options.truncated)
+    return replace(options, truncated=ends_of(decisions) or options.truncated)
 
 
 def warn_of_lists(lists: pl.DataFrame, requests: Requests) -> None:

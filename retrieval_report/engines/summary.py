@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import compress
 from pathlib import Path
@@ -12,13 +12,14 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_text
+from retrieval_report.contracts.arguments import check_text, quoted
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY, check_queries
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import (
     GROUP,
+    LIMITS,
     MEAN,
     beside,
     check_fraction,
@@ -195,7 +196,7 @@ def with_column(
     """
     for name in ("query", check_text(argument, column)):
         if name not in queries.columns:
-            known = ", ".join(map(repr, queries.columns))
+            known = quoted(queries.columns)
             raise ColumnError(f"{argument}: no column {name!r} in the queries; found {known}")
     given = queries.select("query", pl.col(column).alias(argument))
     return _joined(frame, given, ["query"], argument)
@@ -270,7 +271,7 @@ def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
     metric and cutoff.
     """
     result = result.drop("lowest", "highest", strict=False)
-    for name, policy in (("lowest", "worst"), ("highest", "best")):
+    for name, policy in LIMITS.items():
         bound = result.filter(policy=policy).select(*MEAN, pl.col("value").alias(name))
         result = beside(result, bound, MEAN)
     return in_contract(result, SUMMARY)
@@ -301,17 +302,12 @@ def weighted_mean(values: Floats, spread: Floats, weight: Floats, units: Sequenc
         return Mean(value, tie_std, math.nan, 0)
     rest = weight * (values - value)
     if size < rest.size:
-        rest = np.array([math.fsum(part) for part in _parts(rest, units)])
+        parts: dict[object, list[float]] = {}
+        for unit, number in zip(units, rest.tolist(), strict=True):
+            parts.setdefault(unit, []).append(number)
+        rest = np.array([math.fsum(part) for part in parts.values()])
     error = math.sqrt(math.fsum(rest**2) * size / (size - 1)) / total
     return Mean(value, tie_std, error, size - 1)
-
-
-def _parts(rest: Floats, units: Sequence[object]) -> Collection[list[float]]:
-    """Return the numbers of each unit."""
-    parts: dict[object, list[float]] = {}
-    for unit, number in zip(units, rest.tolist(), strict=True):
-        parts.setdefault(unit, []).append(number)
-    return parts.values()
 
 
 def stratified_mean(means: Sequence[Mean]) -> Mean:

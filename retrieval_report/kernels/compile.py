@@ -19,6 +19,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from retrieval_report.contracts.arguments import Named
+
 # Start value of counts that are passed to other kernels. Numba gives a plain 0 a type of its own,
 # and every kernel called with it would be compiled once more: five seconds of the first use.
 ZERO = cast(int, np.int64(0))
@@ -32,6 +34,7 @@ DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 FOLDER = Path(__file__).parent
 
 Function = TypeVar("Function", bound=Callable[..., object])
+Form = Callable[..., Any]  # of a kernel, as Python or compiled
 
 
 def elements(*arguments: object) -> float:
@@ -81,7 +84,7 @@ class Kernel:
     of its own, in which they are in the same form as itself.
     """
 
-    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+    def __init__(self, function: Form, options: Named) -> None:
         update_wrapper(self, function)
         self.name: str = function.__name__
         self._function = function
@@ -109,12 +112,12 @@ class Kernel:
         return not DISABLED and self._work > COMPILING
 
     @cached_property
-    def python(self) -> Callable[..., Any]:
+    def python(self) -> Form:
         """The function as Python runs it."""
         return self._form("python")
 
     @cached_property
-    def compiled(self) -> Callable[..., Any]:
+    def compiled(self) -> Form:
         """The function as Numba compiles it, for Python to call."""
         from retrieval_report.kernels import compiler
 
@@ -122,7 +125,7 @@ class Kernel:
             return compiler.compiled(self._form("part"), self._options)
 
     @cached_property
-    def part(self) -> Callable[..., Any]:
+    def part(self) -> Form:
         """The same for other kernels to call; what Python needs takes a tenth of compiling."""
         from retrieval_report.kernels import compiler
 
@@ -132,7 +135,7 @@ class Kernel:
             options = self._options | {"no_cpython_wrapper": True}
             return compiler.INSTRUCTIONS.get(self.name) or compiler.compiled(function, options)
 
-    def _form(self, form: str) -> Callable[..., Any]:
+    def _form(self, form: str) -> Form:
         """Return the function with every Kernel that it names in one form."""
 
         def replaced(value: Any) -> Any:

@@ -12,15 +12,14 @@ from numba.core import event, types
 from numba.extending import intrinsic
 from tqdm import tqdm
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.kernels.cache import KernelCache, NoCache
 
 
-def compiled(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], options: Named) -> Callable[..., Any]:
     """Return a function that compiles itself for the types it is called with."""
     compiler: Any = numba.njit
-    made: Any = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(
-        function
-    )
+    made = compiler(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     try:
         made._cache = KernelCache(function)
     except RuntimeError:  # neither the package's folder nor the user's cache folder is writable

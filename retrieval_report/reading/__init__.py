@@ -4,8 +4,6 @@
 ['read_judgements', 'read_queries', 'read_rankings', 'to_polars']
 """
 
-from __future__ import annotations
-
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.readers import read_judgements, read_queries, read_rankings
 

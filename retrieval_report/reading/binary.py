@@ -17,9 +17,7 @@ MAX_ROWS = 2**32 - 1
 """Default limit of the rows of one file, which is what standard Polars can count."""
 
 
-def read_binary(
-    source: Source, form: str, choose: Choose, max_rows: int | None = None
-) -> pl.DataFrame:
+def read_binary(source: Source, form: str, choose: Choose, max_rows: int | None) -> pl.DataFrame:
     """Read columns of a Parquet or Arrow file under our names; types are kept.
 
     The number of rows is first read from the metadata, because 200 kB of Parquet can hold 10⁸

@@ -8,7 +8,7 @@ from polars.exceptions import ComputeError
 from retrieval_report.contracts.arguments import check_text
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, ParameterError
-from retrieval_report.contracts.frames import check_rankings, order_column
+from retrieval_report.contracts.frames import check_rankings, order_column, unmasked, with_row
 from retrieval_report.reading.frames import to_polars
 
 DOCUMENT = ("model", "query", "item")
@@ -71,12 +71,10 @@ def collapse(rankings: object, group: str = "item", how: str = "max") -> pl.Data
     order = order_column(rows)
     if how == "sum" and order == "distance":
         raise ParameterError("how: 'sum' adds scores, but these are distances; take 'max'")
-    if "row" not in rows.columns:
-        rows = rows.with_columns(row=pl.int_range(pl.len()))
-    rows = rows.with_columns(_documents(frame, rows["item"], check_text("group", group)))
-    if "mask" in rows.columns:
-        rows = rows.filter(pl.col("mask").cast(pl.Boolean))
-    rows = rows.sort(order, "row", descending=[order == "score", False], nulls_last=True)
+    documents = _documents(frame, rows["item"], check_text("group", group))
+    rows = unmasked(with_row(rows).with_columns(documents)).sort(
+        order, "row", descending=[order == "score", False], nulls_last=True
+    )
     keys = [name for name in DOCUMENT if name in rows.columns]
     total = pl.when(pl.col(order).count() > 0).then(pl.col(order).sum())  # of falling scores
     kept = [total if how == "sum" else pl.col(order).first(), pl.first("row")]

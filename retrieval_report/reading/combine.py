@@ -70,7 +70,9 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
         Two files give the same model by their names.
     """
     refuse_shared_names(parts)
-    parts = _one_order(parts)
+    # 0 − score keeps every order and every tie.
+    if any("distance" in part.frame.columns for part in parts):
+        parts = [_as_distance(part) if "score" in part.frame.columns else part for part in parts]
     first = parts[0]
     for part in parts:
         if set(part.frame.columns) != set(first.frame.columns):
@@ -84,15 +86,6 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
     del parts, filled, first, part  # so that each column of theirs goes once it is in the whole
     columns = (pl.concat([frame.pop(name) for frame in frames]) for name in types)
     return pl.DataFrame([column.rechunk() for column in columns])
-
-
-def _one_order(parts: Sequence[Part]) -> Sequence[Part]:
-    """Give all parts a distance if some have one and others a score; 0 − score keeps every order
-    and every tie.
-    """
-    if not any("distance" in part.frame.columns for part in parts):
-        return parts
-    return [_as_distance(part) if "score" in part.frame.columns else part for part in parts]
 
 
 def _as_distance(part: Part) -> Part:

@@ -77,7 +77,7 @@ def _to_polars(frame: object, what: str) -> pl.DataFrame:
         return frame
     import narwhals as nw  # takes as long as scoring a thousand rows
 
-    native: Any = nw.to_native(frame, pass_through=True)
+    native = nw.to_native(frame, pass_through=True)
     if isinstance(native, pl.DataFrame):
         return native
     if isinstance(native, Mapping):
@@ -85,7 +85,7 @@ def _to_polars(frame: object, what: str) -> pl.DataFrame:
     if nw.dependencies.is_pandas_dataframe(native):
         return _from_pandas(native, what)
     try:
-        understood: Any = nw.from_native(native)
+        understood = nw.from_native(native)
         if isinstance(understood, nw.LazyFrame):
             understood = understood.collect(backend="polars")
         return understood.to_polars()  # type: ignore[no-any-return]
@@ -169,7 +169,8 @@ def series(name: str, values: Any) -> pl.Series:
     them.
     """
     if not isinstance(values, (list, tuple)):
-        return pl.Series(name, values if isinstance(values, pl.Series) else _held(values))
+        tensor = hasattr(values, "__array__") and hasattr(values, "detach")
+        return pl.Series(name, as_array(values, "column") if tensor else values)
     if any(isinstance(value, Decimal) and not value.is_finite() for value in values):
         raise ValueError("it holds a decimal that is not a number")  # Polars panics
     try:
@@ -188,15 +189,6 @@ def series(name: str, values: Any) -> pl.Series:
     ):
         raise ValueError("Float64 cannot hold all of its whole numbers, and neighbours would tie")
     return column
-
-
-def _held(values: Any) -> Any:
-    """Return an array, also for a tensor; types that Polars accepts are returned unchanged."""
-    return (
-        as_array(values, "column")
-        if hasattr(values, "__array__") and hasattr(values, "detach")
-        else values
-    )
 
 
 def convert_columns(

@@ -80,20 +80,20 @@ def nested_frame(given: Nested, value: str, what: str) -> pl.DataFrame:
     [('q1', 'a', 1.5), ('q1', 'b', 2.0)]
     """
     lists = given.values()
+    # The precision of NumPy's numbers would be a matter of the first of them.
     columns = {
         "query": list(given),
         "item": list(chain.from_iterable(lists)),
-        value: [_plain(number) for items in lists for number in items.values()],
+        value: [
+            number.item() if isinstance(number, np.generic) else number
+            for items in lists
+            for number in items.values()
+        ],
     }
     queries, items, values = convert_columns(columns.items(), what)
     numbers = np.repeat(np.arange(len(lists), dtype=np.uint32), list(map(len, lists)))
     frame = pl.DataFrame([queries.gather(pl.Series(numbers)), items, values])
     return frame.with_columns((cs.by_name("query", "item") & cs.by_dtype(pl.Null)).cast(pl.String))
-
-
-def _plain(number: object) -> object:
-    """Return a number of NumPy as Python's, whose precision is not a matter of its first value."""
-    return number.item() if isinstance(number, np.generic) else number
 
 
 def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:

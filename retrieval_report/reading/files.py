@@ -9,6 +9,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.frames import with_row
 from retrieval_report.reading.combine import Part, by_file, combine, name_runs
 from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.formats import detect_format, read_form
@@ -74,8 +75,8 @@ def in_contract(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.D
 
     ``negative`` is that of `read_judgements`.
     """
-    if kind.ranked and "count" not in frame.columns and "row" not in frame.columns:
-        frame = frame.with_columns(row=pl.int_range(pl.len(), dtype=pl.Int64))
+    if kind.ranked and "count" not in frame.columns:
+        frame = with_row(frame)
     if negative == "unjudged" and frame.schema["relevance"].is_numeric():
         # NaN and null stay, so that the evaluation can refuse them.
         frame = frame.filter((pl.col("relevance") < 0).fill_null(value=False).not_())

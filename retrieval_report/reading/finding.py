@@ -92,8 +92,10 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
     for entry in entries:
         if is_model_folder(entry.name) and entry.is_dir():
             files += _expand(entry, skip)
-        elif not entry.name.startswith((".", "_")) and entry.is_file() and _is_taken(entry, skip):
-            files.append(entry)
+        elif not entry.name.startswith((".", "_")) and entry.is_file():
+            form = ENDINGS.get(ending(entry)) or _packed_trec_format(entry)
+            if form is not None and form not in skip:
+                files.append(entry)
     if not files:
         raise FileError(
             f"{path}: the folder has no file ending in {', '.join(ENDINGS)} (or one of these + "
@@ -101,11 +103,6 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
             "ending in .gz"
         )
     return files
-
-
-def _is_taken(file: Path, skip: set[str]) -> bool:
-    form = ENDINGS.get(ending(file)) or _packed_trec_format(file)
-    return form is not None and form not in skip
 
 
 def _packed_trec_format(file: Path) -> str | None:

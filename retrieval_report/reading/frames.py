@@ -12,6 +12,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import ColumnNames
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.forks import refuse_fork
+from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.combine import Part, combine
 from retrieval_report.reading.convert import convert, is_column
 from retrieval_report.reading.dictionaries import (
@@ -83,9 +84,7 @@ def frame_of_kind(given: object, kind: Kind, what: str, columns: ColumnNames) ->
         return _of_models(held, kind, columns)
     frame = _table(held, kind, what)
     frame = renamed(frame, matched_columns(frame, kind, what, columns), kind)
-    if name is None or "model" in frame.columns:
-        return frame
-    return frame.select(pl.lit(name).alias("model"), pl.all())
+    return frame if name is None else with_model(frame, name)
 
 
 def _table(held: Any, kind: Kind, what: str) -> pl.DataFrame:

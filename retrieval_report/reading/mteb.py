@@ -9,6 +9,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named, repeated
 from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.frames import with_model
 from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.dictionaries import is_nested, nested_frame
 from retrieval_report.reading.names import Choose, under_our_names
@@ -31,7 +32,7 @@ def read_json(source: Source, choose: Choose) -> pl.DataFrame:
     ColumnError
         Values are not numbers.
     """
-    held = _parse(_text(source), str(source.path))
+    held = _parsed(source)
     meta = held.pop(META, None)
     if meta is None:
         return _frame(held, None, source, choose)
@@ -51,19 +52,15 @@ def read_json(source: Source, choose: Choose) -> pl.DataFrame:
     return _frame(run, name if isinstance(name, str) else None, source, choose)
 
 
-def _text(source: Source) -> str:
+def _parsed(source: Source) -> Any:
     try:
-        return source.read().removeprefix(BOM).decode("utf-8")
+        text = source.read().removeprefix(BOM).decode("utf-8")
+        return json.loads(text, object_pairs_hook=_unique)
     except UnicodeDecodeError:
         raise FileError(undecodable(source) or f"{source.path}: is not UTF-8") from None
-
-
-def _parse(text: str, location: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(";")[0]  # after it, advice for those who write Python
-        raise FileError(f"{location}: no JSON: {reason}") from None
+        raise FileError(f"{source.path}: no JSON: {reason}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Named:
@@ -82,6 +79,5 @@ def _frame(runs: Any, model: str | None, source: Source, choose: Choose) -> pl.D
     frame = nested_frame(runs, "score", str(source.path)).with_columns(
         pl.col("query", "item").cast(pl.String)
     )
-    if model is not None:
-        frame = frame.select(pl.lit(model).alias("model"), pl.all())
+    frame = frame if model is None else with_model(frame, model)
     return frame.select(under_our_names(choose(frame.columns)))

@@ -7,8 +7,8 @@ to decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -76,11 +76,6 @@ class Kind:
         return isinstance(name, str) and any(
             _normal(name) in known for known in self.columns.values()
         )
-
-    def keeping(self, names: Collection[str]) -> Kind:
-        """Return the kind with further columns, by no other names than these."""
-        others = {name: (name,) for name in names if name not in self.columns}
-        return replace(self, columns={**self.columns, **others})
 
     def missing(self, present: Mapping[str, str]) -> list[str]:
         """List the required entries that `present` does not fulfil; rows that are counts have no

@@ -8,6 +8,7 @@ import re
 
 import polars as pl
 
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError, one_line
 from retrieval_report.reading.csv_files import undecodable
 from retrieval_report.reading.names import ID_COLUMNS, Choose, under_our_names
@@ -68,7 +69,7 @@ def _first_fault(
     for number, line in enumerate(content.split(b"\n"), start=1):
         location = f"{source.path}, line {number}"
         try:
-            held = _parsed(line) if suspect.search(line) else {}
+            held = json.loads(line, **STRICT) if suspect.search(line) else {}
             json.dumps(held, ensure_ascii=False).encode("utf-8")
         except UnicodeDecodeError:
             return FileError(undecodable(source) or f"{location}: is not UTF-8")
@@ -83,10 +84,6 @@ def _first_fault(
     return None
 
 
-def _parsed(line: bytes) -> object:
-    return json.loads(line, parse_constant=_refused, parse_int=_number, parse_float=_number)
-
-
 def _refused(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
 
@@ -96,3 +93,6 @@ def _number(text: str) -> float:
     if math.isinf(number) or (abs(number) > 2**127 and text.lstrip("-").isdecimal()):
         raise ValueError(f"{text[:80]!r} is too large for a number of 64 bits")
     return number
+
+
+STRICT: Named = {"parse_constant": _refused, "parse_int": _number, "parse_float": _number}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path  # noqa: F401 - the examples use it
 from typing import Any
 
@@ -130,7 +131,9 @@ def read_rankings(
     if name_by is not None:
         check_choice("name_by", name_by, ("tag", "file"))
     names = {"model": model, "name_by": name_by}
-    kind = RANKINGS.keeping([check_text("keep", name) for name in listed(keep)])
+    kept = [check_text("keep", name) for name in listed(keep)]
+    others = {name: (name,) for name in kept if name not in RANKINGS.columns}
+    kind = replace(RANKINGS, columns={**RANKINGS.columns, **others})
     return _read(source, kind, columns, max_bytes, max_rows=max_rows, **names)
 
 

@@ -72,9 +72,10 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
     None.
     """
     offsets = [part.value - part.value[0] for part in parts]
+    base = sum(float(part.value[0]) for part in parts)
     span = float(sum(steps[-1] for steps in offsets))
     if span == 0:
-        return Spread(np.array([sum(float(part.value[0]) for part in parts)]), np.ones(1))
+        return Spread(np.array([base]), np.ones(1))
     unit = _unit(np.concatenate(offsets), span / MOST_CELLS)
     if unit is None:
         return None
@@ -88,9 +89,8 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
         for cell, share in zip(steps.tolist(), part.chance.tolist(), strict=True):
             longer[cell : cell + chance.size] += share * chance
         chance = longer
-    base = sum(float(part.value[0]) for part in parts)
     possible = np.flatnonzero(chance)
-    value: Floats = base + unit * possible.astype(np.float64)
+    value = base + unit * possible.astype(np.float64)
     return Spread(value, chance[possible])
 
 

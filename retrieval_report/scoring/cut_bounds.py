@@ -38,7 +38,12 @@ class Completions:
 
     def __init__(self, prepared: Prepared, cutoffs: Sequence[int | None], workers: int) -> None:
         """Take truncated lists, and the cutoffs (none for metrics over the first R positions)."""
-        self.prepared = prepared if prepared.relevant_grade.any() else _with_grade(prepared)
+        if not prepared.relevant_grade.any():  # following items need a relevant grade
+            grade = max(1.0, float(np.nextafter(prepared.grades[-1], np.inf)))
+            grades = np.append(prepared.grades, grade)
+            relevant_grade = np.append(prepared.relevant_grade, True)
+            prepared = replace(prepared, grades=grades, relevant_grade=relevant_grade)
+        self.prepared = prepared
         self.workers = workers
         self.own_depth = not cutoffs
         self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEP))
@@ -385,18 +390,6 @@ class Completions:
         scorer.length = np.broadcast_to(np.asarray(length, np.float64), self.before.size)[:, None]
         scorer.cutoff = scorer.length if cutoff is None else np.full((1, 1), float(cutoff))
         return scorer
-
-
-def _with_grade(prepared: Prepared) -> Prepared:
-    """Add a relevant grade to lists without a known relevant item, because following items need
-    one.
-    """
-    grade = max(1.0, float(np.nextafter(prepared.grades[-1], np.inf)))
-    return replace(
-        prepared,
-        grades=np.append(prepared.grades, grade),
-        relevant_grade=np.append(prepared.relevant_grade, True),
-    )
 
 
 def _preferences(prepared: Prepared, following: Following, workers: int, *, best: bool) -> Floats:

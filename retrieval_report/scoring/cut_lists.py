@@ -60,10 +60,11 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     """Return which scores (lists, cutoffs) depend on what truncation leaves open."""
     prepared = scorer.prepared
     beyond = scorer.prepared.beyond
+    is_open = beyond.open[:, None]
     term = metric.term
     if term.judged_only:  # it looks at the whole list
-        return np.broadcast_to(beyond.open[:, None], scorer.asked.shape)
-    deeper = (scorer.asked > beyond.before[:, None]) & beyond.open[:, None]
+        return np.broadcast_to(is_open, scorer.asked.shape)
+    deeper = (scorer.asked > beyond.before[:, None]) & is_open
     relevant = prepared.relevant_grade
     if term.first_only:
         last = prepared.open_end(relevant)
@@ -80,7 +81,7 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
         else:
             opens |= follow.loose | ungraded(prepared, follow)
     others = opens[:, None] | _divided_by_length(metric, scorer)
-    return reached | (others & beyond.open[:, None])
+    return reached | (others & is_open)
 
 
 def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:

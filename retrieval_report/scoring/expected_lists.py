@@ -38,7 +38,12 @@ def all_lists(
         universe = pl.concat([universe, judged]).unique()
     if queries is not None:
         named = queries.select("query")
-        refuse_unnamed(universe.join(named, on="query", how="anti")["query"])
+        others = universe.join(named, on="query", how="anti")["query"]
+        if len(others):
+            raise KeyMismatchError(
+                f"queries: {len(others)} queries of the rankings are not in the queries frame, first "
+                f"{others.min()!r}"
+            )
         universe = named
     names = pl.concat(
         [present.select("model"), pl.DataFrame({"model": models}, {"model": pl.String})]
@@ -66,18 +71,9 @@ def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFram
     present.
     """
     names = models.join(queries, how="cross").sort(KEYS)
-    received = present.select(*KEYS, missing=pl.lit(False))
+    received = present.select(*KEYS, missing=False)
     lists = names.join(received, on=KEYS, how="left", maintain_order="left")
     return lists.with_columns(pl.col("missing").fill_null(True))
-
-
-def refuse_unnamed(queries: pl.Series, of: str = "rankings") -> None:
-    """Raise an error if there are queries that are not in the queries frame."""
-    if len(queries):
-        raise KeyMismatchError(
-            f"queries: {len(queries)} queries of the {of} are not in the queries frame, first "
-            f"{queries.min()!r}"
-        )
 
 
 def refuse_unjudged(

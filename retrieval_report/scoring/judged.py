@@ -22,6 +22,7 @@ from retrieval_report.contracts.frames import (
     check_queries,
     check_rankings,
     order_column,
+    unmasked,
     with_model,
 )
 from retrieval_report.contracts.options import Options
@@ -142,7 +143,7 @@ class Judged:
 
     def of_queries(self, queries: Collection[object]) -> Judged:
         """Return the lists of some queries, with everything known about them."""
-        wanted = pl.col("query").is_in(list(queries))
+        wanted = pl.col("query").is_in(queries)
         received = self.lists.filter(wanted, ~pl.col("missing"))["model"].unique()
         lists = self.lists.filter(wanted, pl.col("model").is_in(received.implode()))
         part = self.with_rows(self.retrieved.filter(wanted), self.known.filter(wanted), lists)
@@ -254,7 +255,7 @@ def _read(
             and options.unjudged in (None, "error")
             and rows["relevance"].null_count()
         ):
-            kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else pl.lit(True)
+            kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
             refuse(
                 rows,
                 pl.col("relevance").is_null() & kept,
@@ -268,10 +269,7 @@ def _read(
             rows = rows.sort("row", maintain_order=True)
     order, everything = order_column(rows), rows
     options.check_order(order)
-    if "mask" in rows.columns:
-        rows = rows.filter(pl.col("mask").cast(pl.Boolean)).drop(
-            "mask"
-        )  # a column without rows may have no type
+    rows = unmasked(rows)
     unretrieved = rows.clear()
     if rows[order].null_count():
         unretrieved = rows.filter(pl.col(order).is_null())
@@ -310,7 +308,7 @@ def _with_judged_ids(parts: _Parts) -> _Parts:
         rows, judgements = of_one_width(rows, judgements, key, "judgements")
     parts = replace(parts, judgements=judgements).of_types(rows)
     # judgements take precedence over rows without distance
-    return replace(parts, unretrieved=parts.unretrieved.with_columns(relevance=pl.lit(0.0)))
+    return replace(parts, unretrieved=parts.unretrieved.with_columns(relevance=0.0))
 
 
 def _judge(parts: _Parts, options: Options, *, part: bool) -> _Parts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ from retrieval_report.kernels.lists import (
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.known_items import KEYS
-from retrieval_report.scoring.truncation import Decision, as_counted, decide, gather
+from retrieval_report.scoring.truncation import Decision, as_counted, decide, ends_of, gather
 
 
 @dataclass(frozen=True)
@@ -93,15 +93,6 @@ class Prepared:
         """Return how many items of some grades are in each last tie that further ones may join."""
         return np.where(self.beyond.within, self.ties.total_of_last(counted), 0)
 
-    def only(self, wanted: Collection[tuple[str, object]]) -> Prepared:
-        """Return the lists of some models and queries."""
-        return self.take(
-            np.array(
-                [number for number, name in enumerate(self.names.iter_rows()) if name in wanted],
-                np.int64,
-            )
-        )
-
     def take(self, which: Integers) -> Prepared:
         """Select lists, without naive order and keys; one that is named several times is
         repeated.
@@ -146,10 +137,9 @@ def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
 def items_of(judged: Judged, options: Options) -> Items:
     """Round distances as the options say, and treat items beyond the threshold as not relevant."""
     frame = rounded(judged.retrieved, options)
-    order = judged.order
     if options.distance_threshold is None:
         return Items(frame, judged.grade_index, np.zeros(judged.lists.height, np.bool_))
-    beyond = frame.select(pl.col(order) > options.distance_threshold).to_series().to_numpy()
+    beyond = frame.select(pl.col(judged.order) > options.distance_threshold).to_series().to_numpy()
     grade = np.where(beyond, np.int32(0), judged.grade_index)  # grade 0 is always the first
     return Items(frame, grade, judged.rows.sums(beyond.astype(np.int64)) > 0)
 
@@ -212,7 +202,7 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
         )
     else:
         decisions = lay_out(judged.part_of, options).decisions
-    words = {model: decision.truncated for model, decision in decisions.items()}
+    words = ends_of(decisions)
     beyond = _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
     return replace(prepared, beyond=beyond, decisions=decisions)
 
@@ -278,8 +268,8 @@ def _in_naive_order(judged: Judged, options: Options) -> Judged:
 def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFrame:
     """Return what tells whether the lists were truncated."""
     lists = prepared.names.with_columns(
-        items=pl.Series(prepared.length),
-        found=pl.Series(prepared.retrieved.total(prepared.relevant_grade)),
+        items=prepared.length,
+        found=prepared.retrieved.total(prepared.relevant_grade),
         known=known,
         items_key=pl.lit(None, pl.UInt64),
         key_with_query=pl.lit(None, pl.UInt64),
@@ -290,14 +280,14 @@ def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFr
     if keys is None:
         return lists
     of_items = judged.rows.sums(_mixed(keys))
-    lists = lists.with_columns(items_key=pl.Series(of_items))
+    lists = lists.with_columns(items_key=of_items)
     lists = lists.with_columns(pooled=_pooled_items(lists, judged, keys))
     kinds = {queries.dtype, judged.retrieved.schema["item"]}
     narrow = all(kind.is_integer() for kind in kinds) and not kinds & {pl.Int128, pl.UInt128}
     if not (narrow or kinds == {pl.String}):  # whose equal ids have equal keys
         return lists
     of_query = _mixed(arrays.id_keys(queries))
-    return lists.with_columns(key_with_query=pl.Series(of_items + of_query))
+    return lists.with_columns(key_with_query=of_items + of_query)
 
 
 def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
@@ -309,7 +299,7 @@ def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
     if alike:  # of lists of one length, the keys tell, in a tenth of the time
         other = pl.n_unique("items_key").over("query") > 1
         return lists.select(items + other).to_series()
-    retrieved = judged.retrieved.select("query", item=pl.Series(keys))
+    retrieved = judged.retrieved.select("query", item=keys)
     pool = retrieved.group_by("query").agg(pooled=pl.n_unique("item"))
     pooled = lists.select("query").join(pool, on="query", how="left", maintain_order="left")[
         "pooled"

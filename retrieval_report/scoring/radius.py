@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import is_number, is_whole
+from retrieval_report.contracts.arguments import check_number, is_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SCORES, check_counts, with_model
@@ -20,13 +20,14 @@ from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.truncation import Decision
 
+Radii = float | Sequence[float]
 METRICS = ("precision", "recall", "f1", "hit_rate")
 
 
 def evaluate_radius(
     counts: object,
     *,
-    radii: float | Sequence[float] = (0, 1, 2),
+    radii: Radii = (0, 1, 2),
     empty: str = "zero",
     no_relevant: str = "zero",
     relevant_from: float | None = None,
@@ -98,7 +99,7 @@ def evaluate_radius(
 def radius_scores(
     counts: object,
     *,
-    radii: float | Sequence[float] = (0, 1, 2),
+    radii: Radii = (0, 1, 2),
     empty: str = "zero",
     no_relevant: str = "zero",
     relevant_from: float | None = None,
@@ -141,7 +142,7 @@ def radius_scores(
 
 
 def _inside(
-    counts: object, radii: float | Sequence[float], relevant_from: float | None, queries: object
+    counts: object, radii: Radii, relevant_from: float | None, queries: object
 ) -> pl.DataFrame:
     """Count the items inside the radius, the relevant ones among them, and R, by model, query and
     radius.
@@ -152,7 +153,7 @@ def _inside(
     if judged.order == "score":
         raise ColumnError("counts: has a 'score'; a radius needs a 'distance'")
     prepared = lay_out(judged, options)
-    lists = prepared.names.with_columns(n_relevant=pl.Series(prepared.relevant))
+    lists = prepared.names.with_columns(n_relevant=prepared.relevant)
     frame = with_model(judged.retrieved)
     _warn_beyond(frame, prepared.decisions, max(wanted))
     count = pl.col("count")
@@ -162,7 +163,7 @@ def _inside(
         near = frame.filter(pl.col("distance") <= radius)
         near = near.group_by(KEYS).agg(items=count.sum(), relevant=relevant.sum())
         part = lists.join(near, on=KEYS, how="left")
-        parts.append(part.with_columns(radius=pl.lit(radius), index=pl.lit(index)))
+        parts.append(part.with_columns(radius=radius, index=index))
     return (
         pl.concat(parts).with_columns(pl.col("items", "relevant").fill_null(0)).sort(*KEYS, "index")
     )
@@ -205,12 +206,11 @@ def _scored(inside: pl.DataFrame, empty: str, no_relevant: str) -> pl.DataFrame:
     return scored.with_columns(pl.when(~skipped).then(pl.col(name)).alias(name) for name in METRICS)
 
 
-def _check_radii(radii: float | Sequence[float]) -> list[float]:
+def _check_radii(radii: Radii) -> list[float]:
     wanted = list(radii) if isinstance(radii, Sequence) else [radii]
     if not wanted:
         raise ParameterError("radii: none given")
     for radius in wanted:
-        if not is_number(radius) or radius < 0:
-            raise ParameterError(f"radii: {radius!r} is not a finite number of at least 0")
+        check_number("radii", radius, lambda least: least >= 0, "finite number of at least 0")
     kind = int if all(is_whole(radius) for radius in wanted) else float
     return list(dict.fromkeys(kind(radius) for radius in wanted))

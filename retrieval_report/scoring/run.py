@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -30,6 +30,7 @@ from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, Target, arrange
 from retrieval_report.scoring.scores import ListScores
+from retrieval_report.scoring.truncation import ends_of
 
 MOST_SLOTS = (
     4_000_000  # of drawn lists at a time, some 50 bytes each; more are laid out in every draw
@@ -52,13 +53,13 @@ class Run:
         self.measures = [
             (metric, cutoff) for metric, cutoffs in self.requests for cutoff in cutoffs
         ]
-        cutoffs = [cutoff for metric, cutoff in self.measures if not metric.own_depth]
-        self.plain = [metric for metric, _ in self.requests if not metric.own_depth]
-        self.deep = [metric for metric, _ in self.requests if metric.own_depth]
-        workers = self.options.workers
-        self.scorer = Scorer(self.prepared, tuple(dict.fromkeys(cutoffs)) or (None,), workers)
-        self.deep_scorer = Scorer(self.prepared, (), workers)
-        self.scorer.check(self.plain)
+        for metric, _ in self.requests:
+            metric.check(self.prepared.grades, self.prepared.relevant_grade)
+        cutoffs = dict.fromkeys(cutoff for metric, cutoff in self.measures if not metric.own_depth)
+        self.scorers = {  # of metrics with a depth of their own, which need no cutoff, and of others
+            deep: Scorer(self.prepared, () if deep else tuple(cutoffs), self.options.workers)
+            for deep in {metric.own_depth for metric, _ in self.requests}
+        }
 
     @property
     def parts(self) -> list[Run]:
@@ -83,24 +84,23 @@ class Run:
         """
         result = Scores(np.empty(self.shape), np.empty(self.shape)) if into is None else into
         places = np.arange(policy, result.value.shape[1], result.value.shape[1] // self.shape[1])
-        targets: dict[bool, list[Target]] = {False: [], True: []}
+        targets: dict[bool, list[Target]] = {deep: [] for deep in self.scorers}
         for metric, cutoffs in self.requests:
             taken = places[: len(cutoffs)]
             places = places[len(cutoffs) :]
-            columns = self._columns(metric, cutoffs)
+            columns = self.scorers[metric.own_depth].columns(cutoffs)
             targets[metric.own_depth].append(Target(metric, columns, result, taken))
-        self.scorer.write(targets[False], arrangement)
-        self.deep_scorer.write(targets[True], arrangement)
+        for deep, scorer in self.scorers.items():
+            scorer.write(targets[deep], arrangement)
         return result
 
     @property
     def limit(self) -> Integers:
         """Return the deepest rank that any metric considers, list by list."""
-        if any(metric.term.judged_only for metric in self.deep):
+        if any(metric.term.judged_only for metric, _ in self.requests):
             return self.prepared.length
-        deep = self.deep_scorer.depths[:, 0] if self.deep else 0
-        plain = self.scorer.depths.max(axis=1, initial=0) if self.plain else 0
-        return np.asarray(np.maximum(plain, deep))
+        depths = [scorer.depths for scorer in self.scorers.values()]
+        return np.asarray(np.concatenate(depths, axis=1).max(axis=1))
 
     def undefined(self) -> Bools:
         """Return where nothing is relevant and the metric is undefined, of shape (lists,
@@ -125,19 +125,13 @@ class Run:
         """Return what may follow each list."""
         return Following.of(self.prepared)
 
-    def _columns(self, metric: Metric, cutoffs: Iterable[int | None]) -> Integers:
-        """Return the columns of a metric's scorer that hold its cutoffs."""
-        return np.array(
-            [0 if metric.own_depth else self.scorer.column(cutoff) for cutoff in cutoffs], np.int64
-        )
-
     def _where(self, rule: Callable[[Scorer, Metric], Bools]) -> Bools:
         """Return where a rule holds, of shape (lists, columns)."""
         parts = []
         for metric, cutoffs in self.requests:
-            scorer = self.deep_scorer if metric.own_depth else self.scorer
+            scorer = self.scorers[metric.own_depth]
             holds = np.broadcast_to(rule(scorer, metric), scorer.asked.shape)
-            parts.append(holds[:, self._columns(metric, cutoffs)])
+            parts.append(holds[:, scorer.columns(cutoffs)])
         return np.concatenate(parts, axis=1)
 
     @cached_property
@@ -151,11 +145,9 @@ class Run:
         others.
         """
         prepared = self.prepared.take(np.flatnonzero(self.open.any(axis=1)))
-        parts = {False: (self.plain, self.scorer), True: (self.deep, self.deep_scorer)}
         return {
             deep: Completions(prepared, scorer.cutoffs, self.options.workers)
-            for deep, (metrics, scorer) in parts.items()
-            if metrics
+            for deep, scorer in self.scorers.items()
         }
 
     def complete(self, values: Floats, *, best: bool) -> None:
@@ -224,7 +216,7 @@ def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
             "have several; score them in one call per level, or give judgements"
         )
     prepared = lay_out(judged, replace(options, relevant_from=first))
-    words = {model: decision.truncated for model, decision in prepared.decisions.items()}
+    words = ends_of(prepared.decisions)
     runs = []
     for (level, alone), asked in sorted(
         seen.items(), key=lambda one: (one[0][1], one[0][0] != first)
@@ -250,9 +242,8 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
     """Return the scores of all lists; ``means`` takes the drawn ones."""
     policies = run.options.policies
     lists, columns = run.shape
-    scores = Scores(
-        np.empty((lists, columns * len(policies))), np.empty((lists, columns * len(policies)))
-    )
+    size = lists, columns * len(policies)
+    scores = Scores(np.empty(size), np.empty(size))
     values, spreads = (array.reshape(lists, columns, len(policies)) for array in scores)
     for number, policy in enumerate(policies):
         into = Scores(values[:, :, number], spreads[:, :, number])
@@ -441,11 +432,11 @@ def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
 
 def _lists(prepared: Prepared) -> pl.DataFrame:
     """Return the lists, with their items and the relevant items of their query."""
-    relevant = pl.Series(prepared.relevant, dtype=pl.Int64)
+    relevant = pl.Series(prepared.relevant)
     return prepared.names.with_columns(
-        items=pl.Series(prepared.length, dtype=pl.Int64),
+        items=prepared.length,
         n_relevant=relevant.set(relevant < 0, None),
-        pooled=pl.Series(prepared.beyond.pooled),
+        pooled=prepared.beyond.pooled,
     )
 
 

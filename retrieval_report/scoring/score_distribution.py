@@ -77,7 +77,10 @@ def score_orders(
             exact[number] = orders
     names = run.prepared.names.rows()
     result = []
-    for numbers in _blocks(exact):
+    sizes = [orders.grade.size for orders in exact.values()]
+    block = np.cumsum(sizes, dtype=np.int64) // BLOCK
+    for which in np.unique(block):  # lists that take about the same amount of memory
+        numbers = np.array(list(exact))[block == which].tolist()
         values = _score(run, layout, numbers, [exact[number] for number in numbers])
         for number, value in zip(numbers, values, strict=True):
             model, query = names[number]
@@ -132,13 +135,6 @@ def arrangements(count: Integers, slots: int, most: int) -> tuple[NDArray[np.int
         taken[:, slot] = kind
         left[np.arange(kind.size), kind] -= 1
     return taken, chance
-
-
-def _blocks(exact: dict[int, Orders]) -> Iterator[list[int]]:
-    """Yield groups of lists that take about the same amount of memory."""
-    numbers = np.array(list(exact), dtype=np.intp)
-    block = np.cumsum([orders.grade.size for orders in exact.values()], dtype=np.int64) // BLOCK
-    yield from (numbers[block == which].tolist() for which in np.unique(block))
 
 
 def _score(run: Run, layout: Lists, numbers: list[int], orders: list[Orders]) -> list[Floats]:

@@ -107,9 +107,10 @@ class Scorer:
             self.cutoff = self.asked.astype(np.float64)
         self.depths = np.minimum(self.asked, self.prepared.length[:, None])
 
-    def column(self, cutoff: int | None) -> int:
-        """Return the index of a cutoff among the ascending columns."""
-        return int(np.flatnonzero(self.order == self.cutoffs.index(cutoff))[0])
+    def columns(self, cutoffs: Depths) -> Integers:
+        """Return the indices of cutoffs among the ascending columns; 0 without any."""
+        given = [self.cutoffs.index(cutoff) if self.cutoffs else 0 for cutoff in cutoffs]
+        return np.argsort(self.order)[given]
 
     def ideal(self, term: terms.Ideal) -> Floats:
         """Return the ideal DCG at every cutoff."""
@@ -182,11 +183,6 @@ class Scorer:
         """Return what the quotient of a metric's sum and divisor is to be multiplied by."""
         of_divisor = [self.unit(ideal.sum) for ideal in metric.reads.ideals] or [1.0]
         return self.unit(metric.term) / of_divisor[0]
-
-    def check(self, metrics: Iterable[Metric]) -> None:
-        """Raise an error for grades that a metric does not accept, before anything is computed."""
-        for metric in metrics:
-            metric.check(self.prepared.grades, self.prepared.relevant_grade)
 
     def moments(
         self, term: terms.Term, arrangement: Arrangement, depths: Integers | None = None

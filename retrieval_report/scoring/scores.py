@@ -85,7 +85,7 @@ class ListScores:
         numbers = pl.DataFrame({"value": self.values.reshape(-1), "std": self.spreads.reshape(-1)})
         frame = lists.join(self.columns, how="cross", maintain_order="left_right").with_columns(
             numbers.with_columns(pl.all().fill_nan(None)),
-            truncated=pl.Series(self.truncated.reshape(-1)),
+            truncated=self.truncated.reshape(-1),
         )
         if "relevant" in frame.columns:
             number = pl.coalesce(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.frames import check_counts, order_column, with_model
+from retrieval_report.contracts.frames import check_counts, order_column, with_model, with_row
 from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.lists import running
 from retrieval_report.metrics.expressions import tie, tie_relevant, tie_size, tie_start
@@ -66,27 +66,26 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     """
     least = Options(relevant_from=relevant_from).relevant_from
     frame = to_polars(rankings, "rankings").drop("count", strict=False)
-    if "row" not in frame.columns:  # judging puts the rows of a list together
-        frame = frame.with_columns(row=pl.int_range(pl.len()))
-    return with_ties(_judged(frame).scored_rows, least)
+    judged = _judged(with_row(frame))  # which puts the rows of a list together
+    return with_ties(judged.scored_rows, least)
 
 
 def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:
     """Return the result of `tie_groups` for checked rows; ``least`` is the smallest relevant
     grade.
     """
-    if "row" not in frame.columns:
-        frame = frame.with_columns(row=pl.int_range(pl.len()))
     order = order_column(frame)
-    nearness: dict[str, str] = {order: order}
+    nearness = {order: order}
     parts = (
         tie(**nearness),
         tie_start(**nearness),
         tie_size(**nearness),
         tie_relevant("relevance", **nearness, relevant_from=least),
     )
-    return frame.with_columns(part.over("model", "query") for part in parts).sort(
-        "model", "query", "tie", "row", maintain_order=True
+    return (
+        with_row(frame)
+        .with_columns(part.over("model", "query") for part in parts)
+        .sort("model", "query", "tie", "row", maintain_order=True)
     )
 
 
@@ -129,7 +128,7 @@ def _counted(judged: Judged) -> pl.DataFrame:
     return judged.lists.select(KEYS)[owner].with_columns(
         distance[np.repeat(np.arange(keys.size), np.diff(lists.tie))],
         relevance.cast(frame.schema["relevance"]),
-        count=pl.Series(lists.items),
+        count=lists.items,
     )
 
 
@@ -152,7 +151,7 @@ def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFr
         relevant=sums(ties.items * prepared.relevant_grade[ties.grade], ties.tie),
         before=first[:-1] - first[ties.start[owner]],
     )
-    return table.filter(pl.Series(prepared.relevant[owner] >= 0))
+    return table.filter(prepared.relevant[owner] >= 0)
 
 
 def _judged(frame: pl.DataFrame) -> Judged:

@@ -98,6 +98,11 @@ def decide(
     return result
 
 
+def ends_of(decisions: Mapping[str, Decision]) -> dict[str, str]:
+    """Return how the lists of each model end."""
+    return {model: decision.truncated for model, decision in decisions.items()}
+
+
 def _by_proof(same: bool, lacking: Named | None, outdone: object) -> Decision:
     """Return what the lists of a model prove: whether they all hold the same items, a query of
     which they lack known relevant items, and one for which another model retrieved other items.

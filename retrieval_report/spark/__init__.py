@@ -4,8 +4,6 @@ This works on one machine, on a cluster and through Spark Connect. Executors imp
 it must be installed there too, with pandas and PyArrow.
 """
 
-from __future__ import annotations
-
 import importlib.util
 
 if importlib.util.find_spec("pyspark") is None:

@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -47,7 +46,7 @@ def session(master: str, *, progress: bool = False) -> Iterator[SparkSession]:
     ParameterError
         Spark does not start.
     """
-    builder: Any = SparkSession.builder.appName("retrieval-report")
+    builder = SparkSession.builder.appName("retrieval-report")
     builder = builder.remote(master) if master.startswith("sc://") else builder.master(master)
     if is_local(master):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

@@ -5,7 +5,7 @@ winners.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -18,9 +18,6 @@ from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.writing.names import counted, first_names
 from retrieval_report.writing.numbers import p_value
-
-if TYPE_CHECKING:
-    from retrieval_report.metrics.parsing import Measure
 
 NAME_WIDTH = 60
 MOST_NAMED = 4

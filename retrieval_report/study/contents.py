@@ -11,7 +11,7 @@ from typing import TypedDict
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, quoted
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions, Options
 from retrieval_report.engines.check_scores import at_measure
@@ -188,7 +188,7 @@ def python_call(frames: Sequence[str], parameters: Named, part: Named) -> str:
     "retrieval_report.Study(rankings,
     measures=['ap@5']).models('a').where(label=3).report('report')"
     """
-    usual: Named = {name: option.default for name, option in PARAMETERS.items()}
+    usual = {name: option.default for name, option in PARAMETERS.items()}
     words = ["rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
     given = {
         name: value
@@ -201,7 +201,7 @@ def python_call(frames: Sequence[str], parameters: Named, part: Named) -> str:
     ]
     if not part:
         return f'retrieval_report.write_report("report", {", ".join(words)})'
-    models = f".models({', '.join(map(repr, part['models']))})" if "models" in part else ""
+    models = f".models({quoted(part['models'])})" if "models" in part else ""
     where = ", ".join(f"{name}={value!r}" for name, value in part.get("where", {}).items())
     where = f".where({where})" if where else ""
     return f"retrieval_report.Study({', '.join(words)}){models}{where}.report('report')"

@@ -21,7 +21,7 @@ ALREADY_QUOTED = "^'+" + FORMULA_START.removeprefix("^")
 INSIDE_QUOTED = FORMULA_INSIDE.replace(";(", ";'(")
 
 
-def frame_files(report: Report, kind: str, *, raw: bool = False) -> dict[str, bytes]:
+def frame_files(report: Report, kind: str, *, raw: bool) -> dict[str, bytes]:
     """Return every frame as ``<name>.<kind>``; with CSV also ``columns.csv``, which describes them.
 
     JSON is an array of rows; NaN and infinities, which it lacks, are null. Frames without columns,

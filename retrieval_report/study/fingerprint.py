@@ -53,7 +53,7 @@ def fingerprint(frames: Frames) -> pl.DataFrame:
     """
     rows = []
     for name, frame in frames.items():
-        sizes: dict[str, object] = {"frame": name, "rows": frame.height}
+        sizes = {"frame": name, "rows": frame.height}
         for count, columns in COUNTED.items():
             present = [column for column in columns.split() if column in frame]
             sizes[count] = frame[present[0]].n_unique() if present else None

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import polars as pl
 
 from retrieval_report.comparison.verdicts import CUT, DEPENDS, SIGNIFICANT, is_significant
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import at_measure, beside
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import any_cut, named_tests, relevant_notice
@@ -149,7 +150,7 @@ def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]
     return cells
 
 
-def _marks(against: list[dict[str, object]]) -> str:
+def _marks(against: list[Named]) -> str:
     """Say whether a model is significantly below the highest, and whether that depends on tie
     order.
     """

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.engines.check_scores import at_measure, beside, board
-from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.writing.numbers import interval
 
@@ -20,7 +20,7 @@ COLUMNS = ["rank", "model", "expected", "tie_std", "tie_ranks", "query_ranks", "
 
 
 def leaderboard_rows(
-    summary: pl.DataFrame, ranks: pl.DataFrame, measures: Sequence[tuple[str, int | None]]
+    summary: pl.DataFrame, ranks: pl.DataFrame, measures: Sequence[Measure]
 ) -> pl.DataFrame:
     """Return one row per model, best by the first measure first, with every other measure as a
     column, marked if it is an estimate. ``ranks`` is the result of :func:`leaderboard`; of one
@@ -28,7 +28,11 @@ def leaderboard_rows(
     """
     rows = board(summary.filter(at_measure(*measures[0])), pl.max("pooled"))
     if rows.height > 1:
-        texts = [_rank_range(source).alias(f"{source}_ranks") for source in ("tie", "query")]
+        texts = []  # ranks under tie order and by queries, such as 1 or 1–3
+        for source in ("tie", "query"):
+            low, high = (pl.col(f"{source}_rank_{end}").cast(pl.String) for end in ("low", "high"))
+            text = pl.when(low == high).then(low).otherwise(low + "–" + high)
+            texts.append(text.alias(f"{source}_ranks"))
         facts = ranks.select(*KEYS, *COUNTED, "rank", "^.*_rank_.*$", *texts)
         rows = beside(rows.drop("queries"), facts, KEYS)
     ends = [interval(low, high, minus="-") for low, high in rows.select("ci_low", "ci_high").rows()]
@@ -50,7 +54,7 @@ def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> pl.DataFram
 def leaderboard_table(study: Any, ranks: pl.DataFrame | None = None) -> str:
     """Return the leaderboard of a study as text."""
     rows = leaderboard_of(study, ranks)
-    rows = rows.with_columns(unpaired=pl.lit(0)) if "unpaired" not in rows.columns else rows
+    rows = rows.with_columns(unpaired=0) if "unpaired" not in rows.columns else rows
     columns = leaderboard_columns(rows)
     table = frame_table(rows, columns, by="metric cutoff queries unpaired")
     return "\n".join(filter(None, [table, estimates_line(columns)]))
@@ -73,9 +77,3 @@ def leaderboard_columns(rows: pl.DataFrame) -> str:
 def estimates_line(columns: str) -> str:
     """Return what the mark means, if a column has it."""
     return f"{ESTIMATE}: estimates, where lists are cut." if ESTIMATE in columns else ""
-
-
-def _rank_range(source: str) -> pl.Expr:
-    """Return an expression for the ranks under "tie" or "query" as text, such as 1 or 1–3."""
-    low, high = (pl.col(f"{source}_rank_{end}").cast(pl.String) for end in ("low", "high"))
-    return pl.when(low == high).then(low).otherwise(low + "–" + high)

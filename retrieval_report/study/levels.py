@@ -113,7 +113,7 @@ class LevelledStudy:
         no metric was named.
         """
         metric, at_least = self._view.calibrate, self._view.at_least
-        return pl.DataFrame() if metric is None else self.matches.calibrate(metric, at_least)
+        return NOTHING if metric is None else self.matches.calibrate(metric, at_least)
 
     @answer
     def matches(self) -> Thresholds:
@@ -127,7 +127,7 @@ class LevelledStudy:
         """
         studies = self._by_judge()
         if len(studies) < 2:
-            return pl.DataFrame()
+            return NOTHING
         self_judged = {name: own_labels(study.judged) for name, study in studies.items()}
         return judge_table({name: study.summary for name, study in studies.items()}, self_judged)
 
@@ -191,12 +191,6 @@ class LevelledStudy:
         """The model of every selected run, if replicates are named."""
         return {run: self._data.of_run[run] for run in self.model_names if self._data.of_run}
 
-    @property
-    def _replicate(self) -> Named:
-        """What was named as ``replicate``, in plain values for a report."""
-        named = self._data.replicate
-        return {"replicate": named if named is None or isinstance(named, str) else self.of_run}
-
     @answer
     def replicates(self) -> pl.DataFrame:
         """The result of :func:`replicate_table`: models as means over ``replicate``; nothing where
@@ -222,7 +216,7 @@ class LevelledStudy:
         """
         by, queries = self._view.by, self._data.frames["queries"]
         if by is None:
-            return pl.DataFrame()
+            return NOTHING
         return segment_winners(self.under("expected").scores, queries, by)
 
     @answer

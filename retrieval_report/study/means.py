@@ -24,7 +24,7 @@ def similarity_means(rows: pl.DataFrame, first: str, second: str) -> pl.DataFram
     """Return how alike the lists of two models are, in one row; nothing of lists so long that it
     would take minutes.
     """
-    a, b = (rows.filter(pl.col("model") == name) for name in (first, second))
+    a, b = (rows.filter(model=name) for name in (first, second))
     items = a.group_by("query").len()["len"].cast(pl.Float64)
     if (items**2 + PAIRS_PER_QUERY).sum() > MOST_COMPARED:
         return pl.DataFrame()

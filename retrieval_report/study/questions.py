@@ -14,6 +14,7 @@ from retrieval_report.study.fingerprint import fingerprint
 from retrieval_report.systems.audit import is_printed
 
 MOST_AUDITED = 2_000_000  # rows; every system sorts them anew, half of the time of a report
+Ask = Callable[[Any], pl.DataFrame]  # a study for a frame
 PER_MEASURE = 25  # queries that are listed for each metric and cutoff; the scores hold all
 
 
@@ -67,7 +68,7 @@ class Question:
     """
 
     name: str
-    of: Callable[[Any], pl.DataFrame] | None = None
+    of: Ask | None = None
     table: Layout | None = None
     chart: Callable[[Any], Any] | None = None
 
@@ -95,11 +96,11 @@ def _received(study: Any) -> pl.DataFrame:
     return fingerprint({**study.frames, **others})
 
 
-def _nearest(frame: str) -> Callable[[Any], pl.DataFrame]:
+def _nearest(frame: str) -> Ask:
     return lambda study: getattr(study.nearest, frame, pl.DataFrame())
 
 
-def _matches(frame: str) -> Callable[[Any], pl.DataFrame]:
+def _matches(frame: str) -> Ask:
     """Return what asks for a frame of the thresholds, if they were asked for."""
     return lambda study: getattr(
         study.matches if study.calibration.width else None, frame, pl.DataFrame()

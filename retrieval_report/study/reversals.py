@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import polars as pl
@@ -11,6 +10,7 @@ from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.clusters import numbered
 from retrieval_report.comparison.queries import resampled_reversal
 from retrieval_report.comparison.verdicts import depends, equal_means, order_of, reverses
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.study_data import at_measures
@@ -19,7 +19,6 @@ from retrieval_report.study.verdict import leading_pair, ranked_means
 from retrieval_report.writing.names import counted
 from retrieval_report.writing.numbers import share
 
-Row = dict[str, Any]
 TITLE = "What could turn it around"
 SHOWN = "source varied reversal verdict"
 SIGNIFICANT, NOT_VARIED, OWN = "significant", "not varied", "judged by its own labels"
@@ -39,7 +38,7 @@ def reversals(study: Any) -> pl.DataFrame:
     return pl.DataFrame([{name: row.get(name) for name in wanted} for row in rows], schema=wanted)
 
 
-def _ties(study: Any, pair: Row) -> Row:
+def _ties(study: Any, pair: Named) -> Named:
     """All orders inside ties: the exact chance, or what is known of it."""
     settled = (verdicts.NOT_SIGNIFICANT, verdicts.UNTESTED)
     return {
@@ -50,11 +49,11 @@ def _ties(study: Any, pair: Row) -> Row:
     }
 
 
-def _queries(study: Any, pair: Row) -> Row:
+def _queries(study: Any, pair: Named) -> Named:
     """The queries drawn anew: the share of such draws with another leader, and the word of the
     corrected test.
     """
-    row: Row = {"source": "queries", "verdict": verdicts.NOT_SIGNIFICANT}
+    row: Named = {"source": "queries", "verdict": verdicts.NOT_SIGNIFICANT}
     if pair["family_p"] is None:
         return {**row, "varied": "the queries", "verdict": "not tested"}
     scores = study.under("expected").models(pair["model_a"], pair["model_b"]).scores
@@ -71,7 +70,7 @@ def _queries(study: Any, pair: Row) -> Row:
     return {**row, "varied": f"{drawn}, drawn anew"}
 
 
-def _judge(study: Any, pair: Row) -> Row:
+def _judge(study: Any, pair: Named) -> Named:
     """The other judges: the share that orders the two the other way; one that has them level counts
     half. No lead can be trusted whose judge is one of the two.
     """
@@ -91,7 +90,7 @@ def _judge(study: Any, pair: Row) -> Row:
     }
 
 
-def _seed(study: Any, pair: Row) -> Row:
+def _seed(study: Any, pair: Named) -> Named:
     """The replicates of the first two models, whose means may have another order than single runs:
     the share of pairs of replicates that orders them the other way.
     """
@@ -108,7 +107,7 @@ def _seed(study: Any, pair: Row) -> Row:
     return {**result, "source": "seed", "varied": varied, "reversal": row["seed_reversal"]}
 
 
-def _dataset(study: Any, pair: Row) -> Row:
+def _dataset(study: Any, pair: Named) -> Named:
     """The data sets: the share that orders the two the other way; one that has them level counts
     half.
     """
@@ -126,7 +125,7 @@ def _dataset(study: Any, pair: Row) -> Row:
     return {"source": "data set", "varied": varied, "reversal": reversal, "verdict": verdict}
 
 
-def _paired(frame: pl.DataFrame, pair: Row, key: str) -> pl.DataFrame:
+def _paired(frame: pl.DataFrame, pair: Named, key: str) -> pl.DataFrame:
     """Return the values of both models of a pair, where both have one."""
     one, other = (
         frame.filter(model=pair[side]).select(key, "value") for side in ("model_a", "model_b")
@@ -134,10 +133,10 @@ def _paired(frame: pl.DataFrame, pair: Row, key: str) -> pl.DataFrame:
     return one.join(other, on=key, maintain_order="left").drop_nulls()
 
 
-SOURCES: tuple[Callable[[Any, Row], Row], ...] = (_ties, _queries, _judge, _seed, _dataset)
+SOURCES = (_ties, _queries, _judge, _seed, _dataset)
 
 
-def _not_varied(source: str, advice: str) -> Row:
+def _not_varied(source: str, advice: str) -> Named:
     return {"source": source, "verdict": NOT_VARIED, "advice": advice}
 
 

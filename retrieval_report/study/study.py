@@ -16,8 +16,9 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.contracts.arguments import Named, Names, check_text
+from retrieval_report.contracts.arguments import Named, Names, check_text, quoted
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.contracts.significance_tests import MAX_T
@@ -38,7 +39,7 @@ from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
 from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
-from retrieval_report.study.levels import LevelledStudy
+from retrieval_report.study.levels import NOTHING, LevelledStudy
 from retrieval_report.study.plots import Plots
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
@@ -225,7 +226,7 @@ class Study(LevelledStudy):
         query.
         """
         known = self.model_names
-        choices = f"there are {', '.join(map(repr, known))}"
+        choices = f"there are {quoted(known)}"
         texts = [check_text("models", name) for name in names]
         missing = [f"no model {name!r}; {choices}" for name in texts if name not in known]
         check_chosen("models", names, missing)
@@ -411,7 +412,7 @@ class Study(LevelledStudy):
         """The result of :func:`evaluate`, under all policies except those that `under` left out."""
         scores = scores_under(self._data, self.policies, self._view.draws)
         if self._view.queries is not None:
-            scores = scores.filter(pl.col("query").is_in(list(self._view.queries)))
+            scores = scores.filter(pl.col("query").is_in(self._view.queries))
         return self._at_measures(self._of_models(scores))
 
     @property
@@ -497,7 +498,7 @@ class Study(LevelledStudy):
         names = self._first_two()
         # These policies show how tie order can change a difference.
         known = self._undrawn.scores.filter(pl.col("policy").is_in(["expected", "worst", "best"]))
-        return deciding_queries(known, *names) if len(names) == 2 else pl.DataFrame()
+        return deciding_queries(known, *names) if len(names) == 2 else NOTHING
 
     @answer
     def similarity_means(self) -> pl.DataFrame:
@@ -509,7 +510,7 @@ class Study(LevelledStudy):
         """
         names = self._first_two()
         if len(names) < 2 or self.counted:
-            return pl.DataFrame()
+            return NOTHING
         return means.similarity_means(self._retrieved, *names)
 
     @answer
@@ -523,7 +524,7 @@ class Study(LevelledStudy):
     @answer
     def quick_curve(self) -> pl.DataFrame:
         """The same if it takes a second or two; no columns if large ties make it take minutes."""
-        return pl.DataFrame() if self.counted else self._curve(MOST_CURVE_CELLS)
+        return NOTHING if self.counted else self._curve(MOST_CURVE_CELLS)
 
     @answer
     def coverage(self) -> pl.DataFrame:
@@ -532,7 +533,7 @@ class Study(LevelledStudy):
         """
         given = self._given()
         if given["judgements"] is None or self.counted:
-            return pl.DataFrame()
+            return NOTHING
         frames = given["rankings"], given["judgements"]
         how = self._only(COVERAGE_OPTIONS)
         return self._of_models(means.coverage_means(*frames, cutoffs=self._cutoffs, **how))
@@ -544,7 +545,7 @@ class Study(LevelledStudy):
         """
         baseline, margin = self._view.baseline, self._view.margin
         if baseline is None or margin is None:
-            return pl.DataFrame()
+            return NOTHING
         scores = self._undrawn._scored
         return no_worse(scores, baseline=baseline, margin=margin, policies="expected", **self.over)
 
@@ -552,7 +553,7 @@ class Study(LevelledStudy):
     def costs(self) -> pl.DataFrame:
         """The result of :func:`cost_table` for ``costs``; nothing where none were given."""
         costs = self._view.costs  # may be a frame, by which nothing can be remembered
-        return pl.DataFrame() if costs is None else cost_table(self.summary, costs)
+        return NOTHING if costs is None else cost_table(self.summary, costs)
 
     @answer
     def _profiles(self) -> pl.DataFrame:
@@ -585,7 +586,7 @@ class Study(LevelledStudy):
         change the winners; nothing of counts, which have no order.
         """
         if self.counted:
-            return pl.DataFrame()
+            return NOTHING
         asked, named = self._data.asked, self._data.measures
         wanted = [measure for measure in named if named[measure] in self.measures]
         if self._view.measures is not None:
@@ -646,6 +647,7 @@ class Study(LevelledStudy):
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
         """Drawn from no random orders: these take long, and what they show is known exactly."""
         metric, cutoff = self.measures[0]
+        varied = len(self.judgements) > 1 or self.of_run or self._view.dataset is not None
         return verdict(
             self.headline.summary,
             self.headline.flips,
@@ -655,15 +657,8 @@ class Study(LevelledStudy):
             ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
             of_run=self.of_run,
-            judges=self._against_the_lead,
+            judges=against_sentence(self.reversals) if varied else "",
         )
-
-    @property
-    def _against_the_lead(self) -> str:
-        """What judges, seeds and data sets say against it, if any of them are varied."""
-        if len(self.judgements) < 2 and not self.of_run and self._view.dataset is None:
-            return ""
-        return against_sentence(self.reversals)
 
     def table(self) -> pl.DataFrame:
         """Expected scores, with one row per model (best by the headline measure first) and one
@@ -686,11 +681,19 @@ class Study(LevelledStudy):
 
     def contents(self, *, title: str = "Retrieval report", command: str | None = None) -> Report:
         """Return :func:`report_contents` of this study."""
-        self._data.check_all(self.policies, self._view.draws)
+        every = self._data.policies_of(self._view.draws)  # the order received may be left out
+        lacking = [name for name in every if name not in (*self.policies, "naive")]
+        if lacking:
+            raise ParameterError(
+                f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
+            )
         frames = {question.name: question.ask(self) for question in QUESTIONS}
         names = [measure_text(*known) for known in self.measures]
-        also = {"judge": self.judge, "average": self.average, **self._replicate, **self.also}
-        parameters = parameters_of(names, self.part, self.like, also, self.options)
+        named = self._data.replicate
+        if named is not None and not isinstance(named, str):
+            named = self.of_run
+        own = {"judge": self.judge, "average": self.average, "replicate": named}
+        parameters = parameters_of(names, self.part, self.like, {**own, **self.also}, self.options)
         call = python_call(list(self.frames), parameters, self.part)
         return Report(
             title=title,
@@ -833,7 +836,7 @@ class Study(LevelledStudy):
         return self._of_models(means.curve_means(self.judged, self._data.options, most))
 
     def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
-        asked: Named = {"rankings": self.judged, **self._options}
+        asked = {"rankings": self.judged, **self._options}
         if self.like is not None:
             asked = {"rankings": self._emulated}
         asked |= {**self._tests, **how}
@@ -864,7 +867,7 @@ class Study(LevelledStudy):
         names = self._view.models
         if names is None or not frame.width:
             return frame
-        return frame.filter(pl.col("model").is_in(list(names)) | pl.col("model").is_null())
+        return frame.filter(pl.col("model").is_in(names) | pl.col("model").is_null())
 
     def _at_measures(self, frame: pl.DataFrame) -> pl.DataFrame:
         everything = self._view.measures is None or not frame.width

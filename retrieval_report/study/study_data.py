@@ -28,7 +28,7 @@ from retrieval_report.contracts.options import (
 )
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.engines.check_scores import at_measure, beside
+from retrieval_report.engines.check_scores import Scored, at_measure, beside
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
@@ -169,7 +169,7 @@ class Data:
         """Return the frames of some queries (None: of all)."""
         if queries is None:
             return dict(self.frames)
-        chosen = pl.col("query").is_in(list(queries))
+        chosen = pl.col("query").is_in(queries)
         return {
             name: None if frame is None else frame.filter(chosen)
             for name, frame in self.frames.items()
@@ -210,14 +210,6 @@ class Data:
     def policies_of(self, draws: Draws) -> tuple[str, ...]:
         """Return the same, without "shuffled" if no random order is drawn."""
         return tuple(name for name in self.policies if draws.shuffles or name != "shuffled")
-
-    def check_all(self, policies: Sequence[str], draws: Draws) -> None:
-        """Refuse to report on some of the policies; the order received may be left out."""
-        lacking = [name for name in self.policies_of(draws) if name not in (*policies, "naive")]
-        if lacking:
-            raise ParameterError(
-                f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
-            )
 
 
 def with_levels(
@@ -269,7 +261,7 @@ def of_models(frames: Named, models: Sequence[str]) -> Named:
     if frames["judgements"] is None and queries is None:
         # Queries that only other models have are missing here too.
         queries = rankings.select("query").unique(maintain_order=True)
-    rankings = rankings.filter(pl.col("model").is_in(list(models)))
+    rankings = rankings.filter(pl.col("model").is_in(models))
     return {**frames, "rankings": rankings, "queries": queries}
 
 
@@ -367,9 +359,6 @@ class StudyOptions(ScoringOptions, total=False):
     name_by: str | None
 
 
-Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every random order
-
-
 def scores_under(data: Data, policies: Sequence[str], draws: Draws) -> pl.DataFrame:
     """Return scores of all models, queries and measures as from `evaluate`, drawing random orders
     only if needed.
@@ -405,7 +394,7 @@ def drawn(data: Data, draws: Draws) -> Scored:
 
 
 def _scored(data: Data, policies: tuple[str, ...], draws: Draws) -> Scored:
-    asked: Named = {**data.asked, **data.options, **draws.given, "policies": policies}
+    asked = {**data.asked, **data.options, **draws.given, "policies": policies}
     if data.like is not None:
         return score_like(data.judged, data.like, judgements=None, queries=None, **asked)
     if "shuffled" in policies:

@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.verdicts import chance_of
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.questions import Layout
-from retrieval_report.study.terminal import deviation, visible
+from retrieval_report.study.terminal import Row, deviation, visible
 from retrieval_report.systems.audit import SAME
 from retrieval_report.writing.numbers import (
     DECIMALS,
@@ -26,7 +26,6 @@ from retrieval_report.writing.numbers import (
     span,
 )
 
-Row = Mapping[str, Any]
 KINDS = {
     "measure": "measure-name",
     "model": "name",

@@ -226,28 +226,25 @@ def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _ranked(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    yield layout, _best_first(report, frame)
-
-
 def confused(confusion: pl.DataFrame) -> pl.DataFrame:
     """Return the cells of a confusion matrix that are predicted wrongly, the largest first."""
     wrong = confusion.filter(pl.col("label").ne_missing(pl.col("predicted")))
     return wrong.sort("value", descending=True, maintain_order=True)
 
 
-def _reversals(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    yield layout._replace(note=not_varied_line(frame)), varied(frame)
-
-
 PARTS: Mapping[str, Callable[[Report, Layout, pl.DataFrame], Iterable[Part]]] = {
     "summary": _summary,
     "comparison": _comparisons,
-    **dict.fromkeys(("profile", "knn_accuracy", "calibration", "threshold_areas"), _ranked),
+    **dict.fromkeys(
+        ("profile", "knn_accuracy", "calibration", "threshold_areas"),
+        lambda report, layout, frame: [(layout, _best_first(report, frame))],
+    ),
     "truncation": _truncation,
     "audit": _audits,
     "queries": _queries,
     "deciding": _deciding,
-    "reversals": _reversals,
+    "reversals": lambda _, layout, frame: [
+        (layout._replace(note=not_varied_line(frame)), varied(frame))
+    ],
     "knn_confusion": lambda _, layout, frame: [(layout, confused(frame))],
 }

@@ -254,7 +254,7 @@ def mean_text(row: Row, digits: int = DECIMALS) -> str:
     return mean if spread == NOTHING else f"{mean} ± {spread}"
 
 
-def _align(table: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> list[str]:
+def _align(table: Sequence[Sequence[str]], texts: Collection[int]) -> list[str]:
     """Pad cells to columns, with text aligned left and numbers right."""
     widths = [max(display_width(cell) for cell in column) for column in zip(*table, strict=True)]
     lines = []

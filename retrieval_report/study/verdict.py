@@ -5,7 +5,6 @@ are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -19,6 +18,7 @@ from retrieval_report.comparison.verdicts import (
     SAFE,
     equal_means,
 )
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import at_measure, side_by_side
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study import caveats
@@ -32,7 +32,6 @@ from retrieval_report.writing.numbers import (
     span,
 )
 
-Row = dict[str, Any]  # of a pair, or of a model with its means side by side
 UNSAFE = (CUT, DEPENDS, NOT_SIGNIFICANT)
 SAFETY = {  # how safe a lead is
     CUT: "Items that are missing from the lists could reverse this lead.",
@@ -113,9 +112,9 @@ def ranked_means(
     summary: pl.DataFrame,
     metric: str,
     cutoff: int | None,
-    identical: Sequence[Sequence[str]] = (),
-    of_run: Mapping[str, str] | None = None,
-) -> list[Row]:
+    identical: Sequence[Sequence[str]],
+    of_run: Mapping[str, str] | None,
+) -> list[Named]:
     """Return the models that have an expected mean of a measure, best first; one of each group of
     ``identical`` ones, and the first alone of its replicates, unless no other is left.
     """
@@ -132,7 +131,7 @@ def ranked_means(
     return single if len(single) > 1 else rows
 
 
-def _lead(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
+def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, list[str]]:
     """Return the status, and say who leads and how safely."""
     first, value = model_text(ranked[0]["model"]), ranked[0]["expected"]
     if len(ranked) == 1:
@@ -156,7 +155,7 @@ def _lead(ranked: list[Row], flips: pl.DataFrame, measure: str) -> tuple[str, li
     return pair["verdict"], [lead, safety, *_unsafe_others(ranked, flips, pair["verdict"])]
 
 
-def _on_paired(pair: Row, winner: str) -> str:
+def _on_paired(pair: Named, winner: str) -> str:
     """Say who leads on the queries that both models have, if those are not all."""
     high, low = pair["value_a"], pair["value_b"]
     if not pair["unpaired"] or high is None or low is None:
@@ -169,7 +168,7 @@ def _on_paired(pair: Row, winner: str) -> str:
     return f"But on the queries that both have {model_text(pair['model_a'])} {lead}; the following is about that. "
 
 
-def _safety(pair: Row) -> str:
+def _safety(pair: Named) -> str:
     """Say whether the order of a pair is safe, and if not, why."""
     if pair["verdict"] in LEVEL and equal_means(pair["value_a"], pair["value_b"]):
         return LEVEL[pair["verdict"]]
@@ -185,13 +184,13 @@ def _safety(pair: Row) -> str:
     )
 
 
-def _unsafe_others(ranked: list[Row], flips: pl.DataFrame, verdict: str) -> list[str]:
+def _unsafe_others(ranked: list[Named], flips: pl.DataFrame, verdict: str) -> list[str]:
     """Name models ranked below second over which the first has no safe lead; ``verdict`` is that of
     the first two.
     """
     winner, _, *others = (row["model"] for row in ranked)
     other = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
-    unsafe = set(flips.filter(pl.col("verdict").is_in(list(UNSAFE))).select(other).to_series())
+    unsafe = set(flips.filter(pl.col("verdict").is_in(UNSAFE)).select(other).to_series())
     names = [model_text(name) for name in others if name in unsafe]
     end = "either" if verdict in UNSAFE else "however"
     return [f"Its lead over {names_text(names)} is not safe, {end}."] if names else []
@@ -214,7 +213,7 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     return [f"{given}, {parts[0]}.", *(f"By this margin, {part}." for part in parts[1:])]
 
 
-def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
+def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
     """Say how far naive scores are from the exact ones, and whether they name another winner.
 
     For cut lists no score is exact, so there is nothing to be off from.
@@ -235,23 +234,23 @@ def _naive(ranked: list[Row], measure: str, ties: str) -> list[str]:
     return said
 
 
-def _error(row: Row) -> float:
+def _error(row: Named) -> float:
     return float(abs(row["naive"] - row["expected"]))
 
 
-def _leaders(rows: list[Row], policy: str) -> list[str]:
+def _leaders(rows: list[Named], policy: str) -> list[str]:
     """Return the models that share the highest mean under a policy."""
     best = max(row[policy] for row in rows)
     return [row["model"] for row in rows if equal_means(row[policy], best)]
 
 
-def leading_pair(flips: pl.DataFrame, first: str, second: str) -> Row:
+def leading_pair(flips: pl.DataFrame, first: str, second: str) -> Named:
     """Return the row of two models in flips, of which A is not behind."""
     pair = flips.filter(verdicts.both_among([first, second]))
     return turned(pair, pl.col("value_a") < pl.col("value_b")).row(0, named=True)
 
 
-def _reversal(pair: Row) -> str:
+def _reversal(pair: Named) -> str:
     """Say how probable a reversal is, as precisely as is known."""
     high, method = pair.get("p_tie_high"), pair["p_tie_method"]
     if pair["p_tie"] is None and high is None:

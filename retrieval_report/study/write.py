@@ -25,11 +25,10 @@ def save_report(
     """Write a finished report into a folder that can be written to; see `write_report`."""
     chosen = formats_of(formats)
     files = {folder / name: data for name, data in _render(report, chosen, timestamp, raw).items()}
-    gone = [folder / name for name in _earlier(folder) if folder / name not in files]
-    write_files(files, gone=gone)
+    write_files(files, gone={folder / name for name in _earlier(folder)} - files.keys())
     # Files that are not listed in an ``about.json`` may be the user's own, and stay.
-    left = [name for name in report_names() if (folder / name).exists()]
-    left = [name for name in left if folder / name not in files]
+    others = {folder / name: name for name in report_names()}
+    left = [name for path, name in others.items() if path not in files and path.exists()]
     if left:
         warn(f"'{folder}': {some(left)} existed before and are not part of this report")
     return list(files)
@@ -76,7 +75,7 @@ def _earlier(folder: Path) -> list[str]:
 def _render(
     report: Report, formats: Sequence[str], timestamp: str | None, raw: bool
 ) -> dict[str, bytes]:
-    files: dict[str, bytes] = {}
+    files = {}
     if "html" in formats:
         # Jinja and Vega take time to load, which CSV alone does not need.
         from retrieval_report.study.html import render_html

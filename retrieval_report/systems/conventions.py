@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import polars as pl
@@ -290,13 +290,9 @@ def conventions() -> pl.DataFrame:
     ... ).row(0)
     ('ap(denominator=retrieved)', 'arbitrary')
     """
-    names = [field.name for field in fields(Convention)]
-    columns: dict[str, list[object]] = {
-        name: [getattr(record, name) for record in CONVENTIONS] for name in names
-    }
-    columns["metric"] = [record.metric for record in CONVENTIONS]
+    rows = [{**asdict(record), "metric": record.metric} for record in CONVENTIONS]
     first = ["system", "version", "metric", "call", "definition", "order"]
-    frame = pl.DataFrame(columns, schema_overrides={"relevant_from": pl.Float64})
+    frame = pl.DataFrame(rows, schema_overrides={"relevant_from": pl.Float64})
     return frame.select(*first, pl.exclude(first))
 
 

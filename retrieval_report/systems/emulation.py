@@ -18,7 +18,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.registry import in_contract
-from retrieval_report.engines.check_scores import MEAN, side_by_side
+from retrieval_report.engines.check_scores import LIMITS, MEAN, Scored, side_by_side
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
@@ -130,7 +130,7 @@ class Emulation:
         short = pl.col("items") <= way.row_order_up_to
         low, high = (
             tie_means(part.with_columns(value=pl.when(short).then(received).otherwise("value")))
-            for part in (scores.filter(policy="worst"), scores.filter(policy="best"))
+            for part in (scores.filter(policy=policy) for policy in policies[:2])
         )
         return low.select(*MEAN, prints_low="value", prints_high=high["value"])
 
@@ -140,7 +140,7 @@ class Emulation:
         """
         means = tie_means(self.scores(rules, list(metrics), policies=("expected", "worst", "best")))
         others = pl.col("tie_std", "shortest").filter(policy="expected").first()
-        names = {"expected": "expected", "lowest": "worst", "highest": "best"}
+        names = {"expected": "expected", **LIMITS}
         return side_by_side(means, MEAN, names, others)
 
     def scores(
@@ -150,7 +150,7 @@ class Emulation:
         requests, parts = parse_metrics(metrics, None), self.seen(rules, float32, **asked)
         return pl.concat(score_judged(part, requests, options).frame() for part, options in parts)
 
-    def drawn(self, rules: Rules, metric: str, **draws: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
+    def drawn(self, rules: Rules, metric: str, **draws: Any) -> Scored:
         """Scores of every list in the mean over random orders, and every model's mean under each of
         them.
         """
@@ -205,16 +205,13 @@ class Emulation:
         if rules.seen == "list":
             followed |= {"unjudged": None, "missing_query": "skip", "relevant_items": "own"}
         words = followed.pop("truncated")
-        for part in self._received(rules, float32):
+        # One record of rows for all systems that receive the same.
+        level = rules.relevant_from if rules.binary else None
+        for part in self._made_once(Rules(*rules[:3], level, "", ""), float32):
             ends = words
             if not isinstance(words, str):
                 ends = {model: words[model] for model in words.keys() & set(part.whole.models)}
             yield part, Options(**{**followed, "truncated": ends, **asked})
-
-    def _received(self, rules: Rules, float32: bool) -> list[Judged]:
-        """Return the rows of a system, one record for all systems that receive the same."""
-        level = rules.relevant_from if rules.binary else None
-        return self._made_once(Rules(*rules[:3], level, "", ""), float32)
 
     @cached_property
     def _made_once(self) -> Callable[[Rules, bool], list[Judged]]:

@@ -14,6 +14,7 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import LikeOptions, options_with
 from retrieval_report.contracts.registry import in_contract
+from retrieval_report.engines.check_scores import Scored
 from retrieval_report.metrics.parsing import (
     Cutoffs,
     Measure,
@@ -24,6 +25,7 @@ from retrieval_report.metrics.parsing import (
 )
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.run import start
+from retrieval_report.scoring.truncation import ends_of
 from retrieval_report.systems.conventions import CONVENTIONS, Convention, system_of
 from retrieval_report.systems.emulation import Emulation, judge_items
 
@@ -42,8 +44,11 @@ def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
     Traceback (most recent call last):
     retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
     """
-    records = _records(*system_of(like))
-    measures: Asked = {}
+    measures = {}
+    system, version = system_of(like)
+    records = [record for record in CONVENTIONS if record.system == system]
+    newest = records[-1].version
+    records = [record for record in records if record.version == (version or newest)]
     for metric, cutoffs_of_metric in parse_metrics(metrics, cutoffs):
         name, plain = str(metric), metric == type(metric)()
         of_metric = [
@@ -60,12 +65,6 @@ def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
                 )
             measures[name, cutoff] = record
     return measures
-
-
-def _records(system: str, version: str | None) -> list[Convention]:
-    """Return the conventions of one version of a system, by default of the last in the table."""
-    records = [record for record in CONVENTIONS if record.system == system]
-    return [record for record in records if record.version == (version or records[-1].version)]
 
 
 def evaluate_like(
@@ -134,7 +133,7 @@ def evaluate_like(
 
 def score_like(
     rankings: object, like: str, *, judgements: object, queries: object, **asked: Any
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> Scored:
     """What `evaluate_like` returns, and every model's mean under each random order, if there are
     any.
     """
@@ -142,8 +141,8 @@ def score_like(
     check_like(asked)
     wanted = options_with(asked)
     emulation = emulated(rankings, judgements, queries, measures, asked)
-    parts: list[pl.DataFrame] = []
-    means: list[pl.DataFrame] = []
+    parts = []
+    means = []
     for measure, record in emulation.records.items():
         text, rules = measure_text(*measure), emulation.rules(record)
         for policy in wanted.policies:
@@ -184,8 +183,7 @@ def emulated(
         check_judged_only(metrics, by_judgements=False, unjudged=checked.unjudged)
     # warns of what no metric changes
     requests = parse_metrics("rr", [cutoff for _, cutoff in records])
-    decisions = start(judged, requests, checked).prepared.decisions
-    words = {model: decision.truncated for model, decision in decisions.items()}
+    words = ends_of(start(judged, requests, checked).prepared.decisions)
     return Emulation.of(judged, {"relevant_from": None, **rules, "truncated": words}, records)
 
 

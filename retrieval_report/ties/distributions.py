@@ -89,7 +89,7 @@ def score_distribution(
     """
     check_whole("draws", draws, 1)
     frame, given = lists_of_query(rankings, query, judgements, queries)
-    if frame.filter(pl.col("model") == check_text("model", model)).is_empty():
+    if frame.filter(model=check_text("model", model)).is_empty():
         return pl.DataFrame(schema=DISTRIBUTION)
     requests = parse_metrics(metric, cutoff)
     parsed, (depth, *others) = requests[0]
@@ -98,8 +98,10 @@ def score_distribution(
     scoring = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
     only = options_with(scoring, seed=seed, truncated=NO, policies="expected")
     prepared = run_of(judge(frame, **given, options=only), requests, only).prepared
+    named = enumerate(prepared.names.rows())
+    wanted = np.array([number for number, name in named if name == (model, query)], np.int64)
     rows = pl.DataFrame(schema=DISTRIBUTION)
-    for one in score_orders(prepared.only({(model, query)}), parsed, depth, only, draws):
+    for one in score_orders(prepared.take(wanted), parsed, depth, only, draws):
         scores = pl.DataFrame({"value": one.value.round(DIGITS), "probability": one.chance})
         rows = (
             scores.sort("value")
@@ -155,21 +157,14 @@ def mean_distribution(
     prepared = run_of(judged, requests, checked).prepared
     for one in score_orders(prepared, parsed, depth, checked):
         lists.setdefault(one.model, []).append(merged(one.value, one.chance, NEAR))
-    frames = [
-        _model_means(lists.get(model, []), mean, queries).with_columns(model=pl.lit(model))
-        for model, mean, queries in means.select("model", "value", "queries").rows()
-    ]
-    measure = {"metric": pl.lit(metric), "cutoff": pl.lit(cutoff)}
-    return in_contract(pl.concat(frames).with_columns(**measure), MEAN_DISTRIBUTION)
-
-
-def _model_means(lists: list[Spread], mean: float, queries: int) -> pl.DataFrame:
-    """The means of one model; none where their average is not the expected one, as with weighted
-    means.
-    """
-    whole = every_sum(lists, NEAR) if lists else None
-    if whole is None or abs(float(whole.chance @ whole.value) / queries - mean) > SURE * max(
-        mean, 1.0
-    ):
-        whole = Spread(np.empty(0), np.empty(0))
-    return pl.DataFrame({"value": whole.value / queries, "probability": whole.chance})
+    frames = [nothing]
+    for model, mean, queries in means.select("model", "value", "queries").rows():
+        whole = every_sum(lists[model], NEAR) if model in lists else None
+        if whole is None:
+            continue
+        average = float(whole.chance @ whole.value) / queries
+        if abs(average - mean) <= SURE * max(mean, 1.0):  # not so with weighted means
+            found = pl.DataFrame({"value": whole.value / queries, "probability": whole.chance})
+            measure = {"model": pl.lit(model), "metric": pl.lit(metric), "cutoff": cutoff}
+            frames.append(in_contract(found.with_columns(**measure), MEAN_DISTRIBUTION))
+    return pl.concat(frames)

@@ -121,7 +121,7 @@ def _against_random_order(judged: Judged, options: Options) -> pl.DataFrame:
     """``model``, its mean average precision, that of its lists in random order (all items of a list
     in one tie), and how many standard deviations of the latter lie between them.
     """
-    tied = judged.with_values(judged.retrieved.with_columns(pl.lit(0).alias(judged.order)))
+    tied = judged.with_values(judged.retrieved.with_columns(**{judged.order: 0}))
     whole = replace(options, truncated=NO, distance_threshold=None)
     asked = parse_metrics("ap", None)
     means, chance = (

@@ -27,6 +27,7 @@ from retrieval_report.contracts.frames import (
     check_queries,
     check_rankings,
     order_column,
+    unmasked,
     with_model,
 )
 from retrieval_report.contracts.registry import in_contract, schema
@@ -241,7 +242,7 @@ def _counted(frame: pl.DataFrame, labels: object) -> pl.DataFrame:
             "and group them by model, query, distance and label"
         )
     named = check_labels(frame.select("label").with_row_index("item"), "counts")
-    rows = check_counts(frame.with_columns(relevance=pl.lit(0)))
+    rows = check_counts(frame.with_columns(relevance=0))
     return with_model(rows.with_columns(_plain(named["label"])))
 
 
@@ -250,9 +251,7 @@ def _labelled(frame: pl.DataFrame, labels: object) -> tuple[pl.DataFrame, int]:
     if labels is None:
         raise ParameterError("labels: none given; a dictionary or frame names those of all items")
     named = read_labels(labels)
-    rows = with_model(check_rankings(frame, relevance=False, null_distance=True))
-    if "mask" in rows.columns:
-        rows = rows.filter(pl.col("mask").cast(pl.Boolean))
+    rows = unmasked(with_model(check_rankings(frame, relevance=False, null_distance=True)))
     check_unique(rows, [*LIST, "item"], "rankings")
     rows, named = of_one_width(rows, named.with_columns(_plain(named["label"])), "item", "labels")
     rows = beside(rows, named, "item")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_whole, is_number
+from retrieval_report.contracts.arguments import check_number, check_whole
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
@@ -79,8 +79,7 @@ def neighbour_judgements(
     1.0
     """
     k = check_whole("k", k, 1)
-    if not is_number(epsilon) or epsilon < 0:
-        raise ParameterError(f"epsilon: {epsilon!r} is not a finite number from 0 on")
+    check_number("epsilon", epsilon, lambda share: share >= 0, "finite number from 0 on")
     found = read_results((truth_distances, truth_indices), "truth")
     items = _items(found)
     if epsilon and (items["distance"] < 0).any():

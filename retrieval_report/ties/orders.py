@@ -8,6 +8,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named, check_text
 from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import RowOptions, options_with
 from retrieval_report.engines.check_scores import beside
 from retrieval_report.reading.frames import to_polars
@@ -55,9 +56,7 @@ def ranking_ties(
     frame, given = lists_of_query(rankings, query, judgements, queries)
     kept = {name: value for name, value in options.items() if name in RowOptions.__annotations__}
     checked = options_with(kept, relevant_from=relevant_from, policies="expected")
-    judged = judge(
-        frame.filter(pl.col("model") == check_text("model", model)), **given, options=checked
-    )
+    judged = judge(frame.filter(model=check_text("model", model)), **given, options=checked)
     rows = rounded(judged.scored_rows, checked)
     if checked.distance_threshold is not None:
         near = pl.col("distance") <= checked.distance_threshold
@@ -131,8 +130,6 @@ def lists_of_query(
     frame = _with_query(rankings, "rankings")
     if "count" in frame.columns:
         raise ParameterError("rankings: a counts frame has no items, so there is no list to show")
-    if "model" not in frame.columns:
-        frame = frame.with_columns(model=pl.lit("model"))
     kind = frame.schema.get("query")
     if kind is not None and isinstance(query, str) == kind.is_integer():
         raise ParameterError(
@@ -140,7 +137,7 @@ def lists_of_query(
         )
     of_query = pl.col("query") == query
     others = {"judgements": judgements, "queries": queries}
-    return frame.filter(of_query), {
+    return with_model(frame).filter(of_query), {
         name: None if part is None else _with_query(part, name).filter(of_query)
         for name, part in others.items()
     }

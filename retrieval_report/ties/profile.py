@@ -107,17 +107,15 @@ def tie_profile(
 def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:
     """What `tie_profile` returns."""
     lists = table.whole_lists()
-    parts = [
-        beside(
-            _at_cutoff(table.ties, cutoff), _cut_by_the_end(table.ends, cutoff), "model"
-        ).with_columns(index=pl.lit(index), cutoff=pl.lit(cutoff, dtype=pl.Int64))
-        for index, cutoff in enumerate(cutoffs)
-    ]
+    parts = []
+    for index, cutoff in enumerate(cutoffs):
+        reached = pl.col("within") & (True if cutoff is None else pl.col("before") < cutoff)
+        ends = table.ends.group_by("model").agg(ends_in_cut_tie=reached.mean())
+        part = beside(_at_cutoff(table.ties, cutoff), ends, "model")
+        parts.append(part.with_columns(index=index, cutoff=pl.lit(cutoff, dtype=pl.Int64)))
     frame = beside(pl.concat(parts), lists, "model").sort("model", "index")
     if not table.judged.whole.graded:
-        frame = frame.with_columns(
-            pl.lit(None).alias(name) for name in ("mixed_share", "mixed_items")
-        )
+        frame = frame.with_columns(mixed_share=None, mixed_items=None)
     return in_contract(frame, PROFILE)
 
 
@@ -178,12 +176,6 @@ class TieTable:
             pl.col(self.order).cast(pl.Float64).diff().over(LIST).abs()
         ).to_series()
         return (gap <= pl.Series(NEAR * np.spacing(largest).astype(np.float64))).fill_null(False)
-
-
-def _cut_by_the_end(ends: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
-    """Lists whose cutoff reaches into a last tie that may be cut: their share, for every model."""
-    reached = pl.lit(True) if cutoff is None else pl.col("before") < cutoff
-    return ends.group_by("model").agg(ends_in_cut_tie=(pl.col("within") & reached).mean())
 
 
 def _at_cutoff(ties: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
@@ -256,7 +248,7 @@ def ties_at_cutoff(
         first=before + 1, last=before + size, inside=measure - before
     )
     if not table.judged.whole.graded:
-        cut = cut.with_columns(relevant=pl.lit(None), mixed=pl.lit(None))
+        cut = cut.with_columns(relevant=None, mixed=None)
     ordered = cut.sort(
         "mixed", "size", "model", "query", descending=[True, True, False, False], nulls_last=True
     )

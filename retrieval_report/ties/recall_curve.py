@@ -11,7 +11,7 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, is_number, listed, number_text
+from retrieval_report.contracts.arguments import Names, check_number, listed, number_text, quoted
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
@@ -86,11 +86,14 @@ def recall_curve(
     >>> scores.select("metric", "value").rows()
     [('iprec(recall=0.5)', 0.8333333333333333), ('iprec(recall=1)', 0.6666666666666666)]
     """
-    wanted = [_checked(level) for level in listed(levels)]
+    wanted = [
+        check_number("levels", level, lambda share: 0 <= share <= 1, "number between 0 and 1")
+        for level in listed(levels)
+    ]
     asked = options_with(options, truncated="no", policies=policies)
     for name in asked.policies:
         if name not in POLICIES:
-            raise ParameterError(f"policies: {name!r} is none of {', '.join(map(repr, POLICIES))}")
+            raise ParameterError(f"policies: {name!r} is none of {quoted(POLICIES)}")
     return curve_of(judge(rankings, judgements, queries, asked), wanted, asked)
 
 
@@ -121,12 +124,6 @@ def curve_of(
     return _frame(run, levels, *by_level)
 
 
-def _checked(level: object) -> float:
-    if not is_number(level) or not 0 <= level <= 1:  # type: ignore[operator]
-        raise ParameterError(f"levels: {level!r} is not a number between 0 and 1")
-    return float(level)  # type: ignore[arg-type]
-
-
 def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
     """The ties of all lists that hold relevant items."""
     counts = lists.items, lists.items * relevant_grade[lists.grade]
@@ -150,9 +147,9 @@ def _frame(run: Run, levels: Sequence[float], values: Floats, spreads: Floats) -
         labels, schema=schema("scores", "metric", "cutoff", "policy"), orient="row"
     )
     lists = run.prepared.names.with_columns(
-        items=pl.Series(run.prepared.length, dtype=pl.Int64),
-        n_relevant=pl.Series(np.maximum(run.prepared.relevant, 0), dtype=pl.Int64),
-        pooled=pl.Series(run.prepared.beyond.pooled),
+        items=run.prepared.length,
+        n_relevant=np.maximum(run.prepared.relevant, 0),
+        pooled=run.prepared.beyond.pooled,
     )
     value, std = (part.reshape(lists.height, columns.height) for part in (values, spreads))
     if run.options.no_relevant == "one":

@@ -14,19 +14,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.arguments import is_number
 from retrieval_report.contracts.checks import check_unique
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
-from retrieval_report.contracts.frames import check_rankings, order_column
+from retrieval_report.contracts.frames import check_rankings, order_column, unmasked
 from retrieval_report.contracts.registry import schema
-from retrieval_report.kernels.lists import Bools
+from retrieval_report.engines.check_scores import check_fraction
+from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.reading.frames import to_polars
 
 SIMILARITY = schema("similarity")
 MEASURES = [name for name, dtype in SIMILARITY.items() if dtype == pl.Float64]
 BLOCK = 2_000_000  # pairs of items, or items × depths, that are looked at together
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class RankingSimilarity(NamedTuple):
@@ -92,8 +90,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     │ 3      ┆ items  ┆ 0.8165 ┆ 0.7952 ┆ 0.7728  ┆ 0.8178   │
     └────────┴────────┴────────┴────────┴─────────┴──────────┘
     """
-    if not is_number(p) or not 0 < p < 1:
-        raise ParameterError(f"p: {p!r} is not a number between 0 and 1")
+    p = check_fraction("p", p)
     one, two = _checked(a, "a"), _checked(b, "b")
     for key in ("query", "item"):
         if one.schema[key].is_integer() != two.schema[key].is_integer():
@@ -103,7 +100,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
             )
         if one.schema[key] != two.schema[key]:
             one, two = (frame.with_columns(pl.col(key).cast(pl.Int128)) for frame in (one, two))
-    return similarity_of(one, two, float(p))
+    return similarity_of(one, two, p)
 
 
 def similarity_of(a: pl.DataFrame, b: pl.DataFrame, p: float = 0.9) -> RankingSimilarity:
@@ -115,7 +112,11 @@ def similarity_of(a: pl.DataFrame, b: pl.DataFrame, p: float = 0.9) -> RankingSi
         _compare(query, part, p) for (query,), part in both.group_by("query", maintain_order=True)
     ]
     queries = pl.DataFrame(rows, schema={**SIMILARITY, "query": both.schema["query"]}, orient="row")
-    return RankingSimilarity(queries, _mean(queries))
+    changes = [
+        (pl.col("change") == kind).mean().alias(kind) for kind in ("none", "ties", "order", "items")
+    ]
+    number = pl.len().cast(pl.Int64).alias("queries")
+    return RankingSimilarity(queries, queries.select(number, *changes, pl.col(MEASURES).mean()))
 
 
 def _checked(rankings: object, what: str) -> pl.DataFrame:
@@ -125,8 +126,7 @@ def _checked(rankings: object, what: str) -> pl.DataFrame:
         raise ParameterError(
             f"{what}: holds {frame['model'].n_unique()} models; pass the rankings of one"
         )
-    if "mask" in frame.columns:
-        frame = frame.filter("mask")
+    frame = unmasked(frame)
     check_unique(frame, ("query", "item"), what)
     return frame
 
@@ -175,26 +175,16 @@ def _tau(a: Integers, b: Integers) -> float | None:
     return None if untied == 0 else float(agree / np.sqrt(untied))
 
 
-def _bits(ranks: Integers, items: NDArray[np.intp], how: Callable[..., Any]) -> NDArray[np.uint8]:
+def _bits(ranks: Integers, items: Integers, how: Callable[..., Any]) -> NDArray[np.uint8]:
     """Whether the rank of an item (rows) compares so with that of every item, as bits."""
     narrow = ranks.astype(np.int32)
     return np.packbits(how(narrow[items, None], narrow), axis=1)
 
 
-def _blocks(items: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
+def _blocks(items: Integers, width: int) -> Iterator[Integers]:
     """Items in parts for tables of this width."""
     step = max(BLOCK // max(width, 1), 1)
     return (items[first : first + step] for first in range(0, items.size, step))
-
-
-def _mean(queries: pl.DataFrame) -> pl.DataFrame:
-    """The number of queries, how many changed how, and means of what they have."""
-    changes = [
-        (pl.col("change") == kind).mean().alias(kind) for kind in ("none", "ties", "order", "items")
-    ]
-    return queries.select(
-        pl.len().cast(pl.Int64).alias("queries"), *changes, pl.col(MEASURES).mean()
-    )
 
 
 class Ranks(NamedTuple):
@@ -210,7 +200,7 @@ class Ranks(NamedTuple):
         """Which items the list holds."""
         return self.top > 0
 
-    def share(self, items: NDArray[np.intp], depth: Integers) -> Floats:
+    def share(self, items: Integers, depth: Integers) -> Floats:
         """How much of each item (rows) is in the first ``depth`` ranks (columns)."""
         top, bottom = (ranks[items][:, None].astype(np.float64) for ranks in self)
         return np.clip((depth - top + 1.0) / (bottom - top + 1.0), 0.0, 1.0)
@@ -267,8 +257,7 @@ def _common(a: Ranks, b: Ranks, depth: Integers, tied: bool) -> Floats:
 
 def _reached(ranks: Integers, depth: Integers) -> Floats:
     """How many of some ranks are at most every depth."""
-    reached: Floats = np.searchsorted(np.sort(ranks), depth, side="right").astype(np.float64)
-    return reached
+    return np.searchsorted(np.sort(ranks), depth, side="right").astype(np.float64)
 
 
 def _unseen(short: Ranks, long: Ranks, depth: Integers, tied: bool) -> Floats:
@@ -282,5 +271,4 @@ def _unseen(short: Ranks, long: Ranks, depth: Integers, tied: bool) -> Floats:
         share = long.share(items, depth)
         total += share.sum(axis=0)
         count += (share > 0).sum(axis=0)
-    mean: Floats = total / np.maximum(count, 1.0)
-    return mean
+    return total / np.maximum(count, 1.0)

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from retrieval_report.contracts.arguments import Named, check_whole, is_number
+from retrieval_report.contracts.arguments import Named, check_number, check_whole
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import ColumnError, ParameterError
+from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
 from retrieval_report.engines.check_scores import beside
@@ -368,8 +368,7 @@ def check_goal(name: str, metric: str, at_least: float | None) -> None:
 
 
 def _check_share(name: str, value: object) -> None:
-    if not is_number(value) or not 0 < float(value) <= 1:  # type: ignore[arg-type]
-        raise ParameterError(f"{name}: {value!r} is not a number above 0 and up to 1")
+    check_number(name, value, lambda share: 0 < share <= 1, "number above 0 and up to 1")
 
 
 def _chosen(values: Floats, metric: str, at_least: float | None) -> int:
@@ -408,7 +407,7 @@ def _with_ap(areas: pl.DataFrame, ties: pl.DataFrame, order: str) -> pl.DataFram
     ties = ties.filter(relevant > 0, size <= MOST_PAIRS)
     other = pl.col("size") - pl.col("relevant")
     counts = pl.concat(
-        ties.select("model", order, query=pl.lit("all"), relevance=pl.lit(grade), count=count)
+        ties.select("model", order, query=pl.lit("all"), relevance=grade, count=count)
         for grade, count in ((1, pl.col("relevant")), (0, other))
     ).filter(pl.col("count") > 0)
     scores = evaluate(

@@ -85,8 +85,7 @@ def truncated_lists(
     prepared = lay_out(judge_for_ties(rankings, judgements, queries, rules), rules)
     lists = list_ends(prepared)
     parts = [
-        _at_cutoff(lists, cutoff).with_columns(index=pl.lit(index))
-        for index, cutoff in enumerate(asked)
+        _at_cutoff(lists, cutoff).with_columns(index=index) for index, cutoff in enumerate(asked)
     ]
     words = [
         (model, decision.truncated, decision.reason)
@@ -108,7 +107,7 @@ def judge_for_ties(
     frame = to_polars(rankings, "rankings")
     if judgements is not None or "relevance" in frame.columns or "count" in frame.columns:
         return judge(frame, judgements, queries, options)
-    judged = judge(frame.with_columns(relevance=pl.lit(0)), judgements, queries, options)
+    judged = judge(frame.with_columns(relevance=0), judgements, queries, options)
     return replace(judged, whole=replace(judged.whole, graded=False))
 
 
@@ -122,10 +121,10 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
     some = np.flatnonzero(prepared.length > 0)
     size = sums(ties.items, ties.tie)
     return prepared.names.select("model")[some].with_columns(
-        items=pl.Series(prepared.length[some]),
-        before=pl.Series(prepared.beyond.before[some]),
-        within=pl.Series(prepared.beyond.within[some]),
-        largest=pl.Series(np.maximum.reduceat(size, ties.start[some]), dtype=pl.Int64),
+        items=prepared.length[some],
+        before=prepared.beyond.before[some],
+        within=prepared.beyond.within[some],
+        largest=np.maximum.reduceat(size, ties.start[some]),
     )
 
 

@@ -88,8 +88,8 @@ def numbered(things: Iterable[T], label: Callable[[T], str]) -> dict[T, str]:
     >>> numbered([0.12, 0.1, 0.13], lambda value: f"{value:.1f}")
     {0.12: '0.1', 0.1: '0.1 (2)', 0.13: '0.1 (3)'}
     """
-    labels: dict[T, str] = {}
-    taken: set[str] = set()
+    labels = {}
+    taken = set()
     for thing in dict.fromkeys(things):
         text = label(thing)
         number = 1

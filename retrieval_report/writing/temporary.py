@@ -48,7 +48,7 @@ def scratch(beside: Path | None = None) -> Iterator[Scratch]:
 
 
 @contextmanager
-def temporary_folder(beside: Path | None = None) -> Iterator[Path]:
+def temporary_folder(beside: Path | None) -> Iterator[Path]:
     """Provide a folder in ``beside``, or in $TMPDIR, that is removed at the end."""
     location = Path(tempfile.mkdtemp(prefix=PREFIX, suffix=SUFFIX, dir=beside))
     try:
