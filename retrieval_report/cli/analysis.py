@@ -74,6 +74,7 @@ def compare(
     import polars as pl
 
     import retrieval_report as rr
+    from retrieval_report.comparison.identical import without_twins
     from retrieval_report.comparison.pairs import ahead_first, turned
     from retrieval_report.comparison.verdicts import doubt, with_chances
     from retrieval_report.study.caveats import named_tests, uneven_lengths
@@ -93,6 +94,7 @@ def compare(
     if baseline is not None:
         comparison = study.compare(baseline=baseline)
         verdicts = rr.flips(study.summary, comparison=comparison)  # only these pairs are compared
+        verdicts = without_twins(verdicts, study.identical)
         verdicts = verdicts.filter(pl.any_horizontal(pl.col("model_a", "model_b") == baseline))
     # The model that is ahead is A, but a baseline is B; the least certain pairs come first.
     rows = verdicts.with_columns(measure=pl.struct("metric", "cutoff").rle_id())
