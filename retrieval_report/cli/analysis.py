@@ -19,7 +19,7 @@ from retrieval_report.cli.files import (
     output_options,
 )
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.reporting import question_tables
+from retrieval_report.cli.reporting import question_tables, telling_pairs
 from retrieval_report.cli.settings import (
     check,
     cluster_option,
@@ -64,13 +64,22 @@ ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
 @cluster_option
 @replicate_option
 @dataset_option
+@click.option("--all", "everything", is_flag=True, help="Print all pairs of many models.")
 @output_options("comparison.csv and flips.csv")
 @form_options
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
-    data: Data, output: Output, baseline: str | None, form: str | None, **settings: Any
+    data: Data,
+    output: Output,
+    baseline: str | None,
+    everything: bool,
+    form: str | None,
+    **settings: Any,
 ) -> None:
-    """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
+    """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order.
+
+    Of many models, the pairs are printed that matter most; --all, --json and files hold the others.
+    """
     import polars as pl
 
     import retrieval_report as rr
@@ -108,10 +117,12 @@ def compare(
     known = [str(option.name) for option in click.get_current_context().command.params]
     turning = in_options(reversals_text(study.reversals), known)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
+    rows, rest = (rows, "") if everything or baseline else telling_pairs(study, rows)
     texts = [
         *([turning] if turning and baseline is None else []),
         *question_tables(study, list(above)),
         frame_table(rows, shown, by="metric cutoff"),
+        *([rest] if rest else []),
         *([f"family_p: {tests}."] if tests else []),
     ]
     texts += uneven_lengths(
