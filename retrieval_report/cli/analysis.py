@@ -108,8 +108,11 @@ def compare(
     # The model that is ahead is A, but a baseline is B; the least certain pairs come first.
     rows = verdicts.with_columns(measure=pl.struct("metric", "cutoff").rle_id())
     rows = ahead_first(rows, pl.col("value_b") > pl.col("value_a"))
+    rest = ""
     if baseline is not None:
         rows = turned(rows, pl.col("model_a") == baseline)
+    elif not everything:
+        rows, rest = telling_pairs(study, rows)
     rows = rows.with_columns(difference=pl.col("value_a") - pl.col("value_b"))
     rows = with_chances(rows.sort("measure", doubt, maintain_order=True))
     shown = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
@@ -117,7 +120,6 @@ def compare(
     known = [str(option.name) for option in click.get_current_context().command.params]
     turning = in_options(reversals_text(study.reversals), known)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
-    rows, rest = (rows, "") if everything or baseline else telling_pairs(study, rows)
     texts = [
         *([turning] if turning and baseline is None else []),
         *question_tables(study, list(above)),

@@ -150,38 +150,26 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
 
 
 def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Return the pairs to print, in their order, and a line on what is left out, if there are many:
-    those of the leader and of neighbours in rank, the best first, and by the headline also those
-    that tie order may reverse, the nearest first; of models with the same lists, one.
+    """Return of many pairs, which begin with the best, those to print, and a line that counts them:
+    of the leader and of neighbours in rank, and by the headline also those that tie order may
+    reverse; of models with the same lists, one.
     """
     import polars as pl
 
     from retrieval_report.comparison.verdicts import CUT, DEPENDS
-    from retrieval_report.metrics.parsing import measure_text
 
     if pairs.height <= PAIRS:
         return pairs, ""
-    keys = ["metric", "cutoff"]
     twins = [name for group in study.identical for name in sorted(group)[1:]]
-    means = study.summary.filter(~pl.col("model").is_in(twins), policy="expected")
-    ranks = means.select(
-        "model", *keys, rank=pl.col("value").rank("ordinal", descending=True).over(keys)
-    )
-    rows = pairs.with_row_index("row")
-    for side in "ab":
-        of_side = ranks.rename({"model": f"model_{side}", "rank": f"rank_{side}"})
-        rows = rows.join(of_side, on=[f"model_{side}", *keys], nulls_equal=True)
-    first, last = (of("rank_a", "rank_b") for of in (pl.min_horizontal, pl.max_horizontal))
-    headline = pl.col("measure") == 0
-    near, unsure = (first == 1) | (last - first == 1), pl.col("verdict").is_in([CUT, DEPENDS])
+    both, first = pl.col("model_a", "model_b"), pl.col("model_a").first().over("measure")
+    near = (pl.col("model_a") == first) | pl.struct("measure", "model_a").is_first_distinct()
+    headline, unsure = pl.col("measure") == 0, pl.col("verdict").is_in([CUT, DEPENDS])
     tier = pl.when(headline & near).then(0).when(headline & unsure).then(1).when(near).then(2)
-    nearness = pl.when(near).then(last).otherwise(pl.col("difference").abs())
-    chosen = rows.drop_nulls(["rank_a", "rank_b"]).filter(tier.is_not_null())
-    shown = chosen.sort(tier, nearness, "measure", "row").head(PAIRS).sort("row")
-    return shown, (
-        f"{shown.height} of {pairs.height} pairs are printed: the leader against each, neighbours "
-        f"in rank, and what tie order may reverse by {measure_text(*study.measures[0])}; --all "
-        "prints all."
+    apart = pairs.filter(~pl.any_horizontal(both.is_in(twins)))
+    telling = apart.filter(tier.is_not_null()).sort(tier, pl.int_range(pl.len()).over("measure"))
+    return telling.head(PAIRS), (
+        f"{min(PAIRS, telling.height)} of {pairs.height} pairs are printed: the leader against "
+        "each, neighbours in rank, and what tie order may reverse; --all prints all."
     )
 
 
