@@ -96,9 +96,10 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
         return values, kinds.ImageColumn(**about)
     if dtype == pl.Boolean:
         return values, kinds.CheckboxColumn(**about)
-    if known.format == "chance" and dtype.is_float():
-        texts = values.map_elements(chance_text, return_dtype=pl.String)
-        return texts, kinds.TextColumn(**about, alignment="right")
+    if known.format == "chance":
+        if dtype.is_float():
+            values = values.map_elements(chance_text, return_dtype=pl.String)
+        return values, kinds.TextColumn(**about, alignment="right")
     if not dtype.is_numeric():
         return values, kinds.TextColumn(**about, width=width)
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.

@@ -20,13 +20,7 @@ def show(page: Page) -> None:
         return
     means = page.curve.summary
     page.show(charts.scores_by_cutoff, means, metric=choice.metric)
-    if not page.data.counted:
+    curve = page.all_measures.quick_curve
+    if curve.width:  # large ties would make it take minutes
         st.header("Along recall", anchor="recall")
-        curve = page.all_measures.quick_curve
-        if curve.width:
-            page.show(charts.recall_curve, curve)
-        else:
-            st.caption(
-                "With ties this large, exact values take minutes; `retrieval-report curve` "
-                "computes them."
-            )
+        page.show(charts.recall_curve, curve)

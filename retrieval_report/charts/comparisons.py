@@ -78,10 +78,10 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     best = models["name"].to_list()
     pairs = pairs.filter(both_among(best))
     below, above = _halves(pairs, models)
-    axis = alt.Axis(orient="top", labelAngle=-90, ticks=False, domain=False, grid=False)
-    scale = alt.Scale(domain=models["label"].to_list())
-    x = alt.X("column:N", scale=scale, sort=None, title=None, axis=axis)
     y = row_axis(models["label"])
+    short = y["axis"]["labelExpr"]
+    axis = alt.Axis(orient="top", labelAngle=-90, labelExpr=short, ticks=False, domain=False)
+    x = alt.X("column:N", scale=y["scale"], sort=None, title=None, axis=axis)
     largest = float(str(pairs["difference"].abs().max())) or 1.0
     layers = [
         *tiles(below, x, y, _colour("ahead", "column − row", "ramp", largest), largest / 2, TIPS),

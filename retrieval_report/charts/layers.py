@@ -20,7 +20,7 @@ Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.StrokeDash)
 Mark = Named
 
 NARROW = 520  # pixels; on narrower screens labels are shortened and legends stand in one column
-LETTERS = 18  # of such a label; longer ones lose what is alike
+LETTERS = 22  # of such a label; longer ones lose what is alike
 IS_NARROW = f"containerSize()[0] > 0 && containerSize()[0] < {NARROW}"
 NUMBER = ".6~g"  # as many digits as there are, six at most
 OPEN = "not exact: items may be missing"  # what is drawn dashed, and what is said of it
@@ -156,7 +156,7 @@ def tiles(
     number = str(colour.shorthand)
     is_strong = f"datum.{number.partition(':')[0]} > {strong}"
     ink = alt.Color(condition={"test": is_strong, "value": "#ffffff"})
-    text = {"type": "text", "style": IN_CELL}
+    text = {"type": "text", "style": IN_CELL, "fontSize": {"expr": f"{IS_NARROW} ? 8 : 10"}}
     return [
         layer(rows, {"type": "rect"}, tips, x=x, y=y, color=colour),
         layer(rows, text, x=x, y=y, text="text:N", color=ink, detail=number),

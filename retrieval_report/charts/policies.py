@@ -12,7 +12,6 @@ from retrieval_report.charts.layers import (
     DOT,
     OPEN_TIES,
     TIES,
-    how_to_read,
     is_cut,
     keyed,
     number_axis,
@@ -20,13 +19,16 @@ from retrieval_report.charts.layers import (
     span,
 )
 from retrieval_report.charts.theme import chart, filled, finish, row_chart
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.metrics.parsing import Cutoff
 
 READ = "the longer a bar, the more of the score is decided by the order inside ties"
 TIPS = "model expected tie_std lowest highest naive naive_error shuffled query_se ci_low ci_high queries"
 TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1, "yOffset": -8}
 SCORE, RANGE, PRINTED = "expected score", "range over tie orders", "printed in the naive order"
-LOOKS = {SCORE: BLUE, RANGE: SKY, PRINTED: VERMILLION}
+LOOKS = {SCORE: BLUE, RANGE: f"{SKY}73", PRINTED: VERMILLION}
+WIDER = "range where items may be missing too"
+HOLLOW = {"symbolType": "square", "symbolFillColor": "transparent", "symbolStrokeColor": SKY}
 
 
 @chart
@@ -73,18 +75,21 @@ def policies(
     rows = with_labels(filled(shown, f"no model has a score for {where}").head(most))
     rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
-    cut, columns = is_cut(rows), {"value": SCORE, "lowest": RANGE, "naive": PRINTED}
-    used = [what for name, what in columns.items() if rows[name].count()]
-    colour = keyed(alt.Color, pl.Series("shown", used), LOOKS, symbolType="square")
-    layers = [
-        span(part.with_columns(shown=pl.lit(what)), mark, x, *ends, tips=TIPS, y=y, color=colour)
-        for what, part, mark, *ends in (
-            (RANGE, rows.filter(~cut), TIES, "lowest", "highest"),
-            (RANGE, rows.filter(cut), OPEN_TIES, "lowest", "highest"),
-            (SCORE, rows, DOT, "value"),
-            (PRINTED, rows, TICK, "naive"),
-        )
+    cut = is_cut(rows)
+    parts = [
+        (RANGE, rows.filter(~cut), {**TIES, "opacity": 1}, "lowest", "highest"),
+        (SCORE, rows, DOT, "value"),
+        (PRINTED, rows, TICK, "naive"),
     ]
-    text = how_to_read(READ, rows)
+    used = [what for what, part, _, name, *_ in parts if part[name].count()]
+    colour = keyed(alt.Color, pl.Series("shown", used), LOOKS, symbolType="square")
+    how: Named = {"tips": TIPS, "y": y}
+    wider = rows.filter(cut).with_columns(wider=pl.lit(WIDER))
+    dash = keyed(alt.StrokeDash, wider["wider"], {WIDER: [4, 3]}, **HOLLOW)
+    layers = [
+        span(part.with_columns(shown=pl.lit(what)), mark, x, *ends, color=colour, **how)
+        for what, part, mark, *ends in parts
+    ]
+    layers.append(span(wider, OPEN_TIES, x, "lowest", "highest", strokeDash=dash, **how))
     drawn = row_chart(layers, rows.height)
-    return finish(drawn, f"Scores at {where}", text, rows, "value", "naive", "tie_std")
+    return finish(drawn, f"Scores at {where}", READ, rows, "value", "naive", "tie_std")

@@ -15,7 +15,7 @@ from retrieval_report.charts.theme import WIDTH, styled, unchecked, with_parts
 from retrieval_report.contracts.arguments import Named
 
 # Pixels of labels and texts beside a plot, and below it, on a narrow screen.
-NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 134, 170, 220
+NARROW_LABEL, NARROW_TEXT, NARROW_TITLE = 150, 170, 200
 LABELS = 300  # pixels beside a plot, for names and legends
 
 
@@ -104,15 +104,15 @@ def _panel(plot: Any, description: str, text: str) -> Panel:
 
 
 def _narrow(config: Named, width: float) -> None:
-    """Let a narrow screen shorten labels and stack legends, and drop numbers that do not fit."""
+    """Let a narrow screen shorten labels, stack legends, and turn numbers that do not fit."""
     config["axis"]["labelLimit"] = _where_narrow(NARROW_LABEL, config["axis"]["labelLimit"])
     config["axis"]["titleLimit"] = _where_narrow(NARROW_TITLE, 0)
     config["text"]["limit"] = _where_narrow(NARROW_TEXT, 0)
     config["legend"]["columns"] = _where_narrow(1, config["legend"]["columns"])
     direction = {"signal": _where_narrow("'vertical'", "'horizontal'")["expr"]}
     config["legend"]["layout"] = {"bottom": {"direction": direction, "margin": 12}}
-    shown = f"containerSize()[0] < {0.8 * width + NARROW_LABEL:.0f} ? 0 : 1"
-    config["style"][IN_CELL]["opacity"] = {"expr": shown}
+    fits = f"containerSize()[0] >= {0.8 * width + NARROW_LABEL:.0f}"
+    config["style"][IN_CELL]["angle"] = {"expr": f"{fits} ? 0 : 270"}
 
 
 def _where_narrow(narrow: object, wide: object) -> dict[str, str]:

@@ -128,7 +128,7 @@ def styled(chart: Drawing, *, text: str = TEXT) -> Drawing:
             "offset": 14,
         },
         text={"color": text, "fontSize": 11},
-        style={IN_CELL: {"fontSize": 10, "color": "#222222" if text == TEXT else text}},
+        style={IN_CELL: {"color": "#222222" if text == TEXT else text}},
         range={
             name: [LIGHT if text == TEXT else f"{dark}14", dark] for name, dark in TILES.items()
         },

@@ -21,7 +21,7 @@ from retrieval_report.cli.files import (
     output_options,
 )
 from retrieval_report.cli.group import cli
-from retrieval_report.cli.reporting import question_tables
+from retrieval_report.cli.reporting import question_tables, telling_pairs
 from retrieval_report.cli.settings import (
     check,
     cluster_option,
@@ -63,13 +63,23 @@ ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
 @cluster_option
 @replicate_option
 @dataset_option
+@click.option("--all", "everything", is_flag=True, help="Print all pairs of many models.")
 @output_options("comparison.csv and flips.csv")
 @form_options
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
-    data: Data, output: Output, baseline: str | None, form: str | None, **settings: Any
+    data: Data,
+    output: Output,
+    baseline: str | None,
+    everything: bool,
+    form: str | None,
+    **settings: Any,
 ) -> None:
-    """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order."""
+    """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order.
+
+    Of many models, the pairs are printed that matter most; --all, --json and files hold the others.
+    """
+    from retrieval_report.comparison.identical import without_twins
     from retrieval_report.comparison.pairs import ahead_first, turned
     from retrieval_report.comparison.verdicts import doubt, with_chances
     from retrieval_report.study.caveats import named_tests, uneven_lengths
@@ -89,12 +99,16 @@ def compare(
     if baseline is not None:
         comparison = study.compare(baseline=baseline)
         verdicts = rr.flips(study.summary, comparison=comparison)  # only these pairs are compared
+        verdicts = without_twins(verdicts, study.identical)
         verdicts = verdicts.filter(pl.any_horizontal(pl.col("model_a", "model_b") == baseline))
     # The model that is ahead is A, but a baseline is B; the least certain pairs come first.
     rows = verdicts.with_columns(measure=pl.struct("metric", "cutoff").rle_id())
     rows = ahead_first(rows, pl.col("value_b") > pl.col("value_a"))
+    rest = ""
     if baseline is not None:
         rows = turned(rows, pl.col("model_a") == baseline)
+    elif not everything:
+        rows, rest = telling_pairs(study, rows)
     rows = rows.with_columns(difference=pl.col("value_a") - pl.col("value_b"))
     rows = with_chances(rows.sort("measure", doubt, maintain_order=True))
     shown = "model_a model_b value_a value_b difference tie_std p_tie family_p verdict"
@@ -106,6 +120,7 @@ def compare(
         *([turning] if turning and baseline is None else []),
         *question_tables(study, list(above)),
         frame_table(rows, shown, by="metric cutoff"),
+        *([rest] if rest else []),
         *([f"family_p: {tests}."] if tests else []),
     ]
     texts += uneven_lengths(

@@ -84,7 +84,9 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
 @click.argument("indices")
 @click.option("--k", type=int, required=True, help="How many neighbours.")
 @click.option("--epsilon", type=float, default=0.0, help="How much farther, as a share, may count.")
-@click.option("--out", metavar="FILE", default="neighbours.csv", help="Write the judgements here.")
+@click.option(
+    "-o", "--out", metavar="FILE", default="neighbours.csv", help="Write the judgements here."
+)
 def neighbours(distances: str, indices: str, k: int, epsilon: float, out: str) -> None:
     """Judge which items are among the K nearest, from the DISTANCES and INDICES (.npy) of a deeper
     exact search.

@@ -287,7 +287,7 @@ class Output:
 
 def output_options(what: str, **how: Any) -> Addition:
     """Add --out and --raw to a command, which takes them as ``output``."""
-    out = click.option("--out", metavar="FOLDER", help=f"Write {what} here.", **how)
+    out = click.option("-o", "--out", metavar="FOLDER", help=f"Write {what} here.", **how)
     raw = click.option(
         "--raw",
         is_flag=True,

@@ -37,7 +37,11 @@ from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, visible
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from retrieval_report.study.study import Study
+
+PAIRS = 40  # printed at most, if there are more, unless --all is given
 
 ABOVE = [
     "replicates",
@@ -147,6 +151,30 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     texts += question_tables(study, [name for name in ALSO if name in frames])
     output.show(
         frames, "\n\n".join(texts), form=form, latex=study.to_latex, notices=lambda: study.notices
+    )
+
+
+def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Return of many pairs, which begin with the best, those to print, and a line that counts them:
+    of the leader and of neighbours in rank, and by the headline also those that tie order may
+    reverse; of models with the same lists, one.
+    """
+    import polars as pl
+
+    from retrieval_report.comparison.verdicts import CUT, DEPENDS
+
+    if pairs.height <= PAIRS:
+        return pairs, ""
+    twins = [name for group in study.identical for name in sorted(group)[1:]]
+    both, first = pl.col("model_a", "model_b"), pl.col("model_a").first().over("measure")
+    near = (pl.col("model_a") == first) | pl.struct("measure", "model_a").is_first_distinct()
+    headline, unsure = pl.col("measure") == 0, pl.col("verdict").is_in([CUT, DEPENDS])
+    tier = pl.when(headline & near).then(0).when(headline & unsure).then(1).when(near).then(2)
+    apart = pairs.filter(~pl.any_horizontal(both.is_in(twins)))
+    telling = apart.filter(tier.is_not_null()).sort(tier, pl.int_range(pl.len()).over("measure"))
+    return telling.head(PAIRS), (
+        f"{min(PAIRS, telling.height)} of {pairs.height} pairs are printed: the leader against "
+        "each, neighbours in rank, and what tie order may reverse; --all prints all."
     )
 
 

@@ -104,6 +104,7 @@ def evaluate(
 
 @cli.command()
 @click.option(
+    "-o",
     "--out",
     metavar="FOLDER",
     help="Write a report on each sample here: a page, and its numbers as CSV.",

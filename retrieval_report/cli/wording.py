@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+# Where rankings are wanted; label sets of language models are written as qrels.
+JUDGEMENTS = (
+    "--judgements, or rank by its grades: compare, leaderboard and report take --labels-as-rankings"
+)
 _QUOTED = r"'[^']*'"
 _VALUE = (
     rf"(?:\{{(?P<columns>[^}}]*)\}}|(?P<values>{_QUOTED}(?:(?:, | or )+{_QUOTED})*)|(?P<open>…))?"
@@ -33,12 +37,13 @@ def in_options(message: str, names: Collection[str]) -> str:
     >>> in_options(
     ...     "a.txt: is TREC qrels, not rankings; read it with read_judgements", {"judgements"}
     ... )
-    'a.txt: is TREC qrels, not rankings; pass it as --judgements'
+    'a.txt: is TREC qrels, not rankings; pass it as --judgements, or rank by its grades:
+    compare, leaderboard and report take --labels-as-rankings'
     """
     if not names:
         return message
     if "judgements" in names:
-        for kind, given in (("judgements", "--judgements"), ("rankings", "RANKINGS")):
+        for kind, given in (("judgements", JUDGEMENTS), ("rankings", "RANKINGS")):
             message = message.replace(f"read it with read_{kind}", f"pass it as {given}")
     any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     message = re.sub(rf"\bread_\w+\((({any_name})={_QUOTED})\)", r"\1", message)

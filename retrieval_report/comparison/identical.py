@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from retrieval_report.comparison.verdicts import DEPENDS, EQUAL, both_among
 from retrieval_report.contracts.frames import order_column
 from retrieval_report.engines.score_grid import DIGITS, Grid
 
@@ -58,6 +59,22 @@ def identical_models(scores: pl.DataFrame, rows: pl.DataFrame) -> Groups:
         alike.setdefault(values[:, row].tobytes(), []).append(model)
     return tuple(
         group for names in alike.values() if len(names) > 1 for group in _same(rows, names)
+    )
+
+
+def without_twins(flips: pl.DataFrame, groups: Groups) -> pl.DataFrame:
+    """Return the result of `flips` where models with the same lists are equal: each is drawn in
+    orders of its own, but what is drawn is one model.
+
+    >>> pairs = pl.DataFrame(
+    ...     {"model_a": ["a", "a"], "model_b": ["b", "c"], "verdict": [DEPENDS] * 2}
+    ... )
+    >>> without_twins(pairs, (("a", "b"),))["verdict"].to_list()
+    ['equal', 'depends on tie order']
+    """
+    twins = pl.any_horizontal(pl.lit(False), *map(both_among, groups))
+    return flips.with_columns(
+        verdict=pl.when(twins, verdict=DEPENDS).then(pl.lit(EQUAL)).otherwise("verdict")
     )
 
 

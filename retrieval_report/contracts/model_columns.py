@@ -64,6 +64,8 @@ reversals
       drawn with replacement, as if normal, of the other judges, of pairs of replicates, or of data
       sets that
       reverse it; empty: not known
+  reversal_low | chance | At least | smallest possible chance, for tie order
+  reversal_high | chance | At most | largest possible chance, for tie order
   verdict | | | whether the lead can be trusted as far as this source goes
   advice | text | To vary it | what to pass where the data do not vary it
 

@@ -160,17 +160,17 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     there are none.
 
     >>> identical_sentence([("06-18", "06-28")])
-    ['06-18 and 06-28 have the same list for every query.']
+    ['06-18 and 06-28 have the same list for every query: their ranks include each other.']
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
-    ['These models have the same list for every query: a, b and c; d and e.']
+    ['The ranks of these include each other, as their lists are the same: a, b and c; d and e.']
     """
     named = [names_text(map(model_text, group)) for group in groups]
     if len(named) < 2:
-        return [f"{names} have the same list for every query." for names in named]
+        said = "have the same list for every query: their ranks include each other."
+        return [f"{names} {said}" for names in named]
     more = [f"{len(named) - MOST_NAMED} more groups"] if len(named) > MOST_NAMED else []
-    return [
-        f"These models have the same list for every query: {'; '.join([*named[:MOST_NAMED], *more])}."
-    ]
+    every = "; ".join([*named[:MOST_NAMED], *more])
+    return [f"The ranks of these include each other, as their lists are the same: {every}."]
 
 
 def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measure]) -> list[str]:

@@ -17,7 +17,7 @@ from retrieval_report.study.study_data import at_measures
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.study.verdict import leading_pair, ranked_means
 from retrieval_report.writing.names import counted
-from retrieval_report.writing.numbers import share
+from retrieval_report.writing.numbers import chance_text, share
 
 TITLE = "What could turn it around"
 SHOWN = "source varied reversal verdict"
@@ -45,6 +45,8 @@ def _ties(study: Any, pair: Named) -> Named:
         "source": "tie order",
         "varied": "the order inside every tie",
         "reversal": pair["p_tie"],
+        "reversal_low": pair.get("p_tie_low"),
+        "reversal_high": pair.get("p_tie_high"),
         "verdict": verdicts.SAFE if pair["verdict"] in settled else pair["verdict"],
     }
 
@@ -141,8 +143,13 @@ def _not_varied(source: str, advice: str) -> Named:
 
 
 def varied(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of sources that the data vary."""
-    return frame.filter(pl.col("advice").is_null()) if frame.width else frame
+    """Return the rows of sources that the data vary, with chances as text, as in the verdict."""
+    if not frame.width:
+        return frame
+    rows = frame.filter(pl.col("advice").is_null())
+    chances = rows.select("reversal", "reversal_low", "reversal_high").iter_rows()
+    texts = pl.Series([chance_text(*row) for row in chances], dtype=pl.String)
+    return rows.with_columns(reversal=texts)
 
 
 def not_varied_line(frame: pl.DataFrame, *, advise: bool = False) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.comparison.costs import cost_table
 from retrieval_report.comparison.flips import flips
-from retrieval_report.comparison.identical import Groups, identical_models
+from retrieval_report.comparison.identical import Groups, identical_models, without_twins
 from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
@@ -473,8 +473,10 @@ class Study(LevelledStudy):
 
     @answer
     def flips(self) -> pl.DataFrame:
-        """The result of :func:`flips`: the verdict of every pair."""
-        return flips(self.summary, comparison=self._tested_pairs())
+        """The result of :func:`flips`: the verdict of every pair; models with the same lists are
+        equal.
+        """
+        return without_twins(flips(self.summary, comparison=self._tested_pairs()), self.identical)
 
     @answer
     def leaderboard(self) -> pl.DataFrame:

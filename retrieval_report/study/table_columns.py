@@ -208,6 +208,7 @@ SPECIAL: Mapping[str, Callable[[Row], Cell]] = {  # cells that need more of the 
     "tie_std": partial(_deviation, "tie_std"),
     "std": partial(_deviation, "std"),
     "p_tie": _reversal,
+    "reversal": lambda row: Cell(row["reversal"]),  # written as in the verdict
 }
 
 

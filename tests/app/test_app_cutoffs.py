@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, open_page, words
@@ -33,6 +34,14 @@ def test_the_chart_shows_the_means() -> None:
     for model, cutoff, *found, value in truth.select("model", "cutoff", "policy", "value").rows():
         k = "all" if cutoff is None else str(cutoff)
         assert (model, k, *found, round(value, 12)) in drawn
+
+
+def test_a_curve_that_would_take_minutes_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Along recall" in [part.value for part in open_page("cutoffs", DATA).header]
+    monkeypatch.setattr("retrieval_report.study.study.MOST_CURVE_CELLS", 0)
+    page = open_page("cutoffs", made_data(made_rankings(("coarse", "fine"))))
+    assert "Along recall" not in [part.value for part in page.header]
+    assert len(charts(page)) == 1
 
 
 def test_a_metric_with_a_depth_of_its_own_has_no_cutoffs() -> None:

@@ -64,3 +64,29 @@ def test_no_text_leaves_its_plot_on_a_phone(phone: Any, made: Callable[[], Frame
             width, outside = phone.evaluate(OUTSIDE, json.loads(json.dumps(panel.specification)))
             assert width <= PHONE, name
             assert outside == [], name
+
+
+NUMBERS = """async (specification) => {
+    const box = document.createElement("div");
+    document.body.replaceChildren(box);
+    const how = {ast: true, renderer: "svg", actions: false, defaultStyle: false};
+    const drawn = await window.embedChart(box, specification, how);
+    await drawn.view.runAsync();
+    const sizes = (selector) => [...box.querySelectorAll(selector)].map((mark) => {
+        const at = mark.getBoundingClientRect();
+        return [at.width, at.height, getComputedStyle(mark).opacity];
+    });
+    return [sizes(".mark-rect.role-mark path"), sizes("text[aria-roledescription='text mark']")];
+}"""
+
+
+def test_the_numbers_of_a_matrix_are_read_on_a_phone(phone: Any) -> None:
+    """They are turned where they would be wider than their cells."""
+    chart = CHARTS["comparison_matrix"](frames(LONG))
+    specification = responsive(chart).panels[0].specification
+    cells, numbers = phone.evaluate(NUMBERS, json.loads(json.dumps(specification)))
+    assert len(numbers) == 16 * 15
+    (wide, high), shown = cells[0][:2], {number[2] for number in numbers}
+    assert shown == {"1"}
+    assert wide < 20
+    assert all(width <= wide + 1 and height <= high + 3 for width, height, _ in numbers)

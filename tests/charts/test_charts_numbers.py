@@ -13,7 +13,7 @@ from chart_frames import HOSTILE, PLACE, PLAIN, frames
 from made_reports import ACCIDENT, made_rankings
 from made_scores import scores_of
 from retrieval_report import charts, compare, evaluate, flips, summarise
-from retrieval_report.charts.layers import row_axis
+from retrieval_report.charts.layers import LETTERS, row_axis
 from retrieval_report.comparison.flips import pair_verdicts
 from retrieval_report.comparison.verdicts import DEPENDS
 from retrieval_report.contracts.errors import (
@@ -177,9 +177,9 @@ def test_names_on_a_phone_keep_what_differs() -> None:
     labels = list(unique_labels(names).values())
     axis = str(row_axis(labels).to_dict())
     head, tail = map(int, re.findall(r"slice\(datum.label, (?:0, )?(-?\d+)\)", axis))
-    short = {name if len(name) <= 18 else f"{name[:head]}…{name[tail:]}" for name in labels}
+    short = {name if len(name) <= LETTERS else f"{name[:head]}…{name[tail:]}" for name in labels}
     assert len(short) == len(names)
-    assert max(map(len, short)) <= 18
+    assert max(map(len, short)) <= LETTERS
 
 
 def test_profile_draws_the_profile() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,8 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
+import retrieval_report as rr
+from made_reports import made_rankings
 from retrieval_report.cli import cli
 from retrieval_report.comparison.verdicts import EQUAL, VERDICTS
 from retrieval_report.study.samples import sample_folder
@@ -83,6 +87,30 @@ def test_compare_begins_with_the_pairs_in_doubt_measure_by_measure(tmp_path: Pat
     )  # measures keep their order all the same
 
 
+def test_compare_prints_of_many_models_the_pairs_that_matter(tmp_path: Path) -> None:
+    path = tmp_path / "rankings.csv"
+    lists = made_rankings(tuple(f"m{number:02}" for number in range(14)), queries=9)
+    copy = lists.filter(model="m03").with_columns(model=pl.lit("copy of m03"))
+    pl.concat([lists, copy]).write_csv(path)
+    asked = ("compare", path, "--metrics", "ndcg@3,rr@3", "--truncated", "no")
+    shown, whole, told = (run(*asked, *more) for more in ((), ("--all",), ("--json",)))
+    assert len(shown.stdout.splitlines()) <= 60
+    pairs = [re.split(r"  +", line)[:2] for line in shown.stdout.split("\n\n")[1].splitlines()[2:]]
+    line = f"{len(pairs)} of 210 pairs are printed: the leader against each, neighbours in rank, "
+    assert line in shown.stdout
+    # All that is printed of the leader and its copy: it against each of the others.
+    with_leader = [pair for pair in pairs if {"copy of m03", "m03"} & {*pair}]
+    assert [one for one, _ in with_leader] == ["copy of m03"] * 13
+    assert len({other for _, other in with_leader} - {"m03"}) == 13
+    ranked = rr.Study(path, "ndcg@3", truncated="no").leaderboard["model"].to_list()[2:]
+    assert all([*pair] in pairs for pair in pairwise(ranked))
+    assert "pairs are printed" not in whole.stdout
+    assert {*shown.stdout.splitlines()} - {*whole.stdout.splitlines()} == {
+        row for row in shown.stdout.splitlines() if "of 210 pairs" in row
+    }
+    assert len(json.loads(told.stdout)["flips"]) == 210
+
+
 def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(
     rankings: Path, tmp_path: Path
 ) -> None:
@@ -114,13 +142,14 @@ def test_compare_with_a_baseline_tells_and_writes_the_verdicts_of_its_pairs(
         _, header, *pairs = block.splitlines()
         assert header.endswith("verdict")
         assert [line.split()[:2] for line in pairs] == [["a", "b"], ["c", "b"]]
-        assert all(line.endswith("depends on tie order") for line in pairs)
+        assert pairs[0].endswith("depends on tie order")
+        assert pairs[1].endswith("equal")  # the lists of b, under another name
     written = pl.read_csv(tmp_path / "flips.csv")
     assert written.select("model_a", "model_b").unique(maintain_order=True).rows() == [
         ("a", "b"),
         ("b", "c"),
     ]
-    assert set(every["verdict"]) == set(written["verdict"]) == {"depends on tie order"}
+    assert set(every["verdict"]) == set(written["verdict"]) == {"depends on tie order", "equal"}
     holm = run(*arguments[:-4], "--correction", "holm", "--out", tmp_path)
     assert holm.exit_code == 0
     assert "\nfamily_p: sign-flip test of each pair with Holm's correction over " in holm.output

@@ -82,6 +82,18 @@ def test_compare_and_report_say_what_the_other_judges_would_change(
     ]
 
 
+def test_label_sets_without_the_option_are_told_of_it(labels: Path, tmp_path: Path) -> None:
+    for command in ("evaluate", "compare"):
+        result = run(command, labels / "gpt.txt", "--judgements", labels / "human.txt")
+        assert result.exit_code == 2
+        assert "is TREC qrels, not rankings" in result.output
+        assert "leaderboard and report take --labels-as-rankings" in result.output
+    given = ["--labels-as-rankings", "--judgements", labels / "human.txt", *MEASURE]
+    result = run("leaderboard", labels / "gpt.txt", *given, "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "leaderboard.csv").is_file()
+
+
 def test_one_judge_is_told_how_to_name_more(labels: Path) -> None:
     runs = [labels / "gpt.txt", labels / "llama.txt", "--labels-as-rankings", *MEASURE]
     result = run("compare", *runs, "--judgements", labels / "human.txt")

@@ -137,6 +137,30 @@ def test_the_first_screen_holds_verdict_what_could_turn_it_around_leaderboard_an
         assert ends[-1] <= 900
 
 
+def test_a_phone_shows_what_could_turn_it_around_and_both_ranges_of_ranks(
+    browser: Any, three: Path
+) -> None:
+    with Visit(browser, three, PHONE, opened=False) as visit:
+        beyond = "box => box.scrollWidth - box.clientWidth"
+        assert visit.page.locator("#reversals").evaluate(beyond) == 0
+        ranks = visit.page.locator("#table-summary td:nth-child(6)").first.bounding_box()
+        head = visit.page.locator("#table-summary thead th:nth-child(6)")
+        assert head.inner_text().split() == ["Ranks", "by", "queries"]
+        assert ranks["x"] + ranks["width"] <= PHONE["width"] - 2 * 13
+
+
+def test_numbers_are_not_broken_on_paper(browser: Any, three: Path) -> None:
+    lines = """cells => cells.map((cell) => {
+        const text = document.createRange();
+        text.selectNodeContents(cell);
+        return new Set([...text.getClientRects()].map((box) => box.top)).size;
+    })"""
+    with Visit(browser, three, {"width": 400, "height": 900}, media="print") as visit:
+        cells = visit.page.locator("#table-comparison tr:not([hidden]) td.n")
+        assert any("[" in text for text in cells.all_inner_texts())
+        assert {*cells.evaluate_all(lines)} == {1}
+
+
 def test_tables_sort_by_number_and_by_name(browser: Any, three: Path) -> None:
     with Visit(browser, three) as visit:
         header = visit.page.locator("#table-summary thead th", has_text="Expected")

@@ -18,6 +18,8 @@ from retrieval_report.study.reversals import (
     reversals_text,
     varied,
 )
+from retrieval_report.study.samples import SAMPLES
+from retrieval_report.writing.numbers import chance_text
 
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 
@@ -41,6 +43,17 @@ def test_ties_and_queries_have_the_numbers_of_the_pair() -> None:
         pl.col("metric") == "ndcg",
     )["family_p"].item()
     assert queries["verdict"] == ("significant" if significant < 0.05 else "not significant")
+
+
+def test_a_chance_has_the_digits_of_the_verdict() -> None:
+    sample = next(sample for sample in SAMPLES if sample.name == "docs")
+    study = rr.Study(**sample.files, measures="ndcg@10", truncated=sample.truncated)
+    known = row(study, "tie order")
+    assert known["reversal_high"] > known["reversal_low"]
+    chance = chance_text(*(known[f"reversal{end}"] for end in ("", "_low", "_high")))
+    assert chance in study.verdict[1]
+    assert chance in repr(study)
+    assert "±" in chance
 
 
 @pytest.mark.parametrize("seed", range(3))
