@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
@@ -76,7 +78,7 @@ def policies(
     rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     cut = is_cut(rows)
-    parts = [
+    parts: list[tuple[Any, ...]] = [
         (RANGE, rows.filter(~cut), {**TIES, "opacity": 1}, "lowest", "highest"),
         (SCORE, rows, DOT, "value"),
         (PRINTED, rows, TICK, "naive"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,7 +25,7 @@ from retrieval_report.writing.numbers import chance_text
 RANKINGS = made_rankings(("coarse", "fine", "middle"))
 
 
-def row(study: rr.Study, source: str) -> dict[str, object]:
+def row(study: rr.Study, source: str) -> dict[str, Any]:
     return study.reversals.row(by_predicate=pl.col("source") == source, named=True)
 
 
