@@ -192,8 +192,7 @@ class Study(LevelledStudy):
         data = Data.read(given, measures, like, {**options}, judge, replicate, dataset, labels)
         draws = Draws(**Options(**data.options).of(DRAWS))
         asked = by, dataset, baseline, margin, costs, correction, cluster, k, calibrate, at_least
-        view = View(average, draws, *asked)
-        self._look(data, view)
+        self._look(data, View(average, draws, *asked))
 
     def _look(self, data: Data, view: View) -> None:
         """Hold data and a view of it, refusing immediately what could not be answered later."""
