@@ -66,9 +66,13 @@ def _read(files: Files, states: object) -> Data:
     study = dict(files.study or {})
     with noticed() as notes:
         judges = read_judges(files.judgements)
-        judgements = _if_given(rr.read_judgements, None if judges else files.judgements)
-        given: Named = {"rankings": list(files.rankings)}
-        given["queries"] = _if_given(rr.read_queries, files.queries)
+        judgements = (
+            judges[headline_judge(judges, study.get("judge"))]
+            if judges
+            else _if_given(rr.read_judgements, files.judgements)
+        )
+        queries = _if_given(rr.read_queries, files.queries)
+        given: Named = {"rankings": list(files.rankings), "queries": queries}
         reading: Named = {"columns": files.columns, "name_by": files.name_by}
         named = (study.get(name) for name in ("replicate", "dataset"))
         given, of_run = with_levels(given, reading, *named)
@@ -80,7 +84,7 @@ def _read(files: Files, states: object) -> Data:
             rr.from_labels(given["rankings"])
             if files.labels_as_rankings
             else rr.read_rankings(given["rankings"], **reading),
-            judges[headline_judge(judges, study.get("judge"))] if judges else judgements,
+            judgements,
             given["queries"],
             _if_given(lambda path: read_texts(Upload(path, Path(path).read_bytes())), files.items),
             start=files.start,

@@ -170,20 +170,19 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     check(metrics=["ap"], cutoffs=cutoffs, **settings)
     given = data.read()
     table = step("profile", lambda: rr.tie_profile(**given, cutoffs=cutoffs, **settings))
-    known = given["judgements"] is not None or "relevance" in given["rankings"].columns
-    hints = step("hints", lambda: rr.tie_hints(**given, **settings)) if known else None
-    frames = {"profile": table} | ({} if hints is None else {"hints": hints})
+    frames = {"profile": table}
+    shown = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
+    texts = [frame_table(table, shown, by="cutoff")]
+    if given["judgements"] is not None or "relevance" in given["rankings"].columns:
+        hints = frames["hints"] = step("hints", lambda: rr.tie_hints(**given, **settings))
+        lines = [
+            visible(f"{models or 'all models'}: {message}")
+            for _, models, message in joined_hints(hints)
+        ]
+        texts += ["\n".join(lines)] if lines else []
     coverage = rr.Study(**given, measures="ap", cutoffs=cutoffs, **settings).coverage
     if coverage.width:
         frames["coverage"] = coverage
-    shown = "model queries cut_share mixed_share ends_in_cut_tie tie_median tie_max distances bits"
-    texts = [frame_table(table, shown, by="cutoff")]
-    if hints is not None and hints.height:
-        lines = [
-            f"{models or 'all models'}: {message}" for _, models, message in joined_hints(hints)
-        ]
-        texts.append("\n".join(visible(line) for line in lines))
-    if coverage.width:
         texts.append(frame_table(coverage, "model value tie_std queries", by="metric cutoff"))
     output.show(frames, "\n\n".join(texts))
 

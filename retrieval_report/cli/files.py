@@ -170,7 +170,6 @@ class Data:
         return data
 
     def _read_rankings(self, keep: Collection[str]) -> pl.DataFrame:
-
         paths = list(self.rankings)
         if self.labels_as_rankings:
             labels = paths if len(paths) > 1 else paths[0]

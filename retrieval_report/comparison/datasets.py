@@ -197,8 +197,7 @@ def rank_ranges(means: Floats, alpha: float) -> list[tuple[int, int]]:
     pairs = list(combinations(range(models), 2))
     if not pairs:
         return [(1, models)] * models
-    differences = np.array([means[one] - means[other] for one, other in pairs])
-    tests = paired_t(differences, 0.95)
+    tests = paired_t(np.array([means[one] - means[other] for one, other in pairs]), 0.95)
     low, high = [1] * models, [models] * models
     for (one, other), mean, p in zip(pairs, tests.mean, corrected(tests.p, "holm"), strict=True):
         if is_significant(p, alpha):

@@ -208,8 +208,7 @@ def _worst(grid: Grid, measure: Measure, baseline: int) -> Scores:
     scores = grid.scores(measure)
     value = scores.value.copy()
     value[baseline] = scores.highest[baseline]
-    unknown = np.isnan(value)
-    cut = ~np.isnan(grid.under(measure, "expected")) & unknown
+    cut = ~np.isnan(grid.under(measure, "expected")) & np.isnan(value)
     nowhere = np.zeros_like(cut)
     return Scores(measure, value, np.full_like(value, np.nan), cut, nowhere, value, value)
 

@@ -125,9 +125,8 @@ def scored_parts(
     quiet = replace(options, progress=False)
     given = frames_beside(judgements, queries)
     whole = find_known(table, given["judgements"], given["queries"], options)
-    nothing = (None if frame is None else frame.clear() for frame in given.values())
     # No rows are scored first, so that wrong arguments are refused before hours of work.
-    judged, named = nothing
+    judged, named = (None if frame is None else frame.clear() for frame in given.values())
     score_part(table.empty, judged, named, requests, replace(quiet, truncated=NO), whole)
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
     results *= max(len(whole.models), 1)

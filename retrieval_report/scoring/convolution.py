@@ -90,8 +90,7 @@ def _lattice_sums(parts: Sequence[Spread]) -> Spread | None:
             longer[cell : cell + chance.size] += share * chance
         chance = longer
     possible = np.flatnonzero(chance)
-    value = base + unit * possible.astype(np.float64)
-    return Spread(value, chance[possible])
+    return Spread(base + unit * possible.astype(np.float64), chance[possible])
 
 
 def _unit(offsets: Floats, least: float) -> float | None:

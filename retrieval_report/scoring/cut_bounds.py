@@ -191,14 +191,17 @@ class Completions:
     def _lists(self, extra: Cells) -> Lists:
         """Return the lists with following items in their last tie, or in a tie after it."""
         ties = self.prepared.ties
-        kinds = self.prepared.grades.size
         lists = self.before.size
         cells = ties.grade.size + extra.grade.size
         start = np.zeros(lists + 1, np.int64)
         tie = np.zeros(ties.tie.size + lists, np.int64)
         new = Lists(start, tie, np.empty(cells, np.int32), np.empty(cells, np.int64))
         ties_written, size = grouping.complete(
-            all_frozen(ties), self.prepared.beyond.within, all_frozen(extra), kinds, new
+            all_frozen(ties),
+            self.prepared.beyond.within,
+            all_frozen(extra),
+            self.prepared.grades.size,
+            new,
         )
         fitting = arrays.fitting
         return Lists(
@@ -274,10 +277,9 @@ class Completions:
         relevant = self.prepared.relevant_grade
         alone = not (gains[~relevant] > 0).any()
         known = self.following.relevant(relevant)[rows]
-        unlimited = self.following.unlimited[rows]
         first = (self.before + self.prepared.open_end(relevant))[rows]
         slots = np.maximum(asked - first, 0)
-        most = np.where(unlimited, slots, np.minimum(slots, known))
+        most = np.where(self.following.unlimited[rows], slots, np.minimum(slots, known))
         result = np.empty(rows.size)
         step = max(1, BLOCK // (int(most.max(initial=0)) + 1))
         for block in (slice(first, first + step) for first in range(0, rows.size, step)):

@@ -220,12 +220,11 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     items = items_of(judged, options)
     names = judged.lists[KEYS]
     grades = judged.grades
-    frame = items.frame
     far = items.far
     relevant_grade = is_relevant(grades, options.relevant_from)
     ties, _, keys = ties_of(judged, items, options)
     retrieved = arrays.ideal_lists(ties, None, grades.size)
-    pool = _pool(judged, frame, options)
+    pool = _pool(judged, items.frame, options)
     cells = _cells(judged, pool)
     is_pool = pool is not None or judged.whole.pooled
     others = arrays.ideal_lists(cells, None, grades.size)
@@ -286,8 +285,7 @@ def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFr
     narrow = all(kind.is_integer() for kind in kinds) and not kinds & {pl.Int128, pl.UInt128}
     if not (narrow or kinds == {pl.String}):  # whose equal ids have equal keys
         return lists
-    of_query = _mixed(arrays.id_keys(queries))
-    return lists.with_columns(key_with_query=of_items + of_query)
+    return lists.with_columns(key_with_query=of_items + _mixed(arrays.id_keys(queries)))
 
 
 def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:

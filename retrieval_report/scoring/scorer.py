@@ -196,10 +196,9 @@ class Scorer:
         kernel, given = term.kernel(self, arrangement, _longest(depths))
         lists = arrangement.ties if kernel is ratio_extremes else arrangement.lists
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
-        cells = lists.tie[lists.start]
         over_ranges(
             lambda first, last: kernel(first, last, lists, depths, given, moments),
-            cells,
+            lists.tie[lists.start],
             self.workers,
         )
         return moments

@@ -64,10 +64,10 @@ def tie_groups(rankings: object, *, relevant_from: float | None = None) -> pl.Da
     │ d    ┆ 5        ┆ 3   ┆ 4         ┆ 1        ┆ 1            │
     └──────┴──────────┴─────┴───────────┴──────────┴──────────────┘
     """
-    least = Options(relevant_from=relevant_from).relevant_from
+    checked = Options(relevant_from=relevant_from)
     frame = to_polars(rankings, "rankings").drop("count", strict=False)
     judged = _judged(with_row(frame))  # which puts the rows of a list together
-    return with_ties(judged.scored_rows, least)
+    return with_ties(judged.scored_rows, checked.relevant_from)
 
 
 def with_ties(frame: pl.DataFrame, least: float | None) -> pl.DataFrame:

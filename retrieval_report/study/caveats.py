@@ -193,13 +193,12 @@ def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measu
     named = lengths.collect().rows()
     if len(named) < 2 or named[-1][1] < UNEVEN * named[0][1]:
         return []
-    (shorter, low), (longer, high) = named[0], named[-1]
-    first, last = map(model_text, (shorter, longer))
+    (shorter, low), *_, (longer, high) = named
     verb = "compares" if len(whole) == 1 else "compare"
     return [
         (
             f"{names_text(whole)} {verb} lists of unequal length: "
-            f"{low:g} items ({first}) to {high:g} ({last})."
+            f"{low:g} items ({model_text(shorter)}) to {high:g} ({model_text(longer)})."
         )
     ]
 

@@ -1,9 +1,11 @@
-"""What a study says of its judges, replicates, segments, data sets and labels, if they are named."""
+"""What a study looks at, and what it says of its judges, replicates, segments, data sets and
+labels, if they are named.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 import polars as pl
 
@@ -19,7 +21,22 @@ from retrieval_report.comparison.segments import segment_winners
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.study.study_data import ROW_OPTIONS, Data, View, answer
+from retrieval_report.contracts.frames import with_model
+from retrieval_report.contracts.options import Options
+from retrieval_report.engines.check_scores import Checked
+from retrieval_report.engines.summary import summarise
+from retrieval_report.metrics.parsing import Measure
+from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.layout import rounded
+from retrieval_report.study.study_data import (
+    ROW_OPTIONS,
+    Data,
+    View,
+    answer,
+    at_measures,
+    check_chosen,
+    scores_under,
+)
 
 if TYPE_CHECKING:
     from retrieval_report.ties.nearest_labels import NearestLabels, VoteOptions
@@ -29,20 +46,129 @@ NOTHING = pl.DataFrame()
 
 
 class LevelledStudy:
-    """The part of a study above single runs and queries, and of who judged."""
+    """The part of a study that holds its data and the selection of them, and what is above single
+    runs and queries or about who judged.
+    """
 
-    _data: Data
-    _view: View
-    model_names: Any
-    under: Any
-    judged: Any
-    _retrieved: Any
-    _only: Any
-    _of_models: Any
-    _given: Any
+    def _look(self, data: Data, view: View) -> None:
+        """Hold data and a view of it, refusing immediately what could not be answered later."""
+        self._data, self._view = data, replace(view, draws=data.affordable(view.draws))
+        view.check(data.frames["queries"], self.model_names, data.labels is not None)
 
     def _with(self, view: View, data: Data | None = None) -> Self:
-        raise NotImplementedError  # a study returns itself, looked at in another way
+        """Return the same data, unless others are given, looked at in another way."""
+        study = object.__new__(type(self))
+        study._look(data or self._data, view)
+        return study
+
+    def under(self, *policies: str) -> Self:
+        """Return the study under some policies; without "shuffled" no random order is drawn, which
+        saves time.
+
+        >>> from retrieval_report import Study
+        >>> study = Study(
+        ...     {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}
+        ... )
+        >>> study.under("naive", "expected").policies
+        ('expected', 'naive')
+        """
+        for policy in policies:
+            check_choice("policies", policy, self.policies)
+        check_chosen("policies", policies, [])
+        chosen = tuple(policy for policy in self.policies if policy in policies)
+        return self._with(replace(self._view, policies=chosen))
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Metric and cutoff of every selected measure, in the requested order; the first is the
+        headline.
+        """
+        return self._view.measures or tuple(dict.fromkeys(self._data.measures.values()))
+
+    @property
+    def model_names(self) -> list[str]:
+        """The selected models, by name."""
+        chosen = self._view.models
+        return [name for name in self._data.models if chosen is None or name in chosen]
+
+    @property
+    def options(self) -> Options:
+        """All options of :func:`evaluate`, with their defaults."""
+        return Options(**self._options)
+
+    @property
+    def average(self) -> str:
+        """How queries are averaged."""
+        return self._view.average
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The selected policies: all under which these rankings can be scored, unless `under` chose
+        some.
+        """
+        return self._view.policies or self._data.policies_of(self._view.draws)
+
+    @property
+    def judged(self) -> Judged:
+        """The judged rankings of the selected queries; R and judgements are those of all models."""
+        queries = self._view.queries
+        if queries is None:
+            return self._data.judged
+        return self._data.found.find(
+            ("judged", queries), lambda: self._data.judged.of_queries(queries)
+        )
+
+    @property
+    def scores(self) -> pl.DataFrame:
+        """The result of :func:`evaluate`, under all policies except those that `under` left out."""
+        scores = scores_under(self._data, self.policies, self._view.draws)
+        if self._view.queries is not None:
+            scores = scores.filter(pl.col("query").is_in(self._view.queries))
+        return self._at_measures(self._of_models(scores))
+
+    @property
+    def _scored(self) -> Checked:
+        """The scores, which nobody need check again."""
+        return Checked(self.scores)
+
+    @answer
+    def summary(self) -> pl.DataFrame:
+        """The result of :func:`summarise`."""
+        queries = None if self.average == "micro" else self._data.frames["queries"]
+        return summarise(self._scored, **{"queries": queries, **self.over}, average=self.average)
+
+    @property
+    def _undrawn(self) -> Self:
+        """The study under the policies that need no random orders, if there are any."""
+        exact = [policy for policy in self.policies if policy != "shuffled"]
+        return self.under(*exact) if exact else self
+
+    @property
+    def _options(self) -> Named:
+        return {**self._data.options, **self._view.draws.given}
+
+    def _only(self, names: tuple[str, ...]) -> Named:
+        return {name: value for name, value in self._data.options.items() if name in names}
+
+    def _given(self) -> Named:
+        """Return the frames of the selected queries; R and judgements are those of all models."""
+        return self._data.of_queries(self._view.queries)
+
+    @property
+    def _retrieved(self) -> pl.DataFrame:
+        """The rows of all models as they are scored."""
+        return rounded(with_model(self.judged.retrieved), self.options)
+
+    def _of_models(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of the selected models, and those about all models."""
+        names = self._view.models
+        if names is None or not frame.width:
+            return frame
+        return frame.filter(pl.col("model").is_in(names) | pl.col("model").is_null())
+
+    def _at_measures(self, frame: pl.DataFrame) -> pl.DataFrame:
+        everything = self._view.measures is None or not frame.width
+        return frame if everything else at_measures(self.measures, frame)
 
     @property
     def over(self) -> Named:
@@ -174,14 +300,14 @@ class LevelledStudy:
         machine = usual if machine is None else machine
         check_choice("machine", machine, others)
         by_people = self._with(self._view, self._data.judged_by(human).of_judged_queries())
-        studies: list[Any] = [self.judged_by(str(machine)), by_people]
+        studies = [self.judged_by(str(machine)), by_people]
         return estimate(*(study.under("expected").scores for study in studies))
 
     def _by_judge(self) -> Named:
         """Return the study under every judge, without random orders; nothing without expected
         scores.
         """
-        studies: Named = {name: self.judged_by(name) for name in self.judgements}
+        studies = {name: self.judged_by(name) for name in self.judgements}
         return {
             name: study._undrawn for name, study in studies.items() if "expected" in study.policies
         }

@@ -17,23 +17,16 @@ from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.contracts.arguments import Named, Names, check_text, quoted
-from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import with_model
 from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.engines.check_scores import Checked
 from retrieval_report.engines.memo import Once
-from retrieval_report.engines.summary import summarise
 from retrieval_report.metrics.parsing import (
     Foreign,
-    Measure,
     measure_text,
     parse_measure,
     parse_metrics,
 )
-from retrieval_report.scoring.judged import Judged
-from retrieval_report.scoring.layout import rounded
 from retrieval_report.study import means
 from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
@@ -64,7 +57,6 @@ from retrieval_report.study.study_data import (
     check_chosen,
     drawn,
     of_models,
-    scores_under,
 )
 from retrieval_report.study.terminal import html_page, html_table, summary_table, visible
 from retrieval_report.study.verdict import verdict
@@ -192,19 +184,7 @@ class Study(LevelledStudy):
         data = Data.read(given, measures, like, {**options}, judge, replicate, dataset, labels)
         draws = Draws(**Options(**data.options).of(DRAWS))
         asked = by, dataset, baseline, margin, costs, correction, cluster, k, calibrate, at_least
-        view = View(average, draws, *asked)
-        self._look(data, view)
-
-    def _look(self, data: Data, view: View) -> None:
-        """Hold data and a view of it, refusing immediately what could not be answered later."""
-        self._data, self._view = data, replace(view, draws=data.affordable(view.draws))
-        view.check(data.frames["queries"], self.model_names, data.labels is not None)
-
-    def _with(self, view: View, data: Data | None = None) -> Self:
-        """Return the same data, unless others are given, looked at in another way."""
-        study = object.__new__(type(self))
-        study._look(data or self._data, view)
-        return study
+        self._look(data, View(average, draws, *asked))
 
     def at(self, *measures: str | Foreign) -> Self:
         """Return the study with some of its measures, such as ``"ndcg@10"``; the first is the
@@ -260,22 +240,6 @@ class Study(LevelledStudy):
         """
         return self.models(first, second)
 
-    def under(self, *policies: str) -> Self:
-        """Return the study under some policies; without "shuffled" no random order is drawn, which
-        saves time.
-
-        >>> study = Study(
-        ...     {"query": ["q", "q"], "item": ["a", "b"], "distance": [1, 1], "relevance": [0, 1]}
-        ... )
-        >>> study.under("naive", "expected").policies
-        ('expected', 'naive')
-        """
-        for policy in policies:
-            check_choice("policies", policy, self.policies)
-        check_chosen("policies", policies, [])
-        chosen = tuple(policy for policy in self.policies if policy in policies)
-        return self._with(replace(self._view, policies=chosen))
-
     def using(
         self,
         *,
@@ -329,19 +293,6 @@ class Study(LevelledStudy):
         return measure_text(*self.measures[0])
 
     @property
-    def measures(self) -> tuple[Measure, ...]:
-        """Metric and cutoff of every selected measure, in the requested order; the first is the
-        headline.
-        """
-        return self._view.measures or tuple(dict.fromkeys(self._data.measures.values()))
-
-    @property
-    def model_names(self) -> list[str]:
-        """The selected models, by name."""
-        chosen = self._view.models
-        return [name for name in self._data.models if chosen is None or name in chosen]
-
-    @property
     def frames(self) -> dict[str, pl.DataFrame]:
         """The frames received: ``rankings``, and ``judgements``, ``queries`` and ``labels`` if
         there are any.
@@ -350,26 +301,9 @@ class Study(LevelledStudy):
         return {name: frame for name, frame in given.items() if frame is not None}
 
     @property
-    def options(self) -> Options:
-        """All options of :func:`evaluate`, with their defaults."""
-        return Options(**self._options)
-
-    @property
     def like(self) -> str | None:
         """The system whose definitions are used, if any."""
         return self._data.like
-
-    @property
-    def average(self) -> str:
-        """How queries are averaged."""
-        return self._view.average
-
-    @property
-    def policies(self) -> tuple[str, ...]:
-        """The selected policies: all under which these rankings can be scored, unless `under` chose
-        some.
-        """
-        return self._view.policies or self._data.policies_of(self._view.draws)
 
     @property
     def also(self) -> Named:
@@ -398,29 +332,6 @@ class Study(LevelledStudy):
         return "count" in self._data.frames["rankings"].columns
 
     @property
-    def judged(self) -> Judged:
-        """The judged rankings of the selected queries; R and judgements are those of all models."""
-        queries = self._view.queries
-        if queries is None:
-            return self._data.judged
-        return self._data.found.find(
-            ("judged", queries), lambda: self._data.judged.of_queries(queries)
-        )
-
-    @property
-    def scores(self) -> pl.DataFrame:
-        """The result of :func:`evaluate`, under all policies except those that `under` left out."""
-        scores = scores_under(self._data, self.policies, self._view.draws)
-        if self._view.queries is not None:
-            scores = scores.filter(pl.col("query").is_in(self._view.queries))
-        return self._at_measures(self._of_models(scores))
-
-    @property
-    def _scored(self) -> Checked:
-        """The scores, which nobody need check again."""
-        return Checked(self.scores)
-
-    @property
     def shuffled(self) -> pl.DataFrame:
         """The result of :func:`shuffled_means`: the mean under every single random order, over the
         selected queries; nothing of lists so long that none is drawn.
@@ -434,23 +345,11 @@ class Study(LevelledStudy):
         return replace(self._data, frames=self._given(), found=Once(MOST_KEPT))
 
     @answer
-    def summary(self) -> pl.DataFrame:
-        """The result of :func:`summarise`."""
-        queries = None if self.average == "micro" else self._data.frames["queries"]
-        return summarise(self._scored, **{"queries": queries, **self.over}, average=self.average)
-
-    @answer
     def comparison(self) -> pl.DataFrame:
         """The result of :func:`compare`, with the chance of a reversal; of many, for expected means
         near in rank.
         """
         return self._compared()
-
-    @property
-    def _undrawn(self) -> Self:
-        """The study under the policies that need no random orders, if there are any."""
-        exact = [policy for policy in self.policies if policy != "shuffled"]
-        return self.under(*exact) if exact else self
 
     def compare(self, *models: str, **how: Unpack[PairOptions]) -> pl.DataFrame:
         """The result of :func:`compare` by tests of choice, or of some models; of two, it is first
@@ -789,29 +688,13 @@ class Study(LevelledStudy):
         return self._undrawn._with(replace(self._undrawn._view, measures=self.measures[:1]))
 
     @property
-    def _options(self) -> Named:
-        return {**self._data.options, **self._view.draws.given}
-
-    def _only(self, names: tuple[str, ...]) -> Named:
-        return {name: value for name, value in self._data.options.items() if name in names}
-
-    @property
     def _cutoffs(self) -> list[int | None]:
         return list(dict.fromkeys(cutoff for _, cutoff in self.measures))
-
-    def _given(self) -> Named:
-        """Return the frames of the selected queries; R and judgements are those of all models."""
-        return self._data.of_queries(self._view.queries)
 
     def _frames_alone(self) -> Named:
         """Return the frames of the selected queries and models."""
         frames, models = self._given(), self._view.models
         return frames if models is None else of_models(frames, models)
-
-    @property
-    def _retrieved(self) -> pl.DataFrame:
-        """The rows of all models as they are scored."""
-        return rounded(with_model(self.judged.retrieved), self.options)
 
     @property
     def _emulated(self) -> Emulation:
@@ -863,14 +746,3 @@ class Study(LevelledStudy):
         # Where queries are missing, the means that all policies have of the same queries are needed
         # too.
         return self.comparison if exact["unpaired"].sum() else exact
-
-    def _of_models(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of the selected models, and those about all models."""
-        names = self._view.models
-        if names is None or not frame.width:
-            return frame
-        return frame.filter(pl.col("model").is_in(names) | pl.col("model").is_null())
-
-    def _at_measures(self, frame: pl.DataFrame) -> pl.DataFrame:
-        everything = self._view.measures is None or not frame.width
-        return frame if everything else at_measures(self.measures, frame)

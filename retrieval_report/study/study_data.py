@@ -199,8 +199,7 @@ class Data:
         """
         if draws.shuffles != Draws().shuffles or self.items <= FEW_ITEMS:
             return draws
-        fewer = draws.shuffles * FEW_ITEMS // self.items
-        return draws._replace(shuffles=fewer)
+        return draws._replace(shuffles=draws.shuffles * FEW_ITEMS // self.items)
 
     @property
     def policies(self) -> tuple[str, ...]:

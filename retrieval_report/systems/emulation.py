@@ -140,8 +140,7 @@ class Emulation:
         """
         means = tie_means(self.scores(rules, list(metrics), policies=("expected", "worst", "best")))
         others = pl.col("tie_std", "shortest").filter(policy="expected").first()
-        names = {"expected": "expected", **LIMITS}
-        return side_by_side(means, MEAN, names, others)
+        return side_by_side(means, MEAN, {"expected": "expected", **LIMITS}, others)
 
     def scores(
         self, rules: Rules, metrics: str | list[str], float32: bool = False, **asked: Any

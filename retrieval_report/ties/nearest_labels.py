@@ -328,9 +328,9 @@ def _contenders(ties: pl.DataFrame, k: int) -> pl.DataFrame:
     mixed = (pl.col("size") > slots) & (pl.col("labels") > 1)
     count = pl.col("count")
     split = ties.with_columns(
-        inside=pl.when(mixed).then(0).otherwise(pl.min_horizontal(count, slots)),
-        open=pl.when(mixed).then(count).otherwise(0),
-        slots=pl.when(mixed).then(slots).otherwise(0),
+        inside=~mixed * pl.min_horizontal(count, slots),
+        open=mixed * count,
+        slots=mixed * slots,
         weight=pl.when(mixed).then(1).otherwise(count),
     )
     votes = split.group_by(*LIST, "label").agg(

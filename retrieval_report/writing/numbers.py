@@ -56,7 +56,7 @@ def column_decimals(values: Iterable[float | None]) -> int:
     (4, 5, 4)
     """
     known = sorted(value for value in values if value is not None and math.isfinite(value))
-    gaps = [second - first for first, second in pairwise(known)]
+    gaps = (second - first for first, second in pairwise(known))
     return min(decimals(*gaps), OF_COLUMN)
 
 
