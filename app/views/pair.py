@@ -19,7 +19,7 @@ from retrieval_report.study.caveats import naive_ties, significance
 from retrieval_report.study.terminal import deviation
 from retrieval_report.study.verdict import verdict
 from retrieval_report.ties.orders import side_by_side
-from retrieval_report.writing.numbers import chance_text, interval, number
+from retrieval_report.writing.numbers import chance_text, interval, number, size
 from tables import ITEMS, LISTED, NARROW, PAIRS, frame_table, with_texts
 from text import plain, short
 from url_controls import choose_one, choose_query
@@ -207,10 +207,9 @@ def _numbers(row: Named) -> None:
     moves, reversal = (column("comparison", name) for name in ("tie_std", "p_tie"))
     chance = chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"])
     spread = interval(row["ci_low"], row["ci_high"], 4)
-    difference = f"{row['difference']:+.4f}".replace("-", "−")
     with st.container(horizontal=True, gap="large"):
         for title, text, meaning in (
-            ("A − B, expected", difference, names),
+            ("A − B, expected", size(row["difference"], sign="+"), names),
             (f"{INTERVAL.title} over queries", spread, INTERVAL.help),
             ("Tie order moves it by", tie if row["tie_std"] is None else f"± {tie}", moves.help),
             (reversal.title, chance, reversal.help),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import polars as pl
 from altair.typing import ChartType
@@ -14,6 +12,7 @@ from retrieval_report.charts.layers import (
     DOT,
     OPEN_TIES,
     TIES,
+    Mark,
     is_cut,
     keyed,
     number_axis,
@@ -78,19 +77,20 @@ def policies(
     rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     cut = is_cut(rows)
-    parts: list[tuple[Any, ...]] = [
-        (RANGE, rows.filter(~cut), {**TIES, "opacity": 1}, "lowest", "highest"),
-        (SCORE, rows, DOT, "value"),
-        (PRINTED, rows, TICK, "naive"),
+    parts: list[tuple[str, pl.DataFrame, Mark, list[str]]] = [
+        (RANGE, rows.filter(~cut), {**TIES, "opacity": 1}, ["lowest", "highest"]),
+        (SCORE, rows, DOT, ["value"]),
+        (PRINTED, rows, TICK, ["naive"]),
     ]
-    used = [what for what, part, _, name, *_ in parts if part[name].count()]
-    colour = keyed(alt.Color, pl.Series("shown", used), LOOKS, symbolType="square")
+    used = [what for what, part, _, ends in parts if part[ends[0]].count()]
+    plain: Named = {"symbolType": "square", "symbolStrokeWidth": 0}
+    colour = keyed(alt.Color, pl.Series("shown", used), LOOKS, **plain)
     how: Named = {"tips": TIPS, "y": y}
     wider = rows.filter(cut).with_columns(wider=pl.lit(WIDER))
     dash = keyed(alt.StrokeDash, wider["wider"], {WIDER: [4, 3]}, **HOLLOW)
     layers = [
         span(part.with_columns(shown=pl.lit(what)), mark, x, *ends, color=colour, **how)
-        for what, part, mark, *ends in parts
+        for what, part, mark, ends in parts
     ]
     layers.append(span(wider, OPEN_TIES, x, "lowest", "highest", strokeDash=dash, **how))
     drawn = row_chart(layers, rows.height)
