@@ -5,9 +5,7 @@ alone, lazily and in streams, without Numba and without Python callbacks. ``eval
 complete tool: it reads judgements, answers for missing lists and cut ones, and has the deviation of
 every metric.
 
-- metrics: :func:`precision`, :func:`recall`, :func:`f1`, :func:`hit_rate`, :func:`r_precision`,
-  :func:`rr`, :func:`ap`, :func:`wap`, :func:`ap_at_r`, :func:`acg`, :func:`dcg`, :func:`ndcg`,
-  :func:`rbp`, :func:`num_rel_ret`;
+- metrics by their names, such as ``precision``; ``dir(rr.expr)`` lists them;
 - ties, for ``.over("query")``: :func:`tie`, :func:`tie_start`, :func:`tie_size`,
   :func:`tie_relevant`.
 
@@ -26,12 +24,18 @@ every metric.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import polars as pl
 
-from retrieval_report.metrics import catalogue
-from retrieval_report.metrics.expressions import Column, tie, tie_relevant, tie_size, tie_start
+from retrieval_report.contracts.checks import did_you_mean
+from retrieval_report.metrics.expressions import Column, has_expression
+from retrieval_report.metrics.expressions import tie as tie
+from retrieval_report.metrics.expressions import tie_relevant as tie_relevant
+from retrieval_report.metrics.expressions import tie_size as tie_size
+from retrieval_report.metrics.expressions import tie_start as tie_start
+from retrieval_report.metrics.parsing import CATALOGUE
 from retrieval_report.metrics.record import Metric
 
 
@@ -75,38 +79,19 @@ def _measure(record: type[Metric]) -> Measure:
     return measure
 
 
-acg = _measure(catalogue.ACG)
-ap = _measure(catalogue.AP)
-ap_at_r = _measure(catalogue.APAtR)
-dcg = _measure(catalogue.DCG)
-f1 = _measure(catalogue.F1)
-hit_rate = _measure(catalogue.HitRate)
-ndcg = _measure(catalogue.NDCG)
-num_rel_ret = _measure(catalogue.NumRelRet)
-precision = _measure(catalogue.Precision)
-r_precision = _measure(catalogue.RPrecision)
-rbp = _measure(catalogue.RBP)
-recall = _measure(catalogue.Recall)
-rr = _measure(catalogue.RR)
-wap = _measure(catalogue.WAP)
+MEASURES: Mapping[str, Measure] = {
+    name: _measure(record) for name, record in CATALOGUE.items() if has_expression(record())
+}
+__all__ = sorted([*MEASURES, "tie", "tie_relevant", "tie_size", "tie_start"])
 
-__all__ = [
-    "acg",
-    "ap",
-    "ap_at_r",
-    "dcg",
-    "f1",
-    "hit_rate",
-    "ndcg",
-    "num_rel_ret",
-    "precision",
-    "r_precision",
-    "rbp",
-    "recall",
-    "rr",
-    "tie",
-    "tie_relevant",
-    "tie_size",
-    "tie_start",
-    "wap",
-]
+
+def __getattr__(name: str) -> Measure:
+    """Return a metric of the catalogue."""
+    if name not in MEASURES:
+        hint = did_you_mean(name, MEASURES)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+    return MEASURES[name]
+
+
+def __dir__() -> list[str]:
+    return __all__

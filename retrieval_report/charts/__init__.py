@@ -53,14 +53,15 @@ __all__ = [
     "thresholds",
 ]
 
-# In this order; by their arguments they say which frames of a study or report they need.
-IN_REPORT = (
-    "policies",
-    "costs",
-    "scores_by_cutoff",
-    "recall_curve",
-    "shuffled_distribution",
-    "comparison_matrix",
-    "deciding_queries",
-    "profile",
-)
+# In this order, each in a section of the page; by their arguments they say which frames of a study
+# or report they need.
+IN_REPORT = {
+    "policies": "summary",
+    "costs": "summary",
+    "scores_by_cutoff": "cutoffs",
+    "recall_curve": "cutoffs",
+    "shuffled_distribution": "ties",
+    "comparison_matrix": "comparison",
+    "deciding_queries": "comparison",
+    "profile": "ties",
+}

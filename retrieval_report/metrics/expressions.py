@@ -271,6 +271,12 @@ TERMS: Mapping[type, Callable[[List, Any, pl.Expr | None], tuple[pl.Expr, pl.Exp
 }
 
 
+def has_expression(metric: Any) -> bool:
+    """Return whether a metric can be written as an expression, whatever its gains and discounts."""
+    term = metric.term
+    return type(term) in TERMS and not term.ratio and not metric.judged_only
+
+
 def expression(
     metric: Any,
     relevance: Column,
@@ -291,7 +297,7 @@ def expression(
     if k is not None:
         check_whole("k", k, 1)
     term = metric.term
-    if type(term) not in TERMS or term.ratio or metric.judged_only:
+    if not has_expression(metric):
         raise _only_evaluate(str(metric))
     rows = List(
         _column(relevance),

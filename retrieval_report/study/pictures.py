@@ -18,9 +18,10 @@ PAGE_TEXT = "currentColor"
 
 @dataclass(frozen=True)
 class Picture:
-    """One chart of the page: its id, and its title, its text and its plots."""
+    """One chart of the page: its id, its section, and its title, its text and its plots."""
 
     id: str
+    section: str
     drawn: Responsive = field(repr=False)
 
 
@@ -32,16 +33,16 @@ def pictures(report: Report) -> list[Picture]:
 
     known = {**report.frames, "metric": report.metric, "cutoff": report.cutoff}
     drawn = []
-    for name in charts.IN_REPORT:
+    for name, section in charts.IN_REPORT.items():
         chart = getattr(charts, name)
         parameters = signature(chart).parameters
         shown = responsive(
             chart(**{name: known[name] for name in parameters if name in known}), text=PAGE_TEXT
         )
         if not shown.title.startswith(EMPTY):
-            drawn.append(Picture(f"{name}-chart", shown))
+            drawn.append(Picture(f"{name}-chart", section, shown))
     for question in QUESTIONS:
         if question.chart is not None and report.frames[question.name].width:
             shown = responsive(question.chart(report), text=PAGE_TEXT)
-            drawn.append(Picture(f"{question.name}-chart", shown))
+            drawn.append(Picture(f"{question.name}-chart", question.section, shown))
     return drawn

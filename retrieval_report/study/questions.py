@@ -29,8 +29,7 @@ class Layout(NamedTuple):
         Their names in one text; "measure" stands for metric and cutoff. Those that the frame does
         not have are left out.
     section
-        The part of the page: "summary", "comparison", "ties", "method" or "repeat"; empty if the
-        template places the table.
+        The part of the page, such as "summary" or "ties"; empty if the template places the table.
     folded
         The line that opens the table, if it is folded at first.
     choice
@@ -65,12 +64,15 @@ class Question:
         How the page shows the frame; study/tables.py chooses the rows of some.
     chart
         Draws a report, unless the chart is one of `charts.IN_REPORT`, which take frames by name.
+    section
+        The part of the page where that chart stands.
     """
 
     name: str
     of: Ask | None = None
     table: Layout | None = None
     chart: Callable[[Any], Any] | None = None
+    section: str = "comparison"
 
     def ask(self, study: Any) -> Any:
         """Return the frame of a study."""
@@ -332,7 +334,7 @@ QUESTIONS = (
             "thresholds",
         ),
     ),
-    Question("thresholds", _matches("table"), chart=_threshold_chart),
+    Question("thresholds", _matches("table"), chart=_threshold_chart, section="thresholds"),
     Question(
         "threshold_areas",
         _matches("areas"),

@@ -94,23 +94,16 @@ def test_exchanging_the_models_turns_the_signs_and_nothing_else() -> None:
     turned = SCORES.with_columns(pl.col("model").replace({"a": "d", "b": "c", "c": "b", "d": "a"}))
     one, other = compare(SCORES), compare(turned)
     names = {"a": "d", "b": "c", "c": "b", "d": "a"}
-    back = other.select(
-        pl.col("model_b").replace(names).alias("model_a"),
-        pl.col("model_a").replace(names).alias("model_b"),
-        "metric",
-        "cutoff",
-        "policy",
-        pl.col("value_b").alias("value_a"),
-        pl.col("value_a").alias("value_b"),
-        -pl.col("difference"),
-        (-pl.col("ci_high")).alias("ci_low"),
-        (-pl.col("ci_low")).alias("ci_high"),
-        *list(COMPARISON)[10:18],
-        -pl.col("effect_size"),
-        pl.col("losses").alias("wins"),
-        "ties",
-        pl.col("wins").alias("losses"),
-        *list(COMPARISON)[22:],
+    back = other.with_columns(
+        -pl.col("difference", "effect_size"),
+        model_a=pl.col("model_b").replace(names),
+        model_b=pl.col("model_a").replace(names),
+        value_a="value_b",
+        value_b="value_a",
+        ci_low=-pl.col("ci_high"),
+        ci_high=-pl.col("ci_low"),
+        wins="losses",
+        losses="wins",
     )
     keys = ["metric", "policy", "model_a", "model_b"]
     assert_frame_equal(back.sort(keys), one.sort(keys), rel_tol=1e-12, abs_tol=1e-15)
@@ -306,7 +299,7 @@ def test_real_scores_compare_without_a_warning() -> None:
         ({"policies": "shuffled"}, "policies: 'shuffled' is not one of 'naive', 'expected'"),
         ({"policies": []}, "policies: none given"),
         ({"adjust": "holm"}, "adjust: 'holm' is not one of"),
-        ({"correction": "t"}, "correction: 't' is not one of 'max-t', 'holm', 'bh'"),
+        ({"correction": "t"}, "correction: 't' is not one of 'max-t'"),
         ({"confidence": 1}, "confidence: 1 is not a number between 0 and 1"),
         ({"resamples": 0}, "resamples: 0 is not a whole number from 1 to 10000000"),
         ({"seed": -1}, "seed: -1 is not a whole number from 0 on"),

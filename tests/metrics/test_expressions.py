@@ -255,7 +255,12 @@ def test_wrong_parameters(how: dict[str, Any]) -> None:
 
 
 def test_every_metric_is_a_function_or_has_none() -> None:
-    assert {name for name in CATALOGUE if name not in WITHOUT} <= set(rr.expr.__all__)
+    functions = {name for name in dir(rr.expr) if not name.startswith("tie")}
+    assert functions == {name for name in CATALOGUE if name not in WITHOUT}
+    assert rr.expr.__all__ == dir(rr.expr)
+    assert rr.expr.ndcg is rr.expr.ndcg
+    with pytest.raises(AttributeError, match="no attribute 'ncdg'; did you mean 'ndcg'"):
+        rr.expr.ncdg  # noqa: B018
 
 
 def test_ties_are_those_of_tie_groups() -> None:

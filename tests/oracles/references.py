@@ -53,6 +53,7 @@ from recursion import (
 from reference_cascade import reference_err, reference_hit_rate, reference_rr
 
 NOTHING = MeanVariance(ZERO, ZERO)
+UNWEIGHTED = ("precision", "recall", "f1", "acg")
 
 
 def reference(
@@ -106,6 +107,8 @@ def weights_and_value(
 
     if name == "rbp":
         return powers(oracles.parameter(options.get("p", 0.8)), length), value
+    if name not in UNWEIGHTED:
+        raise KeyError(f"{name}: weights_and_value does not say what its ranks are worth")
     return [UNIT] * (length + 1), value
 
 

@@ -7,17 +7,20 @@ import re
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import altair as alt
 import polars as pl
 import pytest
 
 from made_reports import ACCIDENT, HOSTILE, made_rankings, made_report
+from retrieval_report.charts import IN_REPORT
 from retrieval_report.charts.responsive import Panel, Responsive
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.report import report_contents
 from retrieval_report.study.html import json_for_script, render_html, vega_bundle
 from retrieval_report.study.pictures import Picture, pictures
+from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.table_columns import column_of
 from retrieval_report.study.tables import ROWS, report_tables
 from retrieval_report.writing.numbers import number
@@ -62,7 +65,7 @@ def chart(**extra: str) -> Picture:
     parts = Responsive(
         "Finding", "how to read it", "told", (Panel(drawn.to_dict() | extra, None),), 1
     )
-    return Picture("tiny", parts)
+    return Picture("tiny", "comparison", parts)
 
 
 @cache
@@ -262,6 +265,14 @@ def test_every_picture_has_a_description_and_fits_into_json(models: tuple[str, .
             json_for_script(panel.specification)
             assert panel.specification["description"], picture.id
         assert picture.drawn.title, picture.id
+
+
+def test_the_page_has_the_section_of_every_table_and_chart() -> None:
+    page = files("retrieval_report.study").joinpath("templates/report.html.j2").read_text("utf-8")
+    tables = {part.table.section for part in QUESTIONS if part.table is not None} - {""}
+    assert tables <= set(re.findall(r'of_section\("(\w+)"\)', page))
+    drawn = {*IN_REPORT.values(), *(part.section for part in QUESTIONS if part.chart is not None)}
+    assert drawn == set(re.findall(r'figures\("(\w+)"\)', page))
 
 
 def test_the_audit_folds_what_tie_order_does_not_change() -> None:
