@@ -33,6 +33,8 @@ from retrieval_report.reading.ids import in_kind_of
 
 WEIGHTS = schema("query_weights")
 TABULATED = 1000  # degrees of freedom in student_t.npy
+# Beyond them, the same quantile as a polynomial in their inverse (Abramowitz and Stegun, 26.7.5).
+BEYOND = (1.959963984540054, 2.372271230298562, 2.822498615739611, 2.555849679507722, 1.58953405339)
 NUMBERS = schema("summary", "value", "tie_std", "query_se", "ci_low", "ci_high")
 
 
@@ -332,10 +334,12 @@ def t_interval(mean: Mean, confidence: float) -> tuple[float, float]:
 
 @cache
 def _quantile(freedom: int, chance: float) -> float:
-    """Return the quantile of Student's t; those of 95 % intervals of some hundred queries from a
-    table, because SciPy's import takes as long as everything else on small data.
+    """Return the quantile of Student's t; those of 95 % intervals without SciPy, whose import takes
+    as long as everything else on small data.
     """
-    if chance == 0.975 and freedom <= TABULATED:
+    if chance == 0.975:
+        if freedom > TABULATED:
+            return math.fsum(part / freedom**power for power, part in enumerate(BEYOND))
         return float(np.load(Path(__file__).with_name("student_t.npy"))[freedom - 1])
     # What `scipy.stats.t.ppf` calls, without the half second of its import.
     from scipy.special import stdtrit
