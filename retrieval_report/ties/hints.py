@@ -130,9 +130,9 @@ def _dangling(judged: Judged) -> Iterator[Hint]:
     """Find judged items that are not in the collection, if lists show all of it."""
     every = judged.part_of or judged
     lists = with_model(every.retrieved).group_by(LIST).len()
-    shown = every.retrieved.select("item").unique() if every.whole.judged else None
-    if shown is None or lists["query"].n_unique() < 2:
+    if not every.whole.judged or lists["query"].n_unique() < 2:
         return
+    shown = every.retrieved.select("item").unique()
     if (
         shown.height <= lists["len"].to_numpy().max() + 1
     ):  # a query that is itself an item is often left out
