@@ -14,7 +14,7 @@ import polars as pl
 
 from retrieval_report.codes.counts import count_relevant
 from retrieval_report.codes.labels import LabelSpace, check_ids
-from retrieval_report.contracts.arguments import Named, check_flag, listed
+from retrieval_report.contracts.arguments import check_flag, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import with_model
@@ -195,9 +195,14 @@ def from_search(
     if query_labels is not None and names is not None:
         labels = _plain(query_labels, "query_labels", len(names), "queries")
         relevance_of = _from_labels(labels, items, relevance)
-        how: Named = {"relevance": relevance, "exclude_self": exclude_self}
-        ids: Named = {"query_ids": names, "item_ids": items.ids_of(len(items.keys))}
-        n_relevant = count_relevant(labels, items.labels, **how, **ids)
+        n_relevant = count_relevant(
+            labels,
+            items.labels,
+            relevance=str(relevance),
+            query_ids=names,
+            item_ids=items.ids_of(len(items.keys)),
+            exclude_self=exclude_self,
+        )
     parts = []
     for model, one in searches.items():
         if mask is not None and one.indexed:

@@ -148,11 +148,12 @@ def leaderboard(
         p = family_tests(part.value, pairs, correction, draws, seed)
         better = _better(part.value, pairs.part(significant(p, alpha)))
         left_out = ~complete_queries(part.value)
-        low, high = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+        ends = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+        low, high = (None, None) if left_out.all() else ends
         columns = {
             "model": grid.models,
-            "query_rank_low": None if left_out.all() else low,
-            "query_rank_high": None if left_out.all() else high,
+            "query_rank_low": low,
+            "query_rank_high": high,
             "unpaired": int(left_out.sum()),
         }
         tested.append(measured(columns, part.measure, TESTED))

@@ -174,10 +174,10 @@ def deciding_queries(scores: object, model_a: str, model_b: str) -> pl.DataFrame
 
 def _columns(scores: Scores, pair: Pairs) -> Named:
     """Return the columns per query, for one metric, cutoff and policy."""
-    first, second = int(pair.first[0]), int(pair.second[0])
+    first, second = pair.first[0], pair.second[0]
     difference = differences(scores.value, pair)[0]
-    total = float(np.nansum(difference))
-    margin = float(rounding(scores.value, pair)[0])
+    total = np.nansum(difference)
+    margin = rounding(scores.value, pair)[0]
     level = abs(total) <= margin
     # If tie order is against the first model, and if it is in its favour.
     low = scores.lowest[first] - scores.highest[second]

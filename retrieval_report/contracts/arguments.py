@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -172,18 +173,12 @@ def listed(given: object, single: tuple[type, ...] = (str, bytes)) -> list[objec
 
 
 def repeated(things: Iterable[Thing]) -> list[Thing]:
-    """Return the things that occur more than once, in the order of their second occurrence.
+    """Return the things that occur more than once, each once.
 
     >>> repeated(["a", "b", "a", "c", "b", "a"])
     ['a', 'b']
     """
-    seen: set[Thing] = set()
-    again: dict[Thing, None] = {}
-    for thing in things:
-        if thing in seen:
-            again[thing] = None
-        seen.add(thing)
-    return list(again)
+    return [thing for thing, times in Counter(things).items() if times > 1]
 
 
 def quoted(names: Iterable[object]) -> str:

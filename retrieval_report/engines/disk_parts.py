@@ -55,7 +55,7 @@ def copied_parts(table: Table, folder: Path, rows_per_part: int, results: int) -
             f"rankings: {table.rows} rows are more than {MOST_ROWS}; score the files in several "
             "runs"
         )
-    rows = table.scan()
+    rows = pl.concat([file.frame for file in table.files])
     queries = rows.select(pl.col("query").approx_n_unique()).collect(engine="streaming").item()
     # Rows out of order need about twice the memory of ordered ones: an index, and often a tie for
     # each row.

@@ -68,10 +68,6 @@ class Table:
         check_rows(found.height, self.rows)
         return found
 
-    def scan(self) -> pl.LazyFrame:
-        """Return all rows, in order, for the streaming engine."""
-        return pl.concat([file.frame for file in self.files])
-
     def collect(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
         """Return the results of a query on the rows of every file, each row with its model."""
         model = {} if "model" in self.empty.columns else {"model": pl.lit("model")}

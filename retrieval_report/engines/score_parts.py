@@ -116,11 +116,9 @@ def scored_parts(
     """
     _check_columns(table, relevance=judgements is None)
     if table.rows <= rows_per_part:
-
-        def whole_table(_: int) -> ListScores:
-            return score_part(table.read(), judgements, queries, requests, options)
-
-        yield from _run(keep(whole_table, (table.rows,)), (table.rows,))
+        rows = (table.rows,)
+        asked = judgements, queries, requests, options
+        yield from _run(keep(lambda _: score_part(table.read(), *asked), rows), rows)
         return
     quiet = replace(options, progress=False)
     given = frames_beside(judgements, queries)
@@ -148,12 +146,9 @@ def scored_parts(
     if "truncated" in table.empty.columns:
         words = table.collect(lambda rows: rows.select("model", "truncated").unique())
     decided = with_ends(quiet, whole, words, evidence)
-
-    def work(number: int) -> ListScores:
-        return score_part(*frames_of(number), requests, decided, whole)
-
+    work = keep(lambda number: score_part(*frames_of(number), requests, decided, whole), parts.rows)
     lists = []
-    for scores in _run(keep(work, parts.rows), parts.rows, "scoring" if options.progress else ""):
+    for scores in _run(work, parts.rows, "scoring" if options.progress else ""):
         lists.append(scores.lists)
         yield scores
     warn_of_lists(pl.concat(lists), requests)

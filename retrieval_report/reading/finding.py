@@ -74,7 +74,6 @@ def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:
 
 def _expand(path: Path, skip: set[str]) -> list[Path]:
     # Path.is_dir and Path.exists would raise errors for names that are too long.
-    folder = os.path.isdir(path)  # noqa: PTH112
     if glob.has_magic(str(path)) and not os.path.exists(path):  # noqa: PTH110
         # Path.glob would take no absolute pattern, and hidden files too.
         names = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207
@@ -82,7 +81,7 @@ def _expand(path: Path, skip: set[str]) -> list[Path]:
         if not files:
             raise FileError(f"{path}: no file matches")
         return files
-    if not folder:
+    if not os.path.isdir(path):  # noqa: PTH112
         return [path]
     try:
         entries = sorted(path.iterdir(), key=lambda entry: entry.name)

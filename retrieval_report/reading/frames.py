@@ -24,7 +24,7 @@ from retrieval_report.reading.dictionaries import (
 )
 from retrieval_report.reading.files import frame_from, sources_of
 from retrieval_report.reading.finding import is_path
-from retrieval_report.reading.names import KINDS, RANKINGS, Kind, known_columns
+from retrieval_report.reading.names import KINDS, RANKINGS, Kind, known_columns, under_our_names
 from retrieval_report.reading.search_results import is_search_result, results_frame
 
 # The meaning of numbers in a dictionary {query: {item: number}}.
@@ -192,7 +192,7 @@ def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.D
     others = [
         name for name in frame.columns if name not in matched.values() and name not in kind.columns
     ]
-    return frame.select(*(pl.col(theirs).alias(ours) for ours, theirs in matched.items()), *others)
+    return frame.select(*under_our_names(matched), *others)
 
 
 def matched_columns(

@@ -255,10 +255,10 @@ def columns_of(labels: object, key: str) -> object:
 
 def read_costs(path: str) -> pl.DataFrame:
     """Read a file of costs, with ``model`` and a column of numbers for every kind of cost."""
-    with_model, *more = find_files(path)
+    file, *more = find_files(path)
     if more:
         raise FileError(f"{path}: costs are read from one file, but there are {len(more) + 1}")
-    return costs_from(open_source(with_model, None))
+    return costs_from(open_source(file))
 
 
 def _read(

@@ -245,7 +245,6 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
         ways = alike.setdefault(data.rules(entry.record), {})
         ways.setdefault(data.way(entry.record), []).append(entry)
     keys, parts = ["model", "definition", "cutoff"], []
-    typed: Named = {"schema_overrides": {"cutoff": pl.Int64}, "infer_schema_length": None}
     for rules, ways in alike.items():
         texts = dict.fromkeys(entry.text for same in ways.values() for entry in same)
         possible = data.possible(rules, texts).rename({"metric": "definition"})
@@ -256,8 +255,12 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
             else:
                 means = data.limits(rules, dict.fromkeys(entry.text for entry in same), way)
                 limits = means.rename({"metric": "definition"})
-            shown = beside(pl.DataFrame([entry.row for entry in same], **typed), limits, keys[1:])
-            parts.append(beside(shown, possible, keys))
+            shown = pl.DataFrame(
+                [entry.row for entry in same],
+                schema_overrides={"cutoff": pl.Int64},
+                infer_schema_length=None,
+            )
+            parts.append(beside(beside(shown, limits, keys[1:]), possible, keys))
     return pl.concat(parts)
 
 

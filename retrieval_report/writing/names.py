@@ -46,11 +46,6 @@ def unlinked(text: str) -> str:
     return ADDRESS.sub("\u2060", text)
 
 
-def short(name: str, limit: int = LABEL) -> str:
-    """Return the name as a label."""
-    return clean(name, limit)
-
-
 def counted(number: int, thing: str) -> str:
     """Return a number with the word for what it counts.
 
@@ -76,7 +71,7 @@ def quoted(name: str) -> str:
     """Return the label for use inside a sentence; right-to-left text does not reorder the words
     around it.
     """
-    label = short(name)
+    label = clean(name, LABEL)
     if any(unicodedata.bidirectional(char) in RIGHT_TO_LEFT for char in label):
         return f"\u2068{label}\u2069"
     return label
