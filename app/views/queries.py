@@ -34,7 +34,7 @@ NUMBERS = {
 def show(page: Page) -> None:
     """Draw the page."""
     with st.spinner("Laying out the queries …"):
-        known = page.study.queries.drop_nulls("expected")
+        known = page.study.queries.drop_nulls("expected").sort("truncated", maintain_order=True)
     if known.is_empty():
         st.info(
             f"No query has a score for {page.measure}: the rules in the sidebar leave all of them "
@@ -85,8 +85,8 @@ def _table(rows: pl.DataFrame, total: int) -> None:
     part = "" if rows.height == total else f" inside the rectangle, of {total}"
     cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
     st.caption(
-        f"{rows.height} lists{part}{cut}, those that ties or missing items can change most first. Choose a row to "
-        "see its list."
+        f"{rows.height} lists{part}{cut}, those that ties can change most first; lists whose missing "
+        "items can change the score come last. Choose a row to see its list."
     )
     frame_table(
         rows.head(LISTED),

@@ -100,10 +100,20 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     look: Named = {"x": x, "color": colour, "detail": "label:N"}
     lit = rows.filter("lit")
     layers = [*_lines(rows, y, TIPS, **look), span(lit, RING, y, "naive", tips=TIPS, **look)]
-    text = how_to_read("line: expected score; ring: naive order", rows)
+    text = how_to_read(f"line: expected score; ring: naive order; ahead: {_ahead(rows)}", rows)
     drawn = layered(layers)
     last = lit.group_by("label", maintain_order=True).last()
     return finish(drawn, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
+
+
+def _ahead(rows: pl.DataFrame) -> str:
+    """Say who leads at which cutoffs, since lines that lie on each other do not show it."""
+    best = rows.filter(pl.col("value") == pl.max("value").over("k"))
+    leads = best.group_by("k", maintain_order=True).agg(pl.col("label").str.join(" = "))
+    ahead = leads.group_by("label", maintain_order=True).agg("k")
+    if ahead.height == 1:
+        return f"{ahead['label'][0]} at every cutoff"
+    return "; ".join(f"{label} at {', '.join(cutoffs)}" for label, cutoffs in ahead.iter_rows())
 
 
 @chart

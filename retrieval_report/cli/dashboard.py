@@ -88,7 +88,7 @@ def dashboard(
     check_installed()
     if port is not None:
         check_port(port)
-    truncated = given.pop("truncated")
+    truncated = given.pop("truncated") or ("no" if given["labels_as_rankings"] else None)
     options = {} if truncated is None else {"truncated": truncated}
     opened = {**given, **files, "study": study, "options": options} if data else None
     command = [sys.executable, str(application())]

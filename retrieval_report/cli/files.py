@@ -96,7 +96,8 @@ FILES = {
     "judge": click.option("--judge", metavar="NAME",
                  help="Of --judgements human=FILE,model=FILE,…: whose decide; default: the first."),
     "labels_as_rankings": click.option("--labels-as-rankings", is_flag=True,
-                 help="RANKINGS are label sets, such as qrels of language models: rank by grade."),
+                 help="RANKINGS are label sets, such as qrels of language models: rank by grade; "
+                      "--truncated is then no unless you say otherwise."),
     "negative": click.option("--negative", type=click.Choice(["keep", "unjudged"]), default="keep",
                  help="Judgements below 0: keep and so refuse them, or treat them as not judged."),
 }  # fmt: skip

@@ -205,7 +205,8 @@ def test_it_hands_over_label_sets_whatever_their_files_are_called(
 ) -> None:
     (tmp_path / "gpt").write_text("q 0 a 3\nq 0 b 3\n")
     judged = ("--judgements", str(tmp_path / "gpt"), "--labels-as-rankings")
-    outcome = run(str(tmp_path), *judged, "--truncated", "no")
+    outcome = run(str(tmp_path), *judged)
     assert outcome.exit_code == 0, outcome.output
     told = json.loads(served[0]["files"])
+    assert told["options"] == {"truncated": "no"}  # a label set is whole
     assert (told["rankings"], told["labels_as_rankings"]) == ([f"{tmp_path}/*"], True)

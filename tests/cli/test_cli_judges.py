@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 import retrieval_report as rr
 from retrieval_report.cli import cli
 
-MEASURE = ["--metrics", "ndcg@2", "--truncated", "no"]
+MEASURE = ["--metrics", "ndcg@2"]  # label sets are whole, unless one says otherwise
 LABELS = {  # grades of a, b, c and d by query
     "human": {"p": (3, 1, 0, 0), "q": (2, 3, 0, 1)},
     "gpt": {"p": (3, 3, 0, 0), "q": (1, 1, 0, 1)},
