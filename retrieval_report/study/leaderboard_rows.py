@@ -26,7 +26,7 @@ def leaderboard_rows(
     column, marked if it is an estimate. ``ranks`` is the result of :func:`leaderboard`; of one
     model nothing is ranked.
     """
-    rows = board(summary.filter(at_measure(*measures[0])), pl.max("pooled"))
+    rows = board(summary.filter(at_measure(*measures[0])))
     if rows.height > 1:
         texts = []  # ranks under tie order and by queries, such as 1 or 1–3
         for source in ("tie", "query"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
@@ -48,6 +49,21 @@ def test_every_face_shows_the_same_cells(study: rr.Study, tmp_path: Path) -> Non
         shown = CliRunner().invoke(cli, [command, *asked, "--out", str(tmp_path / command)])
         assert shown.exit_code == 0, shown.output
         assert cells(shown.output) == [head, *rows]
+
+
+def test_the_page_has_the_deviations_of_the_terminal_where_r_is_not_known() -> None:
+    """Of lists without judgements, R is what the models retrieved, and may be more."""
+    rows = rr.read_rankings(DOCS / "runs").join(
+        rr.read_judgements(DOCS / "qrels.txt"), on=["query", "item"], how="left"
+    )
+    unknown = rr.Study(rows.with_columns(pl.col("relevance").fill_null(0)), "ndcg@10")
+    assert unknown.summary["pooled"].all()
+    head, *shown = cells(repr(unknown))
+    table = report_tables(unknown.contents())["summary"]
+    column = [one.header for one in table.columns].index("± tie std")
+    known = [row[head.index("tie_std")] for row in shown]
+    assert [row[column].text.replace("cut", "–") for row in table.rows] == known
+    assert any(map(float, [text for text in known if text != "–"]))
 
 
 def test_readme_shows_what_a_study_prints() -> None:
