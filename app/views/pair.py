@@ -175,14 +175,11 @@ def _verdict(page: Page, first: str, second: str) -> None:
     ties = naive_ties(study.like, study.options.naive_order)
     both = both_among([first, second])
     means = study.summary.filter(pl.col("model").is_in([first, second]))
-    same = (
-        [(first, second)] if any({first, second} <= {*twins} for twins in study.identical) else []
-    )
+    alone = study.pair(first, second)
     status, sentences = verdict(
-        means, study.flips.filter(both), **measure, ties=ties, identical=same
+        means, study.flips.filter(both), **measure, ties=ties, identical=alone.identical
     )
-    notices = study.pair(first, second).notices
-    BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *notices))))
+    BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *alone.notices))))
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
     exact = pair.filter(policy="expected")
     if exact["difference"].null_count():

@@ -16,7 +16,7 @@ from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean, quoted
 
 MOST = 40  # queries
-SURE, UNSURE = "the difference", "could change its sign in another tie order"
+SURE, UNSURE = "the difference", "tie order could turn it"
 COLOURS = {SURE: BLUE, UNSURE: VERMILLION}
 BAR = {"type": "bar", "height": 10, "opacity": 0.75}
 TIPS = "query model_a model_b order value_a value_b difference lowest highest tie_std share decides"
@@ -81,7 +81,7 @@ def deciding_queries(
     )
     x = number_axis(alt.X, f"difference of {where}", scale=alt.Scale(zero=True))
     y = row_axis(rows["label"])
-    colour = keyed(alt.Color, rows["order"], COLOURS, labelLimit=420)
+    colour = keyed(alt.Color, rows["order"], COLOURS)
     layers = [
         layer(rows, BAR, TIPS, x=x("difference"), y=y, color=colour),
         span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=TIPS),

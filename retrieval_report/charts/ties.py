@@ -112,7 +112,7 @@ def _sizes(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
 def _cuts(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
     """Draw one tile per model and cutoff."""
     cutoffs = [str(cutoff) for cutoff in rows["cutoff"].unique().sort()]
-    title = "% of queries whose cutoff k splits a tie"
+    title = "k splits a tie, % of queries"
     axis = alt.Axis(labelAngle=0, ticks=False, domain=False, labelPadding=6)
     x = alt.X("k:O", sort=None, title=title, scale=alt.Scale(domain=cutoffs), axis=axis)
     scale = alt.Scale(domain=[0, 1], range="ramp")

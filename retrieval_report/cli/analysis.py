@@ -117,18 +117,18 @@ def compare(
     turning = in_options(reversals_text(study.reversals), known)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
     texts = [
-        *([turning] if turning and baseline is None else []),
+        turning if baseline is None else "",
         *question_tables(study, list(above)),
         frame_table(rows, shown, by="metric cutoff"),
-        *([rest] if rest else []),
-        *([f"family_p: {tests}."] if tests else []),
+        rest,
+        f"family_p: {tests}." if tests else "",
     ]
     texts += uneven_lengths(
         study.under("expected").scores, study.measures[1:]
     )  # the notices speak of the first
     output.show(
         {**above, "comparison": comparison, "flips": verdicts},
-        "\n\n".join(texts),
+        "\n\n".join(filter(None, texts)),
         form=form,
         latex=lambda: latex_table(Means(*study.measures[0], study.summary, verdicts, comparison)),
         notices=lambda: study.notices,
