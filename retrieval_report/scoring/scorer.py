@@ -174,8 +174,7 @@ class Scorer:
         if not term.large:
             return 1.0
         if term not in self._units:
-            values = term.gains(self.prepared.grades, self.prepared.relevant_grade)
-            largest = float(values.max(initial=0.0))
+            largest = float(self.gains(term).max(initial=0.0))
             self._units[term] = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
         return self._units[term]
 

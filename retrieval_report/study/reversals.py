@@ -11,7 +11,7 @@ from retrieval_report.comparison.clusters import numbered
 from retrieval_report.comparison.queries import resampled_reversal
 from retrieval_report.comparison.verdicts import depends, equal_means, order_of, reverses
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import frame_of, schema
 from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.study_data import at_measures
 from retrieval_report.study.terminal import frame_table, html_table
@@ -33,9 +33,7 @@ def reversals(study: Any) -> pl.DataFrame:
     if len(ranked) < 2:
         return pl.DataFrame()
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
-    rows = [{**pair, **of(study, pair)} for of in SOURCES]
-    wanted = schema("reversals")
-    return pl.DataFrame([{name: row.get(name) for name in wanted} for row in rows], schema=wanted)
+    return frame_of([{**pair, **of(study, pair)} for of in SOURCES], schema("reversals"))
 
 
 def _ties(study: Any, pair: Named) -> Named:

@@ -16,7 +16,7 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.contracts.arguments import Named, Names, check_text, quoted
+from retrieval_report.contracts.arguments import Named, Names, check_text, known_of, quoted
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import DRAWS, Options
 from retrieval_report.contracts.significance_tests import MAX_T
@@ -264,8 +264,7 @@ class Study(LevelledStudy):
         3
         """
         drawn = {"shuffles": shuffles, "seed": seed}
-        drawn = {name: value for name, value in drawn.items() if value is not None}
-        checked = Options(**{**self._options, **drawn}).of(DRAWS)
+        checked = Options(**{**self._options, **known_of(drawn)}).of(DRAWS)
         return self._with(replace(self._view, draws=Draws(**checked), **settings))
 
     def alone(self) -> Self:
@@ -297,8 +296,7 @@ class Study(LevelledStudy):
         """The frames received: ``rankings``, and ``judgements``, ``queries`` and ``labels`` if
         there are any.
         """
-        given = {**self._data.frames, "labels": self._data.labels}
-        return {name: frame for name, frame in given.items() if frame is not None}
+        return known_of({**self._data.frames, "labels": self._data.labels})
 
     @property
     def like(self) -> str | None:

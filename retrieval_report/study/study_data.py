@@ -21,6 +21,7 @@ from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import (
     OPTIONS,
+    POLICIES,
     RULES,
     RowOptions,
     ScoringOptions,
@@ -43,7 +44,6 @@ from retrieval_report.systems.audit import audit
 from retrieval_report.systems.evaluate_like import check_like, measures_like, score_like
 from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 
-ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 FEW_ITEMS = 1_200_000  # of all lists; 100 random orders of so many take some seconds
 MOST_KEPT = 200  # answers of one study and all narrower ones
@@ -204,7 +204,7 @@ class Data:
     @property
     def policies(self) -> tuple[str, ...]:
         """Return all policies under which these rankings can be scored."""
-        return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else ALL_POLICIES
+        return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else POLICIES
 
     def policies_of(self, draws: Draws) -> tuple[str, ...]:
         """Return the same, without "shuffled" if no random order is drawn."""

@@ -16,8 +16,9 @@ from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged
+from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.run import score_judged
-from retrieval_report.ties.profile import LIST, TieTable, profile_of
+from retrieval_report.ties.profile import TieTable, profile_of
 
 HINTS = schema("hints")
 LEAST_VALUES = 20  # fewer distances do not show how they were rounded
@@ -129,7 +130,7 @@ def _against_random_order(judged: Judged, options: Options) -> pl.DataFrame:
 def _dangling(judged: Judged) -> Iterator[Hint]:
     """Find judged items that are not in the collection, if lists show all of it."""
     every = judged.part_of or judged
-    lists = with_model(every.retrieved).group_by(LIST).len()
+    lists = with_model(every.retrieved).group_by(KEYS).len()
     if not every.whole.judged or lists["query"].n_unique() < 2:
         return
     shown = every.retrieved.select("item").unique()
