@@ -182,8 +182,12 @@ def _row(means: pl.DataFrame, confidence: float) -> Named:
     """Return the mean of a model over its data sets, and those that it lacks."""
     lacking = means.filter(pl.col("value").is_null())["dataset"].to_list()
     count = means.height - len(lacking)
-    row = {"model": means["model"][0], "value": None}
-    row |= {"datasets": count, "lacks": ", ".join(lacking)}
+    row = {
+        "model": means["model"][0],
+        "value": None,
+        "datasets": count,
+        "lacks": ", ".join(lacking),
+    }
     if lacking:
         return row
     values, spread = means["value"].to_numpy(), means["tie_std"].to_numpy()

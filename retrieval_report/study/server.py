@@ -152,8 +152,11 @@ def serve(
             opened["judgements"] = {
                 name: _stored(one, folder, f"judge-{number}") for number, (name, one) in judges
             }
-        varied = {"judge": study.judge, "replicate": study.of_run or None}
-        varied |= {name: study.also[name] for name in ASKED}
+        varied = {
+            "judge": study.judge,
+            "replicate": study.of_run or None,
+            **{name: study.also[name] for name in ASKED},
+        }
         opened |= {"study": known_of(varied), **about}
         process = subprocess.Popen(
             [sys.executable, str(application())],

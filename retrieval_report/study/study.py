@@ -263,8 +263,8 @@ class Study(LevelledStudy):
         >>> study.using(seed=3).options.seed
         3
         """
-        drawn = {"shuffles": shuffles, "seed": seed}
-        checked = Options(**{**self._options, **known_of(drawn)}).of(DRAWS)
+        drawn = known_of({"shuffles": shuffles, "seed": seed})
+        checked = Options(**{**self._options, **drawn}).of(DRAWS)
         return self._with(replace(self._view, draws=Draws(**checked), **settings))
 
     def alone(self) -> Self:
@@ -277,13 +277,19 @@ class Study(LevelledStudy):
         if self._view.measures is not None:
             names = [measure_text(*measure) for measure in self._view.measures]
             asked = {"metrics": names, "cutoffs": None}
-        how = {"cutoffs": asked["cutoffs"], "like": self.like, "average": self.average}
-        given = {**self._frames_alone(), "measures": asked["metrics"], **how}
+        given = {
+            **self._frames_alone(),
+            "measures": asked["metrics"],
+            "cutoffs": asked["cutoffs"],
+            "like": self.like,
+            "average": self.average,
+            "replicate": self.of_run or None,
+            "labels": self._data.labels,
+        }
         if self.judge is not None:
             by_judge = {judge: self.judged_by(judge)._given() for judge in self.judgements}
             judgements = {judge: frames["judgements"] for judge, frames in by_judge.items()}
             given |= {"judgements": judgements, "judge": self.judge}
-        given |= {"replicate": self.of_run or None, "labels": self._data.labels}
         return type(self)(**given, **self.also, **self._options)
 
     @property
@@ -431,9 +437,13 @@ class Study(LevelledStudy):
         given = self._given()
         if given["judgements"] is None or self.counted:
             return NOTHING
-        frames = given["rankings"], given["judgements"]
-        how = self._only(COVERAGE_OPTIONS)
-        return self._of_models(means.coverage_means(*frames, cutoffs=self._cutoffs, **how))
+        coverage = means.coverage_means(
+            given["rankings"],
+            given["judgements"],
+            cutoffs=self._cutoffs,
+            **self._only(COVERAGE_OPTIONS),
+        )
+        return self._of_models(coverage)
 
     @answer
     def no_worse(self) -> pl.DataFrame:
@@ -581,8 +591,8 @@ class Study(LevelledStudy):
         named = self._data.replicate
         if named is not None and not isinstance(named, str):
             named = self.of_run
-        own = {"judge": self.judge, "average": self.average, "replicate": named}
-        parameters = parameters_of(names, self.part, self.like, {**own, **self.also}, self.options)
+        also = {"judge": self.judge, "average": self.average, "replicate": named, **self.also}
+        parameters = parameters_of(names, self.part, self.like, also, self.options)
         call = python_call(list(self.frames), parameters, self.part)
         return Report(
             title=title,

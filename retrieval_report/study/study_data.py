@@ -143,9 +143,14 @@ class Data:
         if replicate is not None and not of_run:
             runs = frames["rankings"]["model"].unique().sort().to_list()
             of_run = replicate_groups(runs, replicate)
-        more: Named = {"replicate": replicate, "of_run": of_run}
-        more["labels"] = None if labels is None else read_labels(labels)
-        return cls(frames, named, asked, scoring, like, judges=judges, judge=judge, **more)
+        more: Named = {
+            "judges": judges,
+            "judge": judge,
+            "replicate": replicate,
+            "of_run": of_run,
+            "labels": None if labels is None else read_labels(labels),
+        }
+        return cls(frames, named, asked, scoring, like, **more)
 
     def judged_by(self, judge: str) -> Data:
         """Return the same data with the judgements of another judge, which share nothing else."""

@@ -80,8 +80,12 @@ def tie_hints(
     table = TieTable(rankings, judgements, queries, checked)
     profile = profile_of(table, (None,))
     tied = dict(profile.select("model", "tied_items").iter_rows())
-    hints = [*_reversed(table.judged, checked), *_dangling(table.judged)]
-    hints += [*_half_precision(table, tied), *_near_ties(profile)]
+    hints = [
+        *_reversed(table.judged, checked),
+        *_dangling(table.judged),
+        *_half_precision(table, tied),
+        *_near_ties(profile),
+    ]
     return pl.DataFrame(hints, schema=HINTS, orient="row")
 
 

@@ -296,10 +296,17 @@ def _predicted(ties: pl.DataFrame, k: int, tied_votes: str) -> pl.DataFrame:
         "random": pl.lit(0),
     }
     weight = pl.col("weight") if tied_votes == "nearest" else pl.lit(1)
-    parts = [pl.col("inside") - pl.min("inside").over(KEYS), pl.col("open")]
-    parts += [ranks[tied_votes].cast(pl.Int64).alias("rank"), weight.alias("weight")]
     lists = (
-        votes.select(*KEYS, pl.col("label").alias("predicted"), "slots", "others", *parts)
+        votes.select(
+            *KEYS,
+            "slots",
+            "others",
+            pl.col("inside") - pl.min("inside").over(KEYS),
+            "open",
+            predicted="label",
+            rank=ranks[tied_votes].cast(pl.Int64),
+            weight=weight,
+        )
         .group_by(*KEYS, "slots", "others")
         .agg(pl.all().sort_by("predicted"))
     )
