@@ -66,8 +66,7 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
     output.check([query, *items], *WRITTEN)
     given = {"progress": watched(), **settings}
     result = step("codes", lambda: codes_command(query, items, **given))
-    frames = dict(zip(WRITTEN, result, strict=True))
-    files = output.write(known_of(frames))
+    files = output.write(known_of(dict(zip(WRITTEN, result, strict=True))))
     click.echo(summary_table(result.summary))
     if result.radius is not None:
         shown = "model radius precision recall f1 hit_rate empty queries"

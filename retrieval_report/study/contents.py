@@ -141,8 +141,10 @@ class Report:
         not known.
         """
         measure = (self.metric, self.cutoff)
-        estimate = notices(self.summary, self.truncation, measure=measure)
-        return (*estimate, *uneven_lengths(self.scores, [measure]))
+        return (
+            *notices(self.summary, self.truncation, measure=measure),
+            *uneven_lengths(self.scores, [measure]),
+        )
 
     @property
     def cut(self) -> bool:

@@ -118,9 +118,12 @@ def _dataset(study: Any, pair: Named) -> Named:
     else:
         agree = both.select(order_of("value", "value_right")).to_series().mean()
         reversal = (1 - lead * agree) / 2
-    varied = f"{both.height} data sets"
-    verdict = depends("the data set", reversal)
-    return {"source": "data set", "varied": varied, "reversal": reversal, "verdict": verdict}
+    return {
+        "source": "data set",
+        "varied": f"{both.height} data sets",
+        "reversal": reversal,
+        "verdict": depends("the data set", reversal),
+    }
 
 
 def _paired(frame: pl.DataFrame, pair: Named, key: str) -> pl.DataFrame:
@@ -154,7 +157,7 @@ def reversals_text(frame: pl.DataFrame) -> str:
     """Lay out the rows as text for a terminal; empty if there are none."""
     if not frame.height:
         return ""
-    lines = [TITLE, frame_table(varied(frame), SHOWN), not_varied_line(frame, advise=True)]
+    lines = TITLE, frame_table(varied(frame), SHOWN), not_varied_line(frame, advise=True)
     return "\n".join(filter(None, lines))
 
 

@@ -522,8 +522,10 @@ class Study(LevelledStudy):
         not known.
         """
         headline = self.headline
-        estimate = notices(headline.summary, headline.truncation, measure=self.measures[0])
-        return (*estimate, *uneven_lengths(headline.scores, headline.measures))
+        return (
+            *notices(headline.summary, headline.truncation, measure=self.measures[0]),
+            *uneven_lengths(headline.scores, headline.measures),
+        )
 
     @property
     def status(self) -> str:
@@ -677,8 +679,9 @@ class Study(LevelledStudy):
         """Return the same as HTML without scripts and without network."""
         if "expected" not in self.policies:
             return html_table(self.summary, "model metric cutoff policy value")
-        shown = [reversals_html(self.reversals), leaderboard_html(self._undrawn)]
-        return html_page(self.verdict, shown)
+        return html_page(
+            self.verdict, [reversals_html(self.reversals), leaderboard_html(self._undrawn)]
+        )
 
     @property
     def headline(self) -> Self:
