@@ -143,8 +143,8 @@ def check(data: Data) -> None:
     try:
         scored(data, data.start)
     except RetrievalReportError:
-        lenient = {**data.start.options, **LENIENT}  # what the user can allow
-        scored(data, replace(data.start, options=lenient))
+        # what the user can allow
+        scored(data, replace(data.start, options={**data.start.options, **LENIENT}))
 
 
 def ask(data: Data, **questions: Any) -> None:

@@ -27,8 +27,11 @@ NEXT = "data to open next"  # a value can be set only before its widget is made
 def choose_data() -> Data:
     """Offer the available data, and return the chosen one."""
     samples = {sample.name: _sample(sample) for sample in SAMPLES[::-1]}
-    offered: dict[str, Data | Files | None] = {"files": _started_with(), **samples}
-    offered["upload"] = st.session_state.get(UPLOADED)
+    offered: dict[str, Data | Files | None] = {
+        "files": _started_with(),
+        **samples,
+        "upload": st.session_state.get(UPLOADED),
+    }
     sources = {name: source for name, source in offered.items() if source is not None}
     # The user's data are called by their names; samples have a short name and a title.
     texts = {

@@ -18,6 +18,7 @@ from retrieval_report.cli.files import (
 )
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import options
+from retrieval_report.contracts.arguments import known_of
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.terminal import frame_table, summary_table
 from retrieval_report.writing.files import csv_bytes, refuse_inputs, write_files
@@ -65,8 +66,7 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
     output.check([query, *items], *WRITTEN)
     given = {"progress": watched(), **settings}
     result = step("codes", lambda: codes_command(query, items, **given))
-    frames = dict(zip(WRITTEN, result, strict=True))
-    files = output.write({name: frame for name, frame in frames.items() if frame is not None})
+    files = output.write(known_of(dict(zip(WRITTEN, result, strict=True))))
     click.echo(summary_table(result.summary))
     if result.radius is not None:
         shown = "model radius precision recall f1 hit_rate empty queries"

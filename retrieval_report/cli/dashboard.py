@@ -18,13 +18,13 @@ from retrieval_report.cli.settings import (
     replicate_option,
     setting,
 )
+from retrieval_report.contracts.arguments import known_of
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.server import (
     application,
     check_installed,
     check_port,
     environment,
-    known_of,
 )
 
 STUDIED = ("judge", "replicate", "dataset", "cluster")  # what could turn a lead round

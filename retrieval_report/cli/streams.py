@@ -37,8 +37,7 @@ def form_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def taking(*, as_json: bool, latex: bool, **given: Any) -> Any:
         if latex and as_json:
             raise click.UsageError("--latex and --json: choose one of them")
-        form = "latex" if latex else None
-        return command(**given, form="json" if as_json else form)
+        return command(**given, form="json" if as_json else "latex" if latex else None)
 
     return json_option(latex_option(taking))
 

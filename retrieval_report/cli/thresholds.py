@@ -60,8 +60,11 @@ def thresholds(
     output.check(data.paths, "thresholds.csv", *(f"{name}.csv" for name in TABLES))
     given = data.read()
     result = step("thresholds", lambda: rr.thresholds(**given, k=k, **settings))
-    frames = {"thresholds": result.table, "threshold_areas": result.areas}
-    frames["calibration"] = result.calibrate(metric, at_least)
+    frames = {
+        "thresholds": result.table,
+        "threshold_areas": result.areas,
+        "calibration": result.calibrate(metric, at_least),
+    }
     if risk is not None:
         frames["abstention"] = result.abstain(risk)
     texts = [frame_table(frames[name], shown) for name, shown in TABLES.items() if name in frames]

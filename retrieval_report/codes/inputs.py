@@ -142,7 +142,7 @@ def _read_bits(rows: Matrix, what: str, first: int) -> tuple[Bools, set[int]]:
     unknown = ~(ones | others[0] | others[-1])
     if not unknown.any():
         return ones, {value for value, bits in others.items() if bits.any()}
-    row, column = (int(index) for index in np.argwhere(unknown)[0])
+    row, column = np.argwhere(unknown)[0].tolist()
     value, bad = rows[row, column], int(unknown.sum())
     location = f"in row {first + row}, column {column}"
     if np.isnan(value):

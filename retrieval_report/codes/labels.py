@@ -138,7 +138,7 @@ def _pack(values: Matrix, what: str, offset: int) -> Words:
     ones = values == 1
     bad = ~(ones | (values == 0))
     if bad.any():
-        row, column = (int(location) for location in np.argwhere(bad)[0])
+        row, column = np.argwhere(bad)[0].tolist()
         hint = "; class ids have shape (n,)" if values.shape[1] == 1 else ""
         raise DataError(
             f"{what}: {int(bad.sum())} values are neither 0 nor 1, first {values[row, column]} in "

@@ -14,7 +14,7 @@ import polars as pl
 
 from retrieval_report.codes.counts import count_relevant
 from retrieval_report.codes.labels import LabelSpace, check_ids
-from retrieval_report.contracts.arguments import check_flag, listed
+from retrieval_report.contracts.arguments import check_flag, known_of, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import with_model
@@ -218,7 +218,7 @@ def from_search(
             "relevance": relevance_of(one, model, what),
             "mask": None if mask is None else _aligned(mask, one, "mask", what).astype(bool),
         }
-        frame = pl.DataFrame({name: part for name, part in columns.items() if part is not None})
+        frame = pl.DataFrame(known_of(columns))
         frame = with_model(frame, model)
         if isinstance(relevance, Mapping):  # a column holds different items in every model
             frame = frame.with_columns(item=pl.format("{}:{}", "model", "item"))

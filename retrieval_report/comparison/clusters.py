@@ -27,8 +27,7 @@ def clustered(pairs: Pairs, grid: Grid, cluster: str | None, queries: object) ->
     """
     if cluster is None:
         return pairs
-    ids = pl.DataFrame({"query": grid.queries})
-    names = with_clusters(ids, queries, cluster)["cluster"]
+    names = with_clusters(pl.DataFrame({"query": grid.queries}), queries, cluster)["cluster"]
     if names.n_unique() == len(names):
         return pairs
     return replace(pairs, cluster=numbered(names))

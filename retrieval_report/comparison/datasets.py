@@ -15,12 +15,18 @@ from retrieval_report.comparison.verdicts import ALPHA, equal_means, is_signific
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
-from retrieval_report.engines.check_scores import MEAN, beside, check_fraction, check_scores, hold
+from retrieval_report.engines.check_scores import (
+    MEAN,
+    MEASURE,
+    beside,
+    check_fraction,
+    check_scores,
+    hold,
+)
 from retrieval_report.engines.summary import Mean, clipped, summarise, t_interval
 from retrieval_report.kernels.lists import Floats
 
 DATASETS, OF_DATASET = schema("datasets"), schema("dataset_scores")
-HERE = ["metric", "cutoff"]
 
 
 def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.DataFrame:
@@ -76,7 +82,7 @@ def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.D
         held = part.filter((pl.col("items") > 0).any().over("model"))
         rows = beside(every, summarise(held), MEAN)
         rows = rows.with_columns(pl.col("queries").fill_null(0), dataset=pl.lit(name))
-        for of_measure in rows.partition_by(HERE, maintain_order=True):
+        for of_measure in rows.partition_by(MEASURE, maintain_order=True):
             best = of_measure.sort("value", "model", descending=[True, False], nulls_last=True)
             ranks = pl.Series(ranks_of(best["value"].to_list()), dtype=pl.Int64)
             parts.append(in_contract(best.with_columns(rank=ranks), OF_DATASET))
@@ -161,7 +167,7 @@ def dataset_table(
     check_fraction("confidence", confidence)
     given = hold(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
     rows = []
-    for (metric, cutoff), part in given.group_by(HERE, maintain_order=True):
+    for (metric, cutoff), part in given.group_by(MEASURE, maintain_order=True):
         models = [_row(model, confidence) for model in part.partition_by("model")]
         models = ranked(models, {"metric": metric, "cutoff": cutoff})
         whole = [row["model"] for row in models if row["value"] is not None]
@@ -176,8 +182,12 @@ def _row(means: pl.DataFrame, confidence: float) -> Named:
     """Return the mean of a model over its data sets, and those that it lacks."""
     lacking = means.filter(pl.col("value").is_null())["dataset"].to_list()
     count = means.height - len(lacking)
-    row = {"model": means["model"][0], "value": None}
-    row |= {"datasets": count, "lacks": ", ".join(lacking)}
+    row = {
+        "model": means["model"][0],
+        "value": None,
+        "datasets": count,
+        "lacks": ", ".join(lacking),
+    }
     if lacking:
         return row
     values, spread = means["value"].to_numpy(), means["tie_std"].to_numpy()

@@ -12,11 +12,17 @@ from retrieval_report.comparison.pairs import compare, turned
 from retrieval_report.contracts.arguments import check_pattern
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import MEAN, beside, board, check_fraction, check_scores
+from retrieval_report.engines.check_scores import (
+    MEAN,
+    MEASURE,
+    beside,
+    board,
+    check_fraction,
+    check_scores,
+)
 from retrieval_report.engines.summary import summarise
 
 HISTORY = schema("history")
-MEASURE = ["metric", "cutoff"]
 BY = "version", "date"  # groups of a pattern that name the version, the first that it has
 
 

@@ -17,13 +17,12 @@ from retrieval_report.comparison.verdicts import equal_values, order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import MEAN, beside
+from retrieval_report.engines.check_scores import MEAN, MEASURE, beside
 from retrieval_report.engines.score_grid import DIGITS, Indices
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.scoring.judged import Judged
 
-HERE = ["metric", "cutoff"]
-PAIR = ["model_a", "model_b", *HERE]
+PAIR = ["model_a", "model_b", *MEASURE]
 ENOUGH = 20  # items with score and label, which two do not grade alike by chance
 
 
@@ -47,7 +46,7 @@ def judge_table(summaries: Frames, self_judged: Mapping[str, Sequence[str]]) -> 
     """Return a row for every judge, measure and model, the best first."""
     parts = []
     for judge, summary in summaries.items():
-        for part in summary.filter(policy="expected").partition_by(HERE, maintain_order=True):
+        for part in summary.filter(policy="expected").partition_by(MEASURE, maintain_order=True):
             known = part.drop_nulls("value")
             ranks = value_ranks(known["value"].to_numpy())
             rows = known.with_columns(
@@ -73,8 +72,8 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
     counts half.
     """
     one = judges.select("judge", *MEAN, "value", "own").with_row_index("measure")
-    one = one.with_columns(pl.min("measure").over(HERE))
-    keys = ["judge", "measure", *HERE]
+    one = one.with_columns(pl.min("measure").over(MEASURE))
+    keys = ["judge", "measure", *MEASURE]
     pairs = one.join(one, on=keys, nulls_equal=True, maintain_order="left", suffix="_b")
     pairs = pairs.rename({"model": "model_a", "value": "value_a"}).filter(
         pl.col("model_a") < pl.col("model_b")
@@ -110,7 +109,7 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
     shared = counts[counts.sum(axis=1) > 1].astype(np.float64)
     of_labels.append({"pairs": len(shared), "alpha": _alpha(shared)})
     rows = []
-    for (metric, cutoff), part in judges.group_by(HERE, maintain_order=True):
+    for (metric, cutoff), part in judges.group_by(MEASURE, maintain_order=True):
         means = {
             judge: dict(of_judge.select("model", "value").iter_rows())
             for (judge,), of_judge in part.group_by("judge")

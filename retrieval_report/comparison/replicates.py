@@ -365,9 +365,15 @@ def _compared(one: str, other: str, models: Mapping[str, Runs], confidence: floa
     if every.any():
         one, other = sorted(paired, key=lambda name: -_mean(paired[name]))
     first, second = paired[one], paired[other]
-    row = {"queries": first.shape[1], "unpaired": unpaired, "p": None}
-    row |= {"model_a": one, "model_b": other}
-    row |= {"replicates_a": len(first), "replicates_b": len(second)}
+    row = {
+        "model_a": one,
+        "model_b": other,
+        "replicates_a": len(first),
+        "replicates_b": len(second),
+        "queries": first.shape[1],
+        "unpaired": unpaired,
+        "p": None,
+    }
     if not every.any():
         return {**row, "verdict": NOTHING}
     values = _mean(first), _mean(second)

@@ -305,7 +305,7 @@ def flipped_sums(
     seed: int,
     *,
     normal: bool = False,
-    cluster: Indices | None = None,
+    cluster: Indices | None,
 ) -> Iterator[Sums]:
     """Yield, for `CHUNK` random patterns of signs at a time, what returns the sums of pairs (pairs,
     patterns); with ``normal``, of as many draws from the normal distribution with the same

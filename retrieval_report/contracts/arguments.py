@@ -15,6 +15,7 @@ import numpy as np
 from retrieval_report.contracts.errors import ParameterError
 
 Thing = TypeVar("Thing", bound=Hashable)
+Value = TypeVar("Value")
 ColumnNames = Mapping[str, str] | None
 """Our name of a column → the name in the data."""
 
@@ -170,6 +171,15 @@ def listed(given: object, single: tuple[type, ...] = (str, bytes)) -> list[objec
     except TypeError:  # a zero-dimensional array
         return [given]
     return list(things)
+
+
+def known_of(values: Mapping[str, Value | None]) -> dict[str, Value]:
+    """Return the values that are not None.
+
+    >>> known_of({"judge": None, "dataset": "corpus"})
+    {'dataset': 'corpus'}
+    """
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def repeated(things: Iterable[Thing]) -> list[Thing]:

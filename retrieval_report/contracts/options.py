@@ -285,8 +285,9 @@ class Options:
 
 
 OPTIONS: Mapping[str, Option] = {part.name: part.metadata["option"] for part in fields(Options)}
-RULES = tuple(name for name, option in OPTIONS.items() if option.role == RULE)
-DRAWS = tuple(name for name, option in OPTIONS.items() if option.role == DRAW)
+RULES, DRAWS = (
+    tuple(name for name, option in OPTIONS.items() if option.role == role) for role in (RULE, DRAW)
+)
 PARAMETERS: Mapping[str, Option] = {  # with those of functions other than `evaluate`
     **OPTIONS,
     "metrics": Option(

@@ -15,9 +15,10 @@ from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.reading.frames import to_polars
 
 Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every random order
-SCORE = ["metric", "cutoff", "policy"]  # what is averaged, beside the model
+MEASURE = ["metric", "cutoff"]
+SCORE = [*MEASURE, "policy"]  # what is averaged, beside the model
 GROUP = ["model", *SCORE]
-MEAN = ["model", "metric", "cutoff"]
+MEAN = ["model", *MEASURE]
 FLAGS = (
     "truncated",
     "pooled",

@@ -139,8 +139,7 @@ def _by_file_and_tag(part: Part) -> Part:
     named = by_file(part)
     if tags.n_unique() == 1:
         return named
-    model = pl.format("{}:{}", "model", tags)
-    return replace(named, frame=named.frame.with_columns(model=model))
+    return replace(named, frame=named.frame.with_columns(model=pl.format("{}:{}", "model", tags)))
 
 
 def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:

@@ -51,7 +51,7 @@ def parts_from(
     sources: Iterable[Source],
     kind: Kind,
     *,
-    columns: ColumnNames = None,
+    columns: ColumnNames,
     max_rows: int | None = None,
     model: str | None = None,
 ) -> list[Part]:

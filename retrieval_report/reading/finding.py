@@ -28,9 +28,8 @@ def is_path(given: object) -> bool:
     ... )
     (True, True, False, False)
     """
-    several = isinstance(given, list | tuple) and len(given) > 0
-    paths = given if several else [given]
-    return all(isinstance(path, str | Path) for path in paths)  # type: ignore[attr-defined]
+    paths = given if isinstance(given, list | tuple) and given else [given]
+    return all(isinstance(path, str | Path) for path in paths)
 
 
 def find_files(path: object, skip: Iterable[str] = ()) -> list[Path]:

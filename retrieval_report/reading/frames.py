@@ -31,7 +31,7 @@ from retrieval_report.reading.search_results import is_search_result, results_fr
 VALUES = {"rankings": "score", "judgements": "relevance"}
 
 
-def to_polars(given: object, what: str, columns: ColumnNames = None) -> pl.DataFrame:
+def to_polars(given: object, what: str) -> pl.DataFrame:
     """Return one Polars frame of rankings, judgements, queries, or any other frame.
 
     Parameters
@@ -45,8 +45,6 @@ def to_polars(given: object, what: str, columns: ColumnNames = None) -> pl.DataF
     what : str
         "rankings", "judgements" or "queries", whose columns are recognised by the usual names of
         other tools; or any other name for messages.
-    columns : Mapping[str, str] | None
-        Our column name → the name in the frame, for columns that the caller names.
 
     Returns
     -------
@@ -71,7 +69,7 @@ def to_polars(given: object, what: str, columns: ColumnNames = None) -> pl.DataF
     """
     refuse_fork()
     kind = KINDS.get(what)
-    return convert(given, what) if kind is None else frame_of_kind(given, kind, what, columns)
+    return convert(given, what) if kind is None else frame_of_kind(given, kind, what, None)
 
 
 def frame_of_kind(given: object, kind: Kind, what: str, columns: ColumnNames) -> pl.DataFrame:

@@ -69,10 +69,8 @@ class Completions:
             )
         if self.near or self.own_depth:
             if best:
-                scored = self.high.score(sums, arrange(self.high.prepared, "best"))
-                values_of = {
-                    one: self._highest(one, scores.value) for one, scores in scored.items()
-                }
+                highest = self.high.values(sums, "best")
+                values_of = {one: self._highest(one, values) for one, values in highest.items()}
             else:
                 values_of = self._lowest(sums)
             for metric, values in values_of.items():
@@ -106,8 +104,7 @@ class Completions:
         scorer = self._scorer(lists, self.fullest, self.near)
         scorer.relevant = np.where(self.following.unlimited, np.inf, self.relevant)[:, None]
         scorer.length = np.full((1, 1), np.inf)
-        scored = scorer.score(metrics, arrange(scorer.prepared, "worst"))
-        return {metric: scores.value for metric, scores in scored.items()}
+        return scorer.values(metrics, "worst")
 
     @cached_property
     def high(self) -> Scorer:
@@ -334,9 +331,7 @@ class Completions:
             return np.where(open_ideal[:, None], largest, values)
         shown = self.prepared.ties
         scorer = self._scorer(shown, shown, self.near, highest=True)
-        of_ties = scorer.score([metric], arrange(scorer.prepared, "best"))[
-            metric
-        ].value  # what tie order alone can give
+        of_ties = scorer.values([metric], "best")[metric]  # what tie order alone can give
         loose = (follow.loose | bool(gains[0] > 0))[:, None] | (self.high.ideal(ideal) == 0)
         bound = np.where(loose, np.inf, values)
         bound = np.where(open_ideal[:, None], np.minimum(bound, largest), values)
@@ -354,7 +349,7 @@ class Completions:
         scorer = self._far(shown, cutoff, np.inf)
         scorer.relevant = np.where(follow.unlimited, np.inf, self.relevant)[:, None]
         metric = metric.when_all_follow()
-        values = scorer.score([metric], arrange(scorer.prepared, "worst"))[metric].value[:, 0]
+        values = scorer.values([metric], "worst")[metric][:, 0]
         return (
             np.where(follow.unlimited | follow.loose, 0.0, values)
             if metric.reads.ideals
@@ -372,7 +367,7 @@ class Completions:
         term = metric.term
         reads = metric.reads
         follow = self.following
-        values = scorer.score([metric], arrange(scorer.prepared, "best"))[metric].value[:, 0]
+        values = scorer.values([metric], "best")[metric][:, 0]
         if term.first_only:
             return values
         gains = self._gains(metric)

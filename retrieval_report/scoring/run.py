@@ -446,8 +446,8 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     """
     prepared = run.prepared
     policies = run.options.policies
-    undefined = run.undefined() if run.options.no_relevant == "one" else None
-    if undefined is not None:
+    if run.options.no_relevant == "one":
+        undefined = run.undefined()
         known = values.copy()
         values[undefined] = 1.0
         if "worst" in policies:  # if R is unknown, there may be relevant items

@@ -123,18 +123,16 @@ class Scorer:
             ).mean
         return self._ideals[term]
 
-    def score(self, metrics: Iterable[Metric], arrangement: Arrangement) -> dict[Metric, Scores]:
-        """Return value and standard deviation of every metric, with columns in ascending order of
-        cutoff.
-        """
+    def values(self, metrics: Iterable[Metric], policy: str) -> dict[Metric, Floats]:
+        """Return the values of every metric, with columns in ascending order of cutoff."""
         shape = self.asked.shape
         columns = np.arange(self.asked.shape[1])
         result = {metric: Scores(np.empty(shape), np.empty(shape)) for metric in metrics}
         self.write(
             [Target(metric, columns, scores, columns) for metric, scores in result.items()],
-            arrangement,
+            arrange(self.prepared, policy),
         )
-        return result
+        return {metric: scores.value for metric, scores in result.items()}
 
     def write(self, targets: Iterable[Target], arrangement: Arrangement) -> None:
         """Write value and standard deviation of every metric to the columns of its target."""
@@ -174,8 +172,7 @@ class Scorer:
         if not term.large:
             return 1.0
         if term not in self._units:
-            values = term.gains(self.prepared.grades, self.prepared.relevant_grade)
-            largest = float(values.max(initial=0.0))
+            largest = float(self.gains(term).max(initial=0.0))
             self._units[term] = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
         return self._units[term]
 

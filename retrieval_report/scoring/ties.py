@@ -99,8 +99,7 @@ def count_rows(rankings: object, models: int | None = None) -> pl.DataFrame:
         frame = with_model(check_counts(frame))
         as_counted(frame)  # refuses lists of one model that end in two ways
         keys = [name for name in frame.columns if name != "count"]
-        summed = frame.group_by(keys).agg(pl.sum("count")).select(frame.columns)
-        return sorted_counts(summed)
+        return sorted_counts(frame.group_by(keys).agg(pl.sum("count")).select(frame.columns))
     judged = _judged(frame)
     counts = _counted(judged)
     if (len(judged.whole.models) if models is None else models) < 2:

@@ -284,8 +284,9 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
                 f"{rows.height} of {known.height} evaluator configurations {words}: "
                 f"{first_names(names, NAMED)}."
             )
-    none = f"No evaluator configuration (of {known.height}) names a different winner."
-    return tuple(sentences or [none])
+    return tuple(
+        sentences or [f"No evaluator configuration (of {known.height}) names a different winner."]
+    )
 
 
 def same_winner() -> pl.Expr:

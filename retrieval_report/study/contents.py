@@ -11,7 +11,7 @@ from typing import TypedDict
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named, quoted
+from retrieval_report.contracts.arguments import Named, known_of, quoted
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions, Options
 from retrieval_report.engines.check_scores import at_measure
@@ -141,8 +141,10 @@ class Report:
         not known.
         """
         measure = (self.metric, self.cutoff)
-        estimate = notices(self.summary, self.truncation, measure=measure)
-        return (*estimate, *uneven_lengths(self.scores, [measure]))
+        return (
+            *notices(self.summary, self.truncation, measure=measure),
+            *uneven_lengths(self.scores, [measure]),
+        )
 
     @property
     def cut(self) -> bool:
@@ -168,11 +170,10 @@ def parameters_of(
     names = [name for name, option in OPTIONS.items() if option.role != RUN and name != "policies"]
     if like is not None:  # the system decides the others
         names = [name for name in names if name in (*LikeOptions.__annotations__, "seed")]
-    given = {"like": like, **also, "costs": None}
     return {
         "metrics": list(measures),
         **part,
-        **{name: value for name, value in given.items() if value is not None},
+        **known_of({"like": like, **also, "costs": None}),
         **options.of(names),
     }
 

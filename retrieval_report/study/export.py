@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 
 import polars as pl
@@ -28,13 +28,14 @@ def frame_files(report: Report, kind: str, *, raw: bool) -> dict[str, bytes]:
     such as the audit of counts, are left out.
     """
     written = {name: frame for name, frame in report.frames.items() if frame.width}
+    bytes_of: Mapping[str, Callable[[pl.DataFrame], bytes]] = {
+        "csv": lambda frame: csv_bytes(_protect(frame, raw), raw=raw),
+        "parquet": parquet_bytes,
+        "json": lambda frame: frame.write_json().encode(),
+    }
+    files = {name: bytes_of[kind](frame) for name, frame in written.items()}
     if kind == "csv":
-        files = {name: csv_bytes(_protect(frame, raw), raw=raw) for name, frame in written.items()}
         files["columns"] = csv_bytes(describe(written))
-    elif kind == "parquet":
-        files = {name: parquet_bytes(frame) for name, frame in written.items()}
-    else:
-        files = {name: frame.write_json().encode() for name, frame in written.items()}
     return {f"{name}.{kind}": data for name, data in files.items()}
 
 

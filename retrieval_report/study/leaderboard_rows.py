@@ -7,13 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.engines.check_scores import at_measure, beside, board
+from retrieval_report.engines.check_scores import MEAN, at_measure, beside, board
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.writing.numbers import interval
 
 ESTIMATE = "≈"  # before the name of a measure
-KEYS = ["model", "metric", "cutoff"]
 COUNTED = ["queries", "unpaired"]  # of all models together
 # The other measures follow.
 COLUMNS = ["rank", "model", "expected", "tie_std", "tie_ranks", "query_ranks", "interval"]
@@ -33,8 +32,8 @@ def leaderboard_rows(
             low, high = (pl.col(f"{source}_rank_{end}").cast(pl.String) for end in ("low", "high"))
             text = pl.when(low == high).then(low).otherwise(low + "–" + high)
             texts.append(text.alias(f"{source}_ranks"))
-        facts = ranks.select(*KEYS, *COUNTED, "rank", "^.*_rank_.*$", *texts)
-        rows = beside(rows.drop("queries"), facts, KEYS)
+        facts = ranks.select(*MEAN, *COUNTED, "rank", "^.*_rank_.*$", *texts)
+        rows = beside(rows.drop("queries"), facts, MEAN)
     ends = [interval(low, high, minus="-") for low, high in rows.select("ci_low", "ci_high").rows()]
     rows = rows.with_columns(interval=pl.Series(ends, dtype=pl.String))
     for measure in measures[1:]:

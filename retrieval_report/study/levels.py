@@ -214,8 +214,7 @@ class LevelledStudy:
         """
         from retrieval_report.ties.thresholds import thresholds
 
-        rules = self._only((*ROW_OPTIONS, "relevant_from"))
-        every = thresholds(self.judged, k=k, **rules)
+        every = thresholds(self.judged, k=k, **self._only((*ROW_OPTIONS, "relevant_from")))
         return replace(every, ties=self._of_models(every.ties))
 
     def knn(self, labels: object, **how: Unpack[VoteOptions]) -> NearestLabels:
@@ -296,8 +295,8 @@ class LevelledStudy:
                 f"estimate: needs judgements by {human!r} and by another judge, as in "
                 f"judgements={{{human!r}: …, 'machine': …}}"
             )
-        usual = others[0] if self.judge == human else self.judge
-        machine = usual if machine is None else machine
+        if machine is None:
+            machine = others[0] if self.judge == human else self.judge
         check_choice("machine", machine, others)
         by_people = self._with(self._view, self._data.judged_by(human).of_judged_queries())
         studies = [self.judged_by(str(machine)), by_people]

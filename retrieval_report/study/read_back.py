@@ -43,8 +43,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
     folder = check_path("path", path)
     try:
         about: Named = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-        words = {name: about[name] for name in WORDS}
-        words["verdict"] = tuple(about["verdict"])
+        words = {name: about[name] for name in WORDS} | {"verdict": tuple(about["verdict"])}
         frames: Named = {name: _read_frame(folder, name, about) for name in FRAMES}
         return Report(**words, frames=frames)
     except OSError as error:

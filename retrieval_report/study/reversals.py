@@ -11,7 +11,7 @@ from retrieval_report.comparison.clusters import numbered
 from retrieval_report.comparison.queries import resampled_reversal
 from retrieval_report.comparison.verdicts import depends, equal_means, order_of, reverses
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import frame_of, schema
 from retrieval_report.engines.summary import with_clusters
 from retrieval_report.study.study_data import at_measures
 from retrieval_report.study.terminal import frame_table, html_table
@@ -33,9 +33,7 @@ def reversals(study: Any) -> pl.DataFrame:
     if len(ranked) < 2:
         return pl.DataFrame()
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
-    rows = [{**pair, **of(study, pair)} for of in SOURCES]
-    wanted = schema("reversals")
-    return pl.DataFrame([{name: row.get(name) for name in wanted} for row in rows], schema=wanted)
+    return frame_of([{**pair, **of(study, pair)} for of in SOURCES], schema("reversals"))
 
 
 def _ties(study: Any, pair: Named) -> Named:
@@ -122,9 +120,12 @@ def _dataset(study: Any, pair: Named) -> Named:
     else:
         agree = both.select(order_of("value", "value_right")).to_series().mean()
         reversal = (1 - lead * agree) / 2
-    varied = f"{both.height} data sets"
-    verdict = depends("the data set", reversal)
-    return {"source": "data set", "varied": varied, "reversal": reversal, "verdict": verdict}
+    return {
+        "source": "data set",
+        "varied": f"{both.height} data sets",
+        "reversal": reversal,
+        "verdict": depends("the data set", reversal),
+    }
 
 
 def _paired(frame: pl.DataFrame, pair: Named, key: str) -> pl.DataFrame:
@@ -163,7 +164,7 @@ def reversals_text(frame: pl.DataFrame) -> str:
     """Lay out the rows as text for a terminal; empty if there are none."""
     if not frame.height:
         return ""
-    lines = [TITLE, frame_table(varied(frame), SHOWN), not_varied_line(frame, advise=True)]
+    lines = TITLE, frame_table(varied(frame), SHOWN), not_varied_line(frame, advise=True)
     return "\n".join(filter(None, lines))
 
 

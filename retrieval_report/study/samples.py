@@ -29,8 +29,11 @@ class Sample:
         judgements, queries = (
             name and str(folder / name) for name in (self.judgements, self.queries)
         )
-        rankings = [str(folder / self.rankings)]
-        return {"rankings": rankings, "judgements": judgements, "queries": queries}
+        return {
+            "rankings": [str(folder / self.rankings)],
+            "judgements": judgements,
+            "queries": queries,
+        }
 
 
 SAMPLES = (

@@ -21,7 +21,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, known_of
 from retrieval_report.contracts.errors import FileError, OutputError, ParameterError
 from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES, Options
 from retrieval_report.metrics.parsing import CATALOGUE, Measure
@@ -152,8 +152,11 @@ def serve(
             opened["judgements"] = {
                 name: _stored(one, folder, f"judge-{number}") for number, (name, one) in judges
             }
-        varied = {"judge": study.judge, "replicate": study.of_run or None}
-        varied |= {name: study.also[name] for name in ASKED}
+        varied = {
+            "judge": study.judge,
+            "replicate": study.of_run or None,
+            **{name: study.also[name] for name in ASKED},
+        }
         opened |= {"study": known_of(varied), **about}
         process = subprocess.Popen(
             [sys.executable, str(application())],
@@ -173,15 +176,6 @@ def _stored(frame: pl.DataFrame, folder: str, name: str) -> str:
     path = str(Path(folder) / f"{name}.parquet")
     frame.write_parquet(path)
     return path
-
-
-def known_of(settings: Named) -> Named:
-    """Return the settings that are not None.
-
-    >>> known_of({"judge": None, "dataset": "corpus"})
-    {'dataset': 'corpus'}
-    """
-    return {name: value for name, value in settings.items() if value is not None}
 
 
 def _wait(address: str, process: Process) -> None:

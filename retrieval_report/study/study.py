@@ -16,7 +16,7 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.contracts.arguments import Named, Names, check_text, quoted
+from retrieval_report.contracts.arguments import Named, Names, check_text, known_of, quoted
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.contracts.significance_tests import MAX_T
@@ -263,8 +263,7 @@ class Study(LevelledStudy):
         >>> study.using(seed=3).options.seed
         3
         """
-        drawn = {"shuffles": shuffles, "seed": seed}
-        drawn = {name: value for name, value in drawn.items() if value is not None}
+        drawn = known_of({"shuffles": shuffles, "seed": seed})
         checked = Options(**{**self._options, **drawn}).of(DRAWS)
         return self._with(replace(self._view, draws=Draws(**checked), **settings))
 
@@ -278,13 +277,19 @@ class Study(LevelledStudy):
         if self._view.measures is not None:
             names = [measure_text(*measure) for measure in self._view.measures]
             asked = {"metrics": names, "cutoffs": None}
-        how = {"cutoffs": asked["cutoffs"], "like": self.like, "average": self.average}
-        given = {**self._frames_alone(), "measures": asked["metrics"], **how}
+        given = {
+            **self._frames_alone(),
+            "measures": asked["metrics"],
+            "cutoffs": asked["cutoffs"],
+            "like": self.like,
+            "average": self.average,
+            "replicate": self.of_run or None,
+            "labels": self._data.labels,
+        }
         if self.judge is not None:
             by_judge = {judge: self.judged_by(judge)._given() for judge in self.judgements}
             judgements = {judge: frames["judgements"] for judge, frames in by_judge.items()}
             given |= {"judgements": judgements, "judge": self.judge}
-        given |= {"replicate": self.of_run or None, "labels": self._data.labels}
         return type(self)(**given, **self.also, **self._options)
 
     @property
@@ -297,8 +302,7 @@ class Study(LevelledStudy):
         """The frames received: ``rankings``, and ``judgements``, ``queries`` and ``labels`` if
         there are any.
         """
-        given = {**self._data.frames, "labels": self._data.labels}
-        return {name: frame for name, frame in given.items() if frame is not None}
+        return known_of({**self._data.frames, "labels": self._data.labels})
 
     @property
     def like(self) -> str | None:
@@ -435,9 +439,13 @@ class Study(LevelledStudy):
         given = self._given()
         if given["judgements"] is None or self.counted:
             return NOTHING
-        frames = given["rankings"], given["judgements"]
-        how = self._only(COVERAGE_OPTIONS)
-        return self._of_models(means.coverage_means(*frames, cutoffs=self._cutoffs, **how))
+        coverage = means.coverage_means(
+            given["rankings"],
+            given["judgements"],
+            cutoffs=self._cutoffs,
+            **self._only(COVERAGE_OPTIONS),
+        )
+        return self._of_models(coverage)
 
     @answer
     def no_worse(self) -> pl.DataFrame:
@@ -524,8 +532,10 @@ class Study(LevelledStudy):
         not known.
         """
         headline = self.headline
-        estimate = notices(headline.summary, headline.truncation, measure=self.measures[0])
-        return (*estimate, *uneven_lengths(headline.scores, headline.measures))
+        return (
+            *notices(headline.summary, headline.truncation, measure=self.measures[0]),
+            *uneven_lengths(headline.scores, headline.measures),
+        )
 
     @property
     def status(self) -> str:
@@ -593,8 +603,8 @@ class Study(LevelledStudy):
         named = self._data.replicate
         if named is not None and not isinstance(named, str):
             named = self.of_run
-        own = {"judge": self.judge, "average": self.average, "replicate": named}
-        parameters = parameters_of(names, self.part, self.like, {**own, **self.also}, self.options)
+        also = {"judge": self.judge, "average": self.average, "replicate": named, **self.also}
+        parameters = parameters_of(names, self.part, self.like, also, self.options)
         call = python_call(list(self.frames), parameters, self.part)
         return Report(
             title=title,
@@ -679,8 +689,9 @@ class Study(LevelledStudy):
         """Return the same as HTML without scripts and without network."""
         if "expected" not in self.policies:
             return html_table(self.summary, "model metric cutoff policy value")
-        shown = [reversals_html(self.reversals), leaderboard_html(self._undrawn)]
-        return html_page(self.verdict, shown)
+        return html_page(
+            self.verdict, [reversals_html(self.reversals), leaderboard_html(self._undrawn)]
+        )
 
     @property
     def headline(self) -> Self:

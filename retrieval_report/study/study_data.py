@@ -21,13 +21,13 @@ from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import (
     OPTIONS,
+    POLICIES,
     RULES,
     RowOptions,
     ScoringOptions,
     options_with,
 )
 from retrieval_report.contracts.registry import schema
-from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import Scored, at_measure, beside
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
@@ -43,7 +43,6 @@ from retrieval_report.systems.audit import audit
 from retrieval_report.systems.evaluate_like import check_like, measures_like, score_like
 from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 
-ALL_POLICIES = ("expected", "naive", "shuffled", "best", "worst")
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 FEW_ITEMS = 600_000  # of all lists; 100 random orders of so many take a second or two
 MOST_KEPT = 200  # answers of one study and all narrower ones
@@ -97,12 +96,12 @@ class Data:
     asked: Named  # metrics and cutoffs, as for evaluate
     options: Named
     like: str | None
+    judges: Frames  # none if there is one at most
+    judge: str | None  # whose judgements those of the frames are
+    replicate: Any  # as asked: a column, a pattern or run → model
+    of_run: Mapping[str, str]  # run → model; none unless asked
+    labels: pl.DataFrame | None  # of the items
     found: Once = field(default_factory=lambda: Once(MOST_KEPT))
-    judges: Frames = field(default_factory=dict)  # none if there is one at most
-    judge: str | None = None  # whose judgements those of the frames are
-    replicate: Any = None  # as asked: a column, a pattern or run → model
-    of_run: Mapping[str, str] = field(default_factory=dict)  # run → model; none unless asked
-    labels: pl.DataFrame | None = None  # of the items
 
     @classmethod
     def read(
@@ -111,18 +110,19 @@ class Data:
         measures: object,
         like: str | None,
         options: Named,
-        judge: str | None = None,
-        replicate: object = None,
-        dataset: str | None = None,
-        labels: object = None,
+        judge: str | None,
+        replicate: object,
+        dataset: str | None,
+        labels: object,
     ) -> Data:
         """Read the input and check the options; nothing is scored yet."""
         if "policies" in options:
             raise ParameterError("policies: a study uses all of them; evaluate accepts a choice")
         scoring = dict(options)
         asked = {"metrics": measures, "cutoffs": scoring.pop("cutoffs", None)}
-        names = [name for name in ("columns", "name_by") if name in scoring]
-        reading: Named = {name: scoring.pop(name) for name in names}
+        reading: Named = {
+            name: scoring.pop(name) for name in ("columns", "name_by") if name in scoring
+        }
         given, of_run = with_levels(given, reading, replicate, dataset)
         options_with(scoring)
         named = {
@@ -143,9 +143,18 @@ class Data:
         if replicate is not None and not of_run:
             runs = frames["rankings"]["model"].unique().sort().to_list()
             of_run = replicate_groups(runs, replicate)
-        more: Named = {"replicate": replicate, "of_run": of_run}
-        more["labels"] = None if labels is None else read_labels(labels)
-        return cls(frames, named, asked, scoring, like, judges=judges, judge=judge, **more)
+        return cls(
+            frames,
+            named,
+            asked,
+            scoring,
+            like,
+            judges,
+            judge,
+            replicate,
+            of_run,
+            None if labels is None else read_labels(labels),
+        )
 
     def judged_by(self, judge: str) -> Data:
         """Return the same data with the judgements of another judge, which share nothing else."""
@@ -204,7 +213,7 @@ class Data:
     @property
     def policies(self) -> tuple[str, ...]:
         """Return all policies under which these rankings can be scored."""
-        return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else ALL_POLICIES
+        return COUNTED_POLICIES if "count" in self.frames["rankings"].columns else POLICIES
 
     def policies_of(self, draws: Draws) -> tuple[str, ...]:
         """Return the same, without "shuffled" if no random order is drawn."""
@@ -290,11 +299,11 @@ class View:
     costs: Any = field(
         compare=False
     )  # may be a frame, which has no hash: nothing is remembered by it
-    correction: str = MAX_T
-    cluster: str | None = None
-    k: int | None = None
-    calibrate: str | None = None
-    at_least: float | None = None
+    correction: str
+    cluster: str | None
+    k: int | None
+    calibrate: str | None
+    at_least: float | None
     measures: tuple[Measure, ...] | None = None
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
@@ -308,8 +317,8 @@ class View:
         check_choice("average", self.average, AVERAGES)
         check_correction(self.correction)
         check_cluster(self.cluster, self.average)
-        named = {"by": self.by, "dataset": self.dataset, "cluster": self.cluster}
-        for name, column in named.items():
+        for name in ("by", "dataset", "cluster"):
+            column = getattr(self, name)
             if column is not None and (queries is None or column not in queries.columns):
                 raise ParameterError(f"{name}: no column {column!r} in the queries")
         if self.baseline is not None:

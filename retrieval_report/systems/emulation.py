@@ -175,8 +175,7 @@ class Emulation:
         if way.order == "exact":
             return self.scores(rules, metrics, way.float32, policies="expected")
         data = self._by_item if way.order in BY_ITEM else self
-        how = {"policies": "naive", "naive_order": way.order}
-        return data.scores(rules, metrics, way.float32, **how)
+        return data.scores(rules, metrics, way.float32, policies="naive", naive_order=way.order)
 
     def sources(self, **asked: Any) -> Iterator[tuple[Judged, Options, list[Measure]]]:
         """Yield the rankings as the system of ``like`` receives them and its rules, with the

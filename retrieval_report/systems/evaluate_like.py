@@ -150,8 +150,9 @@ def score_like(
                 scores = emulation.printed(rules, text, emulation.way(record), wanted.seed)
                 scores = scores.with_columns(policy=pl.lit("naive"), std=None)
             elif policy == "shuffled":
-                draws = {"shuffles": wanted.shuffles, "seed": wanted.seed}
-                scores, drawn = emulation.drawn(rules, text, **draws)
+                scores, drawn = emulation.drawn(
+                    rules, text, shuffles=wanted.shuffles, seed=wanted.seed
+                )
                 means.append(drawn)
             else:
                 scores = emulation.scores(rules, text, policies=policy)

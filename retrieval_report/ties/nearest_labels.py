@@ -37,9 +37,8 @@ from retrieval_report.kernels.lists import Floats
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.readers import columns_of, read_labels
 from retrieval_report.scoring.arrays import order_keys
-from retrieval_report.scoring.known_items import of_one_width
+from retrieval_report.scoring.known_items import KEYS, of_one_width
 
-LIST = ["model", "query"]
 CELL = ["model", "label", "predicted"]
 RIGHT = pl.col("label") == pl.col("predicted")
 VOTES = ("majority", "nearest")
@@ -90,7 +89,7 @@ class NearestLabels:
         """Precision, recall and F1 of every label, three rows per model and label."""
         by_right = self.chances.sort(*CELL, "chance").group_by("model", "predicted", right=RIGHT)
         chances = {row[:3]: row[3] for row in by_right.agg("chance").iter_rows()}
-        queries = self.chances.select(*LIST, "label").unique()
+        queries = self.chances.select(*KEYS, "label").unique()
         sizes = {row[:2]: row[2] for row in queries.group_by("model", "label").len().iter_rows()}
         labels = pl.concat([self.chances["label"], self.chances["predicted"]])
         rows = [
@@ -213,7 +212,7 @@ def knn(
     _warn_cut(ties, k, collection)
     predicted = _predicted(ties, k, tied_votes)
     lists = rows.select("model").unique().join(truth, how="cross")
-    chances = beside(lists, predicted, LIST).sort(*LIST, "predicted")
+    chances = beside(lists, predicted, KEYS).sort(*KEYS, "predicted")
     chances = chances.with_columns(pl.col("chance").fill_null(1.0))
     return NearestLabels(in_contract(chances, schema("knn_chances")))
 
@@ -252,7 +251,7 @@ def _labelled(frame: pl.DataFrame, labels: object) -> tuple[pl.DataFrame, int]:
         raise ParameterError("labels: none given; a dictionary or frame names those of all items")
     named = read_labels(labels)
     rows = unmasked(with_model(check_rankings(frame, relevance=False, null_distance=True)))
-    check_unique(rows, [*LIST, "item"], "rankings")
+    check_unique(rows, [*KEYS, "item"], "rankings")
     rows, named = of_one_width(rows, named.with_columns(_plain(named["label"])), "item", "labels")
     rows = beside(rows, named, "item")
     hint = "; labels= has to name the label of each"
@@ -265,10 +264,10 @@ def _ties(rows: pl.DataFrame) -> pl.DataFrame:
     order = order_column(rows)
     rows = rows.filter(pl.col(order).is_not_null())
     keys = pl.Series("key", order_keys(rows[order], falling=order == "score"))
-    tie = [*LIST, "key"]
+    tie = [*KEYS, "key"]
     cells = rows.with_columns(keys).group_by(*tie, "label").agg(pl.sum("count"))
     cells = cells.sort(*tie, "label")
-    before = pl.col("count").cum_sum().over(LIST) - pl.col("count")
+    before = pl.col("count").cum_sum().over(KEYS) - pl.col("count")
     return cells.with_columns(before=before, size=pl.sum("count").over(tie)).with_columns(
         before=pl.min("before").over(tie), labels=pl.len().over(tie)
     )
@@ -276,7 +275,7 @@ def _ties(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _warn_cut(ties: pl.DataFrame, k: int, collection: int) -> None:
     """Warn if a list that may go on ends in a tie of which some items vote."""
-    ends = ties.group_by(LIST).agg(pl.max("before"), pl.sum("count")).sort(LIST)
+    ends = ties.group_by(KEYS).agg(pl.max("before"), pl.sum("count")).sort(KEYS)
     # A query that is itself an item is often left out.
     cut = ends.filter(pl.col("before") < k, pl.col("count") < collection - 1)
     if cut.height:
@@ -292,16 +291,23 @@ def _predicted(ties: pl.DataFrame, k: int, tied_votes: str) -> pl.DataFrame:
     """Return the chances of the labels that may win, one row per list and label."""
     votes = _contenders(ties.filter(pl.col("before") < k), k)
     ranks = {
-        "first": pl.col("label").rank("dense").over(LIST),
-        "nearest": pl.col("before").rank("dense").over(LIST),
+        "first": pl.col("label").rank("dense").over(KEYS),
+        "nearest": pl.col("before").rank("dense").over(KEYS),
         "random": pl.lit(0),
     }
     weight = pl.col("weight") if tied_votes == "nearest" else pl.lit(1)
-    parts = [pl.col("inside") - pl.min("inside").over(LIST), pl.col("open")]
-    parts += [ranks[tied_votes].cast(pl.Int64).alias("rank"), weight.alias("weight")]
     lists = (
-        votes.select(*LIST, pl.col("label").alias("predicted"), "slots", "others", *parts)
-        .group_by(*LIST, "slots", "others")
+        votes.select(
+            *KEYS,
+            "slots",
+            "others",
+            pl.col("inside") - pl.min("inside").over(KEYS),
+            "open",
+            predicted="label",
+            rank=ranks[tied_votes].cast(pl.Int64),
+            weight=weight,
+        )
+        .group_by(*KEYS, "slots", "others")
         .agg(pl.all().sort_by("predicted"))
     )
     chances_of = cache(_chances)  # many lists are alike
@@ -310,8 +316,8 @@ def _predicted(ties: pl.DataFrame, k: int, tied_votes: str) -> pl.DataFrame:
         for numbers in lists.select(Vote._fields).iter_rows()
     ]
     column = pl.Series("chance", chances, dtype=pl.List(pl.Float64))
-    labels = lists.select(*LIST, "predicted", column).explode("predicted", "chance")
-    certain = pl.len().over(LIST) == 1  # whatever the sum of the chances of its draws is rounded to
+    labels = lists.select(*KEYS, "predicted", column).explode("predicted", "chance")
+    certain = pl.len().over(KEYS) == 1  # whatever the sum of the chances of its draws is rounded to
     return labels.filter(pl.col("chance") > 0).with_columns(
         pl.when(certain).then(1.0).otherwise("chance").alias("chance")
     )
@@ -333,17 +339,17 @@ def _contenders(ties: pl.DataFrame, k: int) -> pl.DataFrame:
         slots=mixed * slots,
         weight=pl.when(mixed).then(1).otherwise(count),
     )
-    votes = split.group_by(*LIST, "label").agg(
+    votes = split.group_by(*KEYS, "label").agg(
         pl.col("inside", "open").sum(),
         pl.min("before"),
         pl.col("weight").sort_by("before").first(),
         pl.max("slots"),
     )
-    most = pl.col("inside") + pl.min_horizontal("open", pl.max("slots").over(LIST))
-    wins = most >= pl.max("inside").over(LIST)
+    most = pl.col("inside") + pl.min_horizontal("open", pl.max("slots").over(KEYS))
+    wins = most >= pl.max("inside").over(KEYS)
     return votes.with_columns(
-        pl.max("slots").over(LIST),
-        others=pl.col("open").filter(~wins).sum().over(LIST),
+        pl.max("slots").over(KEYS),
+        others=pl.col("open").filter(~wins).sum().over(KEYS),
         wins=wins,
     ).filter("wins")
 

@@ -15,11 +15,11 @@ from retrieval_report.contracts.options import Options, ScoringOptions, options_
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import beside
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
+from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.ties import tie_table
 from retrieval_report.ties.truncated_lists import judge_for_ties, list_ends
 
-LIST = ["model", "query"]
 NEAR = 4  # ulp; a sum of a few hundred products errs by about as much
 CUT_TIES = schema("ties_at_cutoff")
 PROFILE = schema("profile")
@@ -147,7 +147,7 @@ class TieTable:
         terms = pl.col("size") * pl.col("size").cast(pl.Float64).log(2)
         return (
             self.ties.with_columns(near=near, term=terms)
-            .group_by(LIST, maintain_order=True)
+            .group_by(KEYS, maintain_order=True)
             .agg(
                 items=pl.sum("size"),
                 distances=pl.len(),
@@ -167,13 +167,13 @@ class TieTable:
         distance = self.ties[self.order]
         if not distance.dtype.is_float():
             return pl.repeat(False, len(distance), eager=True)
-        largest = self.ties.select(pl.col(self.order).abs().max().over(LIST)).to_series().to_numpy()
+        largest = self.ties.select(pl.col(self.order).abs().max().over(KEYS)).to_series().to_numpy()
         # Nothing lies above the largest number: its distance to the next is that of the one below.
         largest = np.minimum(
             largest, np.nextafter(np.finfo(largest.dtype).max, largest.dtype.type(0))
         )
         gap = self.ties.select(
-            pl.col(self.order).cast(pl.Float64).diff().over(LIST).abs()
+            pl.col(self.order).cast(pl.Float64).diff().over(KEYS).abs()
         ).to_series()
         return (gap <= pl.Series(NEAR * np.spacing(largest).astype(np.float64))).fill_null(False)
 

@@ -165,8 +165,9 @@ def _tau(a: Integers, b: Integers) -> float | None:
     n = a.size
     forward = level = 0  # ordered pairs that both lists have this way round, that tie in both
     for items in _blocks(np.arange(n), n):
-        before, beside = (_bits(a, items, how) for how in (np.greater, np.equal))
-        before_b, beside_b = (_bits(b, items, how) for how in (np.greater, np.equal))
+        (before, beside), (before_b, beside_b) = (
+            [_bits(ranks, items, how) for how in (np.greater, np.equal)] for ranks in (a, b)
+        )
         forward += int(np.bitwise_count(before & before_b).sum(dtype=np.int64))
         level += int(np.bitwise_count(beside & beside_b).sum(dtype=np.int64))
     tied_a, tied_b = (int((np.bincount(ranks) ** 2).sum()) for ranks in (a, b))

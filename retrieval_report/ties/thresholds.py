@@ -125,10 +125,15 @@ class Thresholds:
             counts = curve.outcomes()
             recall, fpr = (np.append(0.0, rate(name, counts)) for name in ("recall", "fpr"))
             tp, fp = counts["tp"][-1], counts["fp"][-1]
-            row = {"model": model, "relevant_pairs": tp, "all_pairs": round(tp + fp)}
-            row["roc_auc"] = np.trapezoid(recall, fpr)
-            row["average_precision"] = np.sum(np.diff(recall) * rate("precision", counts))
-            rows.append(row)
+            rows.append(
+                {
+                    "model": model,
+                    "relevant_pairs": tp,
+                    "all_pairs": round(tp + fp),
+                    "roc_auc": np.trapezoid(recall, fpr),
+                    "average_precision": np.sum(np.diff(recall) * rate("precision", counts)),
+                }
+            )
         areas = self._frame(rows, "threshold_areas")
         return areas if self.k is not None or not rows else _with_ap(areas, self.ties, self.order)
 
@@ -187,10 +192,17 @@ class Thresholds:
             counts = curve.outcomes()
             index = _chosen(rate(metric, counts), metric, at_least)
             shown = {"value": metric, "precision": "precision", "recall": "recall", "f1": "f1"}
-            row = {name: _at(rate(rated, counts), index) for name, rated in shown.items()}
-            row |= {"model": model, "metric": metric, "at_least": at_least}
-            row |= {"threshold": curve.value(index), "queries": curve.queries}
-            rows.append(row | _interval(curve, metric, at_least, index, resamples, seed))
+            rows.append(
+                {
+                    "model": model,
+                    "metric": metric,
+                    "at_least": at_least,
+                    "threshold": curve.value(index),
+                    "queries": curve.queries,
+                    **{name: _at(rate(rated, counts), index) for name, rated in shown.items()},
+                    **_interval(curve, metric, at_least, index, resamples, seed),
+                }
+            )
         return self._frame(rows, "calibration")
 
     def abstain(self, risk: float = 0.1) -> pl.DataFrame:
@@ -246,9 +258,15 @@ class Thresholds:
             bound = (wrong + 1) / (queries + 1)
             index = int(np.sum(bound <= risk + ROOM)) - 1
             shown = {"bound": bound, "answered": given / queries, "wrong": wrong / queries}
-            row = {name: _at(values, index) for name, values in shown.items()}
-            row |= {"model": model, "risk": float(risk), "queries": queries}
-            rows.append({**row, "threshold": curve.value(index)})
+            rows.append(
+                {
+                    "model": model,
+                    "risk": float(risk),
+                    "queries": queries,
+                    "threshold": curve.value(index),
+                    **{name: _at(values, index) for name, values in shown.items()},
+                }
+            )
         return self._frame(rows, "abstention")
 
     def _curves(self, k: int | None) -> Iterator[tuple[str, Curve]]:
