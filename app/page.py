@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
@@ -72,6 +73,12 @@ class Page:
     def ranked(self) -> list[str]:
         """Return the models, the best by the chosen measure first."""
         return self.study.under("expected").table()["model"].to_list()
+
+    def best_first(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return rows about models, the best by the chosen measure first."""
+        ranked = self.ranked
+        order = pl.col("model").replace_strict(ranked, range(len(ranked)), default=len(ranked))
+        return rows.sort(order, maintain_order=True)
 
     @property
     def measure(self) -> str:

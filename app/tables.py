@@ -102,6 +102,8 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
         return values, kinds.TextColumn(**about, alignment="right")
     if not dtype.is_numeric():
         return values, kinds.TextColumn(**about, width=width)
+    if known.format == "amount" and (values.is_finite() & (values == values.round())).all():
+        values, dtype = values.cast(pl.Int64), pl.Int64()  # pairs are counted
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
     form, places = "%d", DECIMALS
     if dtype.is_float():

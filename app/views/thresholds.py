@@ -26,7 +26,8 @@ def show(page: Page) -> None:
     study = page.study.using(calibrate=metric, at_least=at_least)
     with st.spinner("Counting pairs …"):
         chosen, matches = study.calibration, study.matches
-    frame_table(chosen, of="calibration", alt="The threshold of every model.")
-    frame_table(matches.areas, of="threshold_areas", alt="Areas under the curves of every model.")
+    frame_table(page.best_first(chosen), of="calibration", alt="The threshold of every model.")
+    areas = page.best_first(matches.areas)
+    frame_table(areas, of="threshold_areas", alt="Areas under the curves of every model.")
     model = choose_one("Model", page.ranked, name="matcher")
     page.show(charts.thresholds, matches.table.filter(model=model), key=("matcher", model))

@@ -42,9 +42,7 @@ def show(page: Page) -> None:
         )
     oddities = st.container()  # shown first, but computed last, because it takes longest
     st.subheader(f"Ties at the cutoff: {page.measure}", anchor="profile")
-    ranked = page.ranked
-    order = pl.col("model").replace_strict(ranked, range(len(ranked)), default=len(ranked))
-    rows = profile.filter(at_cutoff(page.choice.cutoff)).sort(order, maintain_order=True)
+    rows = page.best_first(profile.filter(at_cutoff(page.choice.cutoff)))
     frame_table(rows, of="profile", show=PROFILE, alt="Ties of every model at the cutoff.")
     if tied:
         _cuts(page)

@@ -19,7 +19,16 @@ from retrieval_report.charts.data import (
     models_at,
     with_labels,
 )
-from retrieval_report.charts.layers import RULE, Axis, keyed, layer, left_out, number_axis, span
+from retrieval_report.charts.layers import (
+    RULE,
+    Axis,
+    is_cut,
+    keyed,
+    layer,
+    left_out,
+    number_axis,
+    span,
+)
 from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import at_measure as measure_is
@@ -120,7 +129,8 @@ def _panel(row: pl.DataFrame, bars: pl.DataFrame, x: Axis) -> alt.LayerChart:
         span(row, mark, x, name, tips=f"model {name} tie_std") for name, mark in RULES.items()
     ]
     low, high = row.select("lowest", "highest").row(0)
-    reach = "" if low is None else f"tie order could give {range_text(low, high)}"
+    cause = "missing items" if row.select(is_cut(row)).item() else "tie order"
+    reach = "" if low is None else f"{cause} could give {range_text(low, high)}"
     title = alt.Title(text=row["label"][0], subtitle=reach, fontSize=12, fontWeight="normal")
     return layered(layers, PANEL_WIDTH, PANEL_HEIGHT).properties(title=title)
 
