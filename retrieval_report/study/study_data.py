@@ -15,7 +15,7 @@ import polars as pl
 from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.corrections import check_correction
 from retrieval_report.comparison.replicates import replicate_groups
-from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole
+from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole, is_name
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
@@ -246,7 +246,7 @@ def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
     if not is_named(judgements, JUDGEMENTS):
         return {}
     for name in judgements:
-        if not isinstance(name, str) or not name:
+        if not is_name(name):
             raise ParameterError(f"judgements: {name!r} is not the name of a judge")
     return {name: read_judgements(given) for name, given in judgements.items()}
 
