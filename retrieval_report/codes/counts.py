@@ -14,7 +14,7 @@ from retrieval_report.codes.inputs import CodeSpace, as_matrix
 from retrieval_report.codes.labels import LabelSpace, check_ids
 from retrieval_report.codes.pairs import Selves
 from retrieval_report.codes.shards import count_items, read_slices
-from retrieval_report.contracts.arguments import check_whole
+from retrieval_report.contracts.arguments import check_whole, is_name
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.options import BETWEEN_TIES, NO
@@ -123,7 +123,7 @@ def count_codes(
             "query_labels: none given; to judge codes by judgements, search them, and pass "
             "from_search what is found"
         )
-    if not isinstance(model, str) or not model:
+    if not is_name(model):
         raise ParameterError(f"model: {model!r} is not a name")
     queries = as_matrix(query_codes, "query_codes")
     space = CodeSpace.of(queries, bits)

@@ -14,7 +14,7 @@ import polars as pl
 
 from retrieval_report.codes.counts import count_relevant
 from retrieval_report.codes.labels import LabelSpace, check_ids
-from retrieval_report.contracts.arguments import check_flag, known_of, listed
+from retrieval_report.contracts.arguments import check_flag, is_name, known_of, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import with_model
@@ -180,7 +180,7 @@ def from_search(
     check_flag("exclude_self", exclude_self)
     searches = {}
     for model, one in given.items():
-        if not isinstance(model, str) or not model:
+        if not is_name(model):
             raise ParameterError(f"results: {model!r} is not the name of a model")
         searches[model] = read_results(one, f"model {model!r}", indexes=indexes)
     scored = _scored(scores, list(searches))

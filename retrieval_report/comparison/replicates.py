@@ -16,7 +16,7 @@ import polars as pl
 from retrieval_report.comparison.corrections import corrected
 from retrieval_report.comparison.datasets import ranked
 from retrieval_report.comparison.verdicts import EQUAL, NOTHING, equal_means, equal_values
-from retrieval_report.contracts.arguments import Named, check_pattern
+from retrieval_report.contracts.arguments import Named, check_pattern, is_name
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import frame_of, schema
@@ -46,7 +46,7 @@ def replicate_groups(names: list[str], groups: object) -> dict[str, str]:
     """
     if isinstance(groups, Mapping):
         for name, model in groups.items():
-            if not isinstance(model, str) or not model:
+            if not is_name(model):
                 raise ParameterError(f"replicate: {model!r}, the model of {name!r}, is no name")
             check_choice("replicate", name, names)
         return {name: groups.get(name, name) for name in names}

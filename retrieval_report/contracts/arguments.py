@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,15 @@ def is_missing(value: object) -> bool:
     if isinstance(value, float | np.floating):
         return math.isnan(value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def is_name(value: object) -> TypeGuard[str]:
+    """Return whether a value can name a model or a judge: text that is not empty.
+
+    >>> is_name("bm25"), is_name(""), is_name(7)
+    (True, False, False)
+    """
+    return isinstance(value, str) and value != ""
 
 
 def is_whole(value: object) -> bool:

@@ -14,7 +14,6 @@ from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import MOST_SHUFFLES
 from retrieval_report.reading.frames import to_polars
 
-Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every random order
 MEASURE = ["metric", "cutoff"]
 SCORE = [*MEASURE, "policy"]  # what is averaged, beside the model
 GROUP = ["model", *SCORE]

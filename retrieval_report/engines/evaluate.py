@@ -15,13 +15,13 @@ from retrieval_report.contracts.options import (
     ScoringOptions,
     options_with,
 )
-from retrieval_report.engines.check_scores import Scored
 from retrieval_report.engines.disk import collect_counts, collect_scores
 from retrieval_report.engines.disk_tables import is_streamed
 from retrieval_report.engines.score_parts import score_part
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.run import score_with_means, start
+from retrieval_report.scoring.scores import Scored
 from retrieval_report.scoring.ties import count_rows
 
 

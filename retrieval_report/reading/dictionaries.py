@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from retrieval_report.contracts.arguments import is_name
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.reading.convert import convert_columns
 
@@ -40,7 +41,7 @@ def name_of(given: object) -> str | None:
     name = (
         getattr(given, "name", None) if isinstance(getattr(given, "run", None), Mapping) else None
     )
-    return name if isinstance(name, str) and name else None
+    return name if is_name(name) else None
 
 
 def is_nested(given: object) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import ColumnNames
+from retrieval_report.contracts.arguments import ColumnNames, is_name
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import with_model
@@ -163,7 +163,7 @@ def _of_models(held: Any, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
     entries = held.items() if isinstance(held, Mapping) else [(name_of(run), run) for run in held]
     parts = []
     for model, given in entries:
-        if not isinstance(model, str) or not model:
+        if not is_name(model):
             raise ColumnError(
                 f"rankings: {model!r} is not the name of a model, in a dict of model → rankings"
             )

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import ColumnNames, check_text, listed
+from retrieval_report.contracts.arguments import ColumnNames, check_text, is_name, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
@@ -126,7 +126,7 @@ def read_rankings(
     >>> read_rankings({"bm25": {"q1": {"a": 7.5}}, "lsh": {"q1": {"a": 3}}}).rows()
     [('bm25', 'q1', 'a', 7.5, 0), ('lsh', 'q1', 'a', 3.0, 1)]
     """
-    if model is not None and (not isinstance(model, str) or not model):
+    if model is not None and not is_name(model):
         raise ParameterError(f"model: expected a name that is not empty, got {model!r}")
     if name_by is not None:
         check_choice("name_by", name_by, ("tag", "file"))

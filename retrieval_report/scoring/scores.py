@@ -14,6 +14,7 @@ from retrieval_report.contracts.frames import SCORES
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import Requests
 
+Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every random order
 PIECE = 1_000_000  # rows of the long frame that are written together
 ARRAYS = ("values", "spreads", "truncated")
 

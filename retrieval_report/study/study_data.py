@@ -15,7 +15,7 @@ import polars as pl
 from retrieval_report.codes.search import Inputs
 from retrieval_report.comparison.corrections import check_correction
 from retrieval_report.comparison.replicates import replicate_groups
-from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole
+from retrieval_report.contracts.arguments import ColumnNames, Named, check_whole, is_name
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ParameterError
@@ -28,7 +28,7 @@ from retrieval_report.contracts.options import (
     options_with,
 )
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import Scored, at_measure, beside
+from retrieval_report.engines.check_scores import at_measure, beside
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
@@ -39,6 +39,7 @@ from retrieval_report.reading.levels import columns_named, datasets_of, runs_of
 from retrieval_report.reading.names import JUDGEMENTS
 from retrieval_report.reading.readers import read_labels
 from retrieval_report.scoring.judged import Judged, judge
+from retrieval_report.scoring.scores import Scored
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.evaluate_like import check_like, measures_like, score_like
 from retrieval_report.ties.coverage import ABOUT_RELEVANCE
@@ -245,7 +246,7 @@ def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
     if not is_named(judgements, JUDGEMENTS):
         return {}
     for name in judgements:
-        if not isinstance(name, str) or not name:
+        if not is_name(name):
             raise ParameterError(f"judgements: {name!r} is not the name of a judge")
     return {name: read_judgements(given) for name, given in judgements.items()}
 

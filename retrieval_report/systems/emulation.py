@@ -18,11 +18,12 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.contracts.registry import in_contract
-from retrieval_report.engines.check_scores import LIMITS, MEAN, Scored, side_by_side
+from retrieval_report.engines.check_scores import LIMITS, MEAN, side_by_side
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import Measure, parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.run import run_of, score_judged, score_with_means
+from retrieval_report.scoring.scores import Scored
 from retrieval_report.systems.conventions import OPEN, Convention
 
 BY_ITEM = ("item", "item_descending")

@@ -14,7 +14,6 @@ from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import LikeOptions, options_with
 from retrieval_report.contracts.registry import in_contract
-from retrieval_report.engines.check_scores import Scored
 from retrieval_report.metrics.parsing import (
     Cutoffs,
     Measure,
@@ -25,6 +24,7 @@ from retrieval_report.metrics.parsing import (
 )
 from retrieval_report.metrics.terms import check_judged_only
 from retrieval_report.scoring.run import start
+from retrieval_report.scoring.scores import Scored
 from retrieval_report.scoring.truncation import ends_of
 from retrieval_report.systems.conventions import CONVENTIONS, Convention, system_of
 from retrieval_report.systems.emulation import Emulation, judge_items
