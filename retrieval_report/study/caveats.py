@@ -21,6 +21,7 @@ from retrieval_report.writing.numbers import p_value
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
+GROUPS = 2  # of models with the same lists, which are named
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
 OTHER_WINNERS = {  # what is said of evaluators that do not name the same winner, or may not
@@ -162,15 +163,19 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     >>> identical_sentence([("06-18", "06-28")])
     ['06-18 and 06-28 have the same list for every query: their ranks include each other.']
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
-    ['The ranks of these include each other, as their lists are the same: a, b and c; d and e.']
+    ['The lists of these are the same, so that they count once above, and their ranks include each
+    other: a, b and c; d and e.']
     """
     named = [names_text(map(model_text, group)) for group in groups]
     if len(named) < 2:
         said = "have the same list for every query: their ranks include each other."
         return [f"{names} {said}" for names in named]
-    more = [f"{len(named) - MOST_NAMED} more groups"] if len(named) > MOST_NAMED else []
-    every = "; ".join([*named[:MOST_NAMED], *more])
-    return [f"The ranks of these include each other, as their lists are the same: {every}."]
+    more = [f"{len(named) - GROUPS} more groups"] if len(named) > GROUPS + 1 else []
+    every = "; ".join([*named[: GROUPS + (not more)], *more])
+    return [
+        "The lists of these are the same, so that they count once above, and their ranks include "
+        f"each other: {every}."
+    ]
 
 
 def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measure]) -> list[str]:
