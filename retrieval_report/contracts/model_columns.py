@@ -167,8 +167,9 @@ dataset_scores: stats.dataset_scores
 
 leaderboard: leaderboard
   metric cutoff policy rank model value tie_std lowest highest ci_low ci_high
-  tie_rank_low | count | Best by ties | best rank under random tie order alone (95% interval)
-  tie_rank_high | count | Worst by ties | worst rank under random tie order alone (95% interval)
+  tie_rank_low | count | Best by ties | best rank under random tie order alone (95% interval) and, where lists
+      are cut, whatever items are missing
+  tie_rank_high | count | Worst by ties | worst rank under the same
   query_rank_low | count | Best by queries | best rank that the tests of all pairs leave open: 1 +
       models
       significantly better

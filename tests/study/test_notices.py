@@ -248,10 +248,24 @@ def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
         charts.policies(summary, **here),
         charts.scores_by_cutoff(summary, metric="precision"),
     ]
-    for chart, said in zip(drawn, ("range where items may be missing too", OPEN), strict=True):
+    for chart, said in zip(drawn, ("range where lists may be cut", OPEN), strict=True):
         text = " ".join(chart.to_dict()["title"]["subtitle"]) + chart.to_json()
         assert said in text
         assert '"strokeDash"' in text
+    report = cut_report(2)
+    drawn.append(charts.comparison_matrix(report.comparison, **here))
+    varied = report.shuffled.with_columns(value=pl.col("value") + pl.col("draw") / 100)
+    drawn.append(charts.shuffled_distribution(varied, summary, **here))
+    for chart, words in zip(
+        [drawn[0], *drawn[2:]],
+        (
+            "by the order inside ties or, if it is dashed, by missing items",
+            "–: not known, as lists may be cut",
+            "ties or missing items could give ",
+        ),
+        strict=True,
+    ):
+        assert words in re.sub(r'",\s+"', " ", chart.to_json(ensure_ascii=False)), words
     whole = report_contents(top_ten(2), **OPTIONS, truncated="no")
     for picture in pictures(whole):
         assert "items may be missing" not in str(picture.drawn)
