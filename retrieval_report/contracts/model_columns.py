@@ -59,7 +59,7 @@ reversals
   model_a model_b metric cutoff
   source | text | Source | what could turn the lead of model_a round
   varied | text | Varied | what was varied, with the rest as it is
-  reversal | chance | Turned round | chance that random tie order reverses the lead; share of
+  reversal | chance | Probability | chance that random tie order reverses the lead; share of
       samples of the queries
       drawn with replacement, as if normal, of the other judges, of pairs of replicates, or of data
       sets that
