@@ -118,7 +118,7 @@ def shuffled_distribution(
         "bars: exact probability of every mean where it is known, else the share of draws; solid "
         "line: expected score; dashed line: naive order"
     )
-    text += left_out("models that vary less", draws["model"].n_unique() - shown.height)
+    text += left_out("models that vary less", sorted({*draws["model"]} - {*shown["model"]}))
     return finish(drawn, f"{where} under random tie orders", text, rows, "expected", "tie_std")
 
 
@@ -129,8 +129,8 @@ def _panel(row: pl.DataFrame, bars: pl.DataFrame, x: Axis) -> alt.LayerChart:
         span(row, mark, x, name, tips=f"model {name} tie_std") for name, mark in RULES.items()
     ]
     low, high = row.select("lowest", "highest").row(0)
-    cause = "missing items" if row.select(is_cut(row)).item() else "tie order"
-    reach = "" if low is None else f"{cause} could give {range_text(low, high)}"
+    what = "ties or missing items" if row.filter(is_cut(row)).height else "tie order"
+    reach = "" if low is None else f"{what} could give {range_text(low, high)}"
     title = alt.Title(text=row["label"][0], subtitle=reach, fontSize=12, fontWeight="normal")
     return layered(layers, PANEL_WIDTH, PANEL_HEIGHT).properties(title=title)
 

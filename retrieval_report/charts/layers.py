@@ -13,13 +13,14 @@ import polars.selectors as cs
 from retrieval_report.charts.colours import BLUE, GREY, SKY
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import title_of
-from retrieval_report.writing.names import telling_head
+from retrieval_report.writing.names import clean, first_names, telling_head
 
 Axis = Callable[[str], alt.X | alt.Y]  # the axis of a column
 Channel = TypeVar("Channel", alt.Color, alt.Fill, alt.StrokeDash)
 Mark = Named
 
 NARROW = 520  # pixels; on narrower screens labels are shortened and legends stand in one column
+NAMED = 3  # of what is not drawn
 LETTERS = 22  # of such a label; longer ones lose what is alike
 IS_NARROW = f"containerSize()[0] > 0 && containerSize()[0] < {NARROW}"
 NUMBER = ".6~g"  # as many digits as there are, six at most
@@ -142,9 +143,10 @@ def how_to_read(text: str, rows: pl.DataFrame) -> str:
     return f"{text}; dashed: {OPEN}" if rows.filter(is_cut(rows)).height else text
 
 
-def left_out(what: str, number: int) -> str:
-    """Return the end of a subtitle that counts what is not drawn, if anything is."""
-    return f"; {what}, not drawn: {number}" if number > 0 else ""
+def left_out(what: str, names: Iterable[str]) -> str:
+    """Return the end of a subtitle that names what is not drawn, if anything is."""
+    shown = [*map(clean, names)]
+    return f"; {what}, not drawn: {first_names(shown, NAMED)}" if shown else ""
 
 
 def tiles(

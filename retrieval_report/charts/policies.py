@@ -28,7 +28,7 @@ TIPS = "model expected tie_std lowest highest naive naive_error shuffled query_s
 TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1, "yOffset": -8}
 SCORE, RANGE, PRINTED = "expected score", "range over tie orders", "printed in the naive order"
 LOOKS = {SCORE: BLUE, RANGE: f"{SKY}73", PRINTED: VERMILLION}
-WIDER = "range where items may be missing too"
+WIDER = "range where lists may be cut"
 HOLLOW = {"symbolType": "square", "symbolFillColor": "transparent", "symbolStrokeColor": SKY}
 
 
@@ -94,4 +94,5 @@ def policies(
     ]
     layers.append(span(wider, OPEN_TIES, x, "lowest", "highest", strokeDash=dash, **how))
     drawn = row_chart(layers, rows.height)
-    return finish(drawn, f"Scores at {where}", READ, rows, "value", "naive", "tie_std")
+    text = f"{READ} or, if it is dashed, by missing items" if wider.height else READ
+    return finish(drawn, f"Scores at {where}", text, rows, "value", "naive", "tie_std")

@@ -79,7 +79,7 @@ def profile(profile: object) -> ChartType:
     text = (
         "ties: items at the same distance from the query; if a cutoff splits one, chance decides "
         "which of them count; lists that end before the cutoff are not counted"
-    ) + left_out("models with fewer such ties", models.len() - MOST)
+    ) + left_out("models with fewer such ties", models[MOST:])
     spoken = rows.sort("cut_share", "model", descending=[True, False])
     return finish(
         drawn, "Ties, and the cutoffs that split them", text, spoken, "cut_share", "tie_max"
@@ -90,7 +90,9 @@ def _sizes(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
     """Draw median, 90th percentile and largest tie on one line."""
     widest = rows.sort("cutoff", nulls_last=True).group_by("label", maintain_order=True).last()
     widest = widest.filter(pl.col("tie_median") > 0)
-    x = number_axis(alt.X, "items in a tie", scale=alt.Scale(type="log", domainMin=1))
+    whole = rows["cutoff"].null_count()
+    reach = "whole list" if whole else f"top {rows['cutoff'].max()}"
+    x = number_axis(alt.X, f"items in a tie, {reach}", scale=alt.Scale(type="log", domainMin=1))
     y = row_axis(labels)
     titles = {title_of(name): colour for name, colour in SIZES.items()}
     looks = keyed(alt.Color, pl.Series("size", list(titles)), titles, columns=1)

@@ -133,7 +133,8 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     rank.
 
     The other measures are columns; files and --json rank the models by each of them. tie_ranks:
-    ranks under random tie order alone; query_ranks: ranks that the tests of all pairs leave open.
+    ranks under random tie order alone and, where lists are cut, whatever items are missing;
+    query_ranks: ranks that the tests of all pairs leave open.
     With --by, --margin and --costs: which segments have another winner, which models are no
     worse than a baseline, and which are worth their cost.
     """

@@ -59,7 +59,7 @@ reversals
   model_a model_b metric cutoff
   source | text | Source | what could turn the lead of model_a round
   varied | text | Varied | what was varied, with the rest as it is
-  reversal | chance | Turned round | chance that random tie order reverses the lead; share of
+  reversal | chance | Probability | chance that random tie order reverses the lead; share of
       samples of the queries
       drawn with replacement, as if normal, of the other judges, of pairs of replicates, or of data
       sets that
@@ -167,8 +167,9 @@ dataset_scores: stats.dataset_scores
 
 leaderboard: leaderboard
   metric cutoff policy rank model value tie_std lowest highest ci_low ci_high
-  tie_rank_low | count | Best by ties | best rank under random tie order alone (95% interval)
-  tie_rank_high | count | Worst by ties | worst rank under random tie order alone (95% interval)
+  tie_rank_low | count | Best by ties | best rank under random tie order alone (95% interval) and, where lists
+      are cut, whatever items are missing
+  tie_rank_high | count | Worst by ties | worst rank under the same
   query_rank_low | count | Best by queries | best rank that the tests of all pairs leave open: 1 +
       models
       significantly better

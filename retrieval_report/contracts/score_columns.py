@@ -55,7 +55,8 @@ board
   model metric cutoff measure expected tie_std naive naive_error shuffled lowest highest
       truncated_share query_se
   ci_low ci_high interval queries no_relevant missing unjudged rank
-  tie_ranks | text | Ranks by ties | ranks under random tie order alone (95% interval)
+  tie_ranks | text | Ranks by ties | ranks under random tie order alone (95% interval) and, where lists are cut,
+      whatever items are missing
   query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open
 
 shuffled: shuffled_means
@@ -74,7 +75,7 @@ profile: tie_profile
   model cutoff
   queries | | | lists with an item
   cut_share | share | Cut a tie | share of them whose cutoff splits a tie
-  mixed_share | share | … that matters | share of the split ties that hold different relevances
+  mixed_share | share | Of cut ties, mixed | share of the split ties that hold different relevances
   ends_in_cut_tie | share | End in a cut tie | share of lists whose cutoff reaches into a last tie
       that the end of
       the list may have cut

@@ -13,7 +13,7 @@ from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, divided_by_relevant, measure_text
-from retrieval_report.scoring.truncation import NOT_KNOWN
+from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
 from retrieval_report.writing.names import counted, first_names
@@ -21,6 +21,7 @@ from retrieval_report.writing.numbers import p_value
 
 NAME_WIDTH = 60
 MOST_NAMED = 4
+GROUPS = 2  # of models with the same lists, which are named
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
 OTHER_WINNERS = {  # what is said of evaluators that do not name the same winner, or may not
@@ -85,9 +86,9 @@ def notices(
     if models.is_empty():
         what = UNKNOWN_R
     name, every = measure_text(metric, cutoff), rows["model"].n_unique()
-    if not unknown_r and models.len() < every:
-        return (f"{name} is an estimate for {models.len()} of {every} models, whose {what}.",)
-    return (f"{name} is an estimate: {what}. {_remedy(ends, is_cut, unknown_r)}.",)
+    some = not unknown_r and models.len() < every
+    of_which = f" for {models.len()} of {every} models, whose {what}" if some else f": {what}"
+    return (f"{name} is an estimate{of_which}. {_remedy(ends, is_cut, unknown_r)}.",)
 
 
 def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
@@ -101,7 +102,10 @@ def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
     if not is_cut:
         return 'If they are whole, pass truncated="no"'
     depths = ends["sufficient_depth"].to_list()
-    return "Retrieve deeper" if None in depths else f"Retrieve about {max(depths)} items per query"
+    said = "Retrieve deeper" if None in depths else f"Retrieve about {max(depths)} items per query"
+    if (ends["reason"] == AS_GIVEN).all():
+        return said
+    return f'{said}, or pass truncated="between_ties" if no tie is cut'
 
 
 NAIVE_ORDERS = {
@@ -162,15 +166,19 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     >>> identical_sentence([("06-18", "06-28")])
     ['06-18 and 06-28 have the same list for every query: their ranks include each other.']
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
-    ['The ranks of these include each other, as their lists are the same: a, b and c; d and e.']
+    ['The lists of these are the same, so they count once above; their ranks include each
+    other: a, b and c; d and e.']
     """
     named = [names_text(map(model_text, group)) for group in groups]
     if len(named) < 2:
         said = "have the same list for every query: their ranks include each other."
         return [f"{names} {said}" for names in named]
-    more = [f"{len(named) - MOST_NAMED} more groups"] if len(named) > MOST_NAMED else []
-    every = "; ".join([*named[:MOST_NAMED], *more])
-    return [f"The ranks of these include each other, as their lists are the same: {every}."]
+    more = [f"{len(named) - GROUPS} more groups"] if len(named) > GROUPS + 1 else []
+    every = "; ".join([*named[: GROUPS + (not more)], *more])
+    said = (
+        "The lists of these are the same, so they count once above; their ranks include each other"
+    )
+    return [f"{said}: {every}."]
 
 
 def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measure]) -> list[str]:

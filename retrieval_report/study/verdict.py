@@ -32,7 +32,11 @@ from retrieval_report.writing.numbers import (
     span,
 )
 
-UNSAFE = (CUT, DEPENDS, NOT_SIGNIFICANT)
+ALSO = {  # why leads over models below the second are not safe
+    CUT: "Items that are missing could reverse its lead over {}.",
+    DEPENDS: "Its lead over {} is not safe from tie order.",
+    NOT_SIGNIFICANT: "Its lead over {} is not significant.",
+}
 SAFETY = {  # how safe a lead is
     CUT: "Items that are missing from the lists could reverse this lead.",
     DEPENDS: "The lead {depends} on tie order{chance}.",
@@ -152,7 +156,7 @@ def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, 
         f"{model_text(names[1])} ({number(second, places)})."
     )
     safety = _on_paired(pair, names[0]) + _safety(pair)
-    return pair["verdict"], [lead, safety, *_unsafe_others(ranked, flips, pair["verdict"])]
+    return pair["verdict"], [lead, safety, *_unsafe_others(ranked, flips)]
 
 
 def _on_paired(pair: Named, winner: str) -> str:
@@ -184,16 +188,16 @@ def _safety(pair: Named) -> str:
     )
 
 
-def _unsafe_others(ranked: list[Named], flips: pl.DataFrame, verdict: str) -> list[str]:
-    """Name models ranked below second over which the first has no safe lead; ``verdict`` is that of
-    the first two.
-    """
+def _unsafe_others(ranked: list[Named], flips: pl.DataFrame) -> list[str]:
+    """Name models ranked below second over which the first has no safe lead, by the reason."""
     winner, _, *others = (row["model"] for row in ranked)
     other = pl.when(model_a=winner).then("model_b").when(model_b=winner).then("model_a")
-    unsafe = set(flips.filter(pl.col("verdict").is_in(UNSAFE)).select(other).to_series())
-    names = [model_text(name) for name in others if name in unsafe]
-    end = "either" if verdict in UNSAFE else "however"
-    return [f"Its lead over {names_text(names)} is not safe, {end}."] if names else []
+    known = dict(flips.select(other, "verdict").rows())
+    said = []
+    for reason, sentence in ALSO.items():
+        names = [model_text(name) for name in others if known.get(name) == reason]
+        said += [sentence.format(names_text(names))] if names else []
+    return said
 
 
 def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:

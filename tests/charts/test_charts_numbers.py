@@ -138,6 +138,17 @@ def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> 
     matrix = charts.comparison_matrix(judged, metric="rr", cutoff=2)
     drawn = rows_with(matrix, "model_a", "model_b", "p_tie")
     assert {*drawn["model_a"], *drawn["model_b"]} == {*names[:14], *names[17:19]}
+    subtitle = " ".join(matrix.to_dict()["title"]["subtitle"])
+    assert subtitle.endswith("not drawn: model 14, model 15, model 16 and 1 more")
+
+
+@pytest.mark.parametrize(("cutoffs", "reach"), [((1, 2), "top 2"), ((1, None), "whole list")])
+def test_the_sizes_of_ties_say_how_deep_they_are(
+    cutoffs: tuple[int | None, ...], reach: str
+) -> None:
+    lists = {"query": ["q"] * 3, "item": [*"abc"], "distance": [0, 2, 2], "relevance": [0, 1, 0]}
+    chart = charts.profile(rr.tie_profile(lists, cutoffs=cutoffs))
+    assert f'"items in a tie, {reach}"' in chart.to_json()
 
 
 def test_the_legend_of_lines_names_the_best_model_first() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import retrieval_report as rr
+from retrieval_report.study.caveats import identical_sentence
 
 
 def test_identical_runs_are_named_as_such() -> None:
@@ -45,3 +46,11 @@ def test_the_verdict_is_on_the_next_model_that_is_another() -> None:
     assert study.sentences[-1].startswith("a and copy of a have the same list for every query")
     both = study.models("a", "copy of a")
     assert both.status == "equal"
+
+
+def test_of_many_groups_the_first_are_named_and_said_to_count_once() -> None:
+    groups = [(name, name * 2) for name in "abcd"]
+    (said,) = identical_sentence(groups)
+    assert "count once above" in said
+    assert said.endswith(": a and aa; b and bb; 2 more groups.")
+    assert identical_sentence(groups[:3])[0].endswith(": a and aa; b and bb; c and cc.")

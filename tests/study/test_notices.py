@@ -115,7 +115,9 @@ def test_one_line_of_at_most_15_words_where_the_headline_is_an_estimate(
 def test_of_some_models_only_their_number_is_named() -> None:
     truncated = {"codes-0": "within_tie", "codes-1": "no"}
     study = rr.Study(top_ten(2), "precision@10", truncated=truncated, shuffles=2)
-    assert study.notices == ("precision@10 is an estimate for 1 of 2 models, whose lists are cut.",)
+    [said] = study.notices
+    assert said.startswith("precision@10 is an estimate for 1 of 2 models, whose lists are cut. ")
+    assert re.search(r" Retrieve about \d\d items per query\.$", said)  # what to do is said, too
 
 
 @pytest.mark.parametrize(
@@ -186,9 +188,9 @@ def test_the_method_tells_what_every_list_was_taken_to_be() -> None:
     ]
     assert {row[2] for row in cells} == {"another model retrieved items for query 0 that it lacks"}
     depth = max(cut_report(2).truncation.filter(cutoff=10)["sufficient_depth"].to_list())
-    assert cut_report(2).notices == (
-        f"precision@10 is an estimate: lists are cut. Retrieve about {depth} items per query.",
-    )
+    [line] = cut_report(2).notices
+    deeper = f"lists are cut. Retrieve about {depth} items per query"
+    assert line.endswith(f'{deeper}, or pass truncated="between_ties" if no tie is cut.')
     [unknown] = report_tables(cut_report())["truncation"].rows
     assert [cell.text for cell in unknown][1:3] == ["may be cut", "not known"]
 
@@ -246,10 +248,24 @@ def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
         charts.policies(summary, **here),
         charts.scores_by_cutoff(summary, metric="precision"),
     ]
-    for chart, said in zip(drawn, ("range where items may be missing too", OPEN), strict=True):
+    for chart, said in zip(drawn, ("range where lists may be cut", OPEN), strict=True):
         text = " ".join(chart.to_dict()["title"]["subtitle"]) + chart.to_json()
         assert said in text
         assert '"strokeDash"' in text
+    report = cut_report(2)
+    drawn.append(charts.comparison_matrix(report.comparison, **here))
+    varied = report.shuffled.with_columns(value=pl.col("value") + pl.col("draw") / 100)
+    drawn.append(charts.shuffled_distribution(varied, summary, **here))
+    for chart, words in zip(
+        [drawn[0], *drawn[2:]],
+        (
+            "by the order inside ties or, if it is dashed, by missing items",
+            "–: not known, as lists may be cut",
+            "ties or missing items could give ",
+        ),
+        strict=True,
+    ):
+        assert words in re.sub(r'",\s+"', " ", chart.to_json(ensure_ascii=False)), words
     whole = report_contents(top_ten(2), **OPTIONS, truncated="no")
     for picture in pictures(whole):
         assert "items may be missing" not in str(picture.drawn)

@@ -187,6 +187,27 @@ def test_the_verdict_comes_first_and_the_sections_follow() -> None:
     assert "the relevant items among the top k" in method
 
 
+@pytest.mark.parametrize(("drawn", "about"), [
+    ("scores_by_cutoff-chart", "whether the answer holds at other depths"),
+    ("recall_curve-chart", "precision along recall"),
+])  # fmt: skip
+def test_a_link_leads_to_the_cutoffs_which_say_what_they_hold(drawn: str, about: str) -> None:
+    report = made_report(("fine", "coarse"))
+    shown = Page(render_html(report, [replace(chart(), id=drawn, section="cutoffs")]))
+    assert "#cutoffs" in [attributes["href"] for attributes, _ in shown.all("a")]
+    assert f"Cutoffs {about}" in [text for _, text in shown.all("summary")]
+    assert "#cutoffs" not in [attributes["href"] for attributes, _ in page()[1].all("a")]
+
+
+def test_the_leaderboard_says_how_many_models_it_has_and_whether_it_scrolls() -> None:
+    for models, said in (
+        (3, "3 models, best first"),
+        (9, "9 models, best first; the table scrolls"),
+    ):
+        names = tuple(f"model {number}" for number in range(models))
+        assert [text for _, text in page(names)[1].all("small")] == [said]
+
+
 def test_vega_is_embedded_once_however_many_charts() -> None:
     report = made_report()
     one, three = (render_html(report, [chart()] * count) for count in (1, 3))
