@@ -91,7 +91,7 @@ def _sizes(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
     widest = rows.sort("cutoff", nulls_last=True).group_by("label", maintain_order=True).last()
     widest = widest.filter(pl.col("tie_median") > 0)
     whole = rows["cutoff"].null_count()
-    reach = "whole list" if whole else f"top {rows['cutoff'].max()}"
+    reach = "whole list" if whole else f"top {rows.select(pl.max('cutoff')).item()}"
     x = number_axis(alt.X, f"items in a tie, {reach}", scale=alt.Scale(type="log", domainMin=1))
     y = row_axis(labels)
     titles = {title_of(name): colour for name, colour in SIZES.items()}
