@@ -25,13 +25,17 @@ def shown() -> None:
         of="profile",
         show="model cut_share",
     )
+    pairs = pl.DataFrame({"model": ["a"], "relevant_pairs": [20_000.0], "all_pairs": [40_000.5]})
+    frame_table(pairs, of="threshold_areas", show=" ".join(pairs.columns))
 
 
 def test_small_probabilities_are_not_0_and_shares_have_one_decimal() -> None:
     page = AppTest.from_function(shown, default_timeout=TIMEOUT).run()
-    pairs, profile = (element.value for element in page.dataframe)
+    pairs, profile, areas = (element.value for element in page.dataframe)
     assert pairs["segments_p"].dropna().to_list() == ["< 0.0001", "0.0400"]
     assert profile["cut_share"].to_list() == pytest.approx([100 / 3])
     formats = [element.proto.columns for element in page.dataframe]
     assert "%.5f" in formats[0]  # four decimals would show two models as equal
     assert "%.1f%%" in formats[1]
+    assert areas["relevant_pairs"].dtype.kind == "i"  # whole amounts are counts
+    assert areas["all_pairs"].dtype.kind == "f"

@@ -68,6 +68,21 @@ def test_lines_draw_every_cutoff_and_the_whole_list_last() -> None:
     assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == ["1", "2", "all"]
 
 
+def test_lines_that_cross_are_told_by_who_is_ahead() -> None:
+    rows = [
+        (model, f"{model}{rank}", rank, relevance)
+        for model, grades in (("early", [1, 0, 0]), ("late", [0, 1, 1]))
+        for rank, relevance in enumerate(grades)
+    ]
+    columns = ["model", "item", "distance", "relevance"]
+    rankings = pl.DataFrame(rows, schema=columns, orient="row").with_columns(query=pl.lit("q"))
+    summary = summarise(evaluate(rankings, metrics="precision", cutoffs=(1, 2, 3), truncated="no"))
+    title: Any = charts.scores_by_cutoff(summary, metric="precision").to_dict()["title"]
+    assert "ahead: early at 1; early = late at 2; late at 3" in " ".join(title["subtitle"])
+    alone = charts.scores_by_cutoff(summary.filter(model="late"), metric="precision").to_dict()
+    assert "ahead: late at every cutoff" in " ".join(alone["title"]["subtitle"])
+
+
 def test_all_draws_are_counted() -> None:
     own = frames(PLAIN)
     bars = rows_with(
