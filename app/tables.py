@@ -31,7 +31,7 @@ PAIRS = (
 )
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
-NARROW = {"query": 170}  # pixels; long names would push the scores out of sight
+NARROW = {"query": 120, "model": 150}  # pixels; long names would push the scores out of sight
 WIDTHS = {
     "verdict": 170,
     "call": 190,

@@ -34,7 +34,7 @@ from retrieval_report.study.table_columns import (
     measure_column,
 )
 from retrieval_report.study.terminal import summary_rows
-from retrieval_report.systems.audit import SAME, furthest_off
+from retrieval_report.systems.audit import SAME, as_defined, furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
 ROWS = 1000  # more would make the page slow; the files hold all rows
@@ -185,7 +185,7 @@ def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Par
     of the others.
     """
     misled = pl.col("same_winner").eq(False).fill_null(False)
-    order = (misled, "exact", furthest_off)
+    order = (misled, "exact", as_defined, furthest_off)
     rows = frame.filter(report.at_headline).sort(
         *order, descending=True, nulls_last=True, maintain_order=True
     )
