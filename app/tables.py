@@ -37,7 +37,13 @@ WIDTHS = {
     "call": 190,
     "interval": 130,
 }  # in pixels, because a verdict that is cut off says nothing
-FORMATS = {"signed": "%+.{}f", "share": "%.1f%%", "tenth": "%.1f", "count": "%d"}  # of floats
+FORMATS = {
+    "signed": "%+.{}f",
+    "share": "%.1f%%",
+    "tenth": "%.1f",
+    "count": "%d",
+    "amount": "%.6g",
+}  # of floats
 ALONE = ("_std", "_se")  # not compared with each other, so they need not differ
 FEW, MOST = 60, 6  # rows and decimals; in longer tables, some two numbers are always close
 

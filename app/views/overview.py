@@ -35,7 +35,7 @@ def show(page: Page) -> None:
     st.caption(MEANINGS)
     show_chart(drawing(page))
     if len(page.choice.models) > 1:
-        page.link("compare", "Every pair of models, and whether its order depends on ties")
+        page.link("compare", "See every pair of models, and whether its order depends on ties")
 
 
 def drawing(page: Page) -> Drawing:

@@ -25,13 +25,16 @@ def shown() -> None:
         of="profile",
         show="model cut_share",
     )
+    areas = pl.DataFrame({"all_pairs": [20000.0]})
+    frame_table(areas, of="threshold_areas", show="all_pairs")
 
 
 def test_small_probabilities_are_not_0_and_shares_have_one_decimal() -> None:
     page = AppTest.from_function(shown, default_timeout=TIMEOUT).run()
-    pairs, profile = (element.value for element in page.dataframe)
+    pairs, profile, _ = (element.value for element in page.dataframe)
     assert pairs["segments_p"].dropna().to_list() == ["< 0.0001", "0.0400"]
     assert profile["cut_share"].to_list() == pytest.approx([100 / 3])
     formats = [element.proto.columns for element in page.dataframe]
     assert "%.5f" in formats[0]  # four decimals would show two models as equal
     assert "%.1f%%" in formats[1]
+    assert "%.6g" in formats[2]  # 20000 pairs, not 20000.0000
