@@ -31,13 +31,19 @@ PAIRS = (
 )
 LISTED = 1000  # rows of a table and of a menu; every other query can be typed
 ITEMS = 1000
-NARROW = {"query": 170}  # pixels; long names would push the scores out of sight
+NARROW = {"query": 120, "model": 150}  # pixels; long names would push the scores out of sight
 WIDTHS = {
     "verdict": 170,
     "call": 190,
     "interval": 130,
 }  # in pixels, because a verdict that is cut off says nothing
-FORMATS = {"signed": "%+.{}f", "share": "%.1f%%", "tenth": "%.1f", "count": "%d"}  # of floats
+FORMATS = {
+    "signed": "%+.{}f",
+    "share": "%.1f%%",
+    "tenth": "%.1f",
+    "count": "%d",
+    "amount": "%.6g",
+}  # of floats
 ALONE = ("_std", "_se")  # not compared with each other, so they need not differ
 FEW, MOST = 60, 6  # rows and decimals; in longer tables, some two numbers are always close
 

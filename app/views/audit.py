@@ -8,16 +8,16 @@ import streamlit as st
 from page import Page
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.caveats import same_winner, winner_sentences
-from retrieval_report.systems.audit import furthest_off
+from retrieval_report.systems.audit import as_defined, furthest_off
 from tables import frame_table
 from text import plain
 from url_controls import choose_one
 
 PRINTED = (
-    "system version call prints prints_low prints_high exact definition_shift off z order "
+    "system prints prints_low prints_high exact off definition_shift version call z order "
     "lowest highest definition note"
 )
-WINNERS = "system version call winner exact_winner same_winner order"
+WINNERS = "system winner same_winner exact_winner version call order"  # what fits a phone first
 
 
 def show(page: Page) -> None:
@@ -83,7 +83,11 @@ def _model(page: Page, printed: pl.DataFrame) -> None:
     st.header("What is printed for one model?", anchor="model")
     model = choose_one("Model", page.ranked, name="model")
     rows = printed.filter(model=model).sort(
-        furthest_off, descending=True, nulls_last=True, maintain_order=True
+        as_defined, furthest_off, descending=True, nulls_last=True, maintain_order=True
+    )
+    st.caption(
+        "Evaluators that compute the measure as it is defined here come first, those furthest off by "
+        "tie order at the top; the scores of the others differ by definition, too."
     )
     alt = "What each evaluator prints, the furthest off first."
     frame_table(rows, of="audit", show=PRINTED, alt=alt)

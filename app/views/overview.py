@@ -25,6 +25,8 @@ def show(page: Page) -> None:
     """Draw the page."""
     study = page.study
     BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.verdict)))
+    if "truncated=" in " ".join(study.notices):
+        st.caption("You say so in the sidebar: *Lists cut at their end*, under *Rules*.")
     reversals = study.reversals
     if reversals.height:
         st.subheader(TITLE)
@@ -35,7 +37,7 @@ def show(page: Page) -> None:
     st.caption(MEANINGS)
     show_chart(drawing(page))
     if len(page.choice.models) > 1:
-        page.link("compare", "Every pair of models, and whether its order depends on ties")
+        page.link("compare", "See every pair of models, and whether its order depends on ties")
 
 
 def drawing(page: Page) -> Drawing:

@@ -20,7 +20,7 @@ from url_controls import choose_one, choose_query
 
 BRUSHED = "rectangle"
 RECEIVED = "order received"
-SHOWN = "query model naive expected spread lowest highest std naive_error truncated"
+SHOWN = "query expected lowest highest model naive spread std naive_error truncated"
 ITEMS_SHOWN = "rank tie tie_size tie_relevant item text image relevance distance score"
 NUMBERS = {
     "Order received": "naive",

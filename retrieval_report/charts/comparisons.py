@@ -93,7 +93,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
         "below the diagonal: column − row, * if the difference is significant; above: probability "
         "that random tie order reverses the pair; columns are in the order of the rows"
     )
-    text += "; –: not known, as lists may be cut" * ("truncated" in pairs["p_tie_method"])
+    text += "; –: no lead to reverse, or lists may be cut" * (pairs["p_tie"].null_count() > 0)
     text += left_out("other models", ranked.filter(~pl.col("name").is_in(best))["label"])
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").with_columns(
         pair=pl.format("{} − {}", "model_a", "model_b")

@@ -40,7 +40,7 @@ TEXT: Mark = {"type": "text", "align": "left"}
 INTERVAL: Mark = {"type": "rule", "strokeWidth": 1.4, "color": GREY}
 TIES: Mark = {"type": "bar", "size": 8, "color": SKY, "opacity": 0.45, "cornerRadius": 3}
 OPEN_TIES: Mark = {
-    "type": "bar", "size": 8, "filled": False, "stroke": SKY, "strokeDash": [4, 3]
+    "type": "bar", "size": 8, "filled": False, "stroke": SKY, "strokeWidth": 1.6, "strokeDash": [4, 3]
 }  # fmt: skip
 RANGES = "dot: score; line: 95% confidence interval over queries; bar: range over tie orders"
 MODEL = "value tie_std lowest highest ci_low ci_high"

@@ -90,8 +90,8 @@ def _sizes(rows: pl.DataFrame, labels: list[str]) -> alt.LayerChart:
     """Draw median, 90th percentile and largest tie on one line."""
     widest = rows.sort("cutoff", nulls_last=True).group_by("label", maintain_order=True).last()
     widest = widest.filter(pl.col("tie_median") > 0)
-    whole = rows["cutoff"].null_count()
-    reach = "whole list" if whole else f"top {rows.select(pl.max('cutoff')).item()}"
+    whole, deepest = rows.select(pl.col("cutoff").has_nulls(), pl.max("cutoff").alias("k")).row(0)
+    reach = "whole list" if whole else f"top {deepest}"
     x = number_axis(alt.X, f"items in a tie, {reach}", scale=alt.Scale(type="log", domainMin=1))
     y = row_axis(labels)
     titles = {title_of(name): colour for name, colour in SIZES.items()}

@@ -215,9 +215,9 @@ threshold_areas
   model
   roc_auc | number | ROC AUC | chance that a relevant pair is nearer than another; equal distances
       count a half
-  average_precision | number | AP by threshold | average precision as precision times gain of recall,
-      over the thresholds
-  ap | number | AP by rank | average precision of the pairs in one list, mean over all orders of equal ones
+  average_precision | number | AP by thresholds | precision times gain of recall, over the
+      thresholds
+  ap | number | AP of one list | average precision of the pairs in one list, mean over all orders of equal ones
   tie_std | | | standard deviation of this AP under random tie order
   relevant_pairs | amount | Relevant pairs | pairs that are relevant
   all_pairs | amount | All pairs | pairs of a query and an item

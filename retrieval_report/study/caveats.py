@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R
+from retrieval_report.comparison.verdicts import CUT
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, divided_by_relevant, measure_text
@@ -84,7 +84,7 @@ def notices(
     is_cut = bool((ends["reason"] != NOT_KNOWN).any())
     what = CUT if is_cut else "lists may be cut"
     if models.is_empty():
-        what = UNKNOWN_R
+        what = "R (relevant items) is unknown"
     name, every = measure_text(metric, cutoff), rows["model"].n_unique()
     some = not unknown_r and models.len() < every
     of_which = f" for {models.len()} of {every} models, whose {what}" if some else f": {what}"

@@ -75,4 +75,4 @@ def leaderboard_columns(rows: pl.DataFrame) -> str:
 
 def estimates_line(columns: str) -> str:
     """Return what the mark means, if a column has it."""
-    return f"{ESTIMATE}: estimates, where lists are cut." if ESTIMATE in columns else ""
+    return f"{ESTIMATE}: estimates, where lists may be cut." if ESTIMATE in columns else ""

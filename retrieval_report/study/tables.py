@@ -34,7 +34,7 @@ from retrieval_report.study.table_columns import (
     measure_column,
 )
 from retrieval_report.study.terminal import summary_rows
-from retrieval_report.systems.audit import SAME, furthest_off
+from retrieval_report.systems.audit import SAME, as_defined, furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
 ROWS = 1000  # more would make the page slow; the files hold all rows
@@ -181,11 +181,11 @@ def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
 
 
 def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    """Return the table of numbers that tie order changes or may change, best models first, and that
+    """Return the table of numbers that tie order changes or may change, those of the same definition first, and that
     of the others.
     """
     misled = pl.col("same_winner").eq(False).fill_null(False)
-    order = (misled, "exact", furthest_off)
+    order = (misled, as_defined, "exact", furthest_off)
     rows = frame.filter(report.at_headline).sort(
         *order, descending=True, nulls_last=True, maintain_order=True
     )

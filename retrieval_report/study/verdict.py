@@ -52,8 +52,8 @@ MARGIN = {  # what is known of a loss
     verdicts.NO_WORSE: "{} no",
     verdicts.WORSE: "{}",
     verdicts.NOT_DECIDED: "these queries do not decide whether {}",
-    verdicts.CUT: "the lists are cut, so that they do not show whether {}",
-    verdicts.UNKNOWN_R: "R is not known, so that nothing shows whether {}",
+    verdicts.CUT: "the cut lists do not show whether {}",
+    verdicts.UNKNOWN_R: "without R, the number of relevant items, nothing shows whether {}",
     verdicts.NOTHING: "without a relevant item nothing shows whether {}",
 }
 LEVEL = {  # what may set apart models with equal means

@@ -52,6 +52,7 @@ KNOWN_LIMITS = {  # of what is printed: columns of what tie order can give
 furthest_off = pl.max_horizontal(
     (pl.col(name) - pl.col("expected")).abs() for name in ("prints_low", "prints_high")
 )
+as_defined = pl.col("definition_shift").abs() <= SAME  # else its definition is another
 
 
 def audit(

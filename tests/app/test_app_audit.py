@@ -28,6 +28,18 @@ def test_the_table_is_that_of_audit_for_the_model_chosen() -> None:
         assert joined[name].fill_nan(None).to_list() == joined[f"{name}_told"].to_list()
 
 
+def test_evaluators_of_the_same_definition_come_first_the_furthest_off_at_the_top() -> None:
+    shown = table(open_page("audit", DATA, model="middle"), 1)
+    another = (shown["definition_shift"].abs() > 1e-12).to_list()
+    assert another == sorted(another)
+    assert {*another} == {False, True}
+    off = shown["off"].head(another.index(True)).fill_nan(None).drop_nulls().abs().to_list()
+    assert off == sorted(off, reverse=True)
+    assert off[0] > off[-1] == 0
+    assert shown.columns[:2] == ["system", "prints"]
+    assert table(open_page("audit", DATA), 0).columns[:3] == ["system", "winner", "same_winner"]
+
+
 def test_winners_that_are_accidents_are_counted_and_named() -> None:
     page = open_page("audit", made_data(ACCIDENT, metric="rr", cutoff=3))
     truth = rr.audit(ACCIDENT, metrics="rr", cutoffs=3).unique(

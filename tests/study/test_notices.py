@@ -95,7 +95,11 @@ WORDS: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("recall@10", {}, 'lists may be cut. Pass judgements, or truncated="no" if whole.'),
     ("recall@10", {"truncated": "within_tie"}, "lists are cut. Pass judgements or n_relevant."),
-    ("recall@1", {}, 'R is not known. Pass judgements, or truncated="no" if whole.'),
+    (
+        "recall@1",
+        {},
+        r'R \(relevant items\) is unknown. Pass judgements, or truncated="no" if whole.',
+    ),
     ("precision@all", {"truncated": "within_tie"}, "lists are cut. Retrieve deeper."),
 ]
 
@@ -133,7 +137,7 @@ def test_nothing_is_said_where_the_headline_does_not_reach_what_may_be_missing(
         for text in (*study.verdict, repr(study), study._repr_html_(), *study.contents().verdict):
             for word in ("cut", "missing", "estimate", "truncated", "count_codes"):
                 # The mark of another measure, which does reach there, says so itself.
-                assert word not in text.replace("≈: estimates, where lists are cut.", "")
+                assert word not in text.replace("≈: estimates, where lists may be cut.", "")
     assert "≈precision@10" in repr(study)
     assert study.notices == ()
     assert (
@@ -260,7 +264,7 @@ def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
         [drawn[0], *drawn[2:]],
         (
             "by the order inside ties or, if it is dashed, by missing items",
-            "–: not known, as lists may be cut",
+            "–: no lead to reverse, or lists may be cut",
             "ties or missing items could give ",
         ),
         strict=True,

@@ -296,6 +296,16 @@ def test_the_page_has_the_section_of_every_table_and_chart() -> None:
     assert drawn == set(re.findall(r'figures\("(\w+)"\)', page))
 
 
+def test_the_audit_begins_with_other_winners_and_systems_of_the_same_definition() -> None:
+    rankings = made_rankings(("fine", "middle", "coarse"))
+    audit = report_tables(report_contents(rankings, metrics="ndcg", cutoffs=3))["audit"]
+    at = [column.header for column in audit.columns].index
+    winner, shift = at("Same winner"), at("By definition")
+    order = [(row[winner].text != "no", row[shift].text != "0.0000") for row in audit.rows]
+    assert order == sorted(order)
+    assert {shifted for _, shifted in order} == {False, True}
+
+
 def test_the_audit_folds_what_tie_order_does_not_change() -> None:
     report = made_report()
     tables = report_tables(report)

@@ -118,11 +118,14 @@ def test_a_margin_says_that_lists_are_cut_or_r_is_not_known() -> None:
         "shuffles": 5,
         "truncated": "within_tie",
     }
-    words = {"precision@8": "the lists are cut, so that they do not show whether b is worse than a",
-             "recall@1": "R is not known, so that nothing shows whether b is worse than a"}  # fmt: skip
+    words = {
+        "precision@8": "the cut lists do not show",
+        "recall@1": "without R, the number of relevant items, nothing shows",
+    }
+    end = "whether b is worse than a."
     for measure, said in words.items():
         made = rr.Study(ends, measure, **asked)
-        assert f"If a loss of up to 0.05 in {measure} does not matter, {said}." in made.verdict
+        assert f"If a loss of up to 0.05 in {measure} does not matter, {said} {end}" in made.verdict
 
 
 def test_options_that_the_system_decides_are_refused_at_once() -> None:
