@@ -84,7 +84,12 @@ def test_the_pages_of_the_dashboard_show_them() -> None:
     assert table(page, 0)["value"].to_list() == found.accuracy["value"].to_list()
     page = open_page("thresholds", data)
     chosen = rr.thresholds(RANKINGS).calibrate()
-    assert table(page, 0)["threshold"].to_list() == chosen["threshold"].to_list()
+    shown = table(page, 0)
+    best = rr.Study(RANKINGS, "ap@3").table()["model"].to_list()
+    assert shown["model"].to_list() == best
+    assert dict(zip(shown["model"], shown["threshold"], strict=True)) == dict(
+        chosen.select("model", "threshold").iter_rows()
+    )
     page = open_page("neighbours", made_data(made_rankings(("alone",)), queries=FRAME))
     assert "--labels" in page.info[0].value
 
