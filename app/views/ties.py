@@ -50,10 +50,11 @@ def show(page: Page) -> None:
         st.subheader("How much is judged", anchor="judged")
         covered = page.study.coverage.filter(at_cutoff(page.choice.cutoff))
         alt = "Judged share of every model at the cutoff."
-        frame_table(covered, of="coverage", show=COVERAGE, alt=alt)
         st.caption(
-            "Share of judged items at the cutoff, and what rank-biased precision leaves open."
+            "judged: share of judged items at the cutoff; rbp_residual: what rank-biased precision "
+            "leaves open, because items are not judged."
         )
+        frame_table(covered, of="coverage", show=COVERAGE, alt=alt)
     with oddities:
         _hints(page)
 
