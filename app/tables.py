@@ -121,6 +121,17 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
     return shown, kinds.NumberColumn(**about, format=form.format(places))
 
 
+def judged_alone(
+    rows: pl.DataFrame, judgements: pl.DataFrame | None, query: object
+) -> pl.DataFrame:
+    """Return the items of a list, without a relevance where nobody judged them."""
+    if judgements is None:
+        return rows
+    judged = judgements.filter(query=query)["item"].cast(pl.String)
+    known = pl.col("item").cast(pl.String).is_in(judged.implode())
+    return rows.with_columns(pl.when(known).then("relevance"))
+
+
 def with_texts(rows: pl.DataFrame, texts: pl.DataFrame | None) -> pl.DataFrame:
     """Return items with their texts and pictures, if there are any."""
     if texts is None:

@@ -141,16 +141,17 @@ def _downloads(page: Page) -> None:
         st.info("Nothing can be exported until these data are scored; the error is shown above.")
         return
     st.caption(
-        f"For {page.measure} and the models, scores and rules of the sidebar, at all cutoffs."
+        f"For {plain(page.choice.metric)} at all cutoffs, by the models, scores and rules of the "
+        "sidebar."
     )
     study = page.curve
     left, middle, right = st.columns(3)
     left.download_button("Scores, CSV", lambda: csv_bytes(study.scores), "scores.csv", "text/csv")
-    left.caption("One row per query.")
+    left.caption("One row per model, query, measure and policy.")
     middle.download_button(
         "Summary, CSV", lambda: csv_bytes(study.summary), "summary.csv", "text/csv"
     )
-    middle.caption("One row per mean.")
+    middle.caption("One row per model, measure and policy.")
     right.download_button("Scores, Parquet", lambda: parquet_bytes(study.scores), "scores.parquet")
     right.caption("With every digit and type.")
     known = asked(data)

@@ -20,7 +20,7 @@ from retrieval_report.study.terminal import deviation
 from retrieval_report.study.verdict import verdict
 from retrieval_report.ties.orders import side_by_side
 from retrieval_report.writing.numbers import chance_text, interval, number, size
-from tables import ITEMS, LISTED, NARROW, PAIRS, frame_table, with_texts
+from tables import ITEMS, LISTED, NARROW, PAIRS, frame_table, judged_alone, with_texts
 from text import plain, short
 from url_controls import choose_one, choose_query
 
@@ -147,11 +147,8 @@ def _ranges(page: Page, query: object, row: Named) -> None:
 
 def _list(page: Page, rows: pl.DataFrame, query: object) -> None:
     """Show one list."""
-    if page.data.judgements is not None:
-        judged = page.data.judgements.filter(query=query)["item"]
-        known = pl.col("item").cast(pl.String).is_in(judged.cast(pl.String).implode())
-        rows = rows.with_columns(pl.when(known).then("relevance"))
-    rows = with_texts(rows.head(ITEMS), page.data.items)
+    rows = judged_alone(rows.head(ITEMS), page.data.judgements, query)
+    rows = with_texts(rows, page.data.items)
     frame_table(rows, of="side_by_side", show=LIST, widths=WIDE, alt="A list.")
 
 

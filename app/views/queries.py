@@ -14,7 +14,7 @@ from records import SCORING, Choice, Data
 from retrieval_report import charts
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.ties.distributions import score_distribution
-from tables import ITEMS, LISTED, NARROW, frame_table, with_texts
+from tables import ITEMS, LISTED, NARROW, frame_table, judged_alone, with_texts
 from text import plain, short
 from url_controls import choose_one, choose_query
 
@@ -146,7 +146,7 @@ def _list(page: Page, scores: Named) -> None:
     possible = _distribution(*list_key)
     marks = {"expected": scores["expected"], RECEIVED: scores["naive"]}
     page.show(charts.score_distribution, possible, **page.choice.at, marks=marks, key=key)
-    _items(rows, data.items)
+    _items(judged_alone(rows, data.judgements, query), data.items)
 
 
 @remember(64)

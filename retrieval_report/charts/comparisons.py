@@ -76,6 +76,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     unsure = pl.col("name").is_in(pl.concat([doubt["model_a"], doubt["model_b"]]).implode())
     models = ranked.sort(~unsure, maintain_order=True).head(MOST).sort("rank")
     best = models["name"].to_list()
+    undrawn = pairs.filter("significant", ~both_among(best)).height
     pairs = pairs.filter(both_among(best))
     below, above = _halves(pairs, models)
     y = row_axis(models["label"])
@@ -95,6 +96,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     )
     text += "; –: no lead to reverse, or lists may be cut" * (pairs["p_tie"].null_count() > 0)
     text += left_out("other models", ranked.filter(~pl.col("name").is_in(best))["label"])
+    text += f" ({undrawn} more differences are significant)" * (undrawn > 0)
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").with_columns(
         pair=pl.format("{} − {}", "model_a", "model_b")
     )

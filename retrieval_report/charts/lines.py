@@ -142,8 +142,8 @@ def recall_curve(recall_curve: object) -> ChartType:
     x, y = number_axis(alt.X, "recall"), number_axis(alt.Y, "interpolated precision")
     layers = _lines(rows, y, "model recall value", x=x("recall"), color=colour, detail="label:N")
     text = (
-        "the best precision at any rank at which at least this recall is reached, exact means over "
-        "tie orders"
+        "the best precision at any rank at which at least this recall is reached, means over tie "
+        "orders, exact unless lists are cut"
     )
     drawn = layered(layers)
     return finish(drawn, "Precision along recall", text, rows, "recall", "value")

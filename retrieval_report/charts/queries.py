@@ -183,7 +183,7 @@ def _scatter(
         color=keyed(alt.Color, points["side"], colours, legend),
         size=alt.Size(
             "lists:Q",
-            title="lists at one point",
+            title="at one point",
             legend=alt.Legend(values=sizes, format="d", symbolFillColor=GREY),
         ),
         opacity=alt.condition(brush, alt.value(0.7), alt.value(0.12)),

@@ -83,9 +83,9 @@ def notices(
     )
     is_cut = bool((ends["reason"] != NOT_KNOWN).any())
     what = CUT if is_cut else "lists may be cut"
-    if models.is_empty():
-        what = "R (relevant items) is unknown"
     name, every = measure_text(metric, cutoff), rows["model"].n_unique()
+    if unknown_r and models.len() < every:
+        what = "R (relevant items) is unknown"
     some = not unknown_r and models.len() < every
     of_which = f" for {models.len()} of {every} models, whose {what}" if some else f": {what}"
     return (f"{name} is an estimate{of_which}. {_remedy(ends, is_cut, unknown_r)}.",)

@@ -212,8 +212,8 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
             lead = sentence.format(f"{names} {'is' if rows.height == 1 else 'are'}")
             text = f"{lead} worse than {model_text(rows['baseline'][0])}"
             named = sentence.startswith("{}")
-            further = f"By this margin, {text}" if named else text[0].upper() + text[1:]
-            parts.append((text, further))
+            further = text[0].upper() + text[1:] + " by as much"
+            parts.append((text, f"By this margin, {text}" if named else further))
     if not parts:
         return []
     given = f"If a loss of up to {no_worse['margin'][0]:g} in {measure} does not matter"

@@ -113,6 +113,7 @@ def test_a_row_of_the_pairs_chooses_that_pair(browser: Any, server: str) -> None
         assert visit.problems == []
 
 
+@pytest.mark.slow  # half a minute: its server compiles what the report needs
 def test_a_rule_cures_an_upload_and_the_address_and_the_report_keep_it(
     browser: Any,
     server: str,

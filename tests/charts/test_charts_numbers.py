@@ -155,6 +155,12 @@ def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> 
     assert {*drawn["model_a"], *drawn["model_b"]} == {*names[:14], *names[17:19]}
     subtitle = " ".join(matrix.to_dict()["title"]["subtitle"])
     assert subtitle.endswith("not drawn: model 14, model 15, model 16 and 1 more")
+    apart = pl.any_horizontal(pl.col("model_a", "model_b").is_in(names[14:16]))
+    certain = charts.comparison_matrix(
+        judged.with_columns(significant=apart), metric="rr", cutoff=2
+    )
+    subtitle = " ".join(certain.to_dict()["title"]["subtitle"])
+    assert subtitle.endswith("1 more (37 more differences are significant)")
 
 
 @pytest.mark.parametrize(("cutoffs", "reach"), [((1, 2), "top 2"), ((1, None), "whole list")])

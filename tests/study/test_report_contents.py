@@ -312,7 +312,7 @@ def test_the_verdict_answers_the_question_of_the_margin() -> None:
     assert sentences[2:6] == (
         "If a loss of up to 0.005 in rr@all does not matter, b is no worse than a.",
         "By this margin, c and d are worse than a.",
-        "These queries do not decide whether e is worse than a.",
+        "These queries do not decide whether e is worse than a by as much.",
         "Each model is tested alone here; the tests of pairs allow for all pairs at once.",
     )
     _, unasked = verdict(
