@@ -209,6 +209,8 @@ class Meter:
         """Refuse queries that were there before, and ids of two kinds."""
         if self._named not in (None, named):
             raise ParameterError("query_ids: given for some batches, and not for others")
+        if not named:  # numbers that go on where the others end
+            return
         last = self._batches[-1:]  # all batches before are of its kind
         if any(
             part.lists["query"].dtype.is_integer() != names.dtype.is_integer() for part, _ in last

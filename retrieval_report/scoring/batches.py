@@ -90,8 +90,9 @@ def judged_batch(batch: Batch, options: Options, requests: Requests) -> Judged:
         frame = pl.DataFrame({order: key, "relevance": _plain(grade)})
     end = np.cumsum(lengths)
     grades, index = arrays.grade_indices(frame["relevance"], np.zeros(0))
+    model = pl.Series([MODEL]).new_from_index(0, lengths.size)
     lists = pl.DataFrame(
-        {"model": MODEL, "query": np.arange(lengths.size), "missing": np.zeros(lengths.size, bool)}
+        {"model": model, "query": np.arange(lengths.size), "missing": np.zeros(lengths.size, bool)}
     )
     known = pl.DataFrame(schema={"query": pl.Int64, "relevance": pl.Int64})
     return Judged(frame, known, lists, Rows(end - lengths, end), None, grades, index, PART)
@@ -121,10 +122,12 @@ def _counted(batch: Batch, which: Integers) -> tuple[pl.DataFrame, Integers]:
     last = end + np.arange(end.size)
     query = np.searchsorted(end, which, side="right")
     own = last[query] - lengths[query] + smaller
-    tie, first, relevant = np.unique(
-        np.concatenate([own, last]), return_index=True, return_counts=True
-    )
-    beyond = tie + np.append(equal, np.ones_like(last))[first]
+    place = np.concatenate([own, last])
+    nearest = np.argsort(place)
+    first = np.flatnonzero(np.diff(place[nearest], prepend=-1))
+    relevant = np.diff(first, append=place.size)
+    tie = place[nearest[first]]
+    beyond = tie + np.append(equal, np.ones_like(last))[nearest[first]]
     others = beyond - tie - relevant
     between = np.diff(beyond, prepend=0) - (beyond - tie)
     rows = {
@@ -135,8 +138,8 @@ def _counted(batch: Batch, which: Integers) -> tuple[pl.DataFrame, Integers]:
     nearest = np.argsort(rows[order])
     nearest = nearest[rows["count"][nearest] > 0]
     frame = pl.DataFrame({name: column[nearest] for name, column in rows.items()})
-    query = np.searchsorted(last, rows[order][nearest] // 2)
-    return frame, np.bincount(query, minlength=last.size)
+    ends = np.searchsorted(rows[order][nearest], 2 * last, side="right")
+    return frame, np.diff(ends, prepend=0)
 
 
 def _numbers(values: object, what: str) -> Array:
