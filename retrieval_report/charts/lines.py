@@ -100,14 +100,15 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     look: Named = {"x": x, "color": colour, "detail": "label:N"}
     lit = rows.filter("lit")
     layers = [*_lines(rows, y, TIPS, **look), span(lit, RING, y, "naive", tips=TIPS, **look)]
-    text = how_to_read(f"line: expected score; ring: naive order; ahead: {_ahead(rows)}", rows)
+    text = f"line: expected score; ring: naive order; highest, without a test: {_highest(rows)}"
+    text = how_to_read(text, rows)
     drawn = layered(layers)
     last = lit.group_by("label", maintain_order=True).last()
     return finish(drawn, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
 
 
-def _ahead(rows: pl.DataFrame) -> str:
-    """Say who leads at which cutoffs, since lines that lie on each other do not show it."""
+def _highest(rows: pl.DataFrame) -> str:
+    """Say who is highest at which cutoffs, since lines that lie on each other do not show it."""
     best = rows.filter(pl.col("value") == pl.max("value").over("k"))
     leads = best.group_by("k", maintain_order=True).agg(pl.col("label").str.join(" = "))
     ahead = leads.group_by("label", maintain_order=True).agg("k")

@@ -217,12 +217,12 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     if not parts:
         return []
     given = f"If a loss of up to {no_worse['margin'][0]:g} in {measure} does not matter"
-    said = [f"{given}, {parts[0][0]}.", *(f"{further}." for _, further in parts[1:])]
-    if no_worse.height > 1:  # or else 12 of 19 would seem worse beside pairs that none of them is
-        said.append(
-            "Each model is tested alone here; the tests of pairs allow for all pairs at once."
-        )
-    return said
+    alone = "Each model is tested alone here; the tests of pairs allow for all pairs at once."
+    return [
+        *[alone] * (no_worse.height > 1),  # 12 of 19 would seem worse beside pairs of which none is
+        f"{given}, {parts[0][0]}.",
+        *(f"{further}." for _, further in parts[1:]),
+    ]
 
 
 def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:

@@ -78,9 +78,11 @@ def test_lines_that_cross_are_told_by_who_is_ahead() -> None:
     rankings = pl.DataFrame(rows, schema=columns, orient="row").with_columns(query=pl.lit("q"))
     summary = summarise(evaluate(rankings, metrics="precision", cutoffs=(1, 2, 3), truncated="no"))
     title: Any = charts.scores_by_cutoff(summary, metric="precision").to_dict()["title"]
-    assert "ahead: early at 1; early = late at 2; late at 3" in " ".join(title["subtitle"])
+    assert "highest, without a test: early at 1; early = late at 2; late at 3" in " ".join(
+        title["subtitle"]
+    )
     alone = charts.scores_by_cutoff(summary.filter(model="late"), metric="precision").to_dict()
-    assert "ahead: late at every cutoff" in " ".join(alone["title"]["subtitle"])
+    assert "highest, without a test: late at every cutoff" in " ".join(alone["title"]["subtitle"])
 
 
 def test_all_draws_are_counted() -> None:
