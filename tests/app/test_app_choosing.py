@@ -81,6 +81,7 @@ def test_a_row_of_the_table_chooses_its_list(browser: Any, server: str) -> None:
         assert visit.problems == []
 
 
+@pytest.mark.slow
 def test_a_rectangle_lists_its_queries_and_chooses_the_first(browser: Any, server: str) -> None:
     with open_queries(browser, server) as visit:
         marks = visit.page.locator(CHARTS).first
@@ -96,6 +97,7 @@ def test_a_rectangle_lists_its_queries_and_chooses_the_first(browser: Any, serve
         assert visit.problems == []
 
 
+@pytest.mark.slow
 def test_a_row_of_the_pairs_chooses_that_pair(browser: Any, server: str) -> None:
     with Visit(browser, server, "compare") as visit:
         visit.page.wait_for_selector("[data-testid=stDataFrame] canvas >> nth=1")

@@ -263,6 +263,7 @@ def test_row_068_row_numbers_that_are_missing(row: list[int | None]) -> None:
     refused(rankings(row=numbers(row, pl.Int64)), DataError, "'row'", "null", metrics="rr")
 
 
+@pytest.mark.slow  # a quarter of a minute
 def test_row_069_any_number_of_threads_gives_the_same_bytes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
