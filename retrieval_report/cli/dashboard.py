@@ -17,6 +17,7 @@ from retrieval_report.cli.settings import (
     labels_option,
     replicate_option,
     setting,
+    settled,
 )
 from retrieval_report.contracts.arguments import known_of
 from retrieval_report.contracts.errors import ParameterError
@@ -88,8 +89,8 @@ def dashboard(
     check_installed()
     if port is not None:
         check_port(port)
-    truncated = given.pop("truncated") or ("no" if given["labels_as_rankings"] else None)
-    options = {} if truncated is None else {"truncated": truncated}
+    truncated = settled({"truncated": given.pop("truncated")}, given["labels_as_rankings"])
+    options = {name: value for name, value in truncated.items() if value is not None}
     opened = {**given, **files, "study": study, "options": options} if data else None
     command = [sys.executable, str(application())]
     settings = environment(opened, port, browser=not no_browser)

@@ -141,10 +141,14 @@ def explains(frame: str, *names: str) -> Addition:
     return add
 
 
-def settled(settings: Named) -> Named:
+def settled(settings: Named, label_sets: bool = False) -> Named:
     """Return the settings of a command; with --like only those that were given, since the system
     decides the others.
+
+    A label set holds whatever its judge has labelled, so it is whole unless --truncated was given.
     """
+    if label_sets and "truncated" in settings and not _was_given("truncated"):
+        settings = {**settings, "truncated": "no"}
     if settings.get("like") is None:
         return {name: value for name, value in settings.items() if name != "like"}
     decided = SETTINGS.keys() - {"metrics", "cutoffs", "policies"}
