@@ -17,9 +17,9 @@ from retrieval_report.contracts.frames import check_labels
 from retrieval_report.reading.combine import combine, name_runs
 from retrieval_report.reading.convert import is_column
 from retrieval_report.reading.files import (
+    as_kind,
     costs_from,
     frame_from,
-    as_kind,
     parts_from,
     sources_of,
 )
