@@ -43,12 +43,15 @@ def hamming_distances(query: Words, items: Words, start: int, stop: int, values:
 
 
 class Pairs(NamedTuple):
-    """Queries (queries, words) and items (words, items), with labels in the same layout."""
+    """Queries (queries, words) and items (words, items), with labels in the same layout; or items
+    in the order of their classes, and which of them have the class of each query.
+    """
 
     queries: Words
     items: Words
     query_labels: Words
     item_labels: Words
+    same: NDArray[np.int64]  # (queries, 2): the first, and the first behind; for SAME only
     relation: int
     grades: int
 
@@ -60,11 +63,11 @@ def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) ->
     items = pairs.item_labels
     relation = pairs.relation
     grades = pairs.grades
-    if relation == SAME:
-        row = items[0, start:stop]
-        word = query[0]
+    if relation == SAME:  # comparing labels would take half as long as all the rest
         for i in range(values.size):
-            values[i] = values[i] * 2 + (row[i] == word)
+            values[i] = values[i] * 2
+        for i in range(max(pairs.same[q, 0] - start, 0), min(pairs.same[q, 1], stop) - start):
+            values[i] += 1
         return
     for i in range(values.size):
         values[i] = values[i] * grades
