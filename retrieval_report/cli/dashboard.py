@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
+import runpy
 import sys
 from typing import Any
 
@@ -56,10 +56,7 @@ STUDIED = ("judge", "replicate", "dataset", "cluster")  # what could turn a lead
 @click.option(
     "--no-browser", is_flag=True, help="Do not open a browser; the address is always printed."
 )
-@click.pass_context
 def dashboard(
-    context: click.Context,
-    /,
     data: tuple[str, ...],
     port: int | None,
     no_browser: bool,
@@ -92,11 +89,8 @@ def dashboard(
     truncated = settled({"truncated": given.pop("truncated")}, given["labels_as_rankings"])
     options = {name: value for name, value in truncated.items() if value is not None}
     opened = {**given, **files, "study": study, "options": options} if data else None
-    command = [sys.executable, str(application())]
-    settings = environment(opened, port, browser=not no_browser)
-    if os.name == "posix":  # ending the process then ends the server
-        os.execve(command[0], command, settings)  # noqa: S606 - the dashboard takes this process over
-    context.exit(subprocess.call(command, env=settings))
+    os.environ.update(environment(opened, port, browser=not no_browser))
+    runpy.run_path(str(application()), run_name="__main__")  # until the server ends
 
 
 def _whole(path: Any) -> Any:
