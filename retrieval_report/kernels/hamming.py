@@ -91,8 +91,8 @@ def eight_at_once(q: int, pairs: Pairs, start: int, stop: int, eights: Words) ->
     row = pairs.items[0, start:stop]
     size = eights.size
     for i in range(size):
-        packed = popcount(row[i] ^ word)
-        for part in range(1, 8):
+        packed = np.uint64(0)
+        for part in range(8):
             packed |= popcount(row[i + part * size] ^ word) << np.uint64(8 * part)
         eights[i] = packed << np.uint64(1)
     for part in range(8):
