@@ -23,6 +23,7 @@ from retrieval_report.cli.files import (
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.reporting import question_tables, telling_pairs
 from retrieval_report.cli.settings import (
+    POLICIES,
     check,
     cluster_option,
     correction_option,
@@ -95,6 +96,8 @@ def compare(
     if len(study.model_names) == 1:
         only = study.model_names[0]
         raise DataError(f"compare: needs at least two models, but the rankings hold only '{only}'")
+    if output.out is None and form != "json":  # only files and JSON hold random orders
+        study = study.under(*POLICIES)
     comparison, verdicts = study.comparison, study.flips
     if baseline is not None:
         comparison = study.compare(baseline=baseline)
