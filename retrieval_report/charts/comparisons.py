@@ -14,9 +14,10 @@ from retrieval_report.charts.data import expected_at, held, with_labels
 from retrieval_report.charts.layers import left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
-from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import DEPENDS, both_among, with_chances
+from retrieval_report.comparison.pairs import ahead_first, turned
+from retrieval_report.comparison.verdicts import CUT, DEPENDS, both_among, with_chances
 from retrieval_report.contracts.registry import title_of
+from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.numbers import chance_percent, size
@@ -27,6 +28,11 @@ TIPS = (
     "family_p permutation_p chance wins ties losses queries verdict"
 )
 NONE = "there are no pairs of models to compare"
+CERTAIN = pl.col("significant").fill_null(False) & (pl.col("verdict") != CUT)
+READ = (
+    "below the diagonal: column − row, * if the difference is significant{}; above: probability "
+    "that random tie order reverses the pair; columns are in the order of the rows"
+)
 
 
 @chart
@@ -46,8 +52,8 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     altair.Chart
         Below the diagonal: the score of the column minus that of the row, with * if it is
         significant. Above it: the probability that random tie order reverses the pair (``p_tie``).
-        Best model first, sixteen at most: those of pairs whose order depends on ties, then the
-        best.
+        Both have a "?" instead where missing items could reverse the pair. Best model first,
+        sixteen at most, by their ranks: those of pairs whose order depends on ties, then the best.
 
     Examples
     --------
@@ -76,9 +82,12 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     unsure = pl.col("name").is_in(pl.concat([doubt["model_a"], doubt["model_b"]]).implode())
     models = ranked.sort(~unsure, maintain_order=True).head(MOST).sort("rank")
     best = models["name"].to_list()
-    undrawn = pairs.filter("significant", ~both_among(best)).height
-    pairs = pairs.filter(both_among(best))
+    drawn, label = both_among(best), dict(ranked.select("name", "label").rows())
+    undrawn = ahead_first(pairs.filter(CERTAIN, ~drawn), pl.col("difference") < 0)
+    pairs = pairs.filter(drawn)
     below, above = _halves(pairs, models)
+    some = f"Pairs of {models.height} of the {ranked.height} models"
+    what = some if ranked.height > MOST else "Every pair of models"
     y = row_axis(models["label"])
     short = y["axis"]["labelExpr"]
     axis = alt.Axis(orient="top", labelAngle=-90, labelExpr=short, ticks=False, domain=False)
@@ -88,21 +97,22 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
         *tiles(below, x, y, _colour("ahead", "column − row", "ramp", largest), largest / 2, TIPS),
         *tiles(above, x, y, _colour("p_tie", title_of("p_tie"), "heatmap", 0.5), 0.3, TIPS),
     ]
-    drawn = layered(layers, CELL * models.height, 30 * models.height)
-    matrix: alt.LayerChart = drawn.resolve_scale(color="independent")
-    text = (
-        "below the diagonal: column − row, * if the difference is significant; above: probability "
-        "that random tie order reverses the pair; columns are in the order of the rows"
-    )
-    text += "; –: no lead to reverse, or lists may be cut" * (pairs["p_tie"].null_count() > 0)
-    text += left_out("other models", ranked.filter(~pl.col("name").is_in(best))["label"])
-    text += f" ({undrawn} more differences are significant)" * (undrawn > 0)
+    whole = layered(layers, CELL * models.height, 30 * models.height)
+    matrix: alt.LayerChart = whole.resolve_scale(color="independent")
+    cut, unknown = pl.col("verdict") == CUT, pl.col("p_tie").is_null()
+    estimated = pairs.filter("significant", ~cut, pl.col("truncated_queries") > 0).height > 0
+    text = READ.format(", by estimates where lists are cut" * estimated)
+    text += "; ?: missing items could reverse the pair" * (pairs.filter(cut).height > 0)
+    text += "; –: no lead to reverse, or not known" * (pairs.filter(unknown, ~cut).height > 0)
+    text += left_out("other models", [label[name] for name in label if name not in best])
+    apart = undrawn.select("model_a", "model_b").rows()
+    text += left_out("significant pairs", [f"{label[one]} − {label[two]}" for one, two in apart])
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").with_columns(
         pair=pl.format("{} − {}", "model_a", "model_b")
     )
     return finish(
         matrix,
-        f"{'Pairs' if ranked.height > models.height else 'Every pair'} of models at {where}",
+        f"{what} at {where}",
         text,
         with_labels(closest, "pair"),
         "difference",
@@ -119,10 +129,16 @@ def _colour(
 
 
 def _best_first(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Models with their labels, best first."""
+    """Models with their labels, best first; of more than are drawn, the labels begin with the ranks,
+    so that gaps are seen.
+    """
     sides = [pairs.select(name=f"model_{side}", value=f"value_{side}") for side in "ab"]
     means = pl.concat(sides).unique("name").sort("value", "name", descending=[True, False])
-    return with_labels(means.with_columns(model="name").with_row_index("rank"))
+    ranked = with_labels(means.with_columns(model="name").with_row_index("rank"))
+    if ranked.height <= MOST:
+        return ranked
+    shown = pl.col("value").round(DIGITS).rank("min", descending=True)
+    return ranked.with_columns(label=pl.format("{}. {}", shown, "label"))
 
 
 def _halves(pairs: pl.DataFrame, models: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -135,7 +151,8 @@ def _halves(pairs: pl.DataFrame, models: pl.DataFrame) -> tuple[pl.DataFrame, pl
 
     above = turned(pairs, of_model("rank", "a") > of_model("rank", "b"))
     below = turned(above, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
-    star = pl.when("significant").then(pl.lit("*")).otherwise(pl.lit(""))
+    cut = pl.col("verdict") == CUT
+    sign = pl.when(cut).then(pl.lit("?")).when("significant").then(pl.lit("*"))
     ahead = pl.Series([size(value, 3) if value else "0" for value in below["ahead"]])
     chances = above.select("p_tie", "p_tie_high").rows()
     percent = pl.Series([chance_percent(*chance) for chance in chances], dtype=pl.String)
@@ -146,6 +163,6 @@ def _halves(pairs: pl.DataFrame, models: pl.DataFrame) -> tuple[pl.DataFrame, pl
         "model_b": of_model("model", "b"),
     }
     return (
-        below.with_columns(text=ahead + star, **names),
-        above.with_columns(text=percent, **names),
+        below.with_columns(text=ahead + sign.otherwise(pl.lit("")), **names),
+        above.with_columns(text=pl.when(cut).then(pl.lit("?")).otherwise(percent), **names),
     )

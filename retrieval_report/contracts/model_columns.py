@@ -195,8 +195,9 @@ no_worse: stats.no_worse
   bound_low | signed | Lower bound | lower confidence bound of the difference
   bound_high | signed | Upper bound | upper confidence bound of the difference
   margin | number | Margin | the largest loss that does not matter
-  no_worse_p | chance | p (no worse) | p-value against being worse by the margin or more
-  worse_p | chance | p (worse) | p-value against being worse by less than the margin
+  no_worse_p | chance | p (no worse) | p-value against being worse by the margin or more: the largest
+      that cut lists and an unknown R leave open
+  worse_p | chance | p (worse) | p-value against being worse by less than the margin, likewise
   equivalent_p | chance | p (equivalent) | p-value against differing by the margin or more, either
       way
   verdict | | | no worse, worse, lists are cut, R is not known, nothing to compare or not decided;

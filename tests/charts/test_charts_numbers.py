@@ -15,7 +15,7 @@ from made_scores import scores_of
 from retrieval_report import charts, compare, evaluate, flips, summarise
 from retrieval_report.charts.layers import LETTERS, row_axis
 from retrieval_report.comparison.flips import pair_verdicts
-from retrieval_report.comparison.verdicts import DEPENDS
+from retrieval_report.comparison.verdicts import CUT, DEPENDS
 from retrieval_report.contracts.errors import (
     ColumnError,
     ParameterError,
@@ -30,6 +30,10 @@ def rows_with(chart: Any, *columns: str) -> pl.DataFrame:
         row for rows in chart.to_dict()["datasets"].values() for row in rows if {*columns} <= {*row}
     ]
     return pl.DataFrame(found, infer_schema_length=None).select(columns).unique().sort(columns)
+
+
+def title_of(chart: Any) -> str:
+    return " ".join(chart.to_dict()["title"]["text"])
 
 
 def at_measure(policy: str) -> pl.DataFrame:
@@ -156,13 +160,38 @@ def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> 
     drawn = rows_with(matrix, "model_a", "model_b", "p_tie")
     assert {*drawn["model_a"], *drawn["model_b"]} == {*names[:14], *names[17:19]}
     subtitle = " ".join(matrix.to_dict()["title"]["subtitle"])
-    assert subtitle.endswith("not drawn: model 14, model 15, model 16 and 1 more")
+    assert subtitle.endswith("not drawn: 15. model 14, 16. model 15, 17. model 16 and 1 more")
+    assert title_of(matrix) == "Pairs of 16 of the 20 models at rr@2"
+    rows = rows_with(matrix, "label", "model_b")["label"].unique().to_list()
+    assert {*rows} == {f"{names.index(name) + 1}. {name}" for name in (*names[:14], *names[17:19])}
     apart = pl.any_horizontal(pl.col("model_a", "model_b").is_in(names[14:16]))
     certain = charts.comparison_matrix(
         judged.with_columns(significant=apart), metric="rr", cutoff=2
     )
     subtitle = " ".join(certain.to_dict()["title"]["subtitle"])
-    assert subtitle.endswith("1 more (37 more differences are significant)")
+    pair = "1. model 00 − 15. model 14"
+    assert f"; significant pairs, not drawn: {pair}, " in subtitle
+    assert subtitle.endswith(" and 34 more")
+
+
+def test_no_star_stands_on_a_pair_that_missing_items_could_reverse() -> None:
+    values = {"high": [0.9, 0.8, 0.9], "cut": [0.5, 0.4, 0.5], "low": [0.1, 0.2, 0.1]}
+    judged = pair_verdicts(compare(scores_of(values, metric="rr", cutoff=2)))
+    both = pl.col("model_a").eq("cut") & pl.col("model_b").eq("high")
+    cut = judged.with_columns(
+        significant=True,
+        verdict=pl.when(both).then(pl.lit(CUT)).otherwise(pl.lit("safe")),
+        **{name: pl.when(~both).then(name) for name in ("p_tie", "p_tie_low", "p_tie_high")},
+    )
+    matrix = charts.comparison_matrix(cut, metric="rr", cutoff=2)
+    below = dict(rows_with(matrix, "ahead", "text").select("ahead", "text").rows())
+    cells = rows_with(matrix, "label", "column", "text")
+    assert [below[ahead][-1] for ahead in sorted(below)] == [*"*?*"]
+    assert cells.filter(label="high", column="cut")["text"].to_list() == ["?"]
+    subtitle = " ".join(matrix.to_dict()["title"]["subtitle"])
+    assert subtitle.endswith("; ?: missing items could reverse the pair")
+    certain = charts.comparison_matrix(judged, metric="rr", cutoff=2).to_dict()
+    assert "?" not in str(certain["datasets"]) + str(certain["title"])
 
 
 @pytest.mark.parametrize(("cutoffs", "reach"), [((1, 2), "top 2"), ((1, None), "whole list")])
