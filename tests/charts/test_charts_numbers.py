@@ -269,6 +269,7 @@ def big_table(queries: int, distinct: int) -> pl.DataFrame:
         highest=1.0,
         std=0.1,
         spread=1.0,
+        truncated=False,
         naive_error=pl.col("naive") - pl.col("expected"),
     )
 
@@ -285,6 +286,13 @@ def test_twenty_thousand_queries_are_counted_first(distinct: int) -> None:
     shown = table.join(points, on=["query", "naive", "expected"], how="semi")
     assert shown.height == points.height
     assert charts.query_scatter(table.reverse(), **PLACE).to_dict() == chart.to_dict()
+
+
+def test_lists_whose_missing_items_could_change_the_score_are_not_printed_right() -> None:
+    table = big_table(4, 50).with_columns(naive=0.5, expected=0.5, naive_error=0.0)
+    cut = table.with_columns(truncated=pl.col("query") < 1)
+    points = rows_with(charts.query_scatter(cut, **PLACE), "side", "lists")
+    assert dict(points.rows()) == {"not known: items may be missing": 1, "printed right": 3}
 
 
 def test_full_names_are_in_the_tooltip() -> None:
