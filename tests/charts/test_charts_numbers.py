@@ -89,6 +89,45 @@ def test_lines_that_cross_are_told_by_who_is_ahead() -> None:
     assert "highest, without a test: late at every cutoff" in " ".join(alone["title"]["subtitle"])
 
 
+def test_rings_are_where_the_naive_order_says_another_score_whatever_the_colour() -> None:
+    names = [f"model {number}" for number in range(8)]
+    scores = [
+        scores_of(
+            {name: [0.9 - number / 10] * 3 for number, name in enumerate(names)},
+            metric="rr",
+            cutoff=cutoff,
+            policy=policy,
+        )
+        for cutoff in (1, 2)
+        for policy in ("expected", "naive")
+    ]
+    off = (pl.col("model") == names[7]) & (pl.col("policy") == "naive") & (pl.col("cutoff") == 2)
+    value = pl.when(off).then(0.9).otherwise("value")
+    summary = summarise(pl.concat(scores).with_columns(value=value))
+    spec: Any = charts.scores_by_cutoff(summary, metric="rr").to_dict()
+    *_, rings = spec["layer"]
+    assert rings["mark"]["shape"] == "circle"
+    (ring,) = spec["datasets"][rings["data"]["name"]]
+    assert (ring["model"], ring["k"], ring["naive"]) == (names[7], "2", pytest.approx(0.9))
+    said = " ".join(spec["title"]["subtitle"])
+    assert "; ring: naive order, where it differs; highest, without a test: model 0 at" in said
+    alike: Any = charts.scores_by_cutoff(summary.filter(policy="expected"), metric="rr").to_dict()
+    assert "ring" not in " ".join(alike["title"]["subtitle"])
+
+
+def test_a_dashed_line_may_be_higher_than_the_highest_and_says_so() -> None:
+    values = {"best": [0.9, 0.8], "cut": [0.4, 0.6]}
+    summary = summarise(
+        pl.concat(scores_of(values, metric="rr", cutoff=cutoff) for cutoff in (1, 2))
+    )
+    share = pl.when(pl.col("model") == "cut").then(0.5).otherwise(0.0)
+    dashed: Any = charts.scores_by_cutoff(
+        summary.with_columns(truncated_share=share), metric="rr"
+    ).to_dict()
+    said = "highest, without a test (a dashed line may be higher): best at every cutoff; dashed:"
+    assert said in " ".join(dashed["title"]["subtitle"])
+
+
 def test_all_draws_are_counted() -> None:
     own = frames(PLAIN)
     bars = rows_with(
