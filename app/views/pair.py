@@ -137,12 +137,13 @@ def _ranges(page: Page, query: object, row: Named) -> None:
     with st.container(horizontal=True, gap="large"):
         for side in "ab":
             of = scores.filter(model=row[f"model_{side}"]).row(0, named=True)
-            span = f"{number(of['lowest'])} to {number(of['highest'])} by tie order"
+            by = "ties or missing items" if of["truncated"] else "tie order"
+            span = f"{number(of['lowest'])} to {number(of['highest'])} by {by}"
             moved = "the same in every tie order" if of["spread"] == 0 else span
             name = plain(row[f"model_{side}"], 60)
             st.metric(name, number(of["expected"]), moved, delta_color="off", delta_arrow="off")
     if row["order_unsure"]:
-        st.markdown("Tie order alone decides which of the two is ahead on this query.")
+        st.markdown("Within these ranges either may be ahead on this query.")
 
 
 def _list(page: Page, rows: pl.DataFrame, query: object) -> None:

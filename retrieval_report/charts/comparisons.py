@@ -14,8 +14,14 @@ from retrieval_report.charts.data import expected_at, held, with_labels
 from retrieval_report.charts.layers import left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
-from retrieval_report.comparison.pairs import ahead_first, turned
-from retrieval_report.comparison.verdicts import CUT, DEPENDS, both_among, with_chances
+from retrieval_report.comparison.pairs import turned
+from retrieval_report.comparison.verdicts import (
+    CUT,
+    DEPENDS,
+    both_among,
+    first_that_holds,
+    with_chances,
+)
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import Cutoff
@@ -28,7 +34,8 @@ TIPS = (
     "family_p permutation_p chance wins ties losses queries verdict"
 )
 NONE = "there are no pairs of models to compare"
-CERTAIN = pl.col("significant").fill_null(False) & (pl.col("verdict") != CUT)
+SIGNS = {"?": "; ?: missing items could reverse the pair", "–": "; –: no lead, or not known"}
+SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant")}, "")
 READ = (
     "below the diagonal: column − row, * if the difference is significant{}; above: probability "
     "that random tie order reverses the pair; columns are in the order of the rows"
@@ -76,14 +83,15 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
     frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts", NONE)
     every, where = expected_at(frame, metric, cutoff)
-    pairs = with_chances(filled(every.drop_nulls("difference"), NONE), "chance")
+    known = filled(every.drop_nulls("difference"), NONE).with_columns(sign=SIGN)
+    pairs = with_chances(known, "chance")
     ranked = _best_first(pairs)
     doubt = pairs.filter(verdict=DEPENDS)
     unsure = pl.col("name").is_in(pl.concat([doubt["model_a"], doubt["model_b"]]).implode())
     models = ranked.sort(~unsure, maintain_order=True).head(MOST).sort("rank")
     best = models["name"].to_list()
     drawn, label = both_among(best), dict(ranked.select("name", "label").rows())
-    undrawn = ahead_first(pairs.filter(CERTAIN, ~drawn), pl.col("difference") < 0)
+    undrawn = pairs.filter(~drawn, sign="*").select("model_a", "model_b").rows()
     pairs = pairs.filter(drawn)
     below, above = _halves(pairs, models)
     some = f"Pairs of {models.height} of the {ranked.height} models"
@@ -99,14 +107,13 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     ]
     whole = layered(layers, CELL * models.height, 30 * models.height)
     matrix: alt.LayerChart = whole.resolve_scale(color="independent")
-    cut, unknown = pl.col("verdict") == CUT, pl.col("p_tie").is_null()
-    estimated = pairs.filter("significant", ~cut, pl.col("truncated_queries") > 0).height > 0
+    estimated = pairs.filter(pl.col("truncated_queries") > 0, sign="*").height > 0
     text = READ.format(", by estimates where lists are cut" * estimated)
-    text += "; ?: missing items could reverse the pair" * (pairs.filter(cut).height > 0)
-    text += "; –: no lead to reverse, or not known" * (pairs.filter(unknown, ~cut).height > 0)
+    text += "".join(says for sign, says in SIGNS.items() if sign in above["text"])
     text += left_out("other models", [label[name] for name in label if name not in best])
-    apart = undrawn.select("model_a", "model_b").rows()
-    text += left_out("significant pairs", [f"{label[one]} − {label[two]}" for one, two in apart])
+    text += left_out(
+        "significant pairs", [f"{label[one]} and {label[two]}" for one, two in undrawn]
+    )
     closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").with_columns(
         pair=pl.format("{} − {}", "model_a", "model_b")
     )
@@ -151,11 +158,9 @@ def _halves(pairs: pl.DataFrame, models: pl.DataFrame) -> tuple[pl.DataFrame, pl
 
     above = turned(pairs, of_model("rank", "a") > of_model("rank", "b"))
     below = turned(above, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
-    cut = pl.col("verdict") == CUT
-    sign = pl.when(cut).then(pl.lit("?")).when("significant").then(pl.lit("*"))
     ahead = pl.Series([size(value, 3) if value else "0" for value in below["ahead"]])
-    chances = above.select("p_tie", "p_tie_high").rows()
-    percent = pl.Series([chance_percent(*chance) for chance in chances], dtype=pl.String)
+    chances = above.select("sign", "p_tie", "p_tie_high").rows()
+    percent = ["?" if sign == "?" else chance_percent(*chance) for sign, *chance in chances]
     names = {
         "label": of_model("label", "a"),
         "column": of_model("label", "b"),
@@ -163,6 +168,6 @@ def _halves(pairs: pl.DataFrame, models: pl.DataFrame) -> tuple[pl.DataFrame, pl
         "model_b": of_model("model", "b"),
     }
     return (
-        below.with_columns(text=ahead + sign.otherwise(pl.lit("")), **names),
-        above.with_columns(text=pl.when(cut).then(pl.lit("?")).otherwise(percent), **names),
+        below.with_columns(text=ahead + pl.col("sign"), **names),
+        above.with_columns(text=pl.Series(percent, dtype=pl.String), **names),
     )

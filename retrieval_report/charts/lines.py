@@ -27,7 +27,6 @@ from retrieval_report.charts.layers import (
     span,
 )
 from retrieval_report.charts.theme import chart, filled, finish, layered
-from retrieval_report.comparison.verdicts import order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import beside, board
@@ -102,11 +101,8 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     look: Named = {"x": x, "color": colour, "detail": "label:N"}
     off = rows.filter((pl.col("naive") - pl.col("expected")).abs() > SAME)
     layers = [*_lines(rows, y, TIPS, **look), span(off, RING, y, "naive", tips=TIPS, **look)]
-    some_cut = rows.filter(is_cut(rows)).height > 0
     text = "line: expected score" + "; ring: naive order, where it differs" * (off.height > 0)
-    text += "; highest, without a test" + " (a dashed line may be higher)" * some_cut
-    text += f": {_highest(rows)}"
-    text = how_to_read(text, rows)
+    text = how_to_read(f"{text}; highest as drawn, without a test: {_highest(rows)}", rows)
     drawn = layered(layers)
     last = rows.filter("lit").group_by("label", maintain_order=True).last()
     return finish(drawn, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
@@ -114,8 +110,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
 
 def _highest(rows: pl.DataFrame) -> str:
     """Say who is highest at which cutoffs, since lines that lie on each other do not show it."""
-    top = rows.with_columns(top=pl.max("value").over("k"))
-    best = top.filter(order_of("top", "value") == 0)
+    best = rows.filter(pl.col("value") >= pl.max("value").over("k") - SAME)
     leads = best.group_by("k", maintain_order=True).agg(pl.col("label").str.join(" = "))
     ahead = leads.group_by("label", maintain_order=True).agg("k")
     if ahead.height == 1:

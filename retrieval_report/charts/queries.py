@@ -25,7 +25,7 @@ SIDE = 360
 HIGH, LOW, RIGHT = "printed too high", "printed too low", "printed right"
 OPEN = "not known: items may be missing"
 COLOURS = {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY, OPEN: PINK}
-UNSURE = "tie order decides"
+UNSURE = "either may be ahead"
 LINE = {"type": "rule", "strokeDash": [4, 3], "opacity": 0.7}
 
 
@@ -84,7 +84,7 @@ def query_scatter(
     return finish(
         drawn,
         f"Naive and expected {where} of every list",
-        "below the diagonal the naive order overestimates a list, above it underestimates",
+        "below the diagonal the naive order prints more than is expected, above it less",
         points.rename({"query": "label"}),
         "naive",
         "expected",
@@ -110,8 +110,8 @@ def pair_scatter(
     Returns
     -------
     altair.Chart
-        Points as in :func:`query_scatter`; a query is pink if the order of its ties decides which
-        of the two is ahead. The parameter ``brush`` is the rectangle that is dragged.
+        Points as in :func:`query_scatter`; a query is pink if the order of its ties, or items that
+        may be missing, decide which of the two is ahead. The parameter ``brush`` is the rectangle that is dragged.
 
     Examples
     --------
