@@ -211,7 +211,8 @@ def _numbers(row: Named) -> None:
         ):
             st.metric(title, text, help=meaning, width="content")
     known = "not known" if row["family_p"] is None else significance(row)
+    what = "difference, an estimate," if row["truncated_queries"] else "difference"
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, "
-        f"{row['ties']} are equal. Significance of the difference over the queries: {known}."
+        f"{row['ties']} are equal. Significance of the {what} over the queries: {known}."
     )

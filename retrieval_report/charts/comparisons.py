@@ -15,13 +15,7 @@ from retrieval_report.charts.layers import left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import (
-    CUT,
-    DEPENDS,
-    both_among,
-    first_that_holds,
-    with_chances,
-)
+from retrieval_report.comparison.verdicts import CUT, DEPENDS, first_that_holds, with_chances
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import Cutoff
@@ -84,16 +78,16 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts", NONE)
     every, where = expected_at(frame, metric, cutoff)
     known = filled(every.drop_nulls("difference"), NONE).with_columns(sign=SIGN)
-    pairs = with_chances(known, "chance")
-    ranked = _best_first(pairs)
+    ranked = _best_first(known)
+    pairs = _better_as_a(with_chances(known, "chance"), ranked)
     doubt = pairs.filter(verdict=DEPENDS)
-    unsure = pl.col("name").is_in(pl.concat([doubt["model_a"], doubt["model_b"]]).implode())
+    unsure = pl.col("rank").is_in(pl.concat([doubt["rank_a"], doubt["rank_b"]]).implode())
     models = ranked.sort(~unsure, maintain_order=True).head(MOST).sort("rank")
-    best = models["name"].to_list()
-    drawn, label = both_among(best), dict(ranked.select("name", "label").rows())
-    undrawn = pairs.filter(~drawn, sign="*").select("model_a", "model_b").rows()
+    shown = models["rank"].implode()
+    drawn = pl.all_horizontal(pl.col("rank_a", "rank_b").is_in(shown))
+    undrawn = pairs.filter(~drawn, sign="*").select(pl.format("{} and {}", "label_a", "label_b"))
     pairs = pairs.filter(drawn)
-    below, above = _halves(pairs, models)
+    below, above = _halves(pairs)
     some = f"Pairs of {models.height} of the {ranked.height} models"
     what = some if ranked.height > MOST else "Every pair of models"
     y = row_axis(models["label"])
@@ -110,21 +104,11 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     estimated = pairs.filter(pl.col("truncated_queries") > 0, sign="*").height > 0
     text = READ.format(", by estimates where lists are cut" * estimated)
     text += "".join(says for sign, says in SIGNS.items() if sign in above["text"])
-    text += left_out("other models", [label[name] for name in label if name not in best])
-    text += left_out(
-        "significant pairs", [f"{label[one]} and {label[two]}" for one, two in undrawn]
-    )
-    closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").with_columns(
-        pair=pl.format("{} − {}", "model_a", "model_b")
-    )
-    return finish(
-        matrix,
-        f"{what} at {where}",
-        text,
-        with_labels(closest, "pair"),
-        "difference",
-        "p_tie",
-    )
+    text += left_out("other models", ranked.filter(~pl.col("rank").is_in(shown))["label"])
+    text += left_out("significant pairs", undrawn.to_series())
+    closest = pairs.sort(pl.col("difference").abs(), maintain_order=True)
+    spoken = closest.with_columns(label=pl.format("{} − {}", "label_a", "label_b"))
+    return finish(matrix, f"{what} at {where}", text, spoken, "difference", "p_tie")
 
 
 def _colour(
@@ -148,26 +132,28 @@ def _best_first(pairs: pl.DataFrame) -> pl.DataFrame:
     return ranked.with_columns(label=pl.format("{}. {}", shown, "label"))
 
 
-def _halves(pairs: pl.DataFrame, models: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _better_as_a(pairs: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFrame:
+    """Add the ranks and labels of both models, and make the better one A, the best pairs first."""
+    both = pairs.with_columns(
+        pl.col(f"model_{side}")
+        .replace_strict(ranked["name"], ranked[column])
+        .alias(f"{column}_{side}")
+        for column in ("rank", "label", "model")
+        for side in "ab"
+    )
+    return turned(both, pl.col("rank_a") > pl.col("rank_b")).sort("rank_a", "rank_b")
+
+
+def _halves(pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the tiles below the diagonal, which show how far the better model is ahead, and those
     above it, which show the probability of a reversal.
     """
-
-    def of_model(column: str, side: str) -> pl.Expr:
-        return pl.col(f"model_{side}").replace_strict(models["name"], models[column])
-
-    above = turned(pairs, of_model("rank", "a") > of_model("rank", "b"))
-    below = turned(above, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
+    below = turned(pairs, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
     ahead = pl.Series([size(value, 3) if value else "0" for value in below["ahead"]])
-    chances = above.select("sign", "p_tie", "p_tie_high").rows()
+    chances = pairs.select("sign", "p_tie", "p_tie_high").rows()
     percent = ["?" if sign == "?" else chance_percent(*chance) for sign, *chance in chances]
-    names = {
-        "label": of_model("label", "a"),
-        "column": of_model("label", "b"),
-        "model_a": of_model("model", "a"),
-        "model_b": of_model("model", "b"),
-    }
+    names = {"label": pl.col("label_a"), "column": pl.col("label_b")}
     return (
         below.with_columns(text=ahead + pl.col("sign"), **names),
-        above.with_columns(text=pl.Series(percent, dtype=pl.String), **names),
+        pairs.with_columns(text=pl.Series(percent, dtype=pl.String), **names),
     )

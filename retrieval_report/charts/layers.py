@@ -42,7 +42,10 @@ TIES: Mark = {"type": "bar", "size": 8, "color": SKY, "opacity": 0.45, "cornerRa
 OPEN_TIES: Mark = {
     "type": "bar", "size": 8, "filled": False, "stroke": SKY, "strokeWidth": 1.6, "strokeDash": [4, 3]
 }  # fmt: skip
-RANGES = "dot: score; line: 95% confidence interval over queries; bar: range over tie orders"
+RANGES = (
+    "dot: score; line: 95% confidence interval over queries; bar: range over tie orders and, where "
+    "lists may be cut, missing items"
+)
 MODEL = "value tie_std lowest highest ci_low ci_high"
 
 
