@@ -49,10 +49,11 @@ def show(page: Page) -> None:
     with right:
         _table(rows, known.height)
     st.header("One ranked list", anchor="list")
+    same = "distance from" if "distance" in page.data.rankings.columns else "score for"
     st.caption(
-        "Tied items are at the same distance from the query, and nothing in the data says which of "
-        "them comes first. "
-        "The order received is one possibility; the expected score is the mean over all."
+        f"Tied items have the same {same} the query, and nothing in the data says which of them "
+        f"comes first. The order received is one possibility; the expected {page.measure} is the "
+        "mean over all."
     )
     scores = _choose(known, page.choice.models)
     if scores is not None:

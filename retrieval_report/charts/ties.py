@@ -77,8 +77,8 @@ def profile(profile: object) -> ChartType:
         color="independent"
     )
     text = (
-        "ties: items at the same distance from the query; if a cutoff splits one, chance decides "
-        "which of them count; lists that end before the cutoff are not counted"
+        "ties: items of a list with the same distance or score; if a cutoff splits one, chance "
+        "decides which of them count; lists that end before the cutoff are not counted"
     ) + left_out("models with fewer such ties", models[MOST:])
     spoken = rows.sort("cut_share", "model", descending=[True, False])
     return finish(

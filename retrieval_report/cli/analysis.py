@@ -233,7 +233,7 @@ def audit(
 @explains("recall_curve", "recall", "value")
 def curve(data: Data, output: Output, **settings: Any) -> None:
     """Show the interpolated precision of RANKINGS at 11 levels of recall, in the mean over the
-    queries.
+    queries. Lists are taken for whole.
     """
     output.check(data.paths, "recall_curve.csv")
     rows = study_of(data, {"metrics": "ap", "truncated": "no", **settings}).recall_curve

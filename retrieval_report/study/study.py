@@ -422,8 +422,8 @@ class Study(LevelledStudy):
 
     @answer
     def recall_curve(self) -> pl.DataFrame:
-        """Means of the result of :func:`recall_curve`, a row for every model and level of recall;
-        nothing of counts.
+        """Means of the result of :func:`recall_curve`, which takes lists for whole: a row for every
+        model and level of recall; nothing of counts.
         """
         quick = self.quick_curve
         return quick if quick.width or self.counted else self._curve(math.inf)
