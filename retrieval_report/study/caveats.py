@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.comparison.verdicts import CUT
+from retrieval_report.contracts.options import OPTIONS
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, divided_by_relevant, measure_text
@@ -24,6 +25,7 @@ MOST_NAMED = 4
 GROUPS = 2  # of models with the same lists, which are named
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
+NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
 HOWEVER = "however improbable that may be"
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
@@ -293,6 +295,18 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
         other = f"{could} name a different winner, {HOWEVER}: {systems}"
         return (f"{len(undecided)} {of} configurations, {other}.",)
     return (f"No evaluator configuration (of {known.height}) names a different winner.",)
+
+
+def not_audited(options: Mapping[str, Any]) -> str:
+    """Say which rules an audit does not apply; nothing if none of them was asked for.
+
+    >>> not_audited({"decimals": 2, "distance_threshold": None})
+    'Not applied here, because evaluators have no such rule: Decimals kept.'
+    """
+    known = {name: options[name] for name in NOT_AUDITED if name in options}
+    asked = [OPTIONS[name].title for name in known if known[name] != OPTIONS[name].default]
+    said = "Not applied here, because evaluators have no such rule: "
+    return f"{said}{', '.join(asked)}." if asked else ""
 
 
 def same_winner() -> pl.Expr:

@@ -84,6 +84,12 @@ def test_no_accident_is_good_news() -> None:
     assert page.success[0].value.startswith(r"No evaluator configuration \(of")
 
 
+def test_a_rule_that_no_evaluator_has_is_named() -> None:
+    said = "no such rule: Relevant items without judgements."
+    assert said not in words(open_page("audit", DATA))
+    assert said in words(open_page("audit", DATA, relevant_items="own"))
+
+
 def test_counts_have_no_order_to_audit() -> None:
     page = open_page("audit", made_data(rr.count_ties(RANKINGS)))
     assert page.info[0].value.startswith("This data consists of counts.")
