@@ -7,7 +7,7 @@ import streamlit as st
 
 from page import Page
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.study.caveats import same_winner, winner_sentences
+from retrieval_report.study.caveats import not_audited, same_winner, winner_sentences
 from retrieval_report.systems.audit import as_defined, furthest_off
 from tables import frame_table
 from text import plain
@@ -37,11 +37,8 @@ def show(page: Page) -> None:
         "unstably, the possible "
         "range is shown. Lists are taken for whole, as these evaluators take them."
     )
-    if page.choice.options["distance_threshold"] is not None:
-        st.caption(
-            "The rule “Relevant up to distance” is not applied here, because these evaluators have "
-            "no such rule."
-        )
+    if rules := not_audited(page.choice.options):
+        st.caption(rules)
     if page.data.large and not st.toggle(
         "Compute it (takes minutes for this much data)", key="audit", bind="query-params"
     ):

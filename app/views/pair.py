@@ -16,7 +16,6 @@ from retrieval_report.comparison.verdicts import both_among, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.caveats import naive_ties, significance
-from retrieval_report.study.terminal import deviation
 from retrieval_report.study.verdict import verdict
 from retrieval_report.ties.orders import side_by_side
 from retrieval_report.writing.numbers import chance_text, interval, number, size
@@ -198,7 +197,7 @@ def _verdict(page: Page, first: str, second: str) -> None:
 def _numbers(row: Named) -> None:
     """Show the difference and both kinds of uncertainty."""
     names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
-    tie = deviation({"tie_std": row["tie_std"], "truncated_share": row["truncated_queries"]})
+    tie = size(row["tie_std"])  # "–" if lists are cut, as in the table below
     moves, reversal = (column("comparison", name) for name in ("tie_std", "p_tie"))
     chance = chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"])
     spread = interval(row["ci_low"], row["ci_high"], 4)

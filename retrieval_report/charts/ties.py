@@ -24,6 +24,7 @@ from retrieval_report.contracts.registry import title_of
 from retrieval_report.ties.profile import PROFILE
 
 WIDTH, COLUMN = 250, 34
+ENDED = "–"  # instead of a number
 MOST = 20  # models, those whose ties are cut most
 SIZES = {"tie_median": BLUE, "tie_p90": GREY, "tie_max": VERMILLION}
 TIPS = (
@@ -69,20 +70,24 @@ def profile(profile: object) -> ChartType:
     shown = order.filter(pl.col("model").is_in(models.head(MOST).to_list()))
     rows = with_labels(shown).with_columns(k=pl.col("cutoff").cast(pl.String).fill_null("all"))
     labels = rows["label"].unique(maintain_order=True).to_list()
-    cut = rows.drop_nulls("cutoff").with_columns(
-        text=pl.format("{}", (100 * pl.col("cut_share")).round().cast(pl.Int64))
-    )
+    percent = pl.format("{}", (100 * pl.col("cut_share")).round().cast(pl.Int64))
+    ended = pl.col("cutoff").ge(pl.col("items")) & pl.col("cut_share").eq(0)
+    text = pl.when(ended).then(pl.lit(ENDED)).otherwise(percent)
+    cut = rows.drop_nulls("cutoff").with_columns(text=text)
     panels = [_sizes(rows, labels), *([_cuts(cut, labels)] if cut.height else [])]
     drawn: alt.ConcatChart = alt.concat(*panels, columns=2, spacing=26).resolve_scale(
         color="independent"
     )
-    text = (
+    how = (
         "ties: items of a list with the same distance or score; if a cutoff splits one, chance "
         "decides which of them count; lists that end before the cutoff are not counted"
-    ) + left_out("models with fewer such ties", models[MOST:])
+    )
+    if ENDED in cut["text"]:
+        how += f"; {ENDED}: at least half of the lists end there, and no other splits one"
+    how += left_out("models with fewer such ties", models[MOST:])
     spoken = rows.sort("cut_share", "model", descending=[True, False])
     return finish(
-        drawn, "Ties, and the cutoffs that split them", text, spoken, "cut_share", "tie_max"
+        drawn, "Ties, and the cutoffs that split them", how, spoken, "cut_share", "tie_max"
     )
 
 

@@ -11,7 +11,8 @@ P_VALUES = "\n  ".join(
 COMPARED = f"""
 comparison: compare
   model_a model_b metric cutoff policy value_a value_b difference
-  ci_low | | | lower end of the 95% interval of the difference
+  ci_low | | | lower end of the 95% interval of this difference alone, not adjusted for the number
+      of pairs
   ci_high
   {P_VALUES}
   permutation_method | text | Patterns | exact (all patterns), sampled, or normal (of a thousand
@@ -296,8 +297,7 @@ audit: audit
   z | tenth | z | effect of tie order, in standard deviations of random tie order
   definition_shift | signed | By definition | expected − exact: effect of its definition
   winner | text | Names as best | model with the highest printed value; if order is open, all that
-      could have it,
-      joined by 'or'
+      could have it, however improbable that may be, joined by 'or'
   exact_winner | text | Best without the accident | model with the highest expected value
   same_winner | flag | Same winner | whether it favours the model with the highest expected value;
       empty: it could

@@ -29,9 +29,10 @@ def query_weights(
 ) -> pl.DataFrame:
     """Return the weight of every list, computed from its items' weights: w_q = Σ w·g / Σ g.
 
-    For DCG and NDCG, g is the gain; for other metrics it is 1 for items of relevance 1 or more. A
-    list in which every g is 0 gets the mean weight of the model's other lists. An item of weight 0
-    is masked: it is not to be in the rankings that are scored; a list of masked items alone gets 0.
+    For DCG and NDCG, g is the gain; for other metrics it is 1 for items of relevance 1 or more,
+    whatever ``relevant_from`` is when the lists are scored. A list in which every g is 0 gets the
+    mean weight of the model's other lists. An item of weight 0 is masked: it is not to be in the
+    rankings that are scored; a list of masked items alone gets 0.
     Source: KerasRS 0.4, ``metrics/ranking_metrics_utils``, where the mean runs over a batch; here
     it runs over all lists of the model.
 

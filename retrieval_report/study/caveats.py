@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.comparison.verdicts import CUT
+from retrieval_report.contracts.options import OPTIONS
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
 from retrieval_report.metrics.parsing import CATALOGUE, Measure, divided_by_relevant, measure_text
@@ -24,10 +25,8 @@ MOST_NAMED = 4
 GROUPS = 2  # of models with the same lists, which are named
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
-OTHER_WINNERS = {  # what is said of evaluators that do not name the same winner, or may not
-    False: "{names} a different winner, an accident of tie order",
-    None: "could name one winner or another, because their order inside ties is not defined",
-}
+NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
+HOWEVER = "however improbable that may be"
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
     "for the true R."
@@ -247,7 +246,8 @@ def joined_hints(hints: pl.DataFrame) -> list[tuple[str, str | None, str]]:
 
 
 def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
-    """Say how many evaluator configurations name another winner because of tie order.
+    """Say in one sentence how many evaluator configurations name another winner because of tie
+    order, and how many could.
 
     Parameters
     ----------
@@ -280,21 +280,33 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     known = audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
     if audit["model"].n_unique() < 2 or known.is_empty():
         return ()
-    sentences = []
-    for same, what in OTHER_WINNERS.items():
-        rows = known.filter(pl.col("same_winner").eq_missing(same))
-        if rows.height:
-            names = [
-                visible(name, NAME_WIDTH) for name in rows["system"].unique(maintain_order=True)
-            ]
-            words = what.format(names="names" if rows.height == 1 else "name")
-            sentences.append(
-                f"{rows.height} of {known.height} evaluator configurations {words}: "
-                f"{first_names(names, NAMED)}."
-            )
-    return tuple(
-        sentences or [f"No evaluator configuration (of {known.height}) names a different winner."]
+    wrong, undecided = (
+        known.filter(pl.col("same_winner").eq_missing(same))["system"] for same in (False, None)
     )
+    named = [visible(name, NAME_WIDTH) for name in (wrong if len(wrong) else undecided)]
+    systems, of = first_names([*dict.fromkeys(named)], NAMED), f"of {known.height} evaluator"
+    could = f"which leave{'s' * (len(undecided) == 1)} tie order open, could"
+    if len(wrong):
+        names = "names" if len(wrong) == 1 else "name"
+        more = f"; {len(undecided)} more, {could} too, {HOWEVER}" * bool(len(undecided))
+        accident = f"{names} a different winner, an accident of tie order: {systems}"
+        return (f"{len(wrong)} {of} configurations {accident}{more}.",)
+    if len(undecided):
+        other = f"{could} name a different winner, {HOWEVER}: {systems}"
+        return (f"{len(undecided)} {of} configurations, {other}.",)
+    return (f"No evaluator configuration (of {known.height}) names a different winner.",)
+
+
+def not_audited(options: Mapping[str, Any]) -> str:
+    """Say which rules an audit does not apply; nothing if none of them was asked for.
+
+    >>> not_audited({"decimals": 2, "distance_threshold": None})
+    'Not applied here, because evaluators have no such rule: Decimals kept.'
+    """
+    known = {name: options[name] for name in NOT_AUDITED if name in options}
+    asked = [OPTIONS[name].title for name in known if known[name] != OPTIONS[name].default]
+    said = "Not applied here, because evaluators have no such rule: "
+    return f"{said}{', '.join(asked)}." if asked else ""
 
 
 def same_winner() -> pl.Expr:

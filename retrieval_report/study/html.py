@@ -20,7 +20,13 @@ import jinja2
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
 from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
 from retrieval_report.metrics.record import Metric
-from retrieval_report.study.caveats import joined_hints, naive_ties, named_tests, winner_sentences
+from retrieval_report.study.caveats import (
+    joined_hints,
+    naive_ties,
+    named_tests,
+    not_audited,
+    winner_sentences,
+)
 from retrieval_report.study.contents import Report
 from retrieval_report.study.pictures import Picture
 from retrieval_report.study.questions import MOST_AUDITED
@@ -79,6 +85,7 @@ def render_html(
             report=report,
             pictures=pictures,
             winners=winners,
+            not_audited=not_audited(report.parameters),
             accidents=winners[: bool(audit.height and audit["same_winner"].eq(False).any())],
             most_audited=MOST_AUDITED,
             tables=report_tables(report),

@@ -494,7 +494,8 @@ class Study(LevelledStudy):
     @answer
     def audit(self) -> pl.DataFrame:
         """The result of :func:`audit` of the selected models and measures, since others would
-        change the winners; nothing of counts, which have no order.
+        change the winners; nothing of counts, which have no order. ``decimals``,
+        ``distance_threshold`` and ``relevant_items`` are not applied: evaluators have no such rule.
         """
         if self.counted:
             return NOTHING

@@ -311,6 +311,19 @@ def test_names_on_a_phone_keep_what_differs() -> None:
     assert max(map(len, short)) <= LETTERS
 
 
+def test_a_cutoff_beyond_the_end_of_the_lists_has_no_number() -> None:
+    rankings = {"query": ["q"] * 3, "item": [*"abc"], "distance": [0, 2, 2], "relevance": [0, 1, 0]}
+    spec: Any = charts.profile(rr.tie_profile(rankings, cutoffs=(1, 2, 3, 9))).to_dict()
+    tiles = {
+        row["k"]: row["text"] for part in spec["datasets"].values() for row in part if "text" in row
+    }
+    assert tiles == {"1": "0", "2": "100", "3": "–", "9": "–"}
+    said = "–: at least half of the lists end there"
+    assert said in " ".join(spec["title"]["subtitle"])
+    short: Any = charts.profile(rr.tie_profile(rankings, cutoffs=(1, 2))).to_dict()
+    assert said not in " ".join(short["title"]["subtitle"])
+
+
 def test_profile_draws_the_profile() -> None:
     profile = frames(PLAIN)["profile"]
     drawn = rows_with(charts.profile(profile), "model", "k", "cut_share").filter(

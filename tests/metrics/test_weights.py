@@ -72,6 +72,13 @@ def test_masked_items_leave_lists_and_other_metrics_have_no_gains() -> None:
         rr.lists.weigh_gains(UNEVEN, "ap")
 
 
+def test_what_gains_in_other_metrics_has_relevance_1_whatever_is_relevant() -> None:
+    rows = UNEVEN.filter(query="q").with_columns(relevance=pl.Series([0.5, 1.0, 2.0]))
+    weights = rr.lists.query_weights(rows, metrics="rr")
+    assert weights["weight"].to_list() == [(3 + 7) / 2]
+    assert "relevant_from" in str(rr.lists.query_weights.__doc__)
+
+
 def test_an_item_of_weight_0_is_masked() -> None:
     weights = UNEVEN.with_columns(
         weight=pl.when(pl.col("item") == "a").then(0.0).otherwise("weight")

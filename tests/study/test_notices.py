@@ -18,7 +18,7 @@ from retrieval_report import charts
 from retrieval_report.charts.layers import OPEN
 from retrieval_report.metrics.parsing import divided_by_relevant
 from retrieval_report.report import Report, report_contents, write_report
-from retrieval_report.study.caveats import notices
+from retrieval_report.study.caveats import notices, winner_sentences
 from retrieval_report.study.html import render_html
 from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.pictures import pictures
@@ -293,3 +293,41 @@ def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: l
     [sentence] = [sentence for sentence in study.sentences if said in sentence]
     assert f"Items that are missing from the lists could {said}." in sentence
     assert "last tie" not in " ".join(study.verdict)
+
+
+@pytest.mark.parametrize(
+    ("same", "said"),
+    [
+        (
+            [False, None, True],
+            (
+                "1 of 3 evaluator configurations names a different winner, an accident of tie order: "
+                "s0; 1 more, which leaves tie order open, could too, however improbable that may be."
+            ),
+        ),
+        (
+            [None, True, None],
+            (
+                "2 of 3 evaluator configurations, which leave tie order open, could name a different "
+                "winner, however improbable that may be: s0, s2."
+            ),
+        ),
+        (
+            [False, True],
+            (
+                "1 of 2 evaluator configurations names a different winner, an accident of tie order: "
+                "s0."
+            ),
+        ),
+        ([True, True], "No evaluator configuration (of 2) names a different winner."),
+    ],
+)
+def test_one_sentence_says_how_many_evaluators_name_another_winner_or_could(
+    same: list[bool | None], said: str
+) -> None:
+    systems = [
+        {"system": f"s{i}", "version": "", "call": "", "winner": "a or b", "same_winner": one}
+        for i, one in enumerate(same)
+    ]
+    rows = [{**system, "model": model} for system in systems for model in "ab"]
+    assert winner_sentences(pl.DataFrame(rows)) == (said,)
