@@ -32,7 +32,7 @@ SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant
 READ = (
     "below the diagonal: column − row of expected scores, * if the difference is significant, ? if "
     "missing items could reverse it; above: probability that random tie order reverses the pair, – "
-    "if it has no lead or none is known; columns are in the order of the rows"
+    "if there is no lead or it is not known; columns are in the order of the rows"
 )
 
 
