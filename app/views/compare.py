@@ -51,10 +51,10 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     judged = beside(expected.drop("policy"), known, ["model_a", "model_b"])
     rows = ahead_first(judged, pl.col("difference") < 0)
     rows = rows.sort(doubt, -pl.col("p_tie_high"), nulls_last=True, maintain_order=True)
-    verdicts = ", ".join(rows["verdict"].unique(maintain_order=True))
     st.caption(
-        f"{counted(rows.height, 'pair')}, the least certain verdict first ({verdicts}), then the "
-        "likeliest to be reversed by tie order. Choose a row for a link to that pair."
+        f"{counted(rows.height, 'pair')}: those that missing items could reverse first, then those "
+        "that tie order may reverse, the likeliest at the top, and the safe ones last. Choose a row "
+        "for a link to that pair."
     )
     alt = "Every pair of models, the least safe first."
     frame_table(

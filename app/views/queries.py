@@ -49,11 +49,10 @@ def show(page: Page) -> None:
     with right:
         _table(rows, known.height)
     st.header("One ranked list", anchor="list")
-    same = "distance from" if "distance" in page.data.rankings.columns else "score for"
     st.caption(
-        f"Tied items have the same {same} the query, and nothing in the data says which of them "
-        f"comes first. The order received is one possibility; the expected {page.measure} is the "
-        "mean over all."
+        "Tied items have the same distance or score for the query, and nothing in the data says which "
+        f"of them comes first. The order received is one possibility; the expected {page.measure} "
+        "is the mean over all."
     )
     scores = _choose(known, page.choice.models)
     if scores is not None:

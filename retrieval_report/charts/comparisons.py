@@ -28,11 +28,11 @@ TIPS = (
     "family_p permutation_p chance wins ties losses queries verdict"
 )
 NONE = "there are no pairs of models to compare"
-SIGNS = {"?": "; ?: missing items could reverse the pair", "–": "; –: no lead, or not known"}
 SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant")}, "")
 READ = (
-    "below the diagonal: column − row, * if the difference is significant{}; above: probability "
-    "that random tie order reverses the pair; columns are in the order of the rows"
+    "below the diagonal: column − row of expected scores, * if the difference is significant, ? if "
+    "missing items could reverse it; above: probability that random tie order reverses the pair, – "
+    "if there is no lead or it is not known; columns are in the order of the rows"
 )
 
 
@@ -71,7 +71,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     ... )
     >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
     >>> comparison_matrix(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
-    ['Every pair of models at rr@all']
+    ['Every pair of 2 models at rr@all']
     """
     given = to_polars(comparison, "comparison")
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
@@ -88,8 +88,8 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     undrawn = pairs.filter(~drawn, sign="*").select(pl.format("{} and {}", "label_a", "label_b"))
     pairs = pairs.filter(drawn)
     below, above = _halves(pairs)
-    some = f"Pairs of {models.height} of the {ranked.height} models"
-    what = some if ranked.height > MOST else "Every pair of models"
+    part = f"{MOST} of the " * (ranked.height > MOST)
+    title = f"Every pair of {part}{ranked.height} models at {where}"
     y = row_axis(models["label"])
     short = y["axis"]["labelExpr"]
     axis = alt.Axis(orient="top", labelAngle=-90, labelExpr=short, ticks=False, domain=False)
@@ -101,14 +101,11 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     ]
     whole = layered(layers, CELL * models.height, 30 * models.height)
     matrix: alt.LayerChart = whole.resolve_scale(color="independent")
-    estimated = pairs.filter(pl.col("truncated_queries") > 0, sign="*").height > 0
-    text = READ.format(", by estimates where lists are cut" * estimated)
-    text += "".join(says for sign, says in SIGNS.items() if sign in above["text"])
-    text += left_out("other models", ranked.filter(~pl.col("rank").is_in(shown))["label"])
+    text = READ + left_out("other models", ranked.filter(~pl.col("rank").is_in(shown))["label"])
     text += left_out("significant pairs", undrawn.to_series())
     closest = pairs.sort(pl.col("difference").abs(), maintain_order=True)
     spoken = closest.with_columns(label=pl.format("{} − {}", "label_a", "label_b"))
-    return finish(matrix, f"{what} at {where}", text, spoken, "difference", "p_tie")
+    return finish(matrix, title, text, spoken, "difference", "p_tie")
 
 
 def _colour(

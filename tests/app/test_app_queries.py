@@ -72,7 +72,7 @@ def test_a_link_restores_the_list_with_its_scores() -> None:
         rf"share of the tie orders that give the score\; different scores\: {len(bars)}"
         in words(page)
     )
-    assert "Tied items have the same distance from the query" in words(page)
+    assert "Tied items have the same distance or score" in words(page)
 
 
 def test_whole_number_ids_and_judgements() -> None:
