@@ -12,13 +12,13 @@ from chart_display import BOXES, brushed
 from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import both_among, with_chances
+from retrieval_report.comparison.verdicts import both_among, chance_of, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.caveats import naive_ties, significance
 from retrieval_report.study.verdict import verdict
 from retrieval_report.ties.orders import side_by_side
-from retrieval_report.writing.numbers import chance_text, interval, number, size
+from retrieval_report.writing.numbers import interval, number, size
 from tables import ITEMS, LISTED, NARROW, PAIRS, frame_table, judged_alone, with_texts
 from text import plain, short
 from url_controls import choose_one, choose_query
@@ -199,14 +199,13 @@ def _numbers(row: Named) -> None:
     names = f"A is {plain(row['model_a'], 60)}, B is {plain(row['model_b'], 60)}"
     tie = size(row["tie_std"])  # "–" if lists are cut, as in the table below
     moves, reversal = (column("comparison", name) for name in ("tie_std", "p_tie"))
-    chance = chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"])
     spread = interval(row["ci_low"], row["ci_high"], 4)
     with st.container(horizontal=True, gap="large"):
         for title, text, meaning in (
             ("A − B, expected", size(row["difference"], sign="+"), names),
             (f"{INTERVAL.title} over queries", spread, INTERVAL.help),
             ("Tie order moves it by", tie if row["tie_std"] is None else f"± {tie}", moves.help),
-            (reversal.title, chance, reversal.help),
+            (reversal.title, chance_of(row), reversal.help),
         ):
             st.metric(title, text, help=meaning, width="content")
     known = "not known" if row["family_p"] is None else significance(row)

@@ -282,12 +282,15 @@ def disagreeing(orders: Mapping[str, pl.Expr], reference: pl.Expr) -> pl.Expr:
 
 
 def chance_of(row: Mapping[str, Any]) -> str:
-    """The chance of a reversal of one pair, and whether it is exact; of a row of `compare` or
-    `flips`.
+    """The chance of a reversal of one pair, and whether it is exact, or that the pair is level; of
+    a row of `compare` or `flips`.
 
-    >>> chance_of({"p_tie": 1e-30, "p_tie_low": 0.0, "p_tie_high": 1e-9, "p_tie_method": "normal"})
-    '< 0.0001'
+    >>> chance = {"p_tie": 1e-30, "p_tie_low": 0.0, "p_tie_high": 1e-9, "p_tie_method": "normal"}
+    >>> chance_of(chance), chance_of({**dict.fromkeys(chance), "value_a": 0.5, "value_b": 0.5})
+    ('< 0.0001', 'level')
     """
+    if row["p_tie_method"] is None and equal_means(row.get("value_a"), row.get("value_b")):
+        return "level"
     text = chance_text(row["p_tie"], row.get("p_tie_low"), row.get("p_tie_high"))
     return f"{text} (exact)" if row["p_tie_method"] == "exact" else text
 

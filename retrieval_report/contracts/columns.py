@@ -118,7 +118,7 @@ _SHARED = f"""
   order | text | Order inside ties | its order inside ties
   note | text | Note | what else decides its numbers
   p_tie | chance | Reversed by ties | probability that random tie order reverses the order of the
-      expected means
+      expected means; level: they are equal
   p_tie_low | chance | At least | the smallest possible p_tie
   p_tie_high | chance | At most | the largest possible p_tie
   p_equal | chance | Equal by ties | probability that the two means are equal under random tie

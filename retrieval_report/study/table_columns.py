@@ -201,7 +201,7 @@ def _deviation(name: str, row: Row) -> Cell:
 def _reversal(row: Row) -> Cell:
     """Return the probability that tie order reverses a pair, sorted by its upper bound."""
     most = row["p_tie_high"]
-    return Cell(NOTHING) if most is None else Cell(chance_of(row), sort_key(row["p_tie"] or most))
+    return Cell(chance_of(row), "" if most is None else sort_key(row["p_tie"] or most))
 
 
 SPECIAL: Mapping[str, Callable[[Row], Cell]] = {  # cells that need more of the row than one value

@@ -10,8 +10,9 @@ import retrieval_report as rr
 from made_pages import NAMES, charts, drawn, made_data, numbers, open_page, table, words
 from made_pairs import DATA, RANKINGS, comparison, row_of
 from made_reports import ACCIDENT, made_rankings
+from retrieval_report.comparison.verdicts import chance_of
 from retrieval_report.ties.orders import ranking_ties, side_by_side
-from retrieval_report.writing.numbers import chance_text, interval, number
+from retrieval_report.writing.numbers import interval, number
 
 
 def test_a_pair_is_told_with_both_uncertainties() -> None:
@@ -22,7 +23,7 @@ def test_a_pair_is_told_with_both_uncertainties() -> None:
         "A − B, expected": f"{row['difference']:+.4f}".replace("-", "−"),
         "95% interval over queries": interval(row["ci_low"], row["ci_high"], 4),
         "Tie order moves it by": f"± {row['tie_std']:.4f}",
-        "Reversed by ties": chance_text(row["p_tie"], row["p_tie_low"], row["p_tie_high"]),
+        "Reversed by ties": chance_of(row),
     }
     said = words(page)
     assert (

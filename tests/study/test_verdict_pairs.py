@@ -11,7 +11,9 @@ import retrieval_report as rr
 from made_reports import ACCIDENT
 from made_scores import scores_of
 from retrieval_report import compare, evaluate, flips, summarise
+from retrieval_report.comparison.verdicts import with_chances
 from retrieval_report.report import report_contents
+from retrieval_report.study.tables import report_tables
 from retrieval_report.study.verdict import verdict
 
 ASKED: dict[str, Any] = {"metrics": "rr", "cutoffs": 2, "truncated": "no"}
@@ -174,6 +176,11 @@ def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:
     status, sentences = verdict(*found(tied), **PLACE)
     assert status == "depends on tie order"
     assert sentences[0].endswith("Tie order alone decides which of them is printed ahead.")
+    report = report_contents(tied, metrics="rr", cutoffs=2, truncated="no")
+    table = report_tables(report)["comparison"]
+    row = dict(zip((column.header for column in table.columns), table.rows[0], strict=True))
+    assert row["Reversed by ties"].text == "level"
+    assert with_chances(found(tied)[1])["p_tie"].to_list() == ["level"]
 
 
 @pytest.mark.parametrize(
