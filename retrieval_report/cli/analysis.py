@@ -73,7 +73,6 @@ def compare(
     output: Output,
     baseline: str | None,
     everything: bool,
-    form: str | None,
     **settings: Any,
 ) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order.
@@ -87,7 +86,7 @@ def compare(
     from retrieval_report.study.latex_markdown import Means, latex_table
     from retrieval_report.study.reversals import reversals_text
 
-    if form == "latex" and baseline is not None:
+    if output.latex and baseline is not None:
         raise click.UsageError(
             "--latex marks what is below the highest, not below --baseline: choose one of them"
         )
@@ -132,7 +131,6 @@ def compare(
     output.show(
         {**above, "comparison": comparison, "flips": verdicts},
         "\n\n".join(filter(None, texts)),
-        form=form,
         latex=lambda: latex_table(Means(*study.measures[0], study.summary, verdicts, comparison)),
         notices=lambda: study.notices,
     )
@@ -208,7 +206,6 @@ def audit(
     output: Output,
     systems: str | None,
     everything: bool,
-    as_json: bool,
     **settings: Any,
 ) -> None:
     """Show what other evaluators would print for RANKINGS, beside the exact value.
@@ -223,7 +220,7 @@ def audit(
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
     table = step("audit", lambda: rr.audit(**given, systems=chosen, **settings))
     _tell_silent(chosen or [], table, settings)
-    output.show({"audit": table}, _audit_text(table, everything), form="json" if as_json else None)
+    output.show({"audit": table}, _audit_text(table, everything))
 
 
 @cli.command()
@@ -247,7 +244,7 @@ def curve(data: Data, output: Output, **settings: Any) -> None:
 @output_options("estimates.csv")
 @json_option
 @explains("estimates", "value", "gain")
-def estimate(data: Data, output: Output, human: str, as_json: bool, **settings: Any) -> None:
+def estimate(data: Data, output: Output, human: str, **settings: Any) -> None:
     """Estimate what people would say of RANKINGS, of whose queries they judged some and a machine
     all.
 
@@ -262,7 +259,7 @@ def estimate(data: Data, output: Output, human: str, as_json: bool, **settings: 
     few = alone["model_a"].n_unique() <= FEW
     text = frame_table(shown if few else alone, ESTIMATED, by="metric cutoff")
     more = "" if few else f"\n\nThe {table.height - alone.height} pairs are in --json and --out."
-    output.show({"estimates": table}, text + more, form="json" if as_json else None)
+    output.show({"estimates": table}, text + more)
 
 
 @cli.command()

@@ -128,7 +128,7 @@ def _relative(word: str) -> str:
 @question_options
 @output_options("leaderboard.csv and one file for every other question")
 @form_options
-def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -> None:
+def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     """Rank the models of RANKINGS by the first measure, best first, and say how far to trust each
     rank.
 
@@ -150,9 +150,7 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     texts.append(leaderboard_table(study, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures)
     texts += question_tables(study, [name for name in ALSO if name in frames])
-    output.show(
-        frames, "\n\n".join(texts), form=form, latex=study.to_latex, notices=lambda: study.notices
-    )
+    output.show(frames, "\n\n".join(texts), latex=study.to_latex, notices=lambda: study.notices)
 
 
 def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]:

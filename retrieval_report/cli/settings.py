@@ -22,6 +22,7 @@ from retrieval_report.metrics.parsing import (
     Metrics,
     parse_metrics,
     split_metrics,
+    whole_number,
 )
 
 # The arbitrary order that others print, the exact mean, and the bounds over all orders.
@@ -30,13 +31,7 @@ POLICIES = ("naive", "expected", "worst", "best")
 
 def _cutoffs(text: str) -> list[int | str]:
     """Convert whole numbers; other text is left for `evaluate` to accept ("all") or refuse."""
-    cutoffs: list[int | str] = []
-    for part in split(text):
-        try:
-            cutoffs.append(int(part))
-        except ValueError:
-            cutoffs.append(part)
-    return cutoffs
+    return [whole_number(part) for part in split(text)]
 
 
 def setting(name: str, **how: Any) -> Addition:
