@@ -95,7 +95,7 @@ def compare(
     if len(study.model_names) == 1:
         only = study.model_names[0]
         raise DataError(f"compare: needs at least two models, but the rankings hold only '{only}'")
-    if output.out is None and output.form != "json":  # only files and JSON hold random orders
+    if output.out is None and not output.as_json:  # only files and JSON hold random orders
         study = study.under(*POLICIES)
     comparison, verdicts = study.comparison, study.flips
     if baseline is not None:
