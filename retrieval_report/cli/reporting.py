@@ -129,8 +129,8 @@ def _relative(word: str) -> str:
 @output_options("leaderboard.csv and one file for every other question")
 @form_options
 def leaderboard(data: Data, output: Output, **settings: Any) -> None:
-    """Rank the models of RANKINGS by the first measure, best first, and say how far to trust each
-    rank.
+    """Rank the models of RANKINGS by the first measure, best first, and say who leads, and how far
+    to trust each rank.
 
     The other measures are columns; files and --json rank the models by each of them. tie_ranks:
     ranks under random tie order alone and, where lists are cut, whatever items are missing;
@@ -138,16 +138,18 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     With --by, --margin and --costs: which segments have another winner, which models are no
     worse than a baseline, and which are worth their cost.
     """
-    from retrieval_report.study.leaderboard_rows import leaderboard_table
+    from retrieval_report.study.leaderboard_rows import lead, leaderboard_table
 
     names = ["leaderboard", *ABOVE, *ALSO]
     output.check([*data.paths, settings["costs"]], *(f"{name}.csv" for name in names))
     study = study_of(data, settings)
     frames = {name: getattr(study, name) for name in names}
     frames = {name: frame for name, frame in frames.items() if frame.width}
-    texts = identical_sentence(study.identical)
+    texts = [] if output.as_json or output.latex else ["\n".join(map(visible, lead(study, study.leaderboard)))]
+    texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])
-    texts.append(leaderboard_table(study, study.leaderboard))
+    undrawn = study.under("expected", "worst", "best")  # no random order is shown
+    texts.append(leaderboard_table(undrawn, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures)
     texts += question_tables(study, [name for name in ALSO if name in frames])
     output.show(frames, "\n\n".join(texts), latex=study.to_latex, notices=lambda: study.notices)

@@ -7,9 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, SAFE, equal_means
 from retrieval_report.engines.check_scores import MEAN, at_measure, beside, board
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.terminal import frame_table, html_table
+from retrieval_report.study.verdict import ranked_means, verdict
 from retrieval_report.writing.numbers import interval
 
 ESTIMATE = "≈"  # before the name of a measure
@@ -57,6 +59,29 @@ def leaderboard_table(study: Any, ranks: pl.DataFrame | None = None) -> str:
     columns = leaderboard_columns(rows)
     table = frame_table(rows, columns, by="metric cutoff queries unpaired")
     return "\n".join(filter(None, [table, estimates_line(columns)]))
+
+
+def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
+    """Return the verdict in two sentences, from the leading models alone, since all pairs of many
+    models take minutes. That the lead is significant is read from the ranks, without its p.
+    """
+    metric, cutoff = study.measures[0]
+    known = ranks.filter(at_measure(metric, cutoff))
+    means = study.headline.summary
+    first = ranked_means(means, metric, cutoff, study.identical, study.of_run)
+    varied = len(study.judgements) > 1 or study.of_run or study.also["dataset"]
+    if varied or len(first) < 2 or known["unpaired"].max():
+        return [*study.sentences[: 3 if varied else 2]]
+    level = [row for row in first if equal_means(row["expected"], first[0]["expected"])]
+    names = [row["model"] for row in (level if len(level) > 1 else first[:2])]
+    pairs = study.headline.models(*names).flips
+    tested = SAFE if known.filter(model=names[1])["query_rank_low"].item() > 1 else NOT_SIGNIFICANT
+    among_all = pl.when(pl.col("verdict").is_in([SAFE, NOT_SIGNIFICANT])).then(pl.lit(tested))
+    pairs = pairs.with_columns(
+        verdict=among_all.otherwise("verdict"), family_p=pl.lit(None, pl.Float64)
+    )
+    _, sentences = verdict(means, pairs, metric=metric, cutoff=cutoff, identical=study.identical)
+    return [*sentences[: 1 if len(level) > 1 else 2]]
 
 
 def leaderboard_html(study: Any) -> str:

@@ -49,6 +49,16 @@ def run(*arguments: str) -> str:
     return outcome.output
 
 
+def test_the_leaderboard_begins_with_the_verdict_and_draws_no_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("retrieval_report.study.study_data.evaluate_with_draws", None)
+    first, second, empty, heading, *_ = run().splitlines()
+    assert first.startswith("bm25 has the highest expected ndcg@10: 0.3995, ahead of bm25-1-digit")
+    assert second.startswith("The lead depends on tie order: a random one reverses it with prob")
+    assert (empty, heading) == ("", "ndcg@10, 150 queries")
+
+
 def test_the_leaderboard_and_every_question_are_those_of_a_study(
     files: dict[str, str], tmp_path: Path
 ) -> None:
@@ -85,7 +95,7 @@ def test_one_table_has_the_headline_and_the_other_measures_as_columns(tmp_path: 
     outcome = CliRunner().invoke(cli, ["leaderboard", *arguments])
     assert outcome.exit_code == 0, outcome.output
     study = rr.Study(DOCS / "runs", judgements=DOCS / "qrels.txt", truncated="between_ties")
-    heading, names, *rows = outcome.output.splitlines()
+    heading, names, *rows = outcome.output.splitlines()[3:]  # the verdict comes first
     assert heading == "ndcg@10, 150 queries"
     assert names.split()[-3:] == ["precision@10", "recall@10", "≈ap@all"]
     models = study.table().rows(named=True)

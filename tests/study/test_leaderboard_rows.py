@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 import retrieval_report as rr
 from retrieval_report.cli import cli
-from retrieval_report.study.leaderboard_rows import leaderboard_of
+from retrieval_report.study.leaderboard_rows import lead, leaderboard_of
 from retrieval_report.study.samples import sample_folder
 from retrieval_report.study.tables import report_tables
 
@@ -96,3 +97,26 @@ def test_a_study_without_expected_scores_shows_its_means(study: rr.Study) -> Non
     assert "ndcg@10\nmodel" in repr(naive)
     assert "expected" not in repr(naive)
     assert naive._repr_html_().startswith("<table><thead><tr><th>model</th><th>metric</th>")
+
+
+def test_the_lead_is_the_verdict_of_all_models_without_its_p(study: rr.Study) -> None:
+    looks = set()
+    for names in combinations(study.model_names, 3):
+        for measure in ("ndcg@10", "precision@10"):
+            three = study.models(*names).at(measure)
+            said = lead(three, three.leaderboard)
+            whole = three.sentences[: len(said)]
+            assert said == [re.sub(r" \(corrected p .*\)", "", sentence) for sentence in whole]
+            looks.add(three.status)
+    assert looks >= {"depends on tie order", "safe", "not significant"}
+
+
+def test_the_lead_of_one_model_of_level_ones_and_on_other_queries() -> None:
+    rows = {"query": ["p", "p", "q", "q"], "item": [*"abab"], "relevance": [1, 0, 1, 0]}
+    first = pl.DataFrame({"model": "a", **rows, "distance": [1, 2, 1, 2]})
+    level = first.with_columns(model=pl.lit("b"), distance=pl.Series([3, 4, 1, 2]))
+    short = level.filter(query="p").with_columns(model=pl.lit("c"))
+    for frame in (first, pl.concat([first, level]), pl.concat([first, short])):
+        study = rr.Study(frame, "rr@2", truncated="no", missing_query="skip")
+        said = lead(study, study.leaderboard)
+        assert said == [*study.sentences[: len(said)]]
