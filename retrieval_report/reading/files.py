@@ -79,7 +79,7 @@ def as_kind(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.DataF
         frame = with_row(frame)
     if negative == "unjudged" and frame.schema["relevance"].is_numeric():
         # NaN and null stay, so that the evaluation can refuse them.
-        frame = frame.filter((pl.col("relevance") < 0).fill_null(value=False).not_())
+        frame = frame.remove(pl.col("relevance") < 0)
     return frame.select(in_order(kind, frame.columns))
 
 

@@ -166,8 +166,8 @@ def _tau(a: Integers, b: Integers) -> float | None:
     forward = level = 0  # ordered pairs that both lists have this way round, that tie in both
     for items in _blocks(np.arange(n), 4 * n):
         one, two = narrow_a[items, None], narrow_b[items, None]
-        forward += np.count_nonzero((one > narrow_a) & (two > narrow_b))
-        level += np.count_nonzero((one == narrow_a) & (two == narrow_b))
+        forward += int(np.count_nonzero((one > narrow_a) & (two > narrow_b)))
+        level += int(np.count_nonzero((one == narrow_a) & (two == narrow_b)))
     tied_a, tied_b = (int((np.bincount(ranks) ** 2).sum()) for ranks in (a, b))
     agree = 4 * forward - (n * n - tied_a - tied_b + level)
     untied = (n * n - tied_a) * (n * n - tied_b)
