@@ -50,6 +50,12 @@ class Lists(NamedTuple):
         """
         return self._count(np.maximum(self.start[1:] - 1, self.start[:-1]), counted)
 
+    def of_ties(self, counted: Bools | None = None) -> Integers:
+        """Number of items of each tie (only of the grades ``counted`` if given)."""
+        items = self.items if counted is None else self.items * counted[self.grade]
+        # Without a mixed tie, the cells are the ties.
+        return items if items.size < self.tie.size else np.add.reduceat(items, self.tie[:-1])
+
     def _count(self, first: Integers, counted: Bools | None) -> Integers:
         """Number of items of each list from one of its ties on."""
         total = np.empty(first.size, np.int64)
@@ -144,7 +150,9 @@ def running(sizes: NDArray[Scalar]) -> NDArray[Scalar]:
     >>> running(np.array([2, 3]))
     array([0, 2, 5])
     """
-    return np.concatenate([[0], np.cumsum(sizes)])
+    totals = np.zeros(sizes.size + 1, sizes.dtype)
+    np.cumsum(sizes, out=totals[1:])
+    return totals
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:

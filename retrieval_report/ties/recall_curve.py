@@ -126,8 +126,7 @@ def curve_of(
 
 def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
     """The ties of all lists that hold relevant items."""
-    counts = lists.items, lists.items * relevant_grade[lists.grade]
-    items, relevant = (np.add.reduceat(count, lists.tie[:-1]) for count in counts)
+    items, relevant = lists.of_ties(), lists.of_ties(relevant_grade)
     first = np.repeat(lists.start[:-1], np.diff(lists.start))  # the first tie of each tie's list
     before, hits = (np.cumsum(count) - count for count in (items, relevant))
     kept = relevant > 0

@@ -357,10 +357,11 @@ def thresholds(
     """
     if k is not None:
         check_whole("k", k, 1)
-    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
+    checked = options_with(options, policies="expected")
+    table = TieTable(rankings, judgements, queries, checked, relevant=True)
     if not table.judged.whole.graded:
         raise ColumnError("rankings: no column 'relevance', and no judgements were given")
-    return Thresholds(table.ties, table.order, k)
+    return Thresholds(table.named(table.ties), table.order, k)
 
 
 def rate(name: str, counts: Counts) -> Floats:
