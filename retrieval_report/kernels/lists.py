@@ -65,9 +65,16 @@ class Lists(NamedTuple):
         return total
 
     def take(self, which: Integers) -> Lists:
-        """Select lists; one that is named several times is repeated."""
+        """Select lists; one that is named several times is repeated, and consecutive ones share
+        their cells.
+        """
         if np.array_equal(which, np.arange(self.start.size - 1)):
             return self
+        if which.size and (np.diff(which) == 1).all():
+            start = self.start[which[0] : which[-1] + 2]
+            tie = self.tie[start[0] : start[-1] + 1]
+            cells = slice(tie[0], tie[-1])
+            return Lists(start - start[0], tie - tie[0], self.grade[cells], self.items[cells])
         ties, start = _runs(self.start, which)
         return self.with_ties(start, ties)
 
@@ -109,9 +116,11 @@ class Rows(NamedTuple):
 
     def sums(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Return for each list the sum of its rows' values, modulo 2**64."""
-        before = np.zeros(values.size + 1, values.dtype)
-        np.cumsum(values, out=before[1:])
-        return np.asarray(before[self.end] - before[self.begin])
+        total = np.zeros(self.begin.size, values.dtype)
+        held = np.argsort(self.begin)
+        held = held[self.end[held] > self.begin[held]]
+        total[held] = np.add.reduceat(values, self.begin[held])
+        return total
 
 
 class Tie(NamedTuple):

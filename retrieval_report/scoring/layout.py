@@ -69,7 +69,7 @@ class Prepared:
 
     names: pl.DataFrame  # model, query
     ties: Lists  # the true ties
-    naive: Lists | None  # every row a tie of its own, in the naive order
+    naive: Codes | None  # the grade of every row, in the naive order
     keys: Integers  # of the distances of all ties
     judged: Lists  # all judged items, by falling grade
     retrieved: Lists  # the list's items, by falling grade
@@ -92,6 +92,12 @@ class Prepared:
     def open_end(self, counted: Bools) -> Integers:
         """Return how many items of some grades are in each last tie that further ones may join."""
         return np.where(self.beyond.within, self.ties.total_of_last(counted), 0)
+
+    def part(self, first: int, last: int) -> Prepared:
+        """Select consecutive lists, with their naive order."""
+        rows = running(self.length)
+        naive = None if self.naive is None else self.naive[rows[first] : rows[last]]
+        return replace(self.take(np.arange(first, last)), naive=naive)
 
     def take(self, which: Integers) -> Prepared:
         """Select lists, without naive order and keys; one that is named several times is
@@ -180,9 +186,7 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
     naive, source = None, judged
     if "naive" in options.policies:
         source = _in_naive_order(judged, options)
-        order = ties_of(source, items_of(source, options), options)[1]
-        assert order is not None
-        naive = arrays.singles(source.rows.work, order)
+        naive = ties_of(source, items_of(source, options), options)[1]
     rules = options.relevant_from, options.decimals, options.distance_threshold
     key = *rules, repr(options.truncated), _pools(judged, options), judged.unpooled(options)
     prepared = judged.laid_out.get(key)

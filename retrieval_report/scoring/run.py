@@ -245,18 +245,35 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
     size = lists, columns * len(policies)
     scores = Scores(np.empty(size), np.empty(size))
     values, spreads = (array.reshape(lists, columns, len(policies)) for array in scores)
-    for number, policy in enumerate(policies):
-        into = Scores(values[:, :, number], spreads[:, :, number])
-        if policy == "shuffled":
-            into.value[:], into.std[:] = _shuffled_scores(run, means)
-        else:
-            run.score(arrange(run.prepared, policy), scores, number)
+    first = 0
+    for part in _some_at_a_time(run, run.prepared.ties.cells.start):
+        own = slice(first, first + part.shape[0])
+        for number, policy in enumerate(policies):
+            if policy != "shuffled":
+                into = Scores(*(array[own] for array in scores))
+                part.score(arrange(part.prepared, policy), into, number)
             if policy in ("best", "worst"):
-                run.complete(into.value, best=policy == "best")
-            if policy != "expected":
-                into.std[:] = np.nan
-        into.std[run.truncated] = np.nan
+                part.complete(values[own, :, number], best=policy == "best")
+        first = own.stop
+    for number, policy in enumerate(policies):
+        if policy == "shuffled":
+            values[:, :, number], spreads[:, :, number] = _shuffled_scores(run, means)
+        elif policy != "expected":
+            spreads[:, :, number] = np.nan
+    spreads[run.truncated] = np.nan
     return _list_scores(run, values, spreads)
+
+
+def _some_at_a_time(run: Run, work: Integers) -> Iterator[Run]:
+    """Yield a run in parts, since what each lays out anew takes memory; ``work`` holds running
+    totals of that.
+    """
+    if work[-1] <= MOST_SLOTS:
+        yield run
+        return
+    ends = np.flatnonzero(np.diff(work[:-1] // MOST_SLOTS, prepend=-1, append=-1))
+    for pair in itertools.pairwise(ends.tolist()):
+        yield Run(run.prepared.part(*pair), run.requests, run.options)
 
 
 def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
@@ -372,14 +389,9 @@ def _draw_scores(run: Run) -> Callable[[int], Floats]:
     """Return a function that draws the orders of one number and scores the lists under them; long
     lists are laid out some at a time, because every slot takes memory.
     """
-    work = running(run.limit)
-    if work[-1] <= MOST_SLOTS:
+    parts = [*_some_at_a_time(run, running(run.limit))]
+    if len(parts) == 1:
         return draw_together(run)
-    ends = np.flatnonzero(np.diff(work[:-1] // MOST_SLOTS, prepend=-1, append=-1))
-    parts = [
-        Run(run.prepared.take(np.arange(*pair)), run.requests, run.options)
-        for pair in itertools.pairwise(ends)
-    ]
     return lambda draw: np.concatenate([draw_together(part)(draw) for part in parts])
 
 
