@@ -235,7 +235,7 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     known = others
     if not judged.whole.judged:
         beside = difference(others, retrieved, grades.size) if is_pool else cells
-        known = arrays.ideal_lists(ties, beside, grades.size)
+        known = arrays.ideal_lists(retrieved, beside, grades.size)
     ideal, seen, relevant, said = _relevant(judged, known, cells, relevant_grade)
     missing = judged.lists["missing"].to_numpy()
     # If a model has no rows for a query, its rows cannot show that nothing is relevant.
