@@ -181,22 +181,23 @@ def lists_from_rows(
     count: Integers,
     kinds: int,
     *,
-    naive: bool,
     workers: int,
 ) -> tuple[Lists, Codes | None, Integers]:
-    """Return lists with their true ties, if asked the grades of the rows, nearest first and in the
-    order received where they tie, and the key of every tie.
+    """Return lists with their true ties, the grades of the rows, nearest first and in the order
+    received where they tie, and the key of every tie.
 
-    ``count`` of length 0 means that every row is one item.
+    ``count`` of length 0 means that every row is one item; only then do the rows have an order. The
+    ties' keys may take the room of the rows'.
     """
     listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
     work = rows.work
     size = int(work[-1])
     list_ties = np.zeros(work.size - 1, np.int64)
-    tie_key, tie = np.empty(size, np.int64), np.zeros(size + 1, np.int64)
+    in_place = key.flags.writeable and np.array_equal(rows.begin, work[:-1])
+    tie_key, tie = key if in_place else np.empty(size, np.int64), np.zeros(size + 1, np.int64)
     tie_cells = tie[1:]
     cell_grade, cell_items = np.empty(size, np.int32), np.empty(size, np.int64)
-    order = np.empty(size if naive else 0, np.int32)
+    order = np.empty(0 if count.size else size, np.int32)
 
     def task(first: int, last: int) -> tuple[int, int, int]:
         own = slice(work[first], work[last])
@@ -216,7 +217,7 @@ def lists_from_rows(
         fitting(_moved(cell_grade, cells)),
         fitting(_moved(cell_items, cells)),
     )
-    return lists, order if naive else None, fitting(_moved(tie_key, ties))
+    return lists, None if count.size else order, fitting(_moved(tie_key, ties))
 
 
 def _moved(room: NDArray[Scalar], parts: Sequence[tuple[int, int]]) -> NDArray[Scalar]:

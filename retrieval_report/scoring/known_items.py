@@ -21,24 +21,19 @@ UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to
 
 
 class Located(NamedTuple):
-    """Rows with those of each list together, and a 64-bit key for every item."""
+    """Rows with those of each list together."""
 
     frame: pl.DataFrame
     names: pl.DataFrame  # the keys of the lists, sorted
     rows: Rows
-    items: Keys | None  # None for counts
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Located:
         """Find the lists of a frame."""
-        frame, names, rows = arrays.locate(frame, [key for key in KEYS if key in frame.columns])
-        items = arrays.id_keys(frame["item"]) if "item" in frame.columns else None
-        return cls(frame, names, rows, items)
+        return cls(*arrays.locate(frame, [key for key in KEYS if key in frame.columns]))
 
-    def repeats(self, workers: int) -> bool:
+    def repeats(self, items: Keys, workers: int) -> bool:
         """Return whether some list has an item twice, or looks so."""
-        assert self.items is not None
-        items = self.items
         start = np.append(np.sort(self.rows.begin), self.frame.height)
 
         def task(first: int, last: int) -> bool:
@@ -55,18 +50,17 @@ class Located(NamedTuple):
 
         return any(arrays.over_ranges(task, start, workers))
 
-    def disagree(self, groups: Keys, grade: Codes) -> bool:
+    def disagree(self, groups: Keys, items: Keys, grade: Codes) -> bool:
         """Return whether some item has two grades in the lists of a group, or looks so."""
-        assert self.items is not None
         group = self.rows.spread(groups)
         # Of two grades one is above 0: what shares no place with such items needs no sorting.
         occupied = np.zeros(1 << PLACES, np.bool_)
         graded = np.flatnonzero(grade > 0)
-        occupied[_pairs(group[graded], self.items[graded]) >> SHIFT] = True
+        occupied[_pairs(group[graded], items[graded]) >> SHIFT] = True
         parts = []
         for first in range(0, grade.size, arrays.SMALL):  # which stay in the processor's cache
             some = slice(first, first + arrays.SMALL)
-            keys = _pairs(group[some], self.items[some])
+            keys = _pairs(group[some], items[some])
             kept = np.flatnonzero(occupied[keys >> SHIFT])
             parts.append((keys[kept], keys[kept] + grade[some][kept].astype(np.uint64)))
         alone, with_grade = map(np.concatenate, zip(*parts, strict=True))

@@ -153,29 +153,25 @@ def items_of(judged: Judged, options: Options) -> Items:
 def ties_of(
     judged: Judged, items: Items, options: Options, *, falling: bool | None = None
 ) -> tuple[Lists, Codes | None, Integers]:
-    """Return the lists of ties, the grades of rows in order if the options ask for them, and the
+    """Return the lists of ties, the grades of rows in their order unless these are counts, and the
     key of every tie: equal where distances are equal, small where they are near (``falling``: where
     scores are high). Those of the last rules are kept: every analysis of these rows asks for them.
     """
     falling = judged.order == "score" if falling is None else falling
     rules = options.decimals, options.distance_threshold, falling
-    naive = "naive" in options.policies
     frame = items.frame
     kept = judged.ties.get(rules)
     if kept is None:
         judged.ties.clear()
         judged.laid_out.clear()
-    if kept is None or (naive and kept[1] is None):
-        made = arrays.lists_from_rows(
+        kept = judged.ties[rules] = arrays.lists_from_rows(
             judged.rows,
             arrays.order_keys(frame[judged.order], falling=falling),
             items.grade,
             frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64),
             judged.grades.size,
-            naive=naive,
             workers=options.workers,
         )
-        kept = judged.ties[rules] = made if kept is None else (kept[0], made[1], kept[2])
     return kept
 
 
@@ -339,7 +335,7 @@ def _open_lists(
 
 def _pools(judged: Judged, options: Options) -> bool:
     """Return whether R is what all models retrieved together."""
-    several = judged.keys is not None and len(judged.whole.models) > 1
+    several = judged.named and len(judged.whole.models) > 1
     return several and not judged.whole.judged and options.relevant_items != "own"
 
 

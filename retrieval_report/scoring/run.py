@@ -245,21 +245,24 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
     size = lists, columns * len(policies)
     scores = Scores(np.empty(size), np.empty(size))
     values, spreads = (array.reshape(lists, columns, len(policies)) for array in scores)
-    first = 0
-    for part in _some_at_a_time(run, run.prepared.ties.cells.start):
-        own = slice(first, first + part.shape[0])
-        for number, policy in enumerate(policies):
-            if policy != "shuffled":
-                into = Scores(*(array[own] for array in scores))
-                part.score(arrange(part.prepared, policy), into, number)
-            if policy in ("best", "worst"):
-                part.complete(values[own, :, number], best=policy == "best")
-        first = own.stop
+    anew = []
     for number, policy in enumerate(policies):
         if policy == "shuffled":
             values[:, :, number], spreads[:, :, number] = _shuffled_scores(run, means)
-        elif policy != "expected":
-            spreads[:, :, number] = np.nan
+        elif policy == "expected":
+            run.score(arrange(run.prepared, policy), scores, number)
+        else:
+            anew.append((number, policy))
+    first = 0
+    for part in _some_at_a_time(run, run.prepared.ties.cells.start) if anew else ():
+        own = slice(first, first + part.shape[0])
+        into = Scores(*(array[own] for array in scores))
+        for number, policy in anew:
+            part.score(arrange(part.prepared, policy), into, number)
+            if policy != "naive":
+                part.complete(values[own, :, number], best=policy == "best")
+            spreads[own, :, number] = np.nan
+        first = own.stop
     spreads[run.truncated] = np.nan
     return _list_scores(run, values, spreads)
 
