@@ -53,8 +53,7 @@ class Lists(NamedTuple):
     def of_ties(self, counted: Bools | None = None) -> Integers:
         """Number of items of each tie (only of the grades ``counted`` if given)."""
         items = self.items if counted is None else self.items * counted[self.grade]
-        # Without a mixed tie, the cells are the ties.
-        return items if items.size < self.tie.size else np.add.reduceat(items, self.tie[:-1])
+        return np.add.reduceat(items, self.tie[:-1])
 
     def _count(self, first: Integers, counted: Bools | None) -> Integers:
         """Number of items of each list from one of its ties on."""
@@ -68,8 +67,6 @@ class Lists(NamedTuple):
         """Select lists; one that is named several times is repeated, and consecutive ones share
         their cells.
         """
-        if np.array_equal(which, np.arange(self.start.size - 1)):
-            return self
         if which.size and (np.diff(which) == 1).all():
             start = self.start[which[0] : which[-1] + 2]
             tie = self.tie[start[0] : start[-1] + 1]

@@ -160,17 +160,12 @@ def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.D
     changes = pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys)
     first = frame.select(changes.fill_null(True)).to_series().arg_true().cast(pl.Int64)
     heads = frame.select(keys)[first]
-    later = pl.lit(value=False)
-    for key in map(pl.col, reversed(keys)):
-        later = (key > key.shift()) | ((key == key.shift()) & later)
-    rising = bool(heads.select(later.all()).item())  # as most are, which takes a tenth to see
-    if not rising and heads.n_unique() < heads.height:
+    if heads.n_unique() < heads.height:
         rows = frame.select(keys).with_row_index("row")
         order = rows.group_by(keys, maintain_order=True).agg("row")["row"].explode()
         return locate(frame[order], keys)
     end = first.shift(-1, fill_value=frame.height)
-    lists = heads.with_columns(begin=first, end=end)
-    lists = lists if rising else lists.sort(keys)
+    lists = heads.with_columns(begin=first, end=end).sort(keys)
     return frame, lists.select(keys), Rows(lists["begin"].to_numpy(), lists["end"].to_numpy())
 
 

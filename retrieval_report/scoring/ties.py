@@ -131,14 +131,12 @@ def _counted(judged: Judged) -> pl.DataFrame:
     )
 
 
-def tie_table(
-    judged: Judged, prepared: Prepared, options: Options, *, relevant: bool
-) -> pl.DataFrame:
+def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFrame:
     """Return one row per tie of the laid-out lists, except for queries without judgements.
 
     ``list`` (its number), ``model`` (a category: text would be most of the table), distance or
-    score, ``size``, ``mixed`` (different relevances), ``before`` (items before it), and if asked
-    ``relevant`` (items); sorted by list, nearest first.
+    score, ``size``, ``mixed`` (different relevances), ``relevant`` (items), ``before`` (items
+    before it); sorted by list, nearest first.
     """
     ties = prepared.ties
     order = judged.order
@@ -153,10 +151,9 @@ def tie_table(
         key_values(prepared.keys, distances, falling=order == "score"),
         size=size,
         mixed=np.diff(ties.tie) > 1,
+        relevant=ties.of_ties(prepared.relevant_grade),
         before=first[:-1] - np.repeat(first[ties.start[:-1]], number),
     )
-    if relevant:
-        table = table.with_columns(relevant=ties.of_ties(prepared.relevant_grade))
     judged_lists = prepared.relevant >= 0
     return table if judged_lists.all() else table.filter(judged_lists[of_list])
 

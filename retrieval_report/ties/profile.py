@@ -133,18 +133,12 @@ class TieTable:
     """
 
     def __init__(
-        self,
-        rankings: object,
-        judgements: object,
-        queries: object,
-        options: Options,
-        *,
-        relevant: bool = False,
+        self, rankings: object, judgements: object, queries: object, options: Options
     ) -> None:
         rules = replace(options, relevant_items="own")  # R plays no part here
         self.judged = judge_for_ties(rankings, judgements, queries, rules)
         prepared, self.order = lay_out(self.judged, rules), self.judged.order
-        self.ties = tie_table(self.judged, prepared, rules, relevant=relevant)
+        self.ties = tie_table(self.judged, prepared, rules)
         self.names = prepared.names
         self.ends, self.decisions = list_ends(prepared), prepared.decisions
 
@@ -187,8 +181,8 @@ class TieTable:
         largest = np.minimum(
             largest, np.nextafter(np.finfo(largest.dtype).max, largest.dtype.type(0))
         )
-        gap = np.diff(values.astype(np.float64, copy=False), prepend=np.nan)
-        np.abs(gap, out=gap)
+        with np.errstate(over="ignore"):
+            gap = np.abs(np.diff(values.astype(np.float64), prepend=np.nan))
         near = gap <= np.repeat(NEAR * np.spacing(largest).astype(np.float64), number)
         near[first] = False  # it has none before it
         return pl.Series(near)
@@ -196,21 +190,23 @@ class TieTable:
 
 def _at_cutoff(ties: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
     """What a cutoff sees of the ties, one row per model."""
-    end = pl.col("before") + pl.col("size")
+    before, size, taken, cut = map(pl.col, ("before", "size", "taken", "cut"))
+    end = before + size
     inside = end if cutoff is None else pl.min_horizontal(end, pl.lit(cutoff, dtype=pl.Int64))
+    queries = (before == 0).sum()
     return (
-        ties.filter(True if cutoff is None else pl.col("before") < cutoff)
-        .with_columns(taken=inside - pl.col("before"), cut=end > inside)
+        ties.filter(True if cutoff is None else before < cutoff)
+        .with_columns(taken=inside - before, cut=end > inside)
         .group_by("model")
         .agg(
-            queries=(pl.col("before") == 0).sum(),
-            cut_share=pl.sum("cut") / (pl.col("before") == 0).sum(),
-            mixed_share=(pl.col("cut") & pl.col("mixed")).sum() / pl.sum("cut"),
-            tie_median=pl.median("size"),
-            tie_p90=pl.col("size").quantile(0.9, "linear"),
-            tie_max=pl.max("size"),
-            tied_items=pl.col("taken").filter(pl.col("size") > 1).sum() / pl.sum("taken"),
-            mixed_items=pl.col("taken").filter("mixed").sum() / pl.sum("taken"),
+            queries=queries,
+            cut_share=cut.sum() / queries,
+            mixed_share=(cut & pl.col("mixed")).sum() / cut.sum(),
+            tie_median=size.median(),
+            tie_p90=size.quantile(0.9, "linear"),
+            tie_max=size.max(),
+            tied_items=taken.filter(size > 1).sum() / taken.sum(),
+            mixed_items=taken.filter("mixed").sum() / taken.sum(),
         )
         .with_columns(pl.col("model").cast(pl.String), pl.col("mixed_share").fill_nan(None))
     )
@@ -258,8 +254,7 @@ def ties_at_cutoff(
     0
     """
     measure = check_whole("cutoff", cutoff, 1, MOST_ITEMS)
-    checked = options_with(options, policies="expected")
-    table = TieTable(rankings, judgements, queries, checked, relevant=True)
+    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
     before, size = pl.col("before"), pl.col("size")
     cut = table.named(table.ties.filter((before < measure) & (before + size > measure)))
     cut = cut.with_columns(first=before + 1, last=before + size, inside=measure - before)

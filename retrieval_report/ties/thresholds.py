@@ -357,8 +357,7 @@ def thresholds(
     """
     if k is not None:
         check_whole("k", k, 1)
-    checked = options_with(options, policies="expected")
-    table = TieTable(rankings, judgements, queries, checked, relevant=True)
+    table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
     if not table.judged.whole.graded:
         raise ColumnError("rankings: no column 'relevance', and no judgements were given")
     return Thresholds(table.named(table.ties), table.order, k)
