@@ -181,15 +181,13 @@ def lists_from_rows(
     """Return lists with their true ties, the grades of the rows, nearest first and in the order
     received where they tie, and the key of every tie.
 
-    ``count`` of length 0 means that every row is one item; only then do the rows have an order. The
-    ties' keys may take the room of the rows'.
+    ``count`` of length 0 means that every row is one item; only then do the rows have an order.
     """
     listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
     work = rows.work
     size = int(work[-1])
     list_ties = np.zeros(work.size - 1, np.int64)
-    in_place = key.flags.writeable and np.array_equal(rows.begin, work[:-1])
-    tie_key, tie = key if in_place else np.empty(size, np.int64), np.zeros(size + 1, np.int64)
+    tie_key, tie = np.empty(size, np.int64), np.zeros(size + 1, np.int64)
     tie_cells = tie[1:]
     cell_grade, cell_items = np.empty(size, np.int32), np.empty(size, np.int64)
     order = np.empty(0 if count.size else size, np.int32)
