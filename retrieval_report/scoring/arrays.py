@@ -239,23 +239,13 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
     """Return lists with every tie in its best or worst order: cells become ties, high or low grades
     first.
     """
-    cells = np.diff(lists.tie)
-    mixed = np.flatnonzero(cells > 1)
-    if not mixed.size:
+    if lists.grade.size < lists.tie.size:  # no tie is mixed
         return lists
-    start = lists.tie[lists.start]
-    grade = lists.grade
-    items = lists.items
+    cells = np.arange(lists.grade.size + 1)
+    order: Any = slice(None)
     if best:
-        number = cells[mixed]
-        grade = grade.copy()
-        items = items.copy()
-        before = np.repeat(lists.tie[mixed] - np.cumsum(number) + number, number)
-        row = np.arange(before.size) + before
-        turned = np.repeat(lists.tie[mixed] + lists.tie[mixed + 1] - 1, number) - row
-        grade[row] = grade[turned]
-        items[row] = items[turned]
-    return Lists(start, np.arange(grade.size + 1), grade, items)
+        order = np.repeat(lists.tie[:-1] + lists.tie[1:] - 1, np.diff(lists.tie)) - cells[:-1]
+    return Lists(lists.tie[lists.start], cells, lists.grade[order], lists.items[order])
 
 
 def sums(values: Integers, start: Integers) -> Integers:
