@@ -15,7 +15,6 @@ from retrieval_report.contracts.options import Options, ScoringOptions, options_
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.arrays import sums
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import Prepared, lay_out
 
@@ -115,12 +114,11 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
     """
     ties = prepared.ties
     some = np.flatnonzero(prepared.length > 0)
-    size = sums(ties.items, ties.tie)
     return prepared.names.select("model")[some].with_columns(
         items=prepared.length[some],
         before=prepared.beyond.before[some],
         within=prepared.beyond.within[some],
-        largest=np.maximum.reduceat(size, ties.start[some]),
+        largest=np.maximum.reduceat(ties.of_ties(), ties.start[some]),
     )
 
 
