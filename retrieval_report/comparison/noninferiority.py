@@ -30,7 +30,6 @@ from retrieval_report.engines.score_grid import (
     paired_columns,
 )
 from retrieval_report.kernels.lists import Bools, Floats
-from retrieval_report.metrics.parsing import divided_by_relevant
 
 NO_WORSE = schema("no_worse")
 TIE_ORDERS = ("expected", "worst")
@@ -116,7 +115,7 @@ def no_worse(
     distribution, one-sided at ``alpha``. If all differences are equal, p is 0 or 1, and 1 on both
     sides if the loss equals the margin.
 
-    A score that is ``truncated``, or that R divides while R is ``pooled``, is an estimate. Where a
+    A score that is ``truncated``, or that depends on a ``pooled`` R, is an estimate. Where a
     query has one, the lowest score (policy worst) of the model against the highest (policy best) of
     the baseline must pass the test for "no worse", and its highest against the baseline's lowest
     the one for "worse", so that either verdict holds for all that a deeper retrieval or more
@@ -217,12 +216,11 @@ def _expected(scores: Scores) -> Scores:
     """Return scores with what bounds those that are estimates, because lists are cut or R is not
     known.
     """
-    pooled = scores.pooled & divided_by_relevant(scores.measure[0])
     lowest, highest = (
-        np.where(scores.truncated | pooled, bound, scores.value)
+        np.where(scores.truncated | scores.pooled, bound, scores.value)
         for bound in (scores.lowest, scores.highest)
     )
-    return replace(scores, pooled=pooled, lowest=lowest, highest=highest)
+    return replace(scores, lowest=lowest, highest=highest)
 
 
 def _columns(

@@ -306,25 +306,6 @@ def parse_metrics(metrics: object, cutoffs: object) -> Requests:
     return list(result.items())
 
 
-def divided_by_relevant(text: str) -> bool:
-    """Return whether a metric depends on R or on the grades of all relevant items; of an unknown
-    one it may.
-
-    >>> (
-    ...     divided_by_relevant("ap"),
-    ...     divided_by_relevant("ap(denominator=k)"),
-    ...     divided_by_relevant("my_metric"),
-    ... )
-    (True, False, True)
-    """
-    try:
-        metric, _ = parse_metric(text)
-    except ParameterError:  # a gain that is a function has no text form that could be parsed
-        name = text.partition("(")[0]
-        return name == "ndcg" or name not in CATALOGUE
-    return metric.needs_all_relevant
-
-
 def parameter_text(metric: str, parameter: str) -> tuple[tuple[str, ...], str]:
     """Return the choices of a parameter, the default first, and a sentence that explains each of
     them.

@@ -94,6 +94,17 @@ def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     return np.broadcast_to((unknown & scorer.prepared.beyond.open)[:, None], scorer.asked.shape)
 
 
+def depends_on_unknown(scorer: Scorer, metric: Metric) -> Bools:
+    """Return which scores depend on an R that is not known: not an ideal of k items where at least
+    k are known to have the only grade above 0.
+    """
+    prepared = scorer.prepared
+    unknown = (prepared.beyond.pooled & metric.needs_all_relevant)[:, None]
+    if metric.own_depth or metric.reads.relevant or (prepared.grades > 0).sum() > 1:
+        return np.broadcast_to(unknown, scorer.asked.shape)
+    return np.asarray(unknown & (scorer.asked > prepared.relevant[:, None]))
+
+
 def ungraded(prepared: Prepared, follow: Following) -> Bools:
     """Return which lists have relevant items of unknown grade, if grades differ."""
     return np.asarray((follow.free > 0) & (int(prepared.relevant_grade.sum()) > 1))

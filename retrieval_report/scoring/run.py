@@ -25,7 +25,7 @@ from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import check_judged_only, warn_steep
 from retrieval_report.scoring.arrays import drawn_lists, list_keys, over_ranges
 from retrieval_report.scoring.cut_bounds import Completions
-from retrieval_report.scoring.cut_lists import Following, reaching, unsure
+from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
 from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, Target, arrange
@@ -113,7 +113,7 @@ class Run:
         """
         unknown = (self.prepared.relevant == 0) & ~self.prepared.without
         return np.asarray(
-            self._where(lambda scorer, metric: metric.undefined(scorer)) & ~unknown[:, None]
+            self.where(lambda scorer, metric: metric.undefined(scorer)) & ~unknown[:, None]
         )
 
     @cached_property
@@ -123,14 +123,14 @@ class Run:
         """
         if not self.prepared.beyond.open.any():
             return np.zeros(self.shape, np.bool_)
-        return self._where(partial(reaching, follow=self.following)) & ~self.left_out()[:, None]
+        return self.where(partial(reaching, follow=self.following)) & ~self.left_out()[:, None]
 
     @cached_property
     def following(self) -> Following:
         """Return what may follow each list."""
         return Following.of(self.prepared)
 
-    def _where(self, rule: Callable[[Scorer, Metric], Bools]) -> Bools:
+    def where(self, rule: Callable[[Scorer, Metric], Bools]) -> Bools:
         """Return where a rule holds, of shape (lists, columns)."""
         parts = []
         for metric, cutoffs in self.requests:
@@ -142,7 +142,7 @@ class Run:
     @cached_property
     def open(self) -> Bools:
         """Return which scores (lists, columns) completions of truncated lists may change."""
-        return self.truncated | self._where(partial(unsure, follow=self.following))
+        return self.truncated | self.where(partial(unsure, follow=self.following))
 
     @cached_property
     def completions(self) -> dict[bool, Completions]:
@@ -482,8 +482,10 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     )
     lists = _lists(prepared)
     shape = prepared.names.height, columns.height
-    truncated = np.repeat(run.truncated, len(policies), axis=1)
-    return ListScores(lists, columns, values.reshape(shape), spreads.reshape(shape), truncated)
+    flags = run.truncated, run.where(depends_on_unknown)
+    truncated, pooled = (np.repeat(flag, len(policies), axis=1) for flag in flags)
+    values, spreads = values.reshape(shape), spreads.reshape(shape)
+    return ListScores(lists, columns, values, spreads, truncated, pooled)
 
 
 def unpooled_queries(lists: pl.DataFrame) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from retrieval_report.metrics.parsing import Requests
 
 Scored = tuple[pl.DataFrame, pl.DataFrame]  # scores, and means under every random order
 PIECE = 1_000_000  # rows of the long frame that are written together
-ARRAYS = ("values", "spreads", "truncated")
+ARRAYS = ("values", "spreads", "truncated", "pooled")
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class ListScores:
     values: Floats  # (lists, columns), NaN if there is none
     spreads: Floats  # standard deviations, likewise
     truncated: Bools  # (lists, columns), whether a score depends on what truncation leaves open
+    pooled: Bools  # (lists, columns), whether it depends on an R that counts what models retrieved
 
     @classmethod
     def of(cls, parts: Sequence[ListScores]) -> ListScores:
@@ -82,11 +83,12 @@ class ListScores:
 
     def frame(self) -> pl.DataFrame:
         """Return the long frame, with one row per list, metric, cutoff and policy."""
-        lists = self.lists.select("model", "query", "items", "pooled", cs.starts_with("n_relevant"))
+        lists = self.lists.select("model", "query", "items", cs.starts_with("n_relevant"))
         numbers = pl.DataFrame({"value": self.values.reshape(-1), "std": self.spreads.reshape(-1)})
         frame = lists.join(self.columns, how="cross", maintain_order="left_right").with_columns(
             numbers.with_columns(pl.all().fill_nan(None)),
             truncated=self.truncated.reshape(-1),
+            pooled=self.pooled.reshape(-1),
         )
         if "relevant" in frame.columns:
             number = pl.coalesce(

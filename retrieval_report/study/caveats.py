@@ -13,7 +13,7 @@ from retrieval_report.comparison.verdicts import CUT
 from retrieval_report.contracts.options import OPTIONS
 from retrieval_report.contracts.significance_tests import CORRECTIONS
 from retrieval_report.engines.check_scores import at_cutoff, at_measure
-from retrieval_report.metrics.parsing import CATALOGUE, Measure, divided_by_relevant, measure_text
+from retrieval_report.metrics.parsing import CATALOGUE, Measure, measure_text
 from retrieval_report.scoring.truncation import AS_GIVEN, NOT_KNOWN
 from retrieval_report.study.terminal import visible
 from retrieval_report.ties.truncated_lists import TRUNCATED_LISTS
@@ -71,7 +71,7 @@ def notices(
     metric, cutoff = measure or summary.select("metric", "cutoff").row(0)
     rows = summary.filter(at_measure(metric, cutoff))
     models = rows.filter(pl.col("truncated_share") > 0)["model"].unique()
-    unknown_r = divided_by_relevant(metric) and bool(rows["pooled"].any())
+    unknown_r = bool(rows["pooled"].any())
     if models.is_empty() and not unknown_r:
         return ()
     ends = (
@@ -217,10 +217,7 @@ def any_cut(summary: pl.DataFrame) -> bool:
 
 def relevant_notice(summary: pl.DataFrame) -> str:
     """Say that R is not known if it divides a score; otherwise return an empty text."""
-    doubtful = summary.filter(pl.col("pooled").fill_null(False))
-    return (
-        POOLED if any(divided_by_relevant(metric) for metric in doubtful["metric"].unique()) else ""
-    )
+    return POOLED if summary["pooled"].any() else ""
 
 
 def model_text(model: str) -> str:

@@ -12,7 +12,6 @@ import polars as pl
 
 from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.engines.check_scores import MEAN, board
-from retrieval_report.metrics.parsing import divided_by_relevant
 from retrieval_report.writing.names import counted
 from retrieval_report.writing.numbers import (
     DECIMALS,
@@ -219,12 +218,12 @@ def deviation(row: Row, digits: int = DECIMALS) -> str:
     ...     deviation({"tie_std": None, "truncated_share": 1}),
     ... )
     ('0.0020', '–', 'cut')
-    >>> deviation({"tie_std": 0.002, "metric": "recall", "pooled": True})
+    >>> deviation({"tie_std": 0.002, "pooled": True})
     'R?'
     """
     if row.get("truncated_share"):
         return CUT
-    if row.get("pooled") and divided_by_relevant(row["metric"]):
+    if row.get("pooled"):
         return UNKNOWN_R
     return size(row.get("tie_std"), digits)
 

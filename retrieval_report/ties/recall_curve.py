@@ -150,11 +150,11 @@ def _frame(run: Run, levels: Sequence[float], values: Floats, spreads: Floats) -
     lists = run.prepared.names.with_columns(
         items=run.prepared.length,
         n_relevant=np.maximum(run.prepared.relevant, 0),
-        pooled=run.prepared.beyond.pooled,
     )
     value, std = (part.reshape(lists.height, columns.height) for part in (values, spreads))
     if run.options.no_relevant == "one":
         value[run.prepared.relevant <= 0] = 1.0
     value[run.left_out()], std[run.left_out()] = np.nan, np.nan
     truncated = np.zeros((lists.height, columns.height), np.bool_)
-    return ListScores(lists, columns, value, std, truncated).frame()
+    pooled = np.repeat(run.prepared.beyond.pooled[:, None], columns.height, axis=1)
+    return ListScores(lists, columns, value, std, truncated, pooled).frame()

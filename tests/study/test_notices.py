@@ -16,7 +16,6 @@ import pytest
 import retrieval_report as rr
 from retrieval_report import charts
 from retrieval_report.charts.layers import OPEN
-from retrieval_report.metrics.parsing import divided_by_relevant
 from retrieval_report.report import Report, report_contents, write_report
 from retrieval_report.study.caveats import notices, winner_sentences
 from retrieval_report.study.html import render_html
@@ -238,11 +237,30 @@ def test_the_summary_of_a_command_describes_its_first_measure() -> None:
             (name, False)
             for name in ("precision", "rr", "dcg", "ap(denominator=k)", "ndcg(ideal=list)", "err")
         ),
-        ("ndcg(gain=<function gain at 0x7f>)", True),
+        (rr.NDCG(gain=lambda grade: 2.0**grade), True),
     ],
 )
-def test_r_is_doubted_only_where_it_divides(metric: str, divided: bool) -> None:
-    assert divided_by_relevant(metric) is divided
+def test_r_is_doubted_only_where_it_divides(metric: rr.Metric | str, divided: bool) -> None:
+    rows = {"query": ["q"] * 3, "item": [*"abc"], "distance": [1, 2, 2], "relevance": [1, 0, 1]}
+    assert rr.evaluate(rows, metrics=metric)["pooled"].any() is divided
+
+
+@pytest.mark.parametrize(
+    ("relevance", "cutoff", "open_"),
+    [([1, 1, 0], 2, False), ([1, 1, 0], 3, True), ([2, 1, 0], 1, True), ([0, 0, 0], 1, True)],
+)
+def test_r_is_not_doubted_where_the_ideal_is_full(
+    relevance: list[int], cutoff: int, open_: bool
+) -> None:
+    rows = {"query": ["q"] * 3, "item": [*"abc"], "distance": [1, 2, 3], "relevance": relevance}
+    assert rr.evaluate(rows, metrics="ndcg", cutoffs=cutoff)["pooled"].any() is open_
+    more = [{**rows, "item": [*rows["item"], "d"], "distance": [1, 2, 3, 4]} for _ in (0, 2)]
+    known = [
+        rr.evaluate({**found, "query": ["q"] * 4, "relevance": [*relevance, grade]}, metrics="ndcg",
+                 cutoffs=cutoff)["value"][0]
+        for found, grade in zip(more, (0, max(relevance) or 1), strict=True)
+    ]  # fmt: skip
+    assert (known[0] != known[1]) is (open_ and relevance != [2, 1, 0])
 
 
 def test_charts_draw_what_is_open_dashed_and_say_so() -> None:
