@@ -313,10 +313,16 @@ def test_a_complete_ranking_cut_anywhere_scores_within_the_bounds(
 def test_of_r_unknown_too(distances: int) -> None:
     whole = complete_rankings(np.random.default_rng(distances), distances, 1)
     truth = all_scores(whole, truncated="no")
+    divided = pl.col("metric").str.contains(
+        r"^(recall|f1|r_precision|ap_at_r|w?ap|ndcg|found_share|steep_ndcg|density)"
+    )  # by R, or by the ideal
     for word in ("within_tie", "between_ties"):
         found = all_scores(cut(whole, 12, word), truncated=word)
         check_bounds(truth, found, word)
         check_order(found, word)
-        known = ~found["pooled"]
-        assert known.any() and not known.all()
-        check_unmarked(truth.filter(known), found.filter(known), word)
+        check_unmarked(truth.filter(~divided), found.filter(~divided), word)
+        assert not found.filter(~divided)["pooled"].any()
+        full = found.filter(divided, ~pl.col("pooled"), ~pl.col("truncated"), policy="expected")
+        same = full.join(truth, on=[*KEYS, "policy"], nulls_equal=True, suffix="_true")
+        assert set(same["metric"]) >= {"ndcg"}  # whose ideal is full; its sum is rounded otherwise
+        assert (same["value"] - same["value_true"]).abs().max() < 1e-12
