@@ -26,7 +26,7 @@ GROUPS = 2  # of models with the same lists, which are named
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
-HOWEVER = "however improbable that may be"
+HOWEVER = "however unlikely that is"
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
     "for the true R."
@@ -285,15 +285,15 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     )
     named = [visible(name, NAME_WIDTH) for name in (wrong if len(wrong) else undecided)]
     systems, of = first_names([*dict.fromkeys(named)], NAMED), f"of {known.height} evaluator"
-    could = f"which leave{'s' * (len(undecided) == 1)} tie order open, could"
     if len(wrong):
         names = "names" if len(wrong) == 1 else "name"
-        more = f"; {len(undecided)} more, {could} too, {HOWEVER}" * bool(len(undecided))
+        more = f"; {len(undecided)} more could, {HOWEVER}" * bool(len(undecided))
         accident = f"{names} a different winner, an accident of tie order: {systems}"
         return (f"{len(wrong)} {of} configurations {accident}{more}.",)
     if len(undecided):
-        other = f"{could} name a different winner, {HOWEVER}: {systems}"
-        return (f"{len(undecided)} {of} configurations, {other}.",)
+        leave = "leaves" if len(undecided) == 1 else "leave"
+        could = f"{leave} tie order open and could name a different winner, {HOWEVER}: {systems}"
+        return (f"{len(undecided)} {of} configurations {could}.",)
     return (f"No evaluator configuration (of {known.height}) names a different winner.",)
 
 
