@@ -10,7 +10,6 @@ import polars as pl
 import streamlit as st
 
 from cached import remember
-from retrieval_report.charts.responsive import responsive
 from retrieval_report.comparison.verdicts import (
     CUT,
     DEPENDS,
@@ -111,4 +110,6 @@ def specification(key: tuple[Hashable, ...], _build: Callable[[], Any]) -> str:
     """Return the chart as JSON, cached because Altair takes longer to write it than a page takes to
     draw.
     """
+    from retrieval_report.charts.responsive import responsive  # after the page's heading
+
     return json.dumps(responsive(_build(), text=TEXT[str(key[-1])])._asdict(), allow_nan=False)

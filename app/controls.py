@@ -12,14 +12,19 @@ from records import SCORING, USUAL, Choice, Data, curve, own_depth
 from retrieval_report.contracts.arguments import Named, number_text
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import PARAMETERS as OPTIONS
-from retrieval_report.metrics.parsing import CATALOGUE, parameter_text, parse_metric
+from retrieval_report.metrics.parsing import (
+    CATALOGUE,
+    parameter_text,
+    parse_cutoffs,
+    parse_metric,
+    whole_number,
+)
 from text import plain
 from url_controls import choose_models, choose_number, choose_one, given, no_use, refuse
 
 UNSET = "usual"  # the default of `evaluate`, which depends on the data
 # A value can be set only before its widget is made, that is, in the next run
 RESET = "reset the cutoff"
-MOST_CUTOFF = 2**63 - 1
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
 PARAMETERS = {  # of metrics; the first option of each is the default
     "precision": "denominator",
@@ -105,18 +110,13 @@ def _cutoff(first: int | None) -> int | None:
             help="Choose one, or type any whole number. *all* means the whole list.",
         )
     )
-    if chosen == "all":
-        return None
-    if not (
-        chosen.isascii()
-        and chosen.isdigit()
-        and len(chosen) < 20
-        and 0 < int(chosen) <= MOST_CUTOFF
-    ):
+    try:
+        (cutoff,) = parse_cutoffs(whole_number(chosen))
+    except RetrievalReportError:
         refuse("cutoff", chosen, "a whole number from 1 on or all is needed")
         st.session_state[RESET] = True
         st.rerun()
-    return int(chosen)
+    return cutoff
 
 
 def _option(name: str, data: Data) -> Any:

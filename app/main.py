@@ -7,8 +7,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,6 +18,7 @@ if __name__ == "__main__":
     # Ctrl-C ends the server without a traceback while it loads, and again after it has shut down.
     # Python's own exception could get lost in libraries that catch all errors of callbacks.
     signal.signal(signal.SIGINT, lambda *_: os._exit(0))
+    sys.path.insert(0, str(Path(__file__).parent))  # Python leaves it out with PYTHONSAFEPATH
 
 import streamlit as st
 from starlette.middleware import Middleware

@@ -19,7 +19,6 @@ from data_source import first_files
 from page import Page
 from retrieval_report.cli.dashboard import open_browser
 from retrieval_report.study.server import BROWSER
-from views import overview
 from warning_log import noticed
 
 # What a page needs beside its heading, loaded while the browser loads Streamlit's own scripts.
@@ -43,10 +42,10 @@ def start() -> None:
 def prepare() -> None:
     """Compute what the first page shows, which also shows errors in reading or scoring."""
     with suppress(Exception), noticed():
+        data = read_files(first_files())  # for the heading too
         for part in PARTS:
             importlib.import_module(part)
-        data = read_files(first_files())
         page = Page(data, data.first_choice)
         page.all_measures.verdict  # noqa: B018
-        drawing = overview.drawing(page)
+        drawing = importlib.import_module("views.overview").drawing(page)
         specification((*drawing.key, "light"), drawing.build)

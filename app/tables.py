@@ -42,7 +42,6 @@ FORMATS = {
     "share": "%.1f%%",
     "tenth": "%.1f",
     "count": "%d",
-    "amount": "%.6g",
 }  # of floats
 ALONE = ("_std", "_se")  # not compared with each other, so they need not differ
 FEW, MOST = 60, 6  # rows and decimals; in longer tables, some two numbers are always close
@@ -108,8 +107,8 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
         return values, kinds.TextColumn(**about, alignment="right")
     if not dtype.is_numeric():
         return values, kinds.TextColumn(**about, width=width)
-    if known.format == "amount" and (values.is_finite() & (values == values.round())).all():
-        values, dtype = values.cast(pl.Int64), pl.Int64()  # pairs are counted
+    if known.format == "amount" and ((values == values.round()) & (values.abs() < 2**53)).all():
+        values, dtype = values.cast(pl.Int64), pl.Int64()  # bytes, pairs
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
     form, places = "%d", DECIMALS
     if dtype.is_float():

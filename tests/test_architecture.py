@@ -283,6 +283,7 @@ def test_help_needs_no_library_and_evaluate_no_report() -> None:
     needed = imported_by("evaluate", *files, "--metrics", "rr@10", "--policies", "expected")
     own = {f"{PACKAGE}.{name}" for name in ("charts", "study.study", "study.reports", "systems")}
     assert needed & (own | {"altair", "jinja2", "narwhals", "numba", "scipy.stats"}) == set()
+    assert imported_by("leaderboard", *files) & {"altair", "jinja2"} == set()
 
 
 def test_only_the_catalogue_asks_what_kind_of_metric_or_term_a_record_is() -> None:

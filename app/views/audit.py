@@ -35,7 +35,7 @@ def show(page: Page) -> None:
         "to *definition*, a "
         "choice, or to *tie order*, an accident. If an evaluator shuffles ties or sorts them "
         "unstably, the possible "
-        "range is shown."
+        "range is shown. Lists are taken for whole, as these evaluators take them."
     )
     if rules := not_audited(page.choice.options):
         st.caption(rules)

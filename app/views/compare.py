@@ -10,10 +10,11 @@ import streamlit as st
 from cached import ask
 from page import Page
 from retrieval_report.comparison.pairs import ahead_first
-from retrieval_report.comparison.verdicts import with_chances
+from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R, doubt, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import beside
 from retrieval_report.study.verdict import margin_sentences
+from retrieval_report.writing.names import counted
 from tables import PAIRS, frame_table
 from text import plain, short
 from url_controls import choose_number, choose_one
@@ -44,17 +45,17 @@ def show(page: Page) -> None:
 
 def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     """Show every pair, as a chart and a table."""
-    st.header("All pairs", anchor="all-pairs")
+    st.header("Pairs of models", anchor="all-pairs")
     page.show(page.study.plot.comparison_matrix)
-    st.caption(
-        "Pairs that tie order may reverse come first, the likeliest of them at the top. Choose a row "
-        "for a link to that pair."
-    )
     known = page.study.flips.select("model_a", "model_b", "verdict")
     judged = beside(expected.drop("policy"), known, ["model_a", "model_b"])
     rows = ahead_first(judged, pl.col("difference") < 0)
-    unsure = pl.col("p_tie_high").fill_null(0)
-    rows = rows.sort(unsure, descending=True, maintain_order=True)
+    rows = rows.sort(doubt, -pl.col("p_tie_high"), nulls_last=True, maintain_order=True)
+    st.caption(
+        f"{counted(rows.height, 'pair')}: those that missing items could reverse first, then those "
+        "that tie order may reverse, the likeliest at the top, and the safe ones last. Choose a row "
+        "for a link to that pair."
+    )
     alt = "Every pair of models, the least safe first."
     frame_table(
         with_chances(rows), of="judged_pairs", show=PAIRS, alt=alt, key="pairs", on_select=_take
@@ -89,5 +90,7 @@ def _no_worse(page: Page, ranked: list[str]) -> None:
     rows = rows.sort("difference", descending=True, nulls_last=True)
     for sentence in margin_sentences(rows, page.choice.measure):
         st.markdown(plain(sentence))
+    not_known = pl.col("verdict").is_in([CUT, UNKNOWN_R])
+    rows = rows.with_columns(no_worse_p=pl.when(~not_known).then("no_worse_p"))
     alt = f"Models against {short(baseline)} at {page.choice.measure}, the best first."
     frame_table(rows, of="no_worse", show=MARGIN, alt=alt)

@@ -44,8 +44,6 @@ def show(page: Page) -> None:
     rows = table.filter(cost=kind)
     amounts = rows["amount"]
     page.show(charts.costs, rows, **page.choice.at, cost=kind, key=(kind, tuple(amounts)))
-    if ((amounts == amounts.round()) & (amounts < 2**53)).all():
-        rows = rows.cast({"amount": pl.Int64})
     frame_table(rows, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")
 
 

@@ -13,11 +13,10 @@ from text import plain
 
 TURNING = "source reversal verdict varied"  # what fits a phone first
 MEANINGS = (
-    "Items at the same distance are *tied*: nothing says which comes first, and scores depend on "
-    "it. *Naive*: ties in "
-    "the order of the data, as some tools score them. *Expected*: the exact "
-    "mean over all orders, free of chance; where items may be missing from the lists, an estimate "
-    "from the given ones."
+    "Items with the same distance or score are *tied*: nothing says which comes first, and measures "
+    "depend on it. *Naive*: ties in the order of the data, as some tools score them. *Expected*: the "
+    "exact mean over all orders, free of chance; where items may be missing from the lists, an "
+    "estimate from the given ones."
 )
 
 

@@ -136,12 +136,13 @@ def _ranges(page: Page, query: object, row: Named) -> None:
     with st.container(horizontal=True, gap="large"):
         for side in "ab":
             of = scores.filter(model=row[f"model_{side}"]).row(0, named=True)
-            span = f"{number(of['lowest'])} to {number(of['highest'])} by tie order"
+            by = "ties or missing items" if of["truncated"] else "tie order"
+            span = f"{number(of['lowest'])} to {number(of['highest'])} by {by}"
             moved = "the same in every tie order" if of["spread"] == 0 else span
             name = plain(row[f"model_{side}"], 60)
             st.metric(name, number(of["expected"]), moved, delta_color="off", delta_arrow="off")
     if row["order_unsure"]:
-        st.markdown("Tie order alone decides which of the two is ahead on this query.")
+        st.markdown("Within these ranges either may be ahead on this query.")
 
 
 def _list(page: Page, rows: pl.DataFrame, query: object) -> None:
@@ -208,7 +209,8 @@ def _numbers(row: Named) -> None:
         ):
             st.metric(title, text, help=meaning, width="content")
     known = "not known" if row["family_p"] is None else significance(row)
+    what = "difference, an estimate," if row["truncated_queries"] else "difference"
     st.markdown(
         f"{names}. Of {row['queries']} queries A wins {row['wins']}, B wins {row['losses']}, "
-        f"{row['ties']} are equal. Significance of the difference over the queries: {known}."
+        f"{row['ties']} are equal. Significance of the {what} over the queries: {known}."
     )

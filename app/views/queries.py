@@ -50,9 +50,9 @@ def show(page: Page) -> None:
         _table(rows, known.height)
     st.header("One ranked list", anchor="list")
     st.caption(
-        "Tied items are at the same distance from the query, and nothing in the data says which of "
-        "them comes first. "
-        "The order received is one possibility; the expected score is the mean over all."
+        "Tied items have the same distance or score for the query, and nothing in the data says which "
+        f"of them comes first. The order received is one possibility; the expected {page.measure} "
+        "is the mean over all."
     )
     scores = _choose(known, page.choice.models)
     if scores is not None:

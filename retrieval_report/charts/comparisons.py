@@ -15,8 +15,9 @@ from retrieval_report.charts.layers import left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, filled, finish, layered
 from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
 from retrieval_report.comparison.pairs import turned
-from retrieval_report.comparison.verdicts import DEPENDS, both_among, with_chances
+from retrieval_report.comparison.verdicts import CUT, DEPENDS, first_that_holds, with_chances
 from retrieval_report.contracts.registry import title_of
+from retrieval_report.engines.score_grid import DIGITS
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.writing.numbers import chance_percent, size
@@ -27,6 +28,12 @@ TIPS = (
     "family_p permutation_p chance wins ties losses queries verdict"
 )
 NONE = "there are no pairs of models to compare"
+SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant")}, "")
+READ = (
+    "below the diagonal: column − row of expected scores, * if the difference is significant, ? if "
+    "missing items could reverse it; above: probability that random tie order reverses the pair, – "
+    "if there is no lead or it is not known; columns are in the order of the rows"
+)
 
 
 @chart
@@ -46,8 +53,8 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     altair.Chart
         Below the diagonal: the score of the column minus that of the row, with * if it is
         significant. Above it: the probability that random tie order reverses the pair (``p_tie``).
-        Best model first, sixteen at most: those of pairs whose order depends on ties, then the
-        best.
+        Both have a "?" instead where missing items could reverse the pair. Best model first,
+        sixteen at most, by their ranks: those of pairs whose order depends on ties, then the best.
 
     Examples
     --------
@@ -64,21 +71,25 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     ... )
     >>> comparison = compare(evaluate(rankings, metrics="rr", cutoffs=None, policies="expected"))
     >>> comparison_matrix(comparison, metric="rr", cutoff=None).to_dict()["title"]["text"]
-    ['Every pair of models at rr@all']
+    ['Every pair of 2 models at rr@all']
     """
     given = to_polars(comparison, "comparison")
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
     frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts", NONE)
     every, where = expected_at(frame, metric, cutoff)
-    pairs = with_chances(filled(every.drop_nulls("difference"), NONE), "chance")
-    ranked = _best_first(pairs)
+    known = filled(every.drop_nulls("difference"), NONE).with_columns(sign=SIGN)
+    ranked = _best_first(known)
+    pairs = _better_as_a(with_chances(known, "chance"), ranked)
     doubt = pairs.filter(verdict=DEPENDS)
-    unsure = pl.col("name").is_in(pl.concat([doubt["model_a"], doubt["model_b"]]).implode())
+    unsure = pl.col("rank").is_in(pl.concat([doubt["rank_a"], doubt["rank_b"]]).implode())
     models = ranked.sort(~unsure, maintain_order=True).head(MOST).sort("rank")
-    best = models["name"].to_list()
-    undrawn = pairs.filter("significant", ~both_among(best)).height
-    pairs = pairs.filter(both_among(best))
-    below, above = _halves(pairs, models)
+    shown = models["rank"].implode()
+    drawn = pl.all_horizontal(pl.col("rank_a", "rank_b").is_in(shown))
+    undrawn = pairs.filter(~drawn, sign="*").select(pl.format("{} and {}", "label_a", "label_b"))
+    pairs = pairs.filter(drawn)
+    below, above = _halves(pairs)
+    part = f"{MOST} of the " * (ranked.height > MOST)
+    title = f"Every pair of {part}{ranked.height} models at {where}"
     y = row_axis(models["label"])
     short = y["axis"]["labelExpr"]
     axis = alt.Axis(orient="top", labelAngle=-90, labelExpr=short, ticks=False, domain=False)
@@ -88,26 +99,13 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
         *tiles(below, x, y, _colour("ahead", "column − row", "ramp", largest), largest / 2, TIPS),
         *tiles(above, x, y, _colour("p_tie", title_of("p_tie"), "heatmap", 0.5), 0.3, TIPS),
     ]
-    drawn = layered(layers, CELL * models.height, 30 * models.height)
-    matrix: alt.LayerChart = drawn.resolve_scale(color="independent")
-    text = (
-        "below the diagonal: column − row, * if the difference is significant; above: probability "
-        "that random tie order reverses the pair; columns are in the order of the rows"
-    )
-    text += "; –: no lead to reverse, or lists may be cut" * (pairs["p_tie"].null_count() > 0)
-    text += left_out("other models", ranked.filter(~pl.col("name").is_in(best))["label"])
-    text += f" ({undrawn} more differences are significant)" * (undrawn > 0)
-    closest = pairs.sort(pl.col("difference").abs(), "model_a", "model_b").with_columns(
-        pair=pl.format("{} − {}", "model_a", "model_b")
-    )
-    return finish(
-        matrix,
-        f"{'Pairs' if ranked.height > models.height else 'Every pair'} of models at {where}",
-        text,
-        with_labels(closest, "pair"),
-        "difference",
-        "p_tie",
-    )
+    whole = layered(layers, CELL * models.height, 30 * models.height)
+    matrix: alt.LayerChart = whole.resolve_scale(color="independent")
+    text = READ + left_out("other models", ranked.filter(~pl.col("rank").is_in(shown))["label"])
+    text += left_out("significant pairs", undrawn.to_series())
+    closest = pairs.sort(pl.col("difference").abs(), maintain_order=True)
+    spoken = closest.with_columns(label=pl.format("{} − {}", "label_a", "label_b"))
+    return finish(matrix, title, text, spoken, "difference", "p_tie")
 
 
 def _colour(
@@ -119,33 +117,40 @@ def _colour(
 
 
 def _best_first(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Models with their labels, best first."""
+    """Models with their labels, best first; of more than are drawn, the labels begin with the ranks,
+    so that gaps are seen.
+    """
     sides = [pairs.select(name=f"model_{side}", value=f"value_{side}") for side in "ab"]
     means = pl.concat(sides).unique("name").sort("value", "name", descending=[True, False])
-    return with_labels(means.with_columns(model="name").with_row_index("rank"))
+    ranked = with_labels(means.with_columns(model="name").with_row_index("rank"))
+    if ranked.height <= MOST:
+        return ranked
+    shown = pl.col("value").round(DIGITS).rank("min", descending=True)
+    return ranked.with_columns(label=pl.format("{}. {}", shown, "label"))
 
 
-def _halves(pairs: pl.DataFrame, models: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _better_as_a(pairs: pl.DataFrame, ranked: pl.DataFrame) -> pl.DataFrame:
+    """Add the ranks and labels of both models, and make the better one A, the best pairs first."""
+    both = pairs.with_columns(
+        pl.col(f"model_{side}")
+        .replace_strict(ranked["name"], ranked[column])
+        .alias(f"{column}_{side}")
+        for column in ("rank", "label", "model")
+        for side in "ab"
+    )
+    return turned(both, pl.col("rank_a") > pl.col("rank_b")).sort("rank_a", "rank_b")
+
+
+def _halves(pairs: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the tiles below the diagonal, which show how far the better model is ahead, and those
     above it, which show the probability of a reversal.
     """
-
-    def of_model(column: str, side: str) -> pl.Expr:
-        return pl.col(f"model_{side}").replace_strict(models["name"], models[column])
-
-    above = turned(pairs, of_model("rank", "a") > of_model("rank", "b"))
-    below = turned(above, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
-    star = pl.when("significant").then(pl.lit("*")).otherwise(pl.lit(""))
+    below = turned(pairs, pl.lit(True)).with_columns(ahead=-pl.col("difference"))
     ahead = pl.Series([size(value, 3) if value else "0" for value in below["ahead"]])
-    chances = above.select("p_tie", "p_tie_high").rows()
-    percent = pl.Series([chance_percent(*chance) for chance in chances], dtype=pl.String)
-    names = {
-        "label": of_model("label", "a"),
-        "column": of_model("label", "b"),
-        "model_a": of_model("model", "a"),
-        "model_b": of_model("model", "b"),
-    }
+    chances = pairs.select("sign", "p_tie", "p_tie_high").rows()
+    percent = ["?" if sign == "?" else chance_percent(*chance) for sign, *chance in chances]
+    names = {"label": pl.col("label_a"), "column": pl.col("label_b")}
     return (
-        below.with_columns(text=ahead + star, **names),
-        above.with_columns(text=percent, **names),
+        below.with_columns(text=ahead + pl.col("sign"), **names),
+        pairs.with_columns(text=pl.Series(percent, dtype=pl.String), **names),
     )

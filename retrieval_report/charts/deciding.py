@@ -16,7 +16,7 @@ from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean, quoted
 
 MOST = 40  # queries
-SURE, UNSURE = "the difference", "tie order could turn it"
+SURE, UNSURE = "the difference", "it may have the other sign"
 COLOURS = {SURE: BLUE, UNSURE: VERMILLION}
 BAR = {"type": "bar", "height": 10, "opacity": 0.75}
 TIPS = "query model_a model_b order value_a value_b difference lowest highest tie_std share decides"
@@ -41,8 +41,8 @@ def deciding_queries(
     Returns
     -------
     altair.Chart
-        Bar: difference; line: its range over tie orders; the colour shows whether that includes
-        both signs. Forty queries at most.
+        Bar: difference; line: its range over tie orders and, where lists are cut, missing items;
+        the colour shows whether that includes both signs. Forty queries at most.
 
     Examples
     --------
@@ -73,8 +73,8 @@ def deciding_queries(
     frame = held(deciding, DECIDING, "deciding", "deciding_queries", reason)
     everything, where = expected_at(frame, metric, cutoff)
     able = pl.any_horizontal(pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME)
-    rows = filled(everything.filter(able), f"no query tells the two apart by {where}")
-    rows = rows.head(MOST).with_columns(pl.col("query").cast(pl.String))
+    differing = filled(everything.filter(able), f"no query tells the two apart by {where}")
+    rows = differing.head(MOST).with_columns(pl.col("query").cast(pl.String))
     rows = with_labels(rows, "query").with_columns(
         pl.col("model_a", "model_b").map_elements(clean, return_dtype=pl.String),
         order=first_that_holds({UNSURE: pl.col("order_unsure").fill_null(False)}, SURE),
@@ -87,8 +87,10 @@ def deciding_queries(
         span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=TIPS),
     ]
     one, other = (quoted(everything[f"model_{side}"][0]) for side in "ab")
-    left = everything.height - rows.height
-    rest = f"; the {rows.height} largest differences of {everything.height} queries" if left else ""
-    text = f"bar: {where} of {one} minus that of {other}; line: its range over tie orders{rest}"
+    text = (
+        f"bar: {where} of {one} minus that of {other}; line: its range over tie orders"
+        f"{' and missing items' * (rows['tie_std'].null_count() > 0)}; the {rows.height} largest of "
+        f"{differing.height} differences, {everything.height} queries in all"
+    )
     title = f"Queries that decide between {one} and {other} at {where}"
     return finish(row_chart(layers, rows.height, step=16), title, text, rows, "difference")

@@ -216,11 +216,10 @@ def score_distribution(
     where = measure_name(*parse_measure(metric, cutoff))
     maker, reason = "score_distribution", f"the list has no {where}"
     frame = held(list_scores, DISTRIBUTION, "distribution", maker, reason)
-    exact = frame["method"][0] == "exact"
-    orders = f"{'orders that differ' if exact else 'random orders'}: {frame['orders'][0]}"
+    drawn = "" if frame["method"][0] == "exact" else f"{frame['orders'][0]} random orders"
     if frame.height == 1:
-        score = number(frame["value"][0])
-        raise Said(f"Every order of these ties gives the same {where}: {score} ({orders}).")
+        orders = f"All {drawn} give" if drawn else "Every order of these ties gives"
+        raise Said(f"{orders} the same {where}: {number(frame['value'][0])}.")
     known = [(clean(name, 40), value) for name, value in (marks or {}).items() if value is not None]
     marked = pl.DataFrame(known, schema={"mark": pl.String, "at": pl.Float64}, orient="row")
     looks = dict(zip(marked["mark"], PALETTE, strict=False))
@@ -235,7 +234,8 @@ def score_distribution(
     return finish(
         layered(layers, WIDTH, HEIGHT),
         f"{where} of one list under its tie orders",
-        f"bars: share of the tie orders that give the score; {orders}",
+        f"bars: share of {drawn or 'the tie orders'} that give the score; different scores: "
+        f"{frame.height}",
         spoken,
         "probability",
     )

@@ -24,7 +24,7 @@ NAMED = 3  # of what is not drawn
 LETTERS = 22  # of such a label; longer ones lose what is alike
 IS_NARROW = f"containerSize()[0] > 0 && containerSize()[0] < {NARROW}"
 NUMBER = ".6~g"  # as many digits as there are, six at most
-OPEN = "not exact: items may be missing"  # what is drawn dashed, and what is said of it
+OPEN = "not exact, higher or lower if items are missing"  # what is drawn dashed, and what is said of it
 IN_CELL = "in-cell"  # the style of what is written on tiles
 
 DOT: Mark = {
@@ -42,7 +42,10 @@ TIES: Mark = {"type": "bar", "size": 8, "color": SKY, "opacity": 0.45, "cornerRa
 OPEN_TIES: Mark = {
     "type": "bar", "size": 8, "filled": False, "stroke": SKY, "strokeWidth": 1.6, "strokeDash": [4, 3]
 }  # fmt: skip
-RANGES = "dot: score; line: 95% confidence interval over queries; bar: range over tie orders"
+RANGES = (
+    "dot: score; line: 95% confidence interval over queries; bar: range over tie orders and, where "
+    "lists may be cut, missing items"
+)
 MODEL = "value tie_std lowest highest ci_low ci_high"
 
 

@@ -12,6 +12,7 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.colours import GREY, PALETTE
 from retrieval_report.charts.data import (
+    SAME,
     held,
     of_metric,
     summary_frame,
@@ -51,8 +52,8 @@ CURVE: dict[str, type[pl.DataType] | None] = {
 def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     """Draw the expected score of every model along the cutoffs.
 
-    The leading models are coloured, with rings at naive scores; the others are grey. Lines are
-    dashed where lists are cut.
+    The leading models are coloured, the others grey. Rings are at naive scores that differ from
+    expected ones. Lines are dashed where lists are cut.
 
     Parameters
     ----------
@@ -98,18 +99,18 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     y = number_axis(alt.Y, clean(name, 60))
     rows, colour = _shaded(rows)
     look: Named = {"x": x, "color": colour, "detail": "label:N"}
-    lit = rows.filter("lit")
-    layers = [*_lines(rows, y, TIPS, **look), span(lit, RING, y, "naive", tips=TIPS, **look)]
-    text = f"line: expected score; ring: naive order; highest, without a test: {_highest(rows)}"
-    text = how_to_read(text, rows)
+    off = rows.filter((pl.col("naive") - pl.col("expected")).abs() > SAME)
+    layers = [*_lines(rows, y, TIPS, **look), span(off, RING, y, "naive", tips=TIPS, **look)]
+    text = "line: expected score" + "; ring: naive order, where it differs" * (off.height > 0)
+    text = how_to_read(f"{text}; highest as drawn, without a test: {_highest(rows)}", rows)
     drawn = layered(layers)
-    last = lit.group_by("label", maintain_order=True).last()
+    last = rows.filter("lit").group_by("label", maintain_order=True).last()
     return finish(drawn, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
 
 
 def _highest(rows: pl.DataFrame) -> str:
     """Say who is highest at which cutoffs, since lines that lie on each other do not show it."""
-    best = rows.filter(pl.col("value") == pl.max("value").over("k"))
+    best = rows.filter(pl.col("value") >= pl.max("value").over("k") - SAME)
     leads = best.group_by("k", maintain_order=True).agg(pl.col("label").str.join(" = "))
     ahead = leads.group_by("label", maintain_order=True).agg("k")
     if ahead.height == 1:
@@ -144,7 +145,7 @@ def recall_curve(recall_curve: object) -> ChartType:
     layers = _lines(rows, y, "model recall value", x=x("recall"), color=colour, detail="label:N")
     text = (
         "the best precision at any rank at which at least this recall is reached, means over tie "
-        "orders, exact unless lists are cut"
+        "orders; lists are taken for whole, as trec_eval takes them"
     )
     drawn = layered(layers)
     return finish(drawn, "Precision along recall", text, rows, "recall", "value")

@@ -17,14 +17,15 @@ from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean, unique_labels
 
 DECIDING = schema("deciding")
-QUERIES = {name: dtype for name, dtype in schema("queries").items() if name != "truncated"}
+QUERIES = schema("queries")
 TIPS = "model query lists naive expected naive_error lowest highest std"
 PAIR_TIPS = "query lists value_a value_b difference lowest highest"
 MOST, GRID = 5000, 60
 SIDE = 360
 HIGH, LOW, RIGHT = "printed too high", "printed too low", "printed right"
-COLOURS = {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY}
-UNSURE = "tie order decides"
+OPEN = "not known: items may be missing"
+COLOURS = {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY, OPEN: PINK}
+UNSURE = "either may be ahead"
 LINE = {"type": "rule", "strokeDash": [4, 3], "opacity": 0.7}
 
 
@@ -47,8 +48,9 @@ def query_scatter(
     Returns
     -------
     altair.Chart
-        Equal points are drawn once, larger if there are more; of more than 5000 distinct ones,
-        those in a cell of a grid of 60 × 60 are drawn as the one that is furthest off. A page may
+        Equal points of one colour are drawn once, larger if there are more; of more than 5000
+        distinct ones, those in a cell of a grid of 60 × 60 are drawn as the one that is furthest
+        off. Lists whose missing items could change the score have a colour of their own. A page may
         read the rectangle that is dragged: the parameter ``brush``.
 
     Examples
@@ -74,14 +76,15 @@ def query_scatter(
     rows = every.drop_nulls(["naive", "expected"])
     filled(rows, f"no query has both a naive and an expected score for {where}")
     error = pl.col("naive_error")
-    side = first_that_holds({HIGH: error > SAME, LOW: error < -SAME}, RIGHT)
+    rules = {OPEN: pl.col("truncated").fill_null(False), HIGH: error > SAME, LOW: error < -SAME}
+    side = first_that_holds(rules, RIGHT)
     points = _points(rows.with_columns(side=side), "naive", "expected")
     titles = f"{where} in the naive order", f"{where} expected"
     drawn = _scatter(points, ("naive", "expected"), titles, COLOURS, "the score of a list is", TIPS)
     return finish(
         drawn,
         f"Naive and expected {where} of every list",
-        "below the diagonal the naive order overestimates a list, above it underestimates",
+        "below the diagonal the naive order prints more than is expected, above it less",
         points.rename({"query": "label"}),
         "naive",
         "expected",
@@ -107,8 +110,8 @@ def pair_scatter(
     Returns
     -------
     altair.Chart
-        Points as in :func:`query_scatter`; a query is pink if the order of its ties decides which
-        of the two is ahead. The parameter ``brush`` is the rectangle that is dragged.
+        Points as in :func:`query_scatter`; a query is pink if the order of its ties, or items that
+        may be missing, decide which of the two is ahead. The parameter ``brush`` is the rectangle that is dragged.
 
     Examples
     --------
@@ -175,7 +178,7 @@ def _scatter(
     brush = alt.param(name="brush", select=alt.IntervalSelectionConfig(type="interval"))
     sizes = sorted({1, max(points["lists"])})
     dots = layer(
-        points,
+        points.sort("lists", descending=True, maintain_order=True),  # a small one hides no other
         {"type": "circle"},
         tips,
         x=x(axes[0]),
@@ -193,8 +196,8 @@ def _scatter(
 
 
 def _points(rows: pl.DataFrame, x: str, y: str) -> pl.DataFrame:
-    """Return one row per distinct point, or per grid cell if there are many: that of the query
-    furthest off the diagonal, with the number of lists there.
+    """Return one row per distinct point of a side, or per grid cell if there are many: that of the
+    query furthest off the diagonal, with the number of lists there.
     """
     texts = pl.col("model", "query").cast(pl.String).map_elements(clean, return_dtype=pl.String)
     off = (pl.col(x) - pl.col(y)).abs()
@@ -205,6 +208,5 @@ def _points(rows: pl.DataFrame, x: str, y: str) -> pl.DataFrame:
             rows.select(pl.max_horizontal(cells).max() - pl.min_horizontal(cells).min()) / GRID
         ).item()
         cells = [(cell / step).floor() for cell in cells]
-    return rows.group_by([cell.name.suffix("_cell") for cell in cells], maintain_order=True).agg(
-        pl.all().first(), lists=pl.len()
-    )
+    cells = [cell.name.suffix("_cell") for cell in cells]
+    return rows.group_by("side", *cells, maintain_order=True).agg(pl.all().first(), lists=pl.len())

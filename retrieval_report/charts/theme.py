@@ -35,6 +35,10 @@ Drawing = TypeVar("Drawing", bound=ChartType)
 Drawer = TypeVar("Drawer", bound=Callable[..., ChartType])
 
 
+# Pages join the lines by blanks, which must not get into names such as "bm25-rm3".
+_wrapped = partial(textwrap.wrap, break_on_hyphens=False)
+
+
 class _Themed:
     """A chart with our theme that can still be combined with others.
 
@@ -172,14 +176,14 @@ def finish(
         for row in rows.head(SPOKEN).iter_rows(named=True)
     ]
     heading = alt.Title(
-        text=textwrap.wrap(title, LETTERS), subtitle=textwrap.wrap(how_to_read, SMALL_LETTERS)
+        text=_wrapped(title, LETTERS), subtitle=_wrapped(how_to_read, SMALL_LETTERS)
     )
     return _themed(with_parts(chart, title=heading, description=f"{title}. {joined(parts)}"))
 
 
 def sentence_chart(sentence: str) -> alt.Chart:
     """Draw a sentence instead of a chart."""
-    lines = textwrap.wrap(sentence, LETTERS)
+    lines = _wrapped(sentence, LETTERS)
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=[{}]), height=22 * len(lines), description=sentence)
         .mark_text(align="left", fontSize=13, text=lines)

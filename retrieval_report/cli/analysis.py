@@ -23,6 +23,7 @@ from retrieval_report.cli.files import (
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.reporting import question_tables, telling_pairs
 from retrieval_report.cli.settings import (
+    POLICIES,
     check,
     cluster_option,
     correction_option,
@@ -40,7 +41,7 @@ from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
-from retrieval_report.writing.numbers import number, span
+from retrieval_report.writing.numbers import span
 
 # Rules of the commands that look at lists; how lists end is asked where it matters.
 JUDGED_RULES = [name for name in JudgedOptions.__annotations__ if name != "truncated"]
@@ -72,7 +73,6 @@ def compare(
     output: Output,
     baseline: str | None,
     everything: bool,
-    form: str | None,
     **settings: Any,
 ) -> None:
     """Compare the models of RANKINGS pair by pair, and say whose order depends on tie order.
@@ -86,7 +86,7 @@ def compare(
     from retrieval_report.study.latex_markdown import Means, latex_table
     from retrieval_report.study.reversals import reversals_text
 
-    if form == "latex" and baseline is not None:
+    if output.latex and baseline is not None:
         raise click.UsageError(
             "--latex marks what is below the highest, not below --baseline: choose one of them"
         )
@@ -95,6 +95,8 @@ def compare(
     if len(study.model_names) == 1:
         only = study.model_names[0]
         raise DataError(f"compare: needs at least two models, but the rankings hold only '{only}'")
+    if output.out is None and not output.as_json:  # only files and JSON hold random orders
+        study = study.under(*POLICIES)
     comparison, verdicts = study.comparison, study.flips
     if baseline is not None:
         comparison = study.compare(baseline=baseline)
@@ -129,7 +131,6 @@ def compare(
     output.show(
         {**above, "comparison": comparison, "flips": verdicts},
         "\n\n".join(filter(None, texts)),
-        form=form,
         latex=lambda: latex_table(Means(*study.measures[0], study.summary, verdicts, comparison)),
         notices=lambda: study.notices,
     )
@@ -205,7 +206,6 @@ def audit(
     output: Output,
     systems: str | None,
     everything: bool,
-    as_json: bool,
     **settings: Any,
 ) -> None:
     """Show what other evaluators would print for RANKINGS, beside the exact value.
@@ -220,7 +220,7 @@ def audit(
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
     table = step("audit", lambda: rr.audit(**given, systems=chosen, **settings))
     _tell_silent(chosen or [], table, settings)
-    output.show({"audit": table}, _audit_text(table, everything), form="json" if as_json else None)
+    output.show({"audit": table}, _audit_text(table, everything))
 
 
 @cli.command()
@@ -230,7 +230,7 @@ def audit(
 @explains("recall_curve", "recall", "value")
 def curve(data: Data, output: Output, **settings: Any) -> None:
     """Show the interpolated precision of RANKINGS at 11 levels of recall, in the mean over the
-    queries.
+    queries. Lists are taken for whole.
     """
     output.check(data.paths, "recall_curve.csv")
     rows = study_of(data, {"metrics": "ap", "truncated": "no", **settings}).recall_curve
@@ -244,7 +244,7 @@ def curve(data: Data, output: Output, **settings: Any) -> None:
 @output_options("estimates.csv")
 @json_option
 @explains("estimates", "value", "gain")
-def estimate(data: Data, output: Output, human: str, as_json: bool, **settings: Any) -> None:
+def estimate(data: Data, output: Output, human: str, **settings: Any) -> None:
     """Estimate what people would say of RANKINGS, of whose queries they judged some and a machine
     all.
 
@@ -259,7 +259,7 @@ def estimate(data: Data, output: Output, human: str, as_json: bool, **settings: 
     few = alone["model_a"].n_unique() <= FEW
     text = frame_table(shown if few else alone, ESTIMATED, by="metric cutoff")
     more = "" if few else f"\n\nThe {table.height - alone.height} pairs are in --json and --out."
-    output.show({"estimates": table}, text + more, form="json" if as_json else None)
+    output.show({"estimates": table}, text + more)
 
 
 @cli.command()
@@ -291,14 +291,8 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     """
     from retrieval_report.systems.audit import changes_rank
 
-    def printed(one: float | None, low: float | None, high: float | None) -> str | None:
-        if one is not None:
-            return number(one)
-        return None if low is None or high is None else span(low, high, " – ")
-
-    prints = [
-        printed(*row) for row in table.select("prints", "prints_low", "prints_high").iter_rows()
-    ]
+    ends = table.select("prints_low", "prints_high").iter_rows()
+    prints = [None if low is None else span(low, high, " – ") for low, high in ends]
     rows = table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
     columns = "system version definition model prints expected lowest highest off z same_winner"
     by = "metric cutoff"

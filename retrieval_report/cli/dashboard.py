@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
+import runpy
 import sys
 from typing import Any
 
@@ -17,6 +17,7 @@ from retrieval_report.cli.settings import (
     labels_option,
     replicate_option,
     setting,
+    settled,
 )
 from retrieval_report.contracts.arguments import known_of
 from retrieval_report.contracts.errors import ParameterError
@@ -55,10 +56,7 @@ STUDIED = ("judge", "replicate", "dataset", "cluster")  # what could turn a lead
 @click.option(
     "--no-browser", is_flag=True, help="Do not open a browser; the address is always printed."
 )
-@click.pass_context
 def dashboard(
-    context: click.Context,
-    /,
     data: tuple[str, ...],
     port: int | None,
     no_browser: bool,
@@ -88,14 +86,11 @@ def dashboard(
     check_installed()
     if port is not None:
         check_port(port)
-    truncated = given.pop("truncated") or ("no" if given["labels_as_rankings"] else None)
-    options = {} if truncated is None else {"truncated": truncated}
+    truncated = {"truncated": given.pop("truncated")}
+    options = known_of(settled(truncated, given["labels_as_rankings"]))
     opened = {**given, **files, "study": study, "options": options} if data else None
-    command = [sys.executable, str(application())]
-    settings = environment(opened, port, browser=not no_browser)
-    if os.name == "posix":  # ending the process then ends the server
-        os.execve(command[0], command, settings)  # noqa: S606 - the dashboard takes this process over
-    context.exit(subprocess.call(command, env=settings))
+    os.environ.update(environment(opened, port, browser=not no_browser))
+    runpy.run_path(str(application()), run_name="__main__")  # until the server ends
 
 
 def _whole(path: Any) -> Any:

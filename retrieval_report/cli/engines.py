@@ -137,9 +137,7 @@ def study_of(data: Data, settings: Named) -> Study:
     from retrieval_report.reading.levels import columns_named
     from retrieval_report.reading.readers import read_costs
 
-    chosen = settled(settings)
-    if data.labels_as_rankings and chosen.get("truncated") == "auto":
-        chosen["truncated"] = "no"  # a label set holds whatever its judge has labelled
+    chosen = settled(settings, data.labels_as_rankings)
     check(**{name: value for name, value in chosen.items() if name in (*SETTINGS, "like")})
     measures, costs = chosen.pop("metrics"), chosen.pop("costs", None)
     columns = columns_named(chosen.get("replicate"), chosen.get("dataset"))

@@ -224,10 +224,19 @@ def no_rows(rankings: Sequence[str]) -> DataError:
 
 @dataclass(frozen=True)
 class Output:
-    """The folder for results, if any, and whether CSV text is left as it is."""
+    """The folder for results, if any, whether CSV text is left as it is, and how numbers are
+    printed.
+    """
 
     out: str | None
     raw: bool
+    as_json: bool = False
+    latex: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse two forms at once."""
+        if self.latex and self.as_json:
+            raise click.UsageError("--latex and --json: choose one of them")
 
     def check(self, inputs: Iterable[str | None], *names: str) -> Path | None:
         """Return the folder, after checking that it is writable and that no file of these names
@@ -268,7 +277,6 @@ class Output:
         frames: Frames,
         text: str,
         *,
-        form: str | None = None,
         latex: Callable[[], str] | None = None,
         notices: Callable[[], Sequence[str]] = tuple,
     ) -> None:
@@ -276,9 +284,9 @@ class Output:
         below.
         """
         files = self.write({f"{name}.csv": frame for name, frame in frames.items()})
-        if form == "latex" and latex is not None:
+        if self.latex and latex is not None:
             click.echo(latex(), nl=False)
-        elif form == "json":
+        elif self.as_json:
             print_json(frames, notices())
         else:
             click.echo("\n\n".join([text, *map(visible, notices())]))
@@ -286,7 +294,9 @@ class Output:
 
 
 def output_options(what: str, **how: Any) -> Addition:
-    """Add --out and --raw to a command, which takes them as ``output``."""
+    """Add --out and --raw to a command, which takes them as ``output``, with --json and --latex if it
+    has them.
+    """
     out = click.option("-o", "--out", metavar="FOLDER", help=f"Write {what} here.", **how)
     raw = click.option(
         "--raw",

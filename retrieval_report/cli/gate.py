@@ -13,7 +13,6 @@ import retrieval_report as rr
 from retrieval_report.cli.files import FILES, Data, data_options
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import cluster_option, options, setting
-from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.options import RULES
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.terminal import visible
@@ -88,13 +87,10 @@ def gate(
         for path, text in ((junit, junit_xml), (markdown, markdown_summary))
         if path
     ]
-    targets = [path for path, _ in texts]
     files = baseline, candidate
-    refuse_inputs(targets, [Path(path) for path in (*files, *data.paths) if path])
-    if len({target.resolve() for target in targets}) < len(targets):
-        raise OutputError(
-            f"cannot write to '{targets[-1]}' twice: --junit and --markdown must be different files"
-        )
+    refuse_inputs(
+        [path for path, _ in texts], [Path(path) for path in (*files, *data.paths) if path]
+    )
     short = Path(baseline).name, Path(candidate).name
     names = short if short[0] != short[1] else files
     beside = {"queries": data.read_queries(), "judgements": data.read_judgements()}

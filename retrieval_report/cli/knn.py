@@ -39,7 +39,7 @@ FRAMES = (*TABLES, "confusion", "chances")
 @output_options("knn_accuracy.csv, knn_classes.csv, knn_confusion.csv and knn_chances.csv")
 @json_option
 @explains("knn_accuracy", "value", "lowest", "highest")
-def knn(data: Data, output: Output, labels: str | None, as_json: bool, **how: Any) -> None:
+def knn(data: Data, output: Output, labels: str | None, **how: Any) -> None:
     """Classify the queries of RANKINGS by the labels of their nearest items.
 
     All orders of items at one distance are taken at once. --queries names the true label of every
@@ -53,4 +53,4 @@ def knn(data: Data, output: Output, labels: str | None, as_json: bool, **how: An
     found = step("neighbours", lambda: rr.knn(rankings, labels, queries=queries, **how))
     frames = {f"knn_{name}": getattr(found, name) for name in FRAMES}
     texts = [frame_table(frames[f"knn_{name}"], shown) for name, shown in TABLES.items()]
-    output.show(frames, "\n\n".join(texts), form="json" if as_json else None)
+    output.show(frames, "\n\n".join(texts))

@@ -128,7 +128,7 @@ def _relative(word: str) -> str:
 @question_options
 @output_options("leaderboard.csv and one file for every other question")
 @form_options
-def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -> None:
+def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     """Rank the models of RANKINGS by the first measure, best first, and say who leads, and how far
     to trust each rank.
 
@@ -145,16 +145,14 @@ def leaderboard(data: Data, output: Output, form: str | None, **settings: Any) -
     study = study_of(data, settings)
     frames = {name: getattr(study, name) for name in names}
     frames = {name: frame for name, frame in frames.items() if frame.width}
-    texts = [] if form else ["\n".join(map(visible, lead(study, study.leaderboard)))]
+    texts = [] if output.as_json or output.latex else ["\n".join(map(visible, lead(study, study.leaderboard)))]
     texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])
     undrawn = study.under("expected", "worst", "best")  # no random order is shown
     texts.append(leaderboard_table(undrawn, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures)
     texts += question_tables(study, [name for name in ALSO if name in frames])
-    output.show(
-        frames, "\n\n".join(texts), form=form, latex=study.to_latex, notices=lambda: study.notices
-    )
+    output.show(frames, "\n\n".join(texts), latex=study.to_latex, notices=lambda: study.notices)
 
 
 def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]:

@@ -65,7 +65,6 @@ def evaluate(
     engine: str,
     master: str | None,
     resume: bool,
-    as_json: bool,
     **settings: Any,
 ) -> None:
     """Score RANKINGS: files, folders or patterns (CSV, TSV, Parquet, Arrow, NDJSON, TREC runs).
@@ -95,7 +94,7 @@ def evaluate(
     from retrieval_report.study.caveats import notices
     from retrieval_report.study.terminal import summary_table
 
-    if as_json:
+    if output.as_json:
         print_json({"summary": summary}, [*notices(summary), *notes])
         return
     click.echo("\n\n".join([summary_table(summary), *notices(summary), *notes]))

@@ -22,6 +22,7 @@ from retrieval_report.metrics.parsing import (
     Metrics,
     parse_metrics,
     split_metrics,
+    whole_number,
 )
 
 # The arbitrary order that others print, the exact mean, and the bounds over all orders.
@@ -30,13 +31,7 @@ POLICIES = ("naive", "expected", "worst", "best")
 
 def _cutoffs(text: str) -> list[int | str]:
     """Convert whole numbers; other text is left for `evaluate` to accept ("all") or refuse."""
-    cutoffs: list[int | str] = []
-    for part in split(text):
-        try:
-            cutoffs.append(int(part))
-        except ValueError:
-            cutoffs.append(part)
-    return cutoffs
+    return [whole_number(part) for part in split(text)]
 
 
 def setting(name: str, **how: Any) -> Addition:
@@ -141,10 +136,14 @@ def explains(frame: str, *names: str) -> Addition:
     return add
 
 
-def settled(settings: Named) -> Named:
+def settled(settings: Named, label_sets: bool = False) -> Named:
     """Return the settings of a command; with --like only those that were given, since the system
     decides the others.
+
+    A label set holds whatever its judge has labelled, so it is whole unless --truncated was given.
     """
+    if label_sets and "truncated" in settings and not _was_given("truncated"):
+        settings = {**settings, "truncated": "no"}
     if settings.get("like") is None:
         return {name: value for name, value in settings.items() if name != "like"}
     decided = SETTINGS.keys() - {"metrics", "cutoffs", "policies"}

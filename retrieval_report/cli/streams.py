@@ -6,7 +6,6 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,15 +30,8 @@ latex_option = click.option(
 
 
 def form_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --json and --latex to a command, which takes the one that was given as ``form``."""
-
-    @wraps(command)
-    def taking(*, as_json: bool, latex: bool, **given: Any) -> Any:
-        if latex and as_json:
-            raise click.UsageError("--latex and --json: choose one of them")
-        return command(**given, form="json" if as_json else "latex" if latex else None)
-
-    return json_option(latex_option(taking))
+    """Add --json and --latex to a command."""
+    return json_option(latex_option(command))
 
 
 def standard_input(context: click.Context, option: click.Parameter, given: Any) -> Any:

@@ -49,7 +49,6 @@ def thresholds(
     metric: str,
     at_least: float | None,
     risk: float | None,
-    as_json: bool,
     **settings: Any,
 ) -> None:
     """Choose up to which distance the items of RANKINGS are accepted as matches.
@@ -68,4 +67,4 @@ def thresholds(
     if risk is not None:
         frames["abstention"] = result.abstain(risk)
     texts = [frame_table(frames[name], shown) for name, shown in TABLES.items() if name in frames]
-    output.show(frames, "\n\n".join(texts), form="json" if as_json else None)
+    output.show(frames, "\n\n".join(texts))

@@ -138,10 +138,10 @@ def _read_bits(rows: Matrix, what: str, first: int) -> tuple[Bools, set[int]]:
     """
     if rows.dtype == np.bool_:
         return rows, set()
-    ones, others = rows == 1, {value: rows == value for value in (0, -1)}
-    unknown = ~(ones | others[0] | others[-1])
-    if not unknown.any():
-        return ones, {value for value, bits in others.items() if bits.any()}
+    ones, others = rows == 1, {value: np.count_nonzero(rows == value) for value in (0, -1)}
+    if np.count_nonzero(ones) + others[0] + others[-1] == rows.size:
+        return ones, {value for value, count in others.items() if count}
+    unknown = ~np.isin(rows, (-1, 0, 1))
     row, column = np.argwhere(unknown)[0].tolist()
     value, bad = rows[row, column], int(unknown.sum())
     location = f"in row {first + row}, column {column}"

@@ -5,7 +5,7 @@ query.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -65,23 +65,20 @@ class Inputs:
         """Return the names of the parts, which ``**inputs`` needs together with
         ``inputs[name]``.
         """
-        return (field.name for field in fields(self))
+        return iter(vars(self))
 
     __iter__ = keys
 
     def __getitem__(self, name: str) -> pl.DataFrame | None:
         """Return one part by its name."""
-        if name not in self.keys():
-            raise KeyError(name)
-        frame: pl.DataFrame | None = getattr(self, name)
+        frame: pl.DataFrame | None = vars(self)[name]
         return frame
 
     def __repr__(self) -> str:
         """Return the size and columns of every part as text."""
-        parts = [(name, self[name]) for name in self.keys()]
         shown = [
             f"{name}: {frame.height} rows, {', '.join(frame.columns)}"
-            for name, frame in parts
+            for name, frame in vars(self).items()
             if frame is not None
         ]
         return f"Inputs({'; '.join(shown)})"

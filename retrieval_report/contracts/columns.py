@@ -103,9 +103,8 @@ _SHARED = f"""
       after the end of the list; none are if truncated="no" says that lists are whole
   measure | text | Measure | metric and cutoff
   pooled | flag | R pooled | whether R counts only the relevant items that some model retrieved
-  family_p | chance | p (family) | p-value corrected for the number of pairs; bh limits the share of
-      false
-      findings, the others the chance of any
+  family_p | chance | p (family) | p-value corrected for the number of pairs, of estimates where lists
+      are cut; bh limits the share of false findings, the others the chance of any
   family | count | Family | number of pairs corrected for together
   family_method | text | Correction | how: {MEANINGS}
   query_se | number | ± query s.e. | standard error of the mean under sampling of queries

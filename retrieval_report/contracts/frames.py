@@ -92,19 +92,18 @@ def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
         listed = frame.filter("retrieved")
     _check_order(listed, order, null_allowed=False)
     frame = check_relevance(frame, allow_null=False, what="counts")
-    count = pl.col("count")
-    refuse(
-        frame, count.is_null() | (count < 1), "count", "not a whole number above 0", what="counts"
-    )
-    total = int(frame["count"].cast(pl.Int128).sum() or 0)
+    count, unknown = pl.col("count"), ~pl.col("truncated").is_in(ENDS)
+    rules = [
+        ("count", count.is_null() | (count < 1), "not a whole number above 0"),
+        ("truncated", unknown, f"not one of {quoted(ENDS)}"),
+    ]
+    _refuse_all(frame, rules, "counts")
+    total = int(frame["count"].cast(pl.Int128).sum())
     if total >= MOST_ITEMS:
         raise DataError(
             f"counts: column 'count': {total} items in all, above {MOST_ITEMS - 1}, the largest "
             "number accepted"
         )
-    unknown = ~pl.col("truncated").is_in(ENDS)
-    rule = f"not one of {quoted(ENDS)}"
-    _refuse_all(frame, [("truncated", unknown, rule)], "counts")
     return frame.with_columns(count.cast(pl.Int64))
 
 

@@ -196,8 +196,9 @@ no_worse: stats.no_worse
   bound_low | signed | Lower bound | lower confidence bound of the difference
   bound_high | signed | Upper bound | upper confidence bound of the difference
   margin | number | Margin | the largest loss that does not matter
-  no_worse_p | chance | p (no worse) | p-value against being worse by the margin or more
-  worse_p | chance | p (worse) | p-value against being worse by less than the margin
+  no_worse_p | chance | p (no worse) | p-value against being worse by the margin or more: the largest
+      that cut lists and an unknown R leave open
+  worse_p | chance | p (worse) | p-value against being worse by less than the margin, likewise
   equivalent_p | chance | p (equivalent) | p-value against differing by the margin or more, either
       way
   verdict | | | no worse, worse, lists are cut, R is not known, nothing to compare or not decided;
@@ -216,13 +217,14 @@ deciding: stats.deciding_queries
   value_a | | | score of model_a
   value_b | | | score of model_b
   difference
-  lowest | | | the least difference that tie order could show
-  highest | | | the largest difference that tie order could show
+  lowest | | | the least difference that tie order and, where lists are cut, missing items could show
+  highest | | | the largest difference that these could show
   difference_std
   share | share | Share | part of the difference of the means that comes from this query
   decides | flag | Decides | whether the query is in the smallest set without which the winner would
       not be ahead
-  order_unsure | flag | Tie order may reverse it | whether tie order can reverse the difference
+  order_unsure | flag | May be reversed | whether tie order or, where lists are cut, missing items
+      can reverse the difference
 
 estimates: stats.estimate
   model_a
@@ -288,7 +290,7 @@ audit: audit
       raise an error
   prints_low | number | At least | the smallest value that it could print
   prints_high | number | At most | the largest value that it could print
-  exact | number | Exact | the exact value of the metric asked for
+  exact | number | Exact | the exact value of the metric asked for, of the lists as given
   expected | | | exact mean over all tie orders of the system's own definition
   lowest highest tie_std
   off | signed | By tie order | prints − expected: effect of tie order; empty where prints is

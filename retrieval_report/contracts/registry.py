@@ -47,8 +47,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]], contract: Mapping[str, Any]) -> 
     >>> frame_of([{"draw": 1, "value": float("nan")}], schema("shuffled", "draw", "value")).row(0)
     (1, None)
     """
-    filled = [{name: row.get(name) for name in contract} for row in rows]
-    return pl.DataFrame(filled, schema=contract).fill_nan(None)
+    return pl.DataFrame(rows, schema=contract).fill_nan(None)
 
 
 def column(frame: str, name: str) -> Column:

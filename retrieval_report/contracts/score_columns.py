@@ -171,14 +171,20 @@ facts
 
 coverage
   model metric cutoff
-  value | | | judged: share of judged items; rbp_residual: what rank-biased precision leaves open
-  tie_std queries
+  value | | | judged: share of judged items; rbp_residual: what rank-biased precision leaves open;
+      lists are taken for whole
+  tie_std | | | standard deviation of the mean under random tie order, exact
+  queries
 
 recall_curve
   model
   recall | number | Recall | level of recall, a share of the query's relevant items
-  value | | | mean interpolated precision: the best at any rank with at least this recall
-  tie_std lowest highest naive queries
+  value | | | mean interpolated precision: the best at any rank with at least this recall; lists
+      are taken for whole, also those that may be cut
+  tie_std | | | standard deviation of the mean under random tie order, exact
+  lowest | | | under the worst order inside ties
+  highest | | | under the best order inside ties
+  naive queries
 
 similarity_means
   model_a model_b queries

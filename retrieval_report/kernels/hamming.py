@@ -43,12 +43,15 @@ def hamming_distances(query: Words, items: Words, start: int, stop: int, values:
 
 
 class Pairs(NamedTuple):
-    """Queries (queries, words) and items (words, items), with labels in the same layout."""
+    """Queries (queries, words) and items (words, items), with labels in the same layout; or items
+    in the order of their classes, and which of them have the class of each query.
+    """
 
     queries: Words
     items: Words
     query_labels: Words
     item_labels: Words
+    same: NDArray[np.int64]  # (queries, 2): the first, and the first behind; for SAME only
     relation: int
     grades: int
 
@@ -60,11 +63,11 @@ def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) ->
     items = pairs.item_labels
     relation = pairs.relation
     grades = pairs.grades
-    if relation == SAME:
-        row = items[0, start:stop]
-        word = query[0]
+    if relation == SAME:  # comparing labels would take half as long as all the rest
         for i in range(values.size):
-            values[i] = values[i] * 2 + (row[i] == word)
+            values[i] = values[i] * 2
+        for i in range(max(pairs.same[q, 0] - start, 0), min(pairs.same[q, 1], stop) - start):
+            values[i] += 1
         return
     for i in range(values.size):
         values[i] = values[i] * grades
@@ -77,6 +80,26 @@ def grade_values(q: int, pairs: Pairs, start: int, stop: int, values: Values) ->
         else:
             for i in range(values.size):
                 values[i] += popcount(row[i] & word)
+
+
+@kernel
+def eight_at_once(q: int, pairs: Pairs, start: int, stop: int, eights: Words) -> None:
+    """Write distance · 2 + relevance of items with classes and codes of one word, eight to a word:
+    one of each eighth of the tile. Words are shifted faster than they are narrowed to bytes.
+    """
+    word = pairs.queries[q, 0]
+    row = pairs.items[0, start:stop]
+    size = eights.size
+    for i in range(size):
+        packed = np.uint64(0)
+        for part in range(8):
+            packed |= popcount(row[i + part * size] ^ word) << np.uint64(8 * part)
+        eights[i] = packed << np.uint64(1)
+    for part in range(8):
+        first = pairs.same[q, 0] - start - part * size
+        last = pairs.same[q, 1] - start - part * size
+        for i in range(max(first, 0), min(last, size)):
+            eights[i] += np.uint64(1) << np.uint64(8 * part)
 
 
 @kernel
@@ -93,8 +116,11 @@ def tally(values: Values, tables: NDArray[Any]) -> None:
 
 
 class Twos(NamedTuple):
-    """The bytes of a tile read two at a time, and how often each of the 65 536 twos occurs."""
+    """The bytes of a tile read two at a time, and how often each of the 65 536 twos occurs; and the
+    same bytes read eight at a time.
+    """
 
+    eights: Words
     values: NDArray[np.uint16]
     table: NDArray[np.uint16]  # holds the twos of a tile of up to 131 071 values
 
@@ -133,16 +159,20 @@ def count_hamming(
     """Count the values Hamming distance · grades + relevance for the queries ``first`` … ``last`` −
     1 and all items.
 
-    ``values`` is scratch memory for a tile, ``twos`` another view of it if they are bytes; counts
+    ``values`` is scratch memory for a tile, ``twos`` other views of it if they are bytes; counts
     are added to ``tables`` (last − first, LANES or 1, values).
     """
     items = pairs.items
+    single = items.shape[0] == 1 and pairs.relation == SAME
     for start in range(0, items.shape[1], values.size):
         stop = min(start + values.size, items.shape[1])
         tile = values[: stop - start]
         for q in range(first, last):
-            hamming_distances(pairs.queries[q], items, start, stop, tile)
-            grade_values(q, pairs, start, stop, tile)
+            if twos is not None and single and tile.size % 8 == 0:
+                eight_at_once(q, pairs, start, stop, twos.eights[: tile.size // 8])
+            else:
+                hamming_distances(pairs.queries[q], items, start, stop, tile)
+                grade_values(q, pairs, start, stop, tile)
             if twos is None:
                 tally(tile, tables[q - first])
             else:

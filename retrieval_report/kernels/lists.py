@@ -50,6 +50,11 @@ class Lists(NamedTuple):
         """
         return self._count(np.maximum(self.start[1:] - 1, self.start[:-1]), counted)
 
+    def of_ties(self, counted: Bools | None = None) -> Integers:
+        """Number of items of each tie (only of the grades ``counted`` if given)."""
+        items = self.items if counted is None else self.items * counted[self.grade]
+        return np.add.reduceat(items, self.tie[:-1])
+
     def _count(self, first: Integers, counted: Bools | None) -> Integers:
         """Number of items of each list from one of its ties on."""
         total = np.empty(first.size, np.int64)
@@ -59,9 +64,14 @@ class Lists(NamedTuple):
         return total
 
     def take(self, which: Integers) -> Lists:
-        """Select lists; one that is named several times is repeated."""
-        if np.array_equal(which, np.arange(self.start.size - 1)):
-            return self
+        """Select lists; one that is named several times is repeated, and consecutive ones share
+        their cells.
+        """
+        if which.size and (np.diff(which) == 1).all():
+            start = self.start[which[0] : which[-1] + 2]
+            tie = self.tie[start[0] : start[-1] + 1]
+            cells = slice(tie[0], tie[-1])
+            return Lists(start - start[0], tie - tie[0], self.grade[cells], self.items[cells])
         ties, start = _runs(self.start, which)
         return self.with_ties(start, ties)
 
@@ -103,9 +113,11 @@ class Rows(NamedTuple):
 
     def sums(self, values: NDArray[Scalar]) -> NDArray[Scalar]:
         """Return for each list the sum of its rows' values, modulo 2**64."""
-        before = np.zeros(values.size + 1, values.dtype)
-        np.cumsum(values, out=before[1:])
-        return np.asarray(before[self.end] - before[self.begin])
+        total = np.zeros(self.begin.size, values.dtype)
+        held = np.argsort(self.begin)
+        held = held[self.end[held] > self.begin[held]]
+        total[held] = np.add.reduceat(values, self.begin[held])
+        return total
 
 
 class Tie(NamedTuple):
@@ -144,7 +156,9 @@ def running(sizes: NDArray[Scalar]) -> NDArray[Scalar]:
     >>> running(np.array([2, 3]))
     array([0, 2, 5])
     """
-    return np.concatenate([[0], np.cumsum(sizes)])
+    totals = np.zeros(sizes.size + 1, sizes.dtype)
+    np.cumsum(sizes, out=totals[1:])
+    return totals
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from retrieval_report.contracts.arguments import is_number
+from retrieval_report.contracts.arguments import check_number, is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.kernels.lists import Bools, Floats
@@ -44,11 +44,10 @@ class _Binary(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rel is None:
-            return
-        if not is_number(self.rel) or not self.rel > 0:
-            raise ParameterError(f"{self.name} rel: {self.rel!r} is not a number above 0")
-        object.__setattr__(self, "rel", float(self.rel))
+        if self.rel is not None:
+            name = f"{self.name} rel"
+            rel = check_number(name, self.rel, lambda grade: grade > 0, "number above 0")
+            object.__setattr__(self, "rel", rel)
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,13 @@ def parse_cutoffs(cutoffs: object) -> Depths:
     return result
 
 
+def _is_all(cutoff: object) -> bool:
+    """Return whether a cutoff means the whole list."""
+    return is_missing(cutoff) or (isinstance(cutoff, str) and cutoff == "all")
+
+
 def _parse_cutoff(cutoff: object) -> int | None:
-    if is_missing(cutoff) or (isinstance(cutoff, str) and cutoff == "all"):
+    if _is_all(cutoff):
         return None
     number = int(cutoff) if is_whole(cutoff) else 0  # type: ignore[call-overload]
     if number < 1:
@@ -140,7 +145,7 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
     if cutoff is None:
         return record, None
     try:
-        return record, parse_cutoffs(_whole(cutoff))
+        return record, parse_cutoffs(whole_number(cutoff))
     except ParameterError as error:
         raise ParameterError(
             f"metrics: {metric!r}: {str(error).removeprefix('cutoffs: ')}"
@@ -155,7 +160,7 @@ def _text_of(measure: Foreign) -> str:
     return f"{measure.NAME}({arguments})" + ("" if cutoff is None else f"@{cutoff}")
 
 
-def _whole(text: str) -> int | str:
+def whole_number(text: str) -> int | str:
     """Return a whole number as an int; other text, or more digits than Python reads, is returned to
     be refused.
     """
@@ -180,20 +185,16 @@ def parse_measure(metric: object, cutoff: object = None) -> tuple[str, int | Non
     """
     name, mark, depth = metric.rpartition("@") if isinstance(metric, str) else ("", "", "")
     name = name if mark else str(metric)
+    depths = parse_cutoffs(whole_number(depth.strip())) if mark else None
     with suppress(ParameterError):
         record, within = parse_metric(metric if isinstance(metric, Foreign) else name)
-        name = str(record)
-        if within:
-            mark = "@"
-            depth = measure_text("", within[0])[1:]
-    whole = is_missing(cutoff) or (isinstance(cutoff, str) and cutoff == "all")
-    given: Any = None if whole else cutoff
-    if not mark:
+        name, depths = str(record), within or depths
+    given: Any = None if _is_all(cutoff) else cutoff
+    if depths is None:
         return name.strip(), given
-    wanted = parse_cutoffs(_whole(depth.strip()))[0]
-    if given is not None and given != wanted:
+    if given not in (None, depths[0]):
         raise ParameterError(f"cutoff: {cutoff!r} is given as well as {metric!r}")
-    return name.strip(), wanted
+    return name.strip(), depths[0]
 
 
 def _parse_arguments(name: str, text: str) -> Named:

@@ -14,15 +14,11 @@ import polars as pl
 from retrieval_report.contracts.arguments import is_number, repeated, some
 from retrieval_report.contracts.errors import ColumnError, DataError, one_line
 from retrieval_report.reading.ids import as_text
-from retrieval_report.reading.names import KINDS
+from retrieval_report.reading.names import ID_COLUMNS, KINDS
 from retrieval_report.reading.search_results import as_array
 
-_TEXT_COLUMNS = ("model", "query", "item", "label", "metric", "policy")
-_USED_COLUMNS = {
-    *_TEXT_COLUMNS,
-    *("distance", "score", "relevance", "mask", "weight", "row", "count", "n_relevant"),
-    *("cutoff", "value", "std", "items"),
-}
+_TEXT_COLUMNS = (*ID_COLUMNS, "metric", "policy")
+_OF_SCORES = ("metric", "policy", "cutoff", "value", "std", "items")
 
 
 def convert(frame: object, what: str) -> pl.DataFrame:
@@ -212,7 +208,7 @@ def convert_columns(
 
 def _is_used(name: str) -> bool:
     """Return whether a column of this name could be one of ours."""
-    return name in _USED_COLUMNS or any(kind.knows(name) for kind in KINDS.values())
+    return name in _OF_SCORES or any(kind.knows(name) for kind in KINDS.values())
 
 
 def _not_usable(what: str, name: str, problem: str) -> str:

@@ -36,7 +36,7 @@ def frame_from(
     negative: str = "keep",
 ) -> pl.DataFrame:
     """Return the result of the reader of a kind for open files, reading one after the other."""
-    return in_contract(
+    return as_kind(
         combine(
             name_runs(
                 parts_from(sources, kind, columns=columns, max_rows=max_rows, model=model), name_by
@@ -69,7 +69,7 @@ def parts_from(
     return _with_shared(parts, kind) if kind.others else parts
 
 
-def in_contract(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.DataFrame:
+def as_kind(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.DataFrame:
     """Return columns in the order of the contract, and rankings with the order of their rows in
     ``row``.
 
@@ -79,7 +79,7 @@ def in_contract(frame: pl.DataFrame, kind: Kind, negative: str = "keep") -> pl.D
         frame = with_row(frame)
     if negative == "unjudged" and frame.schema["relevance"].is_numeric():
         # NaN and null stay, so that the evaluation can refuse them.
-        frame = frame.filter((pl.col("relevance") < 0).fill_null(value=False).not_())
+        frame = frame.remove(pl.col("relevance") < 0)
     return frame.select(in_order(kind, frame.columns))
 
 

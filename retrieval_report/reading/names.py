@@ -215,13 +215,12 @@ def known_columns(
         if len(candidates) > 1:
             raise _doubtful(candidates, ours, location)
         recognised[ours] = candidates[0]
-    orders = _ORDERS & recognised.keys()
-    literal = {name for name in orders if recognised[name] == name}
     # A ranking has one order: what the caller names, or what has our name, takes precedence.
-    left_out = orders if _ORDERS & matched.keys() else set()
-    if not left_out and len(literal) == 1:
-        left_out = orders - literal
-    recognised = {ours: name for ours, name in recognised.items() if ours not in left_out}
+    literal = {name for name in _ORDERS if recognised.get(name) == name}
+    order = (_ORDERS & matched.keys()) or literal
+    if len(order) == 1:
+        left_out = _ORDERS - order
+        recognised = {ours: name for ours, name in recognised.items() if ours not in left_out}
     if recognised.keys() >= _ORDERS:
         near = recognised["distance"]
         far = recognised["score"]

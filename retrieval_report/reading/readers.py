@@ -17,9 +17,9 @@ from retrieval_report.contracts.frames import check_labels
 from retrieval_report.reading.combine import combine, name_runs
 from retrieval_report.reading.convert import is_column
 from retrieval_report.reading.files import (
+    as_kind,
     costs_from,
     frame_from,
-    in_contract,
     parts_from,
     sources_of,
 )
@@ -145,7 +145,7 @@ def read_each(
     """
     groups = [parts_from(sources_of(path, RANKINGS), RANKINGS, columns=columns) for path in paths]
     named = iter(name_runs([part for group in groups for part in group], name_by))
-    return [in_contract(combine([next(named) for _ in group]), RANKINGS) for group in groups]
+    return [as_kind(combine([next(named) for _ in group]), RANKINGS) for group in groups]
 
 
 def read_judgements(
@@ -270,7 +270,7 @@ def _read(
     frame = _held(source, kind, columns)
     if kind.ranked and (how["model"] is not None or "model" not in frame.columns):
         frame = frame.with_columns(model=pl.lit(how["model"] or "model"))
-    return in_contract(frame, kind, how.get("negative", "keep"))
+    return as_kind(frame, kind, how.get("negative", "keep"))
 
 
 def _held(source: object, kind: Kind, columns: ColumnNames) -> pl.DataFrame:

@@ -176,13 +176,12 @@ def lists_from_rows(
     count: Integers,
     kinds: int,
     *,
-    naive: bool,
     workers: int,
 ) -> tuple[Lists, Codes | None, Integers]:
-    """Return lists with their true ties, if asked the grades of the rows, nearest first and in the
-    order received where they tie, and the key of every tie.
+    """Return lists with their true ties, the grades of the rows, nearest first and in the order
+    received where they tie, and the key of every tie.
 
-    ``count`` of length 0 means that every row is one item.
+    ``count`` of length 0 means that every row is one item; only then do the rows have an order.
     """
     listed = grouping.Listed(rows, frozen(key), frozen(grade), frozen(count))
     work = rows.work
@@ -191,7 +190,7 @@ def lists_from_rows(
     tie_key, tie = np.empty(size, np.int64), np.zeros(size + 1, np.int64)
     tie_cells = tie[1:]
     cell_grade, cell_items = np.empty(size, np.int32), np.empty(size, np.int64)
-    order = np.empty(size if naive else 0, np.int32)
+    order = np.empty(0 if count.size else size, np.int32)
 
     def task(first: int, last: int) -> tuple[int, int, int]:
         own = slice(work[first], work[last])
@@ -211,7 +210,7 @@ def lists_from_rows(
         fitting(_moved(cell_grade, cells)),
         fitting(_moved(cell_items, cells)),
     )
-    return lists, order if naive else None, fitting(_moved(tie_key, ties))
+    return lists, None if count.size else order, fitting(_moved(tie_key, ties))
 
 
 def _moved(room: NDArray[Scalar], parts: Sequence[tuple[int, int]]) -> NDArray[Scalar]:
@@ -240,23 +239,13 @@ def ordered(lists: Lists, *, best: bool) -> Lists:
     """Return lists with every tie in its best or worst order: cells become ties, high or low grades
     first.
     """
-    cells = np.diff(lists.tie)
-    mixed = np.flatnonzero(cells > 1)
-    if not mixed.size:
+    if lists.grade.size < lists.tie.size:  # no tie is mixed
         return lists
-    start = lists.tie[lists.start]
-    grade = lists.grade
-    items = lists.items
+    cells = np.arange(lists.grade.size + 1)
+    order: Any = slice(None)
     if best:
-        number = cells[mixed]
-        grade = grade.copy()
-        items = items.copy()
-        before = np.repeat(lists.tie[mixed] - np.cumsum(number) + number, number)
-        row = np.arange(before.size) + before
-        turned = np.repeat(lists.tie[mixed] + lists.tie[mixed + 1] - 1, number) - row
-        grade[row] = grade[turned]
-        items[row] = items[turned]
-    return Lists(start, np.arange(grade.size + 1), grade, items)
+        order = np.repeat(lists.tie[:-1] + lists.tie[1:] - 1, np.diff(lists.tie)) - cells[:-1]
+    return Lists(lists.tie[lists.start], cells, lists.grade[order], lists.items[order])
 
 
 def sums(values: Integers, start: Integers) -> Integers:

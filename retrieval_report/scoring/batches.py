@@ -95,7 +95,7 @@ def judged_batch(batch: Batch, options: Options, requests: Requests) -> Judged:
         {"model": model, "query": np.arange(lengths.size), "missing": np.zeros(lengths.size, bool)}
     )
     known = pl.DataFrame(schema={"query": pl.Int64, "relevance": pl.Int64})
-    return Judged(frame, known, lists, Rows(end - lengths, end), None, grades, index, PART)
+    return Judged(frame, known, lists, Rows(end - lengths, end), grades, index, PART)
 
 
 def _only_relevant(options: Options, requests: Requests) -> bool:

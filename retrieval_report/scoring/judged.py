@@ -76,7 +76,6 @@ class Judged:
         pl.DataFrame
     )  # model, query, missing (no row was received), (n_relevant), sorted by the first two
     rows: Rows  # which of those retrieved are in which list
-    keys: Keys | None  # of the items retrieved; None of counts
     grades: Floats  # the distinct relevances, ascending
     grade_index: Codes  # which of them each item retrieved has
     whole: KnownOfWhole
@@ -96,6 +95,16 @@ class Judged:
             warn(message)
 
     @property
+    def keys(self) -> Keys | None:
+        """Return a key for every item retrieved, made anew to save memory; None of counts."""
+        return arrays.id_keys(self.retrieved["item"]) if self.named else None
+
+    @property
+    def named(self) -> bool:
+        """Return whether the items have ids, as those of counts have not."""
+        return "item" in self.retrieved.columns
+
+    @property
     def order(self) -> str:
         """Return the name of the column that orders a list."""
         return order_column(self.retrieved)
@@ -105,7 +114,7 @@ class Judged:
         items to pool.
         """
         alone = len(self.whole.models) < 2 or options.relevant_items != "pooled"
-        return self.keys is None and not (alone or self.whole.pooled)
+        return not self.named and not (alone or self.whole.pooled)
 
     @property
     def scored_rows(self) -> pl.DataFrame:
@@ -132,12 +141,12 @@ class Judged:
         self, retrieved: pl.DataFrame, known: pl.DataFrame, lists: pl.DataFrame
     ) -> Judged:
         """Return a record of other items, possibly in other lists."""
-        retrieved, names, rows, keys = Located.of(retrieved)
+        retrieved, names, rows = Located.of(retrieved)
         whole = replace(
             self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
         )
         other = replace(
-            self, lists=lists, rows=_spread(rows, with_model(names), lists), keys=keys, whole=whole
+            self, lists=lists, rows=_spread(rows, with_model(names), lists), whole=whole
         )
         return other.with_values(retrieved, known)
 
@@ -225,7 +234,7 @@ def judge(
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
     rows = _spread(located.rows, names, lists)
-    return Judged(located.frame, known, lists, rows, located.items, grades, grade, whole)
+    return Judged(located.frame, known, lists, rows, grades, grade, whole)
 
 
 def _read(
@@ -335,11 +344,12 @@ def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) ->
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of
     a query.
     """
-    if located.items is None:
+    if "item" not in located.frame.columns:
         return
+    items = arrays.id_keys(located.frame["item"])
     judged = parts.judgements is not None
     frame = with_model(parts.rows)
-    if located.repeats(workers) or parts.unretrieved.height:
+    if located.repeats(items, workers) or parts.unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
         rows = pl.concat(
             part.select(columns).cast({"relevance": pl.Float64})
@@ -349,7 +359,7 @@ def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) ->
         if not judged:
             check_agreement(rows)
     several = not judged and with_model(located.names)["model"].n_unique() > 1
-    if several and located.disagree(arrays.id_keys(located.names["query"]), grade):
+    if several and located.disagree(arrays.id_keys(located.names["query"]), items, grade):
         check_agreement(frame)
 
 

@@ -16,28 +16,24 @@ from retrieval_report.scoring import arrays
 KEYS = ["model", "query"]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # of numbers over all 64 bits
 PLACES = 22  # bits of a key that are its place in a small table
+SHIFT = np.uint64(64 - PLACES)
 UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to do with them"
 
 
 class Located(NamedTuple):
-    """Rows with those of each list together, and a 64-bit key for every item."""
+    """Rows with those of each list together."""
 
     frame: pl.DataFrame
     names: pl.DataFrame  # the keys of the lists, sorted
     rows: Rows
-    items: Keys | None  # None for counts
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Located:
         """Find the lists of a frame."""
-        frame, names, rows = arrays.locate(frame, [key for key in KEYS if key in frame.columns])
-        items = arrays.id_keys(frame["item"]) if "item" in frame.columns else None
-        return cls(frame, names, rows, items)
+        return cls(*arrays.locate(frame, [key for key in KEYS if key in frame.columns]))
 
-    def repeats(self, workers: int) -> bool:
+    def repeats(self, items: Keys, workers: int) -> bool:
         """Return whether some list has an item twice, or looks so."""
-        assert self.items is not None
-        items = self.items
         start = np.append(np.sort(self.rows.begin), self.frame.height)
 
         def task(first: int, last: int) -> bool:
@@ -54,17 +50,21 @@ class Located(NamedTuple):
 
         return any(arrays.over_ranges(task, start, workers))
 
-    def disagree(self, groups: Keys, grade: Codes) -> bool:
+    def disagree(self, groups: Keys, items: Keys, grade: Codes) -> bool:
         """Return whether some item has two grades in the lists of a group, or looks so."""
-        assert self.items is not None
-        keys = _pairs(self.rows.spread(groups), self.items)
+        group = self.rows.spread(groups)
         # Of two grades one is above 0: what shares no place with such items needs no sorting.
-        place = keys >> np.uint64(64 - PLACES)
         occupied = np.zeros(1 << PLACES, np.bool_)
-        occupied[place[grade > 0]] = True
-        kept = occupied[place]
-        keys = keys[kept]
-        return _distinct(keys) < _distinct(keys + grade[kept].astype(np.uint64))
+        graded = np.flatnonzero(grade > 0)
+        occupied[_pairs(group[graded], items[graded]) >> SHIFT] = True
+        parts = []
+        for first in range(0, grade.size, arrays.SMALL):  # which stay in the processor's cache
+            some = slice(first, first + arrays.SMALL)
+            keys = _pairs(group[some], items[some])
+            kept = np.flatnonzero(occupied[keys >> SHIFT])
+            parts.append((keys[kept], keys[kept] + grade[some][kept].astype(np.uint64)))
+        alone, with_grade = map(np.concatenate, zip(*parts, strict=True))
+        return _distinct(alone) < _distinct(with_grade)
 
 
 def _pairs(groups: Keys, items: Keys) -> Keys:

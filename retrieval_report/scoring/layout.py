@@ -69,7 +69,7 @@ class Prepared:
 
     names: pl.DataFrame  # model, query
     ties: Lists  # the true ties
-    naive: Lists | None  # every row a tie of its own, in the naive order
+    naive: Codes | None  # the grade of every row, in the naive order
     keys: Integers  # of the distances of all ties
     judged: Lists  # all judged items, by falling grade
     retrieved: Lists  # the list's items, by falling grade
@@ -92,6 +92,12 @@ class Prepared:
     def open_end(self, counted: Bools) -> Integers:
         """Return how many items of some grades are in each last tie that further ones may join."""
         return np.where(self.beyond.within, self.ties.total_of_last(counted), 0)
+
+    def part(self, first: int, last: int) -> Prepared:
+        """Select consecutive lists, with their naive order."""
+        rows = running(self.length)
+        naive = None if self.naive is None else self.naive[rows[first] : rows[last]]
+        return replace(self.take(np.arange(first, last)), naive=naive)
 
     def take(self, which: Integers) -> Prepared:
         """Select lists, without naive order and keys; one that is named several times is
@@ -147,29 +153,25 @@ def items_of(judged: Judged, options: Options) -> Items:
 def ties_of(
     judged: Judged, items: Items, options: Options, *, falling: bool | None = None
 ) -> tuple[Lists, Codes | None, Integers]:
-    """Return the lists of ties, the grades of rows in order if the options ask for them, and the
+    """Return the lists of ties, the grades of rows in their order unless these are counts, and the
     key of every tie: equal where distances are equal, small where they are near (``falling``: where
     scores are high). Those of the last rules are kept: every analysis of these rows asks for them.
     """
     falling = judged.order == "score" if falling is None else falling
     rules = options.decimals, options.distance_threshold, falling
-    naive = "naive" in options.policies
     frame = items.frame
     kept = judged.ties.get(rules)
     if kept is None:
         judged.ties.clear()
         judged.laid_out.clear()
-    if kept is None or (naive and kept[1] is None):
-        made = arrays.lists_from_rows(
+        kept = judged.ties[rules] = arrays.lists_from_rows(
             judged.rows,
             arrays.order_keys(frame[judged.order], falling=falling),
             items.grade,
             frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64),
             judged.grades.size,
-            naive=naive,
             workers=options.workers,
         )
-        kept = judged.ties[rules] = made if kept is None else (kept[0], made[1], kept[2])
     return kept
 
 
@@ -180,9 +182,7 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
     naive, source = None, judged
     if "naive" in options.policies:
         source = _in_naive_order(judged, options)
-        order = ties_of(source, items_of(source, options), options)[1]
-        assert order is not None
-        naive = arrays.singles(source.rows.work, order)
+        naive = ties_of(source, items_of(source, options), options)[1]
     rules = options.relevant_from, options.decimals, options.distance_threshold
     key = *rules, repr(options.truncated), _pools(judged, options), judged.unpooled(options)
     prepared = judged.laid_out.get(key)
@@ -231,7 +231,7 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     known = others
     if not judged.whole.judged:
         beside = difference(others, retrieved, grades.size) if is_pool else cells
-        known = arrays.ideal_lists(ties, beside, grades.size)
+        known = arrays.ideal_lists(retrieved, beside, grades.size)
     ideal, seen, relevant, said = _relevant(judged, known, cells, relevant_grade)
     missing = judged.lists["missing"].to_numpy()
     # If a model has no rows for a query, its rows cannot show that nothing is relevant.
@@ -335,7 +335,7 @@ def _open_lists(
 
 def _pools(judged: Judged, options: Options) -> bool:
     """Return whether R is what all models retrieved together."""
-    several = judged.keys is not None and len(judged.whole.models) > 1
+    several = judged.named and len(judged.whole.models) > 1
     return several and not judged.whole.judged and options.relevant_items != "own"
 
 

@@ -94,6 +94,11 @@ class Run:
             scorer.write(targets[deep], arrangement)
         return result
 
+    @cached_property
+    def blocks(self) -> list[tuple[slice, Run]]:
+        """Return these lists some at a time, for policies that lay them out anew."""
+        return _split(self, self.prepared.ties.cells.start)
+
     @property
     def limit(self) -> Integers:
         """Return the deepest rank that any metric considers, list by list."""
@@ -250,13 +255,28 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
         if policy == "shuffled":
             into.value[:], into.std[:] = _shuffled_scores(run, means)
         else:
-            run.score(arrange(run.prepared, policy), scores, number)
-            if policy in ("best", "worst"):
-                run.complete(into.value, best=policy == "best")
+            for own, part in [(slice(None), run)] if policy == "expected" else run.blocks:
+                some = Scores(*(array[own] for array in scores))
+                part.score(arrange(part.prepared, policy), some, number)
+                if policy in ("best", "worst"):
+                    part.complete(into.value[own], best=policy == "best")
             if policy != "expected":
                 into.std[:] = np.nan
         into.std[run.truncated] = np.nan
     return _list_scores(run, values, spreads)
+
+
+def _split(run: Run, work: Integers) -> list[tuple[slice, Run]]:
+    """Return a run in parts, since what each lays out anew takes memory; ``work`` holds running
+    totals of that.
+    """
+    if work[-1] <= MOST_SLOTS:
+        return [(slice(None), run)]
+    ends = np.flatnonzero(np.diff(work[:-1] // MOST_SLOTS, prepend=-1, append=-1)).tolist()
+    return [
+        (slice(*pair), Run(run.prepared.part(*pair), run.requests, run.options))
+        for pair in itertools.pairwise(ends)
+    ]
 
 
 def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
@@ -372,15 +392,10 @@ def _draw_scores(run: Run) -> Callable[[int], Floats]:
     """Return a function that draws the orders of one number and scores the lists under them; long
     lists are laid out some at a time, because every slot takes memory.
     """
-    work = running(run.limit)
-    if work[-1] <= MOST_SLOTS:
+    parts = _split(run, running(run.limit))
+    if len(parts) == 1:
         return draw_together(run)
-    ends = np.flatnonzero(np.diff(work[:-1] // MOST_SLOTS, prepend=-1, append=-1))
-    parts = [
-        Run(run.prepared.take(np.arange(*pair)), run.requests, run.options)
-        for pair in itertools.pairwise(ends)
-    ]
-    return lambda draw: np.concatenate([draw_together(part)(draw) for part in parts])
+    return lambda draw: np.concatenate([draw_together(part)(draw) for _, part in parts])
 
 
 def draw_together(run: Run, orders: int = 1) -> Callable[[int], Floats]:

@@ -13,11 +13,11 @@ import numpy as np
 
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels.ap_retrieved import ratio_extremes
-from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments
+from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, running
 from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import Depths
 from retrieval_report.metrics.record import Metric
-from retrieval_report.scoring.arrays import ordered, over_ranges
+from retrieval_report.scoring.arrays import ordered, over_ranges, singles
 from retrieval_report.scoring.layout import Prepared
 
 WHOLE = np.iinfo(np.int64).max  # the cutoff null
@@ -59,7 +59,8 @@ def arrange(prepared: Prepared, policy: str) -> Arrangement:
     """
     if policy == "naive":
         assert prepared.naive is not None
-        return Arrangement(prepared.naive, prepared.naive, None, False)
+        lists = singles(running(prepared.length), prepared.naive)
+        return Arrangement(lists, lists, None, False)
     if policy == "expected":
         return Arrangement(prepared.ties, prepared.ties, None, True)
     return Arrangement(ordered(prepared.ties, best=policy == "best"), prepared.ties, policy, False)

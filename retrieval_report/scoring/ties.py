@@ -10,7 +10,7 @@ from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.lists import running
 from retrieval_report.metrics.expressions import tie, tie_relevant, tie_size, tie_start
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.arrays import key_values, sums
+from retrieval_report.scoring.arrays import key_values
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.layout import Prepared, items_of, rounded, ties_of
@@ -134,23 +134,28 @@ def _counted(judged: Judged) -> pl.DataFrame:
 def tie_table(judged: Judged, prepared: Prepared, options: Options) -> pl.DataFrame:
     """Return one row per tie of the laid-out lists, except for queries without judgements.
 
-    ``model``, ``query``, distance or score, ``size``, ``mixed`` (different relevances),
-    ``relevant`` (items), ``before`` (items before it); sorted by list, nearest first.
+    ``list`` (its number), ``model`` (a category: text would be most of the table), distance or
+    score, ``size``, ``mixed`` (different relevances), ``relevant`` (items), ``before`` (items
+    before it); sorted by list, nearest first.
     """
     ties = prepared.ties
     order = judged.order
     distances = rounded(judged.retrieved, options)[order]
-    owner = np.repeat(np.arange(prepared.length.size), np.diff(ties.start))
-    size = sums(ties.items, ties.tie)
+    number = np.diff(ties.start)
+    of_list = np.repeat(np.arange(number.size, dtype=np.uint32), number)
+    models = prepared.names["model"]
+    size = ties.of_ties()
     first = running(size)
-    table = prepared.names[owner].with_columns(
+    table = pl.DataFrame({"list": of_list}).with_columns(
+        models.cast(pl.Enum(models.unique(maintain_order=True)))[of_list].set_sorted(),
         key_values(prepared.keys, distances, falling=order == "score"),
         size=size,
         mixed=np.diff(ties.tie) > 1,
-        relevant=sums(ties.items * prepared.relevant_grade[ties.grade], ties.tie),
-        before=first[:-1] - first[ties.start[owner]],
+        relevant=ties.of_ties(prepared.relevant_grade),
+        before=first[:-1] - np.repeat(first[ties.start[:-1]], number),
     )
-    return table.filter(prepared.relevant[owner] >= 0)
+    judged_lists = prepared.relevant >= 0
+    return table if judged_lists.all() else table.filter(judged_lists[of_list])
 
 
 def _judged(frame: pl.DataFrame) -> Judged:

@@ -160,7 +160,7 @@ def serve(
         opened |= {"study": known_of(varied), **about}
         process = subprocess.Popen(
             [sys.executable, str(application())],
-            env=environment(opened, port),
+            env={**os.environ, **environment(opened, port)},
             stdout=subprocess.DEVNULL,
         )
         undo.callback(_end, process)
@@ -240,13 +240,8 @@ def environment(files: Named | None, port: int | None, *, browser: bool = False)
     }
     if port is not None:
         settings["server.port"] = port
-    # With PYTHONSAFEPATH the script would not find the modules beside it.
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in (START, BROWSER, "PYTHONSAFEPATH")
+    return {
+        START: "" if files is None else json.dumps(files),
+        BROWSER: "open" if browser else "",
+        SETTINGS: json.dumps(settings),
     }
-    opened = {} if files is None else {START: json.dumps(files)}
-    if browser:
-        opened[BROWSER] = "open"
-    return {**kept, **opened, SETTINGS: json.dumps(settings)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 import polars as pl
 
@@ -33,7 +33,6 @@ from retrieval_report.study.contents import PageOptions, Report, parameters_of, 
 from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
 from retrieval_report.study.levels import NOTHING, LevelledStudy
-from retrieval_report.study.plots import Plots
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
     against_sentence,
@@ -68,6 +67,9 @@ from retrieval_report.ties.distributions import MEAN_DISTRIBUTION, mean_distribu
 from retrieval_report.ties.hints import hints_of
 from retrieval_report.ties.profile import tie_profile
 from retrieval_report.ties.truncated_lists import truncated_lists
+
+if TYPE_CHECKING:
+    from retrieval_report.study.plots import Plots
 
 MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
 MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
@@ -420,8 +422,8 @@ class Study(LevelledStudy):
 
     @answer
     def recall_curve(self) -> pl.DataFrame:
-        """Means of the result of :func:`recall_curve`, a row for every model and level of recall;
-        nothing of counts.
+        """Means of the result of :func:`recall_curve`, which takes lists for whole: a row for every
+        model and level of recall; nothing of counts.
         """
         quick = self.quick_curve
         return quick if quick.width or self.counted else self._curve(math.inf)
@@ -589,6 +591,8 @@ class Study(LevelledStudy):
         """The charts of the headline measure: ``study.plot.policies()``; ``dir(study.plot)`` lists
         them.
         """
+        from retrieval_report.study.plots import Plots  # Altair takes 0.3 s to import
+
         return Plots(self)
 
     def contents(self, *, title: str = "Retrieval report", command: str | None = None) -> Report:

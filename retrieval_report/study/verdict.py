@@ -210,18 +210,15 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
         if rows.height:
             names = names_text(map(model_text, rows["model"]))
             lead = sentence.format(f"{names} {'is' if rows.height == 1 else 'are'}")
-            text = f"{lead} worse than {model_text(rows['baseline'][0])}"
-            named = sentence.startswith("{}")
-            further = text[0].upper() + text[1:] + " by as much"
-            parts.append((text, f"By this margin, {text}" if named else further))
+            parts.append(f"{lead} worse than {model_text(rows['baseline'][0])}")
     if not parts:
         return []
     given = f"If a loss of up to {no_worse['margin'][0]:g} in {measure} does not matter"
     alone = "Each model is tested alone here; the tests of pairs allow for all pairs at once."
     return [
         *[alone] * (no_worse.height > 1),  # 12 of 19 would seem worse beside pairs of which none is
-        f"{given}, {parts[0][0]}.",
-        *(f"{further}." for _, further in parts[1:]),
+        f"{given}, {parts[0]}.",
+        *(f"By this margin, {part}." for part in parts[1:]),
     ]
 
 

@@ -300,21 +300,20 @@ SYSTEMS = tuple(dict.fromkeys(record.system for record in CONVENTIONS))
 SPELLINGS = {"sklearn": "scikit-learn", "tfr": "TensorFlow Ranking", "tfsim": "TF Similarity"}
 
 
-def system_of(name: str) -> tuple[str, str | None]:
+def system_of(name: str) -> tuple[str, str]:
     """Return system and version from a name in any spelling: ``sklearn``, ``keras-rs``,
     ``"trec_eval 9"``.
 
-    Without a version, it is None, which means the newest.
+    Without a version in the name, it is the newest.
 
     >>> system_of("sklearn"), system_of("keras_rs"), system_of("trec_eval 9")
-    (('scikit-learn', None), ('KerasRS', None), ('trec_eval', '9'))
+    (('scikit-learn', '1.9'), ('KerasRS', '0.4'), ('trec_eval', '9'))
     """
-    plain: dict[str, tuple[str, str | None]] = {}
-    for record in CONVENTIONS:
-        plain[_plain(record.system)] = record.system, None
-        if record.version:
-            plain[_plain(record.system + record.version)] = record.system, record.version
-    plain |= {_plain(name): (system, None) for name, system in SPELLINGS.items()}
+    plain = {}
+    for record in CONVENTIONS:  # the newest of a system comes last
+        known = record.system, record.version
+        plain[_plain(record.system)] = plain[_plain("".join(known))] = known
+    plain |= {_plain(name): plain[_plain(system)] for name, system in SPELLINGS.items()}
     if not isinstance(name, str) or _plain(name) not in plain:
         check_choice("like", name, SYSTEMS)
     return plain[_plain(name)]

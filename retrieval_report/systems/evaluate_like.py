@@ -45,10 +45,8 @@ def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
     retrieval_report.ParameterError: like: ranx prints no rbp@10; see conventions()
     """
     measures = {}
-    system, version = system_of(like)
-    records = [record for record in CONVENTIONS if record.system == system]
-    newest = records[-1].version
-    records = [record for record in records if record.version == (version or newest)]
+    system = system_of(like)
+    records = [record for record in CONVENTIONS if (record.system, record.version) == system]
     for metric, cutoffs_of_metric in parse_metrics(metrics, cutoffs):
         name, plain = str(metric), metric == type(metric)()
         of_metric = [
@@ -60,8 +58,7 @@ def measures_like(like: str, metrics: object, cutoffs: object) -> Asked:
             record = next((record for record in of_metric if record.prints(cutoff)), None)
             if record is None:
                 raise ParameterError(
-                    f"like: {records[0].system} prints no {measure_text(metric, cutoff)}; see "
-                    "conventions()"
+                    f"like: {system[0]} prints no {measure_text(metric, cutoff)}; see conventions()"
                 )
             measures[name, cutoff] = record
     return measures

@@ -14,8 +14,8 @@ from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import beside
+from retrieval_report.kernels.lists import running
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
-from retrieval_report.scoring.known_items import KEYS
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.ties import tie_table
 from retrieval_report.ties.truncated_lists import judge_for_ties, list_ends
@@ -127,7 +127,7 @@ class TieTable:
     judged
         The rankings as they were judged.
     ties
-        What `tie_table` returns.
+        What `tie_table` returns, which numbers the lists by their rows in ``names``.
     ends, decisions
         What `list_ends` returns, and whether the lists of each model are taken to be cut.
     """
@@ -139,7 +139,12 @@ class TieTable:
         self.judged = judge_for_ties(rankings, judgements, queries, rules)
         prepared, self.order = lay_out(self.judged, rules), self.judged.order
         self.ties = tie_table(self.judged, prepared, rules)
+        self.names = prepared.names
         self.ends, self.decisions = list_ends(prepared), prepared.decisions
+
+    def named(self, ties: pl.DataFrame) -> pl.DataFrame:
+        """Return some of the ties with ``model`` and ``query`` in place of their list."""
+        return self.names[ties["list"]].hstack(ties.drop("list", "model"))
 
     def whole_lists(self) -> pl.DataFrame:
         """What does not depend on the cutoff, one row per model."""
@@ -147,8 +152,9 @@ class TieTable:
         terms = pl.col("size") * pl.col("size").cast(pl.Float64).log(2)
         return (
             self.ties.with_columns(near=near, term=terms)
-            .group_by(KEYS, maintain_order=True)
+            .group_by("list", maintain_order=True)
             .agg(
+                pl.first("model"),
                 items=pl.sum("size"),
                 distances=pl.len(),
                 near=pl.sum("near"),
@@ -160,6 +166,7 @@ class TieTable:
                 pl.col("items", "distances", "bits").median(),
                 near_ties=(pl.sum("near") / (pl.col("distances") - 1).sum()).fill_nan(0.0),
             )
+            .with_columns(pl.col("model").cast(pl.String))
         )
 
     def _near(self) -> pl.Series:
@@ -167,36 +174,41 @@ class TieTable:
         distance = self.ties[self.order]
         if not distance.dtype.is_float():
             return pl.repeat(False, len(distance), eager=True)
-        largest = self.ties.select(pl.col(self.order).abs().max().over(KEYS)).to_series().to_numpy()
+        number = self.ties["list"].rle().struct.field("len").to_numpy().astype(np.int64)
+        first, values = running(number)[:-1], distance.to_numpy()
+        largest = np.maximum.reduceat(np.abs(values), first)
         # Nothing lies above the largest number: its distance to the next is that of the one below.
         largest = np.minimum(
             largest, np.nextafter(np.finfo(largest.dtype).max, largest.dtype.type(0))
         )
-        gap = self.ties.select(
-            pl.col(self.order).cast(pl.Float64).diff().over(KEYS).abs()
-        ).to_series()
-        return (gap <= pl.Series(NEAR * np.spacing(largest).astype(np.float64))).fill_null(False)
+        with np.errstate(over="ignore"):
+            gap = np.abs(np.diff(values.astype(np.float64), prepend=np.nan))
+        near = gap <= np.repeat(NEAR * np.spacing(largest).astype(np.float64), number)
+        near[first] = False  # it has none before it
+        return pl.Series(near)
 
 
 def _at_cutoff(ties: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
     """What a cutoff sees of the ties, one row per model."""
-    end = pl.col("before") + pl.col("size")
+    before, size, taken, cut = map(pl.col, ("before", "size", "taken", "cut"))
+    end = before + size
     inside = end if cutoff is None else pl.min_horizontal(end, pl.lit(cutoff, dtype=pl.Int64))
+    queries = (before == 0).sum()
     return (
-        ties.filter(True if cutoff is None else pl.col("before") < cutoff)
-        .with_columns(taken=inside - pl.col("before"), cut=end > inside)
+        ties.filter(True if cutoff is None else before < cutoff)
+        .with_columns(taken=inside - before, cut=end > inside)
         .group_by("model")
         .agg(
-            queries=(pl.col("before") == 0).sum(),
-            cut_share=pl.sum("cut") / (pl.col("before") == 0).sum(),
-            mixed_share=(pl.col("cut") & pl.col("mixed")).sum() / pl.sum("cut"),
-            tie_median=pl.median("size"),
-            tie_p90=pl.col("size").quantile(0.9, "linear"),
-            tie_max=pl.max("size"),
-            tied_items=pl.col("taken").filter(pl.col("size") > 1).sum() / pl.sum("taken"),
-            mixed_items=pl.col("taken").filter("mixed").sum() / pl.sum("taken"),
+            queries=queries,
+            cut_share=cut.sum() / queries,
+            mixed_share=(cut & pl.col("mixed")).sum() / cut.sum(),
+            tie_median=size.median(),
+            tie_p90=size.quantile(0.9, "linear"),
+            tie_max=size.max(),
+            tied_items=taken.filter(size > 1).sum() / taken.sum(),
+            mixed_items=taken.filter("mixed").sum() / taken.sum(),
         )
-        .with_columns(pl.col("mixed_share").fill_nan(None))
+        .with_columns(pl.col("model").cast(pl.String), pl.col("mixed_share").fill_nan(None))
     )
 
 
@@ -244,9 +256,8 @@ def ties_at_cutoff(
     measure = check_whole("cutoff", cutoff, 1, MOST_ITEMS)
     table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
     before, size = pl.col("before"), pl.col("size")
-    cut = table.ties.filter((before < measure) & (before + size > measure)).with_columns(
-        first=before + 1, last=before + size, inside=measure - before
-    )
+    cut = table.named(table.ties.filter((before < measure) & (before + size > measure)))
+    cut = cut.with_columns(first=before + 1, last=before + size, inside=measure - before)
     if not table.judged.whole.graded:
         cut = cut.with_columns(relevant=None, mixed=None)
     ordered = cut.sort(

@@ -15,7 +15,7 @@ from retrieval_report.contracts.arguments import Names, check_number, listed, nu
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import schema
-from retrieval_report.kernels.lists import Bools, Floats, Lists, frozen
+from retrieval_report.kernels.lists import Bools, Floats, Lists, frozen, running
 from retrieval_report.kernels.recall import (
     HitTies,
     expected_precision,
@@ -26,6 +26,7 @@ from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.run import Run, refuse_without
+from retrieval_report.scoring.scorer import arrange
 from retrieval_report.scoring.scores import ListScores
 
 LEVELS = tuple(tenth / 10 for tenth in range(11))
@@ -109,7 +110,9 @@ def curve_of(
     if steps_of_lists(ties, None, MOST_CELLS) > most:
         return pl.DataFrame()
     refuse_without(prepared, asked)
-    naive = ties if prepared.naive is None else _ties_of(prepared.naive, prepared.relevant_grade)
+    naive = ties
+    if "naive" in asked.policies:
+        naive = _ties_of(arrange(prepared, "naive").lists, prepared.relevant_grade)
     relevant = np.maximum(prepared.relevant, 0)[:, None]
     needed = frozen(np.maximum((np.array(levels) * relevant + 0.9).astype(np.int64), 1))
     values, spreads = np.full((2, len(asked.policies), *needed.shape), np.nan)
@@ -126,14 +129,12 @@ def curve_of(
 
 def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
     """The ties of all lists that hold relevant items."""
-    counts = lists.items, lists.items * relevant_grade[lists.grade]
-    items, relevant = (np.add.reduceat(count, lists.tie[:-1]) for count in counts)
-    first = np.repeat(lists.start[:-1], np.diff(lists.start))  # the first tie of each tie's list
-    before, hits = (np.cumsum(count) - count for count in (items, relevant))
-    kept = relevant > 0
-    parts = before - before[first], items, relevant, hits - hits[first]
-    start = np.append(0, np.cumsum(kept))[lists.start]
-    return HitTies(frozen(start), *(frozen(part[kept]) for part in parts))
+    items, relevant = lists.of_ties(), lists.of_ties(relevant_grade)
+    kept = np.flatnonzero(relevant)
+    first = lists.start[np.searchsorted(lists.start, kept, side="right") - 1]  # of the tie's list
+    before, hits = (total[kept] - total[first] for total in map(running, (items, relevant)))
+    parts = before, items[kept], relevant[kept], hits
+    return HitTies(frozen(np.searchsorted(kept, lists.start)), *map(frozen, parts))
 
 
 def _frame(run: Run, levels: Sequence[float], values: Floats, spreads: Floats) -> pl.DataFrame:

@@ -360,7 +360,7 @@ def thresholds(
     table = TieTable(rankings, judgements, queries, options_with(options, policies="expected"))
     if not table.judged.whole.graded:
         raise ColumnError("rankings: no column 'relevance', and no judgements were given")
-    return Thresholds(table.ties, table.order, k)
+    return Thresholds(table.named(table.ties), table.order, k)
 
 
 def rate(name: str, counts: Counts) -> Floats:

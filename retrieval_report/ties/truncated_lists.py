@@ -15,7 +15,6 @@ from retrieval_report.contracts.options import Options, ScoringOptions, options_
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.scoring.arrays import sums
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import Prepared, lay_out
 
@@ -87,13 +86,9 @@ def truncated_lists(
     parts = [
         _at_cutoff(lists, cutoff).with_columns(index=index) for index, cutoff in enumerate(asked)
     ]
-    words = [
-        (model, decision.truncated, decision.reason)
-        for model, decision in prepared.decisions.items()
-    ]
-    decided = pl.DataFrame(
-        words, schema=dict.fromkeys(("model", "truncated", "reason"), pl.String), orient="row"
-    )
+    words = [(model, *decision) for model, decision in prepared.decisions.items()]
+    contract = schema("truncation", "model", "truncated", "reason")
+    decided = pl.DataFrame(words, schema=contract, orient="row")
     result = pl.concat(parts).join(decided, on="model").sort("model", "index")
     return in_contract(result, TRUNCATED_LISTS)
 
@@ -119,12 +114,11 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
     """
     ties = prepared.ties
     some = np.flatnonzero(prepared.length > 0)
-    size = sums(ties.items, ties.tie)
     return prepared.names.select("model")[some].with_columns(
         items=prepared.length[some],
         before=prepared.beyond.before[some],
         within=prepared.beyond.within[some],
-        largest=np.maximum.reduceat(size, ties.start[some]),
+        largest=np.maximum.reduceat(ties.of_ties(), ties.start[some]),
     )
 
 

@@ -69,6 +69,7 @@ def open_queries(browser: Any, server: str, query: str = "") -> Visit:
     return visit
 
 
+@pytest.mark.slow
 def test_a_row_of_the_table_chooses_its_list(browser: Any, server: str) -> None:
     with open_queries(browser, server) as visit:
         query = choose_row(visit, 2, "query")

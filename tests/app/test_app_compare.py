@@ -9,7 +9,7 @@ import retrieval_report as rr
 from made_pages import NAMES, charts, made_data, numbers, open_page, table, words
 from made_pairs import DATA, RANKINGS, comparison, row_of
 from made_reports import made_rankings
-from retrieval_report.comparison.verdicts import chance_of
+from retrieval_report.comparison.verdicts import CUT, NOT_DECIDED, NOT_SIGNIFICANT, chance_of
 from text import plain
 
 
@@ -24,6 +24,21 @@ def test_the_table_holds_the_pairs_of_compare_with_the_model_ahead_first() -> No
         assert row["p_tie"] == chance_of(exact)
     verdicts = rr.Study(RANKINGS, "ndcg@3").flips["verdict"]
     assert sorted(pairs["verdict"]) == sorted(verdicts)
+
+
+def test_pairs_that_missing_items_could_reverse_come_first_and_have_no_p_of_a_margin() -> None:
+    short = RANKINGS.filter(pl.int_range(pl.len()).over("model", "query") < 3, model="coarse")
+    cut = pl.concat([RANKINGS.filter(pl.col("model") != "coarse"), short])
+    judged = RANKINGS.filter(model="fine").select("query", "item", "relevance")
+    data = made_data(cut.drop("relevance"), judgements=judged)
+    page = open_page("compare", data, baseline="fine", margin="0.3", truncated="within_tie")
+    found = table(page, 0)["verdict"].to_list()
+    assert found == [CUT, CUT, NOT_SIGNIFICANT]
+    assert "3 pairs: those that missing items could reverse first" in words(page)
+    held = dict(table(page, 1).select("verdict", "no_worse_p").rows())
+    assert held[CUT] is None
+    assert len(held) == 2
+    assert 0 < float(held[NOT_DECIDED]) < 1
 
 
 def test_one_model_has_nothing_to_be_compared_with() -> None:

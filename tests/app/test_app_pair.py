@@ -53,6 +53,16 @@ def test_the_table_is_that_of_compare() -> None:
         assert (row["difference"], row["ci_low"]) == (-exact["difference"], -exact["ci_high"])
 
 
+def test_missing_items_are_not_called_tie_order() -> None:
+    short = RANKINGS.filter(pl.int_range(pl.len()).over("model", "query") < 3, model="coarse")
+    cut = made_data(pl.concat([RANKINGS.filter(model="fine"), short]))
+    page = open_page("pair", cut, a="coarse", b="fine", truncated="within_tie")
+    *_, coarse, fine = page.metric
+    assert coarse.delta.endswith(" by ties or missing items")
+    assert "missing" not in fine.delta
+    assert "either may be ahead" in str(charts(page))
+
+
 def test_the_first_pair_is_the_best_two_and_an_accident_is_called_one() -> None:
     page = open_page("pair", made_data(ACCIDENT, metric="rr", cutoff=3))
     assert (page.selectbox(key="a").value, page.selectbox(key="b").value) == ("fine", "coarse")

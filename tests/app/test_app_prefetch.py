@@ -63,7 +63,8 @@ def test_the_first_page_finds_its_numbers_and_charts_ready(
     # The verdict asks for expected scores alone, the charts for the other exact ones.
     assert asked == [ALL, ALL]
     monkeypatch.setattr(
-        "chart_display.responsive", lambda *_, **__: pytest.fail("a chart was made again")
+        "retrieval_report.charts.responsive.responsive",
+        lambda *_, **__: pytest.fail("a chart was made again"),
     )
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())
     assert "depends on tie order" in page.error[0].value

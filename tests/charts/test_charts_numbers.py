@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import altair as alt
 import polars as pl
 import pytest
 
@@ -14,8 +15,9 @@ from made_reports import ACCIDENT, made_rankings
 from made_scores import scores_of
 from retrieval_report import charts, compare, evaluate, flips, summarise
 from retrieval_report.charts.layers import LETTERS, row_axis
+from retrieval_report.charts.theme import finish
 from retrieval_report.comparison.flips import pair_verdicts
-from retrieval_report.comparison.verdicts import DEPENDS
+from retrieval_report.comparison.verdicts import CUT, DEPENDS
 from retrieval_report.contracts.errors import (
     ColumnError,
     ParameterError,
@@ -30,6 +32,10 @@ def rows_with(chart: Any, *columns: str) -> pl.DataFrame:
         row for rows in chart.to_dict()["datasets"].values() for row in rows if {*columns} <= {*row}
     ]
     return pl.DataFrame(found, infer_schema_length=None).select(columns).unique().sort(columns)
+
+
+def title_of(chart: Any) -> str:
+    return " ".join(chart.to_dict()["title"]["text"])
 
 
 def at_measure(policy: str) -> pl.DataFrame:
@@ -78,11 +84,76 @@ def test_lines_that_cross_are_told_by_who_is_ahead() -> None:
     rankings = pl.DataFrame(rows, schema=columns, orient="row").with_columns(query=pl.lit("q"))
     summary = summarise(evaluate(rankings, metrics="precision", cutoffs=(1, 2, 3), truncated="no"))
     title: Any = charts.scores_by_cutoff(summary, metric="precision").to_dict()["title"]
-    assert "highest, without a test: early at 1; early = late at 2; late at 3" in " ".join(
+    assert "highest as drawn, without a test: early at 1; early = late at 2; late at 3" in " ".join(
         title["subtitle"]
     )
     alone = charts.scores_by_cutoff(summary.filter(model="late"), metric="precision").to_dict()
-    assert "highest, without a test: late at every cutoff" in " ".join(alone["title"]["subtitle"])
+    assert "highest as drawn, without a test: late at every cutoff" in " ".join(
+        alone["title"]["subtitle"]
+    )
+
+
+def test_rings_are_where_the_naive_order_says_another_score_whatever_the_colour() -> None:
+    names = [f"model {number}" for number in range(8)]
+    scores = [
+        scores_of(
+            {name: [0.9 - number / 10] * 3 for number, name in enumerate(names)},
+            metric="rr",
+            cutoff=cutoff,
+            policy=policy,
+        )
+        for cutoff in (1, 2)
+        for policy in ("expected", "naive")
+    ]
+    off = (pl.col("model") == names[7]) & (pl.col("policy") == "naive") & (pl.col("cutoff") == 2)
+    value = pl.when(off).then(0.9).otherwise("value")
+    summary = summarise(pl.concat(scores).with_columns(value=value))
+    spec: Any = charts.scores_by_cutoff(summary, metric="rr").to_dict()
+    *_, rings = spec["layer"]
+    assert rings["mark"]["shape"] == "circle"
+    (ring,) = spec["datasets"][rings["data"]["name"]]
+    assert (ring["model"], ring["k"], ring["naive"]) == (names[7], "2", pytest.approx(0.9))
+    said = " ".join(spec["title"]["subtitle"])
+    assert (
+        "; ring: naive order, where it differs; highest as drawn, without a test: model 0 at"
+        in said
+    )
+    alike: Any = charts.scores_by_cutoff(summary.filter(policy="expected"), metric="rr").to_dict()
+    assert "ring" not in " ".join(alike["title"]["subtitle"])
+
+
+def test_a_dashed_line_may_be_higher_than_it_is_drawn_and_says_so() -> None:
+    values = {"best": [0.9, 0.8], "cut": [0.4, 0.6]}
+    summary = summarise(
+        pl.concat(scores_of(values, metric="rr", cutoff=cutoff) for cutoff in (1, 2))
+    )
+    share = pl.when(pl.col("model") == "cut").then(0.5).otherwise(0.0)
+    dashed: Any = charts.scores_by_cutoff(
+        summary.with_columns(truncated_share=share), metric="rr"
+    ).to_dict()
+    assert " ".join(dashed["title"]["subtitle"]).endswith(
+        "highest as drawn, without a test: best at every cutoff; "
+        "dashed: not exact, higher or lower if items are missing"
+    )
+
+
+def test_the_deciding_queries_say_how_many_differ_and_what_their_ranges_are_over() -> None:
+    values = {"a": [0.9, 0.5, 0.4], "b": [0.2, 0.5, 0.5]}
+    table = rr.stats.deciding_queries(scores_of(values, metric="rr", cutoff=2), "a", "b")
+    for std, over in ((0.0, "tie orders"), (None, "tie orders and missing items")):
+        rows = table.with_columns(tie_std=pl.lit(std, pl.Float64))
+        chart: Any = charts.deciding_queries(rows, metric="rr", cutoff=2).to_dict()
+        said = " ".join(chart["title"]["subtitle"])
+        assert said.endswith(
+            f"line: its range over {over}; the 2 largest of 2 differences, 3 queries in all"
+        )
+
+
+def test_lines_break_in_no_name() -> None:
+    for words in range(30, 60):
+        given = f"{'x ' * words}bm25-rm3-axiomatic"
+        chart = finish(alt.Chart().mark_point(), given, given, pl.DataFrame())
+        assert " ".join(chart.title.text) == " ".join(chart.title.subtitle) == given
 
 
 def test_all_draws_are_counted() -> None:
@@ -156,13 +227,35 @@ def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> 
     drawn = rows_with(matrix, "model_a", "model_b", "p_tie")
     assert {*drawn["model_a"], *drawn["model_b"]} == {*names[:14], *names[17:19]}
     subtitle = " ".join(matrix.to_dict()["title"]["subtitle"])
-    assert subtitle.endswith("not drawn: model 14, model 15, model 16 and 1 more")
+    assert subtitle.endswith("not drawn: 15. model 14, 16. model 15, 17. model 16 and 1 more")
+    assert title_of(matrix) == "Every pair of 16 of the 20 models at rr@2"
+    rows = rows_with(matrix, "label", "model_b")["label"].unique().to_list()
+    assert {*rows} == {f"{names.index(name) + 1}. {name}" for name in (*names[:14], *names[17:19])}
     apart = pl.any_horizontal(pl.col("model_a", "model_b").is_in(names[14:16]))
     certain = charts.comparison_matrix(
         judged.with_columns(significant=apart), metric="rr", cutoff=2
     )
     subtitle = " ".join(certain.to_dict()["title"]["subtitle"])
-    assert subtitle.endswith("1 more (37 more differences are significant)")
+    assert "; significant pairs, not drawn: 1. model 00 and 15. model 14, 1. model 00" in subtitle
+    assert subtitle.endswith(" and 34 more")
+
+
+def test_no_star_stands_on_a_pair_that_missing_items_could_reverse() -> None:
+    values = {"high": [0.9, 0.8, 0.9], "cut": [0.5, 0.4, 0.5], "low": [0.1, 0.2, 0.1]}
+    judged = pair_verdicts(compare(scores_of(values, metric="rr", cutoff=2)))
+    both = pl.col("model_a").eq("cut") & pl.col("model_b").eq("high")
+    cut = judged.with_columns(
+        significant=True,
+        verdict=pl.when(both).then(pl.lit(CUT)).otherwise(pl.lit("safe")),
+        **{name: pl.when(~both).then(name) for name in ("p_tie", "p_tie_low", "p_tie_high")},
+    )
+    matrix = charts.comparison_matrix(cut, metric="rr", cutoff=2)
+    below = dict(rows_with(matrix, "ahead", "text").select("ahead", "text").rows())
+    cells = rows_with(matrix, "label", "column", "text")
+    assert [below[ahead][-1] for ahead in sorted(below)] == [*"*?*"]
+    assert cells.filter(label="high", column="cut")["text"].to_list() == ["?"]
+    certain = charts.comparison_matrix(judged, metric="rr", cutoff=2).to_dict()
+    assert "?" not in str(certain["datasets"])
 
 
 @pytest.mark.parametrize(("cutoffs", "reach"), [((1, 2), "top 2"), ((1, None), "whole list")])
@@ -253,6 +346,7 @@ def big_table(queries: int, distinct: int) -> pl.DataFrame:
         highest=1.0,
         std=0.1,
         spread=1.0,
+        truncated=False,
         naive_error=pl.col("naive") - pl.col("expected"),
     )
 
@@ -269,6 +363,13 @@ def test_twenty_thousand_queries_are_counted_first(distinct: int) -> None:
     shown = table.join(points, on=["query", "naive", "expected"], how="semi")
     assert shown.height == points.height
     assert charts.query_scatter(table.reverse(), **PLACE).to_dict() == chart.to_dict()
+
+
+def test_lists_whose_missing_items_could_change_the_score_are_not_printed_right() -> None:
+    table = big_table(4, 50).with_columns(naive=0.5, expected=0.5, naive_error=0.0)
+    cut = table.with_columns(truncated=pl.col("query") < 1)
+    points = rows_with(charts.query_scatter(cut, **PLACE), "side", "lists")
+    assert dict(points.rows()) == {"not known: items may be missing": 1, "printed right": 3}
 
 
 def test_full_names_are_in_the_tooltip() -> None:

@@ -100,7 +100,11 @@ def test_drawn_orders_are_not_called_all_of_them() -> None:
     chart = charts.score_distribution(
         found, metric="ap", cutoff=None, marks={"expected": 0.5, "order received": 1.0}
     )
-    assert chart.to_dict()["title"]["subtitle"][0].endswith("random orders: 50")
+    said = f"bars: share of 50 random orders that give the score; different scores: {found.height}"
+    assert chart.to_dict()["title"]["subtitle"] == [said]
+    alike = found.head(1)
+    same = charts.score_distribution(alike, metric="ap", cutoff=None).to_dict()["description"]
+    assert same == f"All 50 random orders give the same ap@all: {alike['value'][0]:.4f}."
 
 
 def test_one_score_is_a_sentence() -> None:
@@ -109,5 +113,5 @@ def test_one_score_is_a_sentence() -> None:
     )
     assert (
         chart.to_dict()["description"]
-        == "Every order of these ties gives the same precision@all: 0.4000 (orders that differ: 1)."
+        == "Every order of these ties gives the same precision@all: 0.4000."
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -21,20 +22,20 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What would have been served, instead of serving it."""
     found: list[dict[str, Any]] = []
 
-    def serve(_: str, command: list[str], environment: dict[str, str]) -> None:
-        settings = json.loads(environment["RETRIEVAL_REPORT_SERVER"])
+    def serve(script: str, run_name: str) -> None:
+        assert run_name == "__main__"
         found.append(
             {
-                "command": command,
-                "files": environment.get("RETRIEVAL_REPORT_DASHBOARD"),
-                "settings": settings,
+                "script": script,
+                "files": os.environ["RETRIEVAL_REPORT_DASHBOARD"] or None,
+                "settings": json.loads(os.environ["RETRIEVAL_REPORT_SERVER"]),
+                "browser": os.environ["RETRIEVAL_REPORT_BROWSER"] or None,
             }
         )
-        found[-1]["browser"] = environment.get("RETRIEVAL_REPORT_BROWSER")
 
-    monkeypatch.setattr("os.execve", serve)  # which never returns
-    monkeypatch.setattr("subprocess.call", lambda *_, **__: 0)
-    monkeypatch.setenv("RETRIEVAL_REPORT_DASHBOARD", "left over")
+    monkeypatch.setattr("runpy.run_path", serve)  # which does not return while the server runs
+    for name in ("DASHBOARD", "SERVER", "BROWSER"):
+        monkeypatch.setenv(f"RETRIEVAL_REPORT_{name}", "left over")
     return found
 
 
@@ -46,7 +47,7 @@ def test_it_opens_the_samples_on_this_machine_alone(served: list[dict[str, Any]]
     assert run("--no-browser").exit_code == 0
     assert served[0]["files"] is None
     assert served[0]["browser"] is None
-    assert [Path(word).name for word in served[0]["command"]][1:] == ["main.py"]
+    assert Path(served[0]["script"]).name == "main.py"
     assert served[0]["settings"] == {
         "server.address": "127.0.0.1",
         "server.headless": True,

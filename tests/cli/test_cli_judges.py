@@ -111,6 +111,17 @@ def test_a_folder_of_labels_is_ranked_by_grade(labels: Path) -> None:
     assert shown == dict(study.leaderboard.select("model", "value").iter_rows())
 
 
+def test_label_sets_are_whole_unless_truncated_is_given(labels: Path) -> None:
+    short = labels / "short.txt"  # c, with the lowest grade, may be tied with d
+    short.write_text("".join((labels / "gpt.txt").read_text().splitlines(keepends=True)[4:7]))
+    given = ["--labels-as-rankings", "--judgements", labels / "human.txt", "--json"]
+    for truncated, known in (([], True), (["--truncated", "auto"], False)):
+        result = run("leaderboard", short, *given, "--metrics", "ndcg@3", *truncated)
+        assert result.exit_code == 0, result.output
+        row = json.loads(result.output)["leaderboard"][0]
+        assert (row["tie_std"] is not None) == known
+
+
 def test_an_existing_file_whose_name_holds_an_equals_sign_is_one_file(labels: Path) -> None:
     odd = labels / "judge=human.txt"
     odd.write_bytes((labels / "human.txt").read_bytes())

@@ -98,7 +98,7 @@ def test_no_tile_or_lane_boundary_loses_or_repeats_an_item(size: int, bits: int)
     "bits", [64, 255, *(pytest.param(bits, marks=pytest.mark.slow) for bits in (20, 100, 256))]
 )
 @pytest.mark.parametrize(
-    ("size", "kinds"), [(1 << 14, 10), ((1 << 14) + 1, 5000), ((1 << 16) + 129, 1)]
+    ("size", "kinds"), [(17_000, 10), ((1 << 14) + 1, 5000), ((1 << 16) + 129, 1)]
 )
 def test_many_items_of_any_classes_and_codes(size: int, kinds: int, bits: int, kind: str) -> None:
     generator = np.random.default_rng(bits)

@@ -84,9 +84,8 @@ def check(lists: list[list[tuple[int, int]]], naive: bool) -> None:
     key = np.array([key for rows in lists for key, _ in rows], np.int64)
     grade = np.array([grade for rows in lists for _, grade in rows], np.int32)
     rows = Rows(begins.astype(np.int64), ends)
-    ties, order, keys = lists_from_rows(
-        rows, key, grade, np.empty(0, np.int64), 3, naive=naive, workers=2
-    )
+    count = np.empty(0, np.int64) if naive else np.ones(key.size, np.int64)
+    ties, order, keys = lists_from_rows(rows, key, grade, count, 3, workers=2)
     assert ties.start.size == len(lists) + 1
     assert keys.tolist() == [key for rows in lists for key in sorted({key for key, _ in rows})]
     for number, members in enumerate(lists):

@@ -313,7 +313,7 @@ def test_the_verdict_answers_the_question_of_the_margin() -> None:
         "Each model is tested alone here; the tests of pairs allow for all pairs at once.",
         "If a loss of up to 0.005 in rr@all does not matter, b is no worse than a.",
         "By this margin, c and d are worse than a.",
-        "These queries do not decide whether e is worse than a by as much.",
+        "By this margin, these queries do not decide whether e is worse than a.",
     )
     _, unasked = verdict(
         summary_of(TWO), flips_of("safe", 0.0), pl.DataFrame(), metric="rr", cutoff=None

@@ -324,7 +324,7 @@ def test_the_audit_folds_what_tie_order_does_not_change() -> None:
 def test_the_audit_says_which_rules_it_does_not_apply() -> None:
     said = "Not applied here, because evaluators have no such rule: "
     assert said not in render_html(made_report(), [])
-    rounded = report_contents(made_rankings(["fine"]), metrics="ndcg", cutoffs=3, decimals=1)
+    rounded = report_contents(made_rankings(("fine",)), metrics="ndcg", cutoffs=3, decimals=1)
     page = render_html(rounded, [])
     assert f"{said}Decimals kept.</p>" in page
 
