@@ -145,7 +145,11 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     study = study_of(data, settings)
     frames = {name: getattr(study, name) for name in names}
     frames = {name: frame for name, frame in frames.items() if frame.width}
-    texts = [] if output.as_json or output.latex else ["\n".join(map(visible, lead(study, study.leaderboard)))]
+    texts = (
+        []
+        if output.as_json or output.latex
+        else ["\n".join(map(visible, lead(study, study.leaderboard)))]
+    )
     texts += identical_sentence(study.identical)
     texts += question_tables(study, [name for name in ABOVE if name in frames])
     undrawn = study.under("expected", "worst", "best")  # no random order is shown
