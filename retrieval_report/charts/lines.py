@@ -122,13 +122,10 @@ def _highest(rows: pl.DataFrame) -> str:
 
 def _covered(rows: pl.DataFrame) -> str:
     """Name coloured models whose lines lie on each other all along, as those of copies do."""
-    lines: dict[tuple[float, ...], list[str]] = {}
-    for label, values in (
-        rows.filter("lit").group_by("label", maintain_order=True).agg("value").rows()
-    ):
-        lines.setdefault(tuple(values), []).append(label)
-    same = [" = ".join(labels) for labels in lines.values() if len(labels) > 1]
-    return f"; on one line: {first_names(same, NAMED)}" if same else ""
+    lines = rows.filter("lit").group_by("label", maintain_order=True).agg("value")
+    same = lines.group_by("value", maintain_order=True).agg("label")["label"]
+    named = same.filter(same.list.len() > 1).list.join(" = ").to_list()
+    return f"; on one line: {first_names(named, NAMED)}" if named else ""
 
 
 @chart

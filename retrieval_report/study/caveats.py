@@ -25,6 +25,7 @@ MOST_NAMED = 4
 GROUPS = 2  # of models with the same lists, which are named
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
+USUAL = None, "pooled"  # their values if none is given
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
 HOWEVER = "however unlikely that is"
 POOLED = (
@@ -303,10 +304,9 @@ def not_audited(options: Mapping[str, Any]) -> str:
     >>> not_audited({"decimals": 2, "distance_threshold": None})
     'Not applied here, because evaluators have no such rule: Decimals kept.'
     """
-    known = {name: options[name] for name in NOT_AUDITED if name in options}
-    asked = [OPTIONS[name].title for name in known if known[name] != OPTIONS[name].default]
-    said = "Not applied here, because evaluators have no such rule: "
-    return f"{said}{', '.join(asked)}." if asked else ""
+    asked = [OPTIONS[name].title for name in NOT_AUDITED if options.get(name) not in USUAL]
+    rules = ", ".join(asked)
+    return rules and f"Not applied here, because evaluators have no such rule: {rules}."
 
 
 def same_winner() -> pl.Expr:
