@@ -19,6 +19,7 @@ from retrieval_report.charts.data import (
     with_labels,
 )
 from retrieval_report.charts.layers import (
+    NAMED,
     Axis,
     how_to_read,
     is_cut,
@@ -31,7 +32,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import beside, board
 from retrieval_report.metrics.parsing import parse_measure
-from retrieval_report.writing.names import clean
+from retrieval_report.writing.names import clean, first_names
 
 OTHERS = "other models"
 TIPS = "model k expected tie_std naive shuffled lowest highest"
@@ -102,7 +103,8 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     off = rows.filter((pl.col("naive") - pl.col("expected")).abs() > SAME)
     layers = [*_lines(rows, y, TIPS, **look), span(off, RING, y, "naive", tips=TIPS, **look)]
     text = "line: expected score" + "; ring: naive order, where it differs" * (off.height > 0)
-    text = how_to_read(f"{text}; highest as drawn, without a test: {_highest(rows)}", rows)
+    text += f"; highest as drawn, without a test: {_highest(rows)}{_covered(rows)}"
+    text = how_to_read(text, rows)
     drawn = layered(layers)
     last = rows.filter("lit").group_by("label", maintain_order=True).last()
     return finish(drawn, f"{clean(name, 60)} along the cutoffs", text, last, "expected", "naive")
@@ -116,6 +118,14 @@ def _highest(rows: pl.DataFrame) -> str:
     if ahead.height == 1:
         return f"{ahead['label'][0]} at every cutoff"
     return "; ".join(f"{label} at {', '.join(cutoffs)}" for label, cutoffs in ahead.iter_rows())
+
+
+def _covered(rows: pl.DataFrame) -> str:
+    """Name coloured models whose lines lie on each other all along, as those of copies do."""
+    lines = rows.filter("lit").group_by("label", maintain_order=True).agg("value")
+    same = lines.group_by("value", maintain_order=True).agg("label")["label"]
+    named = same.filter(same.list.len() > 1).list.join(" = ").to_list()
+    return f"; on one line: {first_names(named, NAMED)}" if named else ""
 
 
 @chart
@@ -145,7 +155,7 @@ def recall_curve(recall_curve: object) -> ChartType:
     layers = _lines(rows, y, "model recall value", x=x("recall"), color=colour, detail="label:N")
     text = (
         "the best precision at any rank at which at least this recall is reached, means over tie "
-        "orders; lists are taken for whole, as trec_eval takes them"
+        f"orders; lists are taken for whole, as trec_eval takes them{_covered(rows)}"
     )
     drawn = layered(layers)
     return finish(drawn, "Precision along recall", text, rows, "recall", "value")

@@ -19,7 +19,7 @@ from retrieval_report.charts.layers import (
     row_axis,
     span,
 )
-from retrieval_report.charts.theme import chart, filled, finish, row_chart
+from retrieval_report.charts.theme import STEP, chart, filled, finish, row_chart
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.metrics.parsing import Cutoff
 
@@ -28,6 +28,7 @@ TIPS = "model expected tie_std lowest highest naive naive_error shuffled query_s
 TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1, "yOffset": -8}
 SCORE, RANGE, PRINTED = "expected score", "range over tie orders", "printed in the naive order"
 LOOKS = {SCORE: BLUE, RANGE: f"{SKY}73", PRINTED: VERMILLION}
+FEW, LOW = 12, 16  # more rows are lower, so that most of them are on the first screen of a report
 WIDER = "range where lists may be cut"
 HOLLOW = {"symbolType": "square", "symbolFillColor": "transparent", "symbolStrokeColor": SKY}
 
@@ -93,6 +94,6 @@ def policies(
         for what, part, mark, ends in parts
     ]
     layers.append(span(wider, OPEN_TIES, x, "lowest", "highest", strokeDash=dash, **how))
-    drawn = row_chart(layers, rows.height)
+    drawn = row_chart(layers, rows.height, step=STEP if rows.height <= FEW else LOW)
     text = f"{READ} or, if it is dashed, by missing items" if wider.height else READ
     return finish(drawn, f"Scores at {where}", text, rows, "value", "naive", "tie_std")

@@ -297,7 +297,7 @@ audit: audit
   z | tenth | z | effect of tie order, in standard deviations of random tie order
   definition_shift | signed | By definition | expected − exact: effect of its definition
   winner | text | Names as best | model with the highest printed value; if order is open, all that
-      could have it, however improbable that may be, joined by 'or'
+      could have it, however unlikely that is, joined by 'or'
   exact_winner | text | Best without the accident | model with the highest expected value
   same_winner | flag | Same winner | whether it favours the model with the highest expected value;
       empty: it could

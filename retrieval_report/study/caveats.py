@@ -25,8 +25,9 @@ MOST_NAMED = 4
 GROUPS = 2  # of models with the same lists, which are named
 UNEVEN = 1.5  # times as long in the median: means over whole lists then depend on it
 NAMED = 5  # systems that a sentence names
+USUAL = None, "pooled"  # their values if none is given
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
-HOWEVER = "however improbable that may be"
+HOWEVER = "however unlikely that is"
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
     "for the true R."
@@ -282,15 +283,15 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     )
     named = [visible(name, NAME_WIDTH) for name in (wrong if len(wrong) else undecided)]
     systems, of = first_names([*dict.fromkeys(named)], NAMED), f"of {known.height} evaluator"
-    could = f"which leave{'s' * (len(undecided) == 1)} tie order open, could"
     if len(wrong):
         names = "names" if len(wrong) == 1 else "name"
-        more = f"; {len(undecided)} more, {could} too, {HOWEVER}" * bool(len(undecided))
+        more = f"; {len(undecided)} more could, {HOWEVER}" * bool(len(undecided))
         accident = f"{names} a different winner, an accident of tie order: {systems}"
         return (f"{len(wrong)} {of} configurations {accident}{more}.",)
     if len(undecided):
-        other = f"{could} name a different winner, {HOWEVER}: {systems}"
-        return (f"{len(undecided)} {of} configurations, {other}.",)
+        leave = "leaves" if len(undecided) == 1 else "leave"
+        could = f"{leave} tie order open and could name a different winner, {HOWEVER}: {systems}"
+        return (f"{len(undecided)} {of} configurations {could}.",)
     return (f"No evaluator configuration (of {known.height}) names a different winner.",)
 
 
@@ -300,10 +301,9 @@ def not_audited(options: Mapping[str, Any]) -> str:
     >>> not_audited({"decimals": 2, "distance_threshold": None})
     'Not applied here, because evaluators have no such rule: Decimals kept.'
     """
-    known = {name: options[name] for name in NOT_AUDITED if name in options}
-    asked = [OPTIONS[name].title for name in known if known[name] != OPTIONS[name].default]
-    said = "Not applied here, because evaluators have no such rule: "
-    return f"{said}{', '.join(asked)}." if asked else ""
+    asked = [OPTIONS[name].title for name in NOT_AUDITED if options.get(name) not in USUAL]
+    rules = ", ".join(asked)
+    return rules and f"Not applied here, because evaluators have no such rule: {rules}."
 
 
 def same_winner() -> pl.Expr:

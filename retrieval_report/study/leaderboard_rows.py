@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, SAFE, equal_means
 from retrieval_report.engines.check_scores import MEAN, at_measure, beside, board
 from retrieval_report.metrics.parsing import Measure, measure_text
 from retrieval_report.study.terminal import frame_table, html_table
-from retrieval_report.study.verdict import ranked_means, verdict
 from retrieval_report.writing.numbers import interval
 
 ESTIMATE = "≈"  # before the name of a measure
@@ -62,26 +61,19 @@ def leaderboard_table(study: Any, ranks: pl.DataFrame | None = None) -> str:
 
 
 def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
-    """Return the verdict in two sentences, from the leading models alone, since all pairs of many
-    models take minutes. That the lead is significant is read from the ranks, without its p.
+    """Return the verdict on the first two models in two sentences, since all pairs of many models
+    take minutes. Whether a lead is significant among all pairs the ranks say, without p.
     """
-    metric, cutoff = study.measures[0]
-    known = ranks.filter(at_measure(metric, cutoff))
-    means = study.headline.summary
-    first = ranked_means(means, metric, cutoff, study.identical, study.of_run)
-    varied = len(study.judgements) > 1 or study.of_run or study.also["dataset"]
-    if varied or len(first) < 2 or known["unpaired"].max():
-        return [*study.sentences[: 3 if varied else 2]]
-    level = [row for row in first if equal_means(row["expected"], first[0]["expected"])]
-    names = [row["model"] for row in (level if len(level) > 1 else first[:2])]
-    pairs = study.headline.models(*names).flips
-    tested = SAFE if known.filter(model=names[1])["query_rank_low"].item() > 1 else NOT_SIGNIFICANT
-    among_all = pl.when(pl.col("verdict").is_in([SAFE, NOT_SIGNIFICANT])).then(pl.lit(tested))
-    pairs = pairs.with_columns(
-        verdict=among_all.otherwise("verdict"), family_p=pl.lit(None, pl.Float64)
-    )
-    _, sentences = verdict(means, pairs, metric=metric, cutoff=cutoff, identical=study.identical)
-    return [*sentences[: 1 if len(level) > 1 else 2]]
+    names = study._first_two()
+    second = ranks.filter(at_measure(*study.measures[0]), pl.col("model") == names[-1])
+    if second["rank"].max() == 1:  # alone, or level with the first
+        return [*study.sentences[:1]]
+    said = study.headline.pair(*names).sentences[:2]
+    tested = "and is" if second["query_rank_low"].item() > 1 else "but is not"
+    return [
+        re.sub(r", (and|but) is .*significant \(.*\)", f", {tested} significant", part)
+        for part in said
+    ]
 
 
 def leaderboard_html(study: Any) -> str:

@@ -140,7 +140,7 @@ JOINED = {
     "names_winner": Column(
         column("audit", "same_winner").title,
         _names_winner,
-        f"{column('audit', 'same_winner').help}; open: several models could win, however improbable that may be",
+        f"{column('audit', 'same_winner').help}; open: several models could win, however unlikely that is",
         numeric=False,
     ),
     "prints": replace(

@@ -40,8 +40,8 @@ ALSO = {  # why leads over models below the second are not safe
 SAFETY = {  # how safe a lead is
     CUT: "Items that are missing from the lists could reverse this lead.",
     DEPENDS: "The lead {depends} on tie order{chance}.",
-    NOT_SIGNIFICANT: "The lead {holds}, but is not significant{p}.",
-    SAFE: "The lead {holds}, and is significant{p}.",
+    NOT_SIGNIFICANT: "The lead {holds}, but is not significant ({p}).",
+    SAFE: "The lead {holds}, and is significant ({p}).",
     verdicts.UNTESTED: "The lead {holds}. Its significance was not tested, which requires plain "
     "means and queries that both models have.",
     EQUAL: "No tie order separates them.",
@@ -183,7 +183,7 @@ def _safety(pair: Named) -> str:
         else "is safe from random tie order"
         if pair["disagree"]
         else "does not depend on tie order",
-        p="" if pair["family_p"] is None else f" ({caveats.significance(pair)})",
+        p="" if pair["family_p"] is None else caveats.significance(pair),
         chance=_reversal(pair),
     )
 

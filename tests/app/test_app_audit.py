@@ -55,7 +55,7 @@ def test_winners_that_are_accidents_are_counted_and_named() -> None:
     assert said.startswith(
         f"{wrong.height} of {truth.height} evaluator configurations name a different winner, an ac"
     )
-    assert f"; {undecided.height} more, which leave tie order open, could too, however" in said
+    assert f"; {undecided.height} more could, however unlikely that is." in said
     shown = table(page, 0)
     assert shown.head(wrong.height)["winner"].to_list() == wrong["winner"].to_list()
     assert shown["same_winner"].to_list() == sorted(

@@ -275,6 +275,19 @@ def test_the_legend_of_lines_names_the_best_model_first() -> None:
     assert domains[0] == ["best", "middle", "worst"]
 
 
+def test_models_whose_lines_lie_on_each_other_are_named() -> None:
+    values = {"a": [0.1, 0.2], "copy of a": [0.1, 0.2], "b": [0.4, 0.2]}
+    parts = [scores_of(values, metric="rr", cutoff=cutoff) for cutoff in (1, 2)]
+    parts[1] = parts[1].with_columns(pl.col("value") + 0.1)
+    spec: Any = charts.scores_by_cutoff(summarise(pl.concat(parts)), metric="rr").to_dict()
+    assert "; on one line: a = copy of a" in " ".join(spec["title"]["subtitle"])
+    curve = {"model": [*"aabb"], "recall": [0.0, 1.0] * 2, "value": [1.0, 0.5, 1.0, 0.25]}
+    apart: Any = charts.recall_curve(curve).to_dict()
+    assert "on one line" not in " ".join(apart["title"]["subtitle"])
+    alike: Any = charts.recall_curve(curve | {"value": [1.0, 0.5] * 2}).to_dict()
+    assert " ".join(alike["title"]["subtitle"]).endswith("; on one line: a = b")
+
+
 def test_axes_of_queries_end_where_their_scores_do() -> None:
     """An end that is rounded lies beyond 1, where no score can be."""
     study = rr.Study(made_rankings(("fine", "coarse")), "rr@2", truncated="no")

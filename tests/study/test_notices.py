@@ -320,14 +320,14 @@ def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: l
             [False, None, True],
             (
                 "1 of 3 evaluator configurations names a different winner, an accident of tie order: "
-                "s0; 1 more, which leaves tie order open, could too, however improbable that may be."
+                "s0; 1 more could, however unlikely that is."
             ),
         ),
         (
             [None, True, None],
             (
-                "2 of 3 evaluator configurations, which leave tie order open, could name a different "
-                "winner, however improbable that may be: s0, s2."
+                "2 of 3 evaluator configurations leave tie order open and could name a different "
+                "winner, however unlikely that is: s0, s2."
             ),
         ),
         (

@@ -137,6 +137,19 @@ def test_the_first_screen_holds_verdict_what_could_turn_it_around_leaderboard_an
         assert ends[-1] <= 900
 
 
+def test_of_twenty_models_the_first_screen_holds_half_of_the_chart_and_a_part_of_the_table(
+    browser: Any, tmp_path: Path
+) -> None:
+    write_report(tmp_path, made_report(tuple(f"model-{i:02}" for i in range(20))), formats="html")
+    size = {"width": 1366, "height": 900}
+    with Visit(browser, tmp_path / "report.html", size, opened=False) as visit:
+        chart = visit.page.locator("#policies-chart .chart").bounding_box()
+        assert chart["y"] + chart["height"] / 2 <= 900
+        table = visit.page.locator("#table-summary .scroll")
+        seen, whole = table.evaluate("box => [box.clientHeight, box.scrollHeight]")
+        assert 150 < seen < whole / 2
+
+
 def test_a_phone_shows_what_could_turn_it_around_and_both_ranges_of_ranks(
     browser: Any, three: Path
 ) -> None:
