@@ -87,13 +87,9 @@ def truncated_lists(
     parts = [
         _at_cutoff(lists, cutoff).with_columns(index=index) for index, cutoff in enumerate(asked)
     ]
-    words = [
-        (model, decision.truncated, decision.reason)
-        for model, decision in prepared.decisions.items()
-    ]
-    decided = pl.DataFrame(
-        words, schema=dict.fromkeys(("model", "truncated", "reason"), pl.String), orient="row"
-    )
+    words = [(model, *decision) for model, decision in prepared.decisions.items()]
+    contract = schema("truncation", "model", "truncated", "reason")
+    decided = pl.DataFrame(words, schema=contract, orient="row")
     result = pl.concat(parts).join(decided, on="model").sort("model", "index")
     return in_contract(result, TRUNCATED_LISTS)
 
