@@ -123,10 +123,10 @@ class Emulation:
         and ``prints_high``.
         """
         if way.order not in OPEN:
-            means = tie_means(self.printed(rules, list(metrics), way))
+            means = tie_means(self.printed(rules, metrics, way))
             return means.select(*MEAN, prints_low="value", prints_high="value")
         policies = ("worst", "best", "naive")
-        scores = self.scores(rules, list(metrics), way.float32, policies=policies)
+        scores = self.scores(rules, metrics, way.float32, policies=policies)
         received = scores.filter(policy="naive")["value"]
         short = pl.col("items") <= way.row_order_up_to
         low, high = (
@@ -139,12 +139,12 @@ class Emulation:
         """Return exact means, their standard deviations and bounds side by side, for the distances
         received.
         """
-        means = tie_means(self.scores(rules, list(metrics), policies=("expected", "worst", "best")))
+        means = tie_means(self.scores(rules, metrics, policies=("expected", "worst", "best")))
         others = pl.col("tie_std", "shortest").filter(policy="expected").first()
         return side_by_side(means, MEAN, {"expected": "expected", **LIMITS}, others)
 
     def scores(
-        self, rules: Rules, metrics: str | list[str], float32: bool = False, **asked: Any
+        self, rules: Rules, metrics: Iterable[str], float32: bool = False, **asked: Any
     ) -> pl.DataFrame:
         """Return the scores of every list, from the rows as the system would receive them."""
         requests, parts = parse_metrics(metrics, None), self.seen(rules, float32, **asked)
@@ -161,7 +161,7 @@ class Emulation:
         return pl.concat(part.frame() for part in scores), pl.concat(means)
 
     def printed(
-        self, rules: Rules, metrics: str | list[str], way: Way, seed: int = 0
+        self, rules: Rules, metrics: Iterable[str], way: Way, seed: int = 0
     ) -> pl.DataFrame:
         """Return the value of every list as printed with this tie order; an open order is one
         random draw.
