@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +23,8 @@ from retrieval_report.reading.combine import Part, refuse_shared_names
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
-from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns
+from retrieval_report.reading.ids import as_text
+from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns, under_our_names
 from retrieval_report.reading.sources import base_name, folder_model, open_source
 from retrieval_report.writing.temporary import Scratch
 
@@ -130,10 +131,9 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
     """Compute a lazy frame once, in order."""
     path = scratch() / "rankings.parquet"
     try:
-        schema = frame.collect_schema()
-        given = pl.DataFrame(schema=schema)
+        given = pl.DataFrame(schema=frame.collect_schema())
         matched = matched_columns(given, RANKINGS, "rankings")
-        known = frame.select(**_columns(matched, schema))
+        known = as_text(frame.select(under_our_names(matched)), ID_COLUMNS)
         known.sink_parquet(path, maintain_order=True, compression="lz4", statistics=False)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"rankings: the frame cannot be computed: {one_line(error)}") from error
@@ -159,27 +159,13 @@ def _open(path: Path, columns: ColumnNames, model: str | None) -> File:
     scan = pl.scan_parquet if form == "parquet" else pl.scan_ipc
     with naming(path):
         frame = scan(source.content, glob=False, hive_partitioning=False)
-        schema = frame.collect_schema()
+        found = frame.collect_schema().names()
         rows = frame.select(pl.len()).collect().item()
-    chosen = _columns(match_columns(schema.names(), RANKINGS, columns, str(path)), schema)
+    chosen = match_columns(found, RANKINGS, columns, str(path))
+    known = as_text(frame.select(under_our_names(chosen)), ID_COLUMNS)
     if "model" in chosen and model is None:
-        return File(path, frame.select(**chosen), rows)
+        return File(path, known, rows)
     given = model if model is not None else folder_model(path)
     name = base_name(path) if given is None else given
-    named = frame.select(**(chosen | {"model": pl.lit(name)}))
+    named = known.with_columns(model=pl.lit(name))
     return File(path, named, rows, name if given is None else None)
-
-
-def _columns(matched: Mapping[str, str], schema: Mapping[str, pl.DataType]) -> dict[str, pl.Expr]:
-    """Return the columns by our names; categories become text, since codes of two files are not
-    comparable.
-    """
-    categories = [
-        ours
-        for ours, theirs in matched.items()
-        if ours in ID_COLUMNS and schema[theirs] in (pl.Categorical, pl.Enum)
-    ]
-    return {
-        ours: pl.col(theirs).cast(pl.String) if ours in categories else pl.col(theirs)
-        for ours, theirs in matched.items()
-    }

@@ -9,21 +9,24 @@ merge.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 import polars as pl
+import polars.selectors as cs
 
 from retrieval_report.contracts.errors import KeyMismatchError
 
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 SPELT_AS_NUMBER = r"^(0|-?[1-9][0-9]{0,37})$"
 """Pattern of whole numbers as they are written; 128 bits hold 38 digits."""
 
 
-def as_text(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+def as_text(frame: Frame, names: Iterable[str]) -> Frame:
     """Convert categories among some columns to text, because codes of two frames are not
     comparable.
     """
-    categories = [name for name in names if frame.schema.get(name) in (pl.Categorical, pl.Enum)]
-    return frame.with_columns(pl.col(categories).cast(pl.String))
+    named = cs.by_name(*names, require_all=False)
+    return frame.with_columns((named & cs.by_dtype(pl.Categorical, pl.Enum)).cast(pl.String))
 
 
 def spelt_otherwise(ids: pl.Series) -> str | None:
