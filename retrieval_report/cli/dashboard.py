@@ -86,8 +86,8 @@ def dashboard(
     check_installed()
     if port is not None:
         check_port(port)
-    truncated = settled({"truncated": given.pop("truncated")}, given["labels_as_rankings"])
-    options = {name: value for name, value in truncated.items() if value is not None}
+    truncated = {"truncated": given.pop("truncated")}
+    options = known_of(settled(truncated, given["labels_as_rankings"]))
     opened = {**given, **files, "study": study, "options": options} if data else None
     os.environ.update(environment(opened, port, browser=not no_browser))
     runpy.run_path(str(application()), run_name="__main__")  # until the server ends
