@@ -40,7 +40,7 @@ from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import joined_hints, same_winner
 from retrieval_report.study.terminal import frame_table, visible
-from retrieval_report.writing.numbers import number, span
+from retrieval_report.writing.numbers import span
 
 # Rules of the commands that look at lists; how lists end is asked where it matters.
 JUDGED_RULES = [name for name in JudgedOptions.__annotations__ if name != "truncated"]
@@ -288,14 +288,8 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     """
     from retrieval_report.systems.audit import changes_rank
 
-    def printed(one: float | None, low: float | None, high: float | None) -> str | None:
-        if one is not None:
-            return number(one)
-        return None if low is None or high is None else span(low, high, " – ")
-
-    prints = [
-        printed(*row) for row in table.select("prints", "prints_low", "prints_high").iter_rows()
-    ]
+    ends = table.select("prints_low", "prints_high").iter_rows()
+    prints = [None if low is None else span(low, high, " – ") for low, high in ends]
     rows = table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
     columns = "system version definition model prints expected lowest highest off z same_winner"
     by = "metric cutoff"
