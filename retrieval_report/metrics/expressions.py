@@ -53,7 +53,7 @@ class List:
     order: pl.Expr
     falling: bool
     policy: str
-    depth: int | None
+    depth: pl.Expr | None
     least: float | None
     stated: Column | float | None
 
@@ -65,7 +65,7 @@ class List:
     @cached_property
     def cutoff(self) -> Any:
         """k, or the list's own length."""
-        return self.length if self.depth is None else Quantity(pl.lit(self.depth))
+        return self.length if self.depth is None else Quantity(self.depth)
 
     @cached_property
     def seen(self) -> pl.Expr:
@@ -165,7 +165,7 @@ class List:
         counted_only = self.stated is not None and term.over == "judged"
         if counted_only:
             rank += (self.relevant.expression - self.seen) * (rank > self.seen)
-        depth = None if self.depth is None else pl.lit(self.depth)
+        depth = self.depth
         weight = _weight(term.discount, rank)
         known = (gain * weight * (True if depth is None else rank <= depth)).sum()
         if not counted_only:
@@ -299,17 +299,17 @@ def expression(
     term = metric.term
     if not has_expression(metric):
         raise _only_evaluate(str(metric))
+    depth = None if k is None else pl.lit(k)
     rows = List(
         _column(relevance),
         *_order(distance, score),
         order,
-        k,
+        depth,
         Options(relevant_from=relevant_from).relevant_from
         if metric.level is None
         else metric.level,
         n_relevant,
     )
-    depth = None if k is None else pl.lit(k)
     if metric.own_depth:
         depth = rows.relevant.expression
     mean, variance = TERMS[type(term)](rows, term, depth)
