@@ -128,8 +128,7 @@ def study_of(data: Data, choice: Choice) -> rr.Study:
     study = study.using(**choice.only(SETTINGS))
     if choice.models != data.models:
         study = study.models(*choice.models)
-    others = (measure_text(*measure) for measure in study.measures)
-    return study.at(*dict.fromkeys((choice.measure, *others)))
+    return study.at(*choice.leading(study.measures))
 
 
 @remember(64)
@@ -170,7 +169,6 @@ def report(data: Data, choice: Choice, known: Named) -> bytes:
         known = {**known, "costs": None if costs.is_empty() else costs}
     if known.get("baseline") not in choice.models:
         known = {**known, "baseline": None, "margin": None}
-    measures = dict.fromkeys((choice.measure, *(measure_text(*measure) for measure in MEASURES)))
-    study = study_of(data, choice).at(*measures).alone().using(**known)
+    study = study_of(data, choice).at(*choice.leading(MEASURES)).alone().using(**known)
     contents = study.contents()
     return render_html(contents, pictures(contents)).encode()

@@ -12,7 +12,7 @@ import streamlit as st
 
 from cached import read_files
 from records import NAMED, USUAL, Choice, Data, Files
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.contracts.arguments import Named, known_of
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.study.samples import SAMPLES, Sample
 from retrieval_report.study.server import START
@@ -32,7 +32,7 @@ def choose_data() -> Data:
         **samples,
         "upload": st.session_state.get(UPLOADED),
     }
-    sources = {name: source for name, source in offered.items() if source is not None}
+    sources: dict[str, Data | Files] = known_of(offered)
     # The user's data are called by their names; samples have a short name and a title.
     texts = {
         name: name if name in samples else short(source.name) for name, source in sources.items()

@@ -58,8 +58,7 @@ class Page:
     @property
     def with_others(self) -> rr.Study:
         """Return the study of the chosen measure and, beside it, of the usual ones."""
-        others = (measure_text(*measure) for measure in MEASURES)
-        return self.all_measures.at(*dict.fromkeys((self.choice.measure, *others)))
+        return self.all_measures.at(*self.choice.leading(MEASURES))
 
     @property
     def curve(self) -> rr.Study:

@@ -15,6 +15,7 @@ from retrieval_report.contracts.options import PARAMETERS, RULES, RowOptions
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.metrics.parsing import (
     DEFAULT_MEASURES,
+    Measure,
     measure_text,
     parse_measure,
     parse_metric,
@@ -84,6 +85,10 @@ class Choice:
         """
         options = {**self.options, "average": "micro", "correction": MAX_T}
         return replace(self, models=(), options=options)
+
+    def leading(self, others: Iterable[Measure]) -> Iterable[str]:
+        """Return the chosen measure and then others, each once, as text."""
+        return dict.fromkeys((self.measure, *(measure_text(*other) for other in others)))
 
     def only(self, names: Iterable[str]) -> Named:
         """Return some of the options, such as `SCORING`."""

@@ -256,12 +256,9 @@ def _check_sources(
     labels: tuple[object, object], judgements: object, relevance: object, indexes: object
 ) -> None:
     """Refuse two sources of relevance, or half of one."""
-    given = {
-        "query_labels": labels[0] is not None,
-        "judgements": judgements is not None,
-        "relevance": not isinstance(relevance, str),
-    }
-    named = [name for name, is_given in given.items() if is_given]
+    matrix = None if isinstance(relevance, str) else relevance
+    given = {"query_labels": labels[0], "judgements": judgements, "relevance": matrix}
+    named = list(known_of(given))
     if len(named) > 1:
         raise ParameterError(
             f"{named[1]}: given together with {named[0]}; only one of them can say what is relevant"

@@ -289,15 +289,14 @@ def row_ranks(values: Floats) -> tuple[Floats, Floats]:
     """
     order = np.argsort(values, axis=1)
     ranked = np.take_along_axis(values, order, axis=1)
-    number = np.arange(1.0, values.shape[1] + 1)
-    other = ranked[:, 1:] != ranked[:, :-1]
-    edge = np.ones((len(values), min(values.shape[1], 1)), np.bool_)
-    lowest = np.where(np.hstack([edge, other]), number, 1.0)
-    highest = np.where(np.hstack([other, edge]), number, number.size)[:, ::-1]
-    first = np.empty_like(ranked)
-    last = np.empty_like(ranked)
-    np.put_along_axis(first, order, np.maximum.accumulate(lowest, axis=1), axis=1)
-    np.put_along_axis(last, order, np.minimum.accumulate(highest, axis=1)[:, ::-1], axis=1)
+    begins = np.ones(values.shape, np.bool_)  # where a run of equal values begins
+    begins[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    starts = np.flatnonzero(begins)
+    size = np.diff(starts, append=values.size)
+    lowest = starts % values.shape[1] + 1.0
+    first, last = np.empty((2, *values.shape))
+    for ranks, of_run in ((first, lowest), (last, lowest + size - 1)):
+        np.put_along_axis(ranks, order, np.repeat(of_run, size).reshape(values.shape), axis=1)
     return first, last
 
 

@@ -133,10 +133,10 @@ def summarise(
     exact = pl.when(~pl.col("truncated")).then("std")
     frame = frame.filter(~unbounded.any().over("group")).with_columns(std=exact)
     groups = frame.drop_nulls("value").group_by("group", maintain_order=True)
-    means_of = {group: _mean(rows, average, confidence) for (group,), rows in groups}
-    numbers = [means_of.get(group, (math.nan,) * len(NUMBERS)) for group in range(order.height)]
-    means = pl.DataFrame(numbers, schema=NUMBERS, orient="row").fill_nan(None)
-    return with_bounds(pl.concat([order, counts.drop("group"), means], how="horizontal"))
+    numbers = [(group, *_mean(rows, average, confidence)) for (group,), rows in groups]
+    contract = {"group": order.schema["group"], **NUMBERS}
+    means = pl.DataFrame(numbers, schema=contract, orient="row").fill_nan(None)
+    return with_bounds(beside(beside(order, counts, "group"), means, "group"))
 
 
 def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.DataFrame:

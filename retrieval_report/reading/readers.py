@@ -130,11 +130,10 @@ def read_rankings(
         raise ParameterError(f"model: expected a name that is not empty, got {model!r}")
     if name_by is not None:
         check_choice("name_by", name_by, ("tag", "file"))
-    names = {"model": model, "name_by": name_by}
     kept = [check_text("keep", name) for name in listed(keep)]
     others = {name: (name,) for name in kept if name not in RANKINGS.columns}
     kind = replace(RANKINGS, columns={**RANKINGS.columns, **others})
-    return _read(source, kind, columns, max_bytes, max_rows=max_rows, **names)
+    return _read(source, kind, columns, max_bytes, max_rows=max_rows, model=model, name_by=name_by)
 
 
 def read_each(

@@ -229,8 +229,7 @@ class Emulation:
             models = rows.partition_by("model", maintain_order=True)
             parts = [judged.as_lists(rows_of_model) for rows_of_model in models]
         if rules.binary:
-            relevance = pl.col("relevance").cast(pl.Float64)
-            binary = is_relevant(relevance, rules.relevant_from).cast(pl.Float64)
+            binary = is_relevant(pl.col("relevance"), rules.relevant_from).cast(pl.Float64)
             parts = [
                 part.with_values(
                     part.retrieved.with_columns(binary), part.known.with_columns(binary)

@@ -27,10 +27,11 @@ def clean(name: str, limit: int = TOOLTIP) -> str:
     """
     if len(name) > 2 * TOOLTIP:
         name = name[:TOOLTIP] + name[-TOOLTIP:]
-    hidden = (char in DIRECTIONS or unicodedata.category(char) in INVISIBLE for char in name)
-    text = " ".join(
-        "".join(" " if gone else char for char, gone in zip(name, hidden, strict=True)).split()
+    shown = (
+        " " if char in DIRECTIONS or unicodedata.category(char) in INVISIBLE else char
+        for char in name
     )
+    text = " ".join("".join(shown).split())
     return _cut(text, limit // 2, limit) or "(no name)"
 
 
