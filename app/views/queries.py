@@ -84,9 +84,11 @@ def _table(rows: pl.DataFrame, total: int) -> None:
     """Show the queries, those most affected by tie order first; choosing a row chooses its list."""
     part = "" if rows.height == total else f" inside the rectangle, of {total}"
     cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
+    last = "; lists whose missing items can change the score come last"
+    last = last if rows["truncated"].any() else ""
     st.caption(
-        f"{rows.height} lists{part}{cut}, those that ties can change most first; lists whose missing "
-        "items can change the score come last. Choose a row to see its list."
+        f"{rows.height} lists{part}{cut}, those that ties can change most first{last}. Choose a row "
+        "to see its list."
     )
     frame_table(
         rows.head(LISTED),

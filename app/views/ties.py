@@ -51,8 +51,8 @@ def show(page: Page) -> None:
         covered = page.study.coverage.filter(at_cutoff(page.choice.cutoff))
         alt = "Judged share of every model at the cutoff."
         st.caption(
-            "judged: share of judged items at the cutoff; rbp_residual: what rank-biased precision "
-            "leaves open, because items are not judged."
+            "judged: share of judged items at the cutoff; rbp_residual: the weight of ranks without a "
+            "judged item, and of those beyond the list or the cutoff."
         )
         frame_table(covered, of="coverage", show=COVERAGE, alt=alt)
     with oddities:

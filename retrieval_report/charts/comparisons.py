@@ -102,7 +102,8 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     whole = layered(layers, CELL * models.height, 30 * models.height)
     matrix: alt.LayerChart = whole.resolve_scale(color="independent")
     text = READ + left_out("other models", ranked.filter(~pl.col("rank").is_in(shown))["label"])
-    text += left_out("significant pairs", undrawn.to_series())
+    starred = pairs.filter(sign="*").height
+    text += left_out(f"significant pairs beyond the {starred} with a star", undrawn.to_series())
     closest = pairs.sort(pl.col("difference").abs(), maintain_order=True)
     spoken = closest.with_columns(label=pl.format("{} − {}", "label_a", "label_b"))
     return finish(matrix, title, text, spoken, "difference", "p_tie")

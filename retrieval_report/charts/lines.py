@@ -4,6 +4,7 @@ the cutoffs, and precision along recall.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import altair as alt
@@ -98,7 +99,8 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
         axis=axis,
     )
     y = number_axis(alt.Y, clean(name, 60))
-    rows, colour = _shaded(rows)
+    best = rows.filter(pl.col("value") >= pl.max("value").over("k") - SAME)
+    rows, colour = _shaded(rows, {*best["model"]})
     look: Named = {"x": x, "color": colour, "detail": "label:N"}
     off = rows.filter((pl.col("naive") - pl.col("expected")).abs() > SAME)
     layers = [*_lines(rows, y, TIPS, **look), span(off, RING, y, "naive", tips=TIPS, **look)]
@@ -206,14 +208,15 @@ def thresholds(thresholds: object) -> ChartType:
     return finish(drawn, "Precision and recall by threshold", text, rows, "threshold", "value")
 
 
-def _shaded(rows: pl.DataFrame) -> tuple[pl.DataFrame, alt.Color]:
+def _shaded(rows: pl.DataFrame, first: Collection[str] = ()) -> tuple[pl.DataFrame, alt.Color]:
     """Add ``label`` and ``shade`` (the label, or OTHERS), and return the colours.
 
-    The leading models have one, as many as the palette tells apart; the legend has the best first.
+    The leading models have one, ``first`` before others, as many as the palette tells apart; the
+    legend has the best first.
     """
     means = rows.group_by("model").agg(pl.mean("value"))
     leading = means.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
-    lit = pl.col("model").is_in(leading.head(len(PALETTE)).to_list())
+    lit = pl.col("model").is_in(sorted(leading, key=lambda name: name not in first)[: len(PALETTE)])
     rows = with_labels(rows.with_columns(lit=lit))
     rows = rows.with_columns(shade=pl.when("lit").then("label").otherwise(pl.lit(OTHERS)))
     colours = dict(zip(sorted({*rows["shade"]} - {OTHERS}), PALETTE, strict=False))

@@ -80,11 +80,11 @@ def profile(profile: object) -> ChartType:
     )
     how = (
         "ties: items of a list with the same distance or score; if a cutoff splits one, chance "
-        "decides which of them count; lists that end before the cutoff are not counted"
+        "decides which of them count; lists that end before the cutoff count as not split"
     )
     if ENDED in cut["text"]:
         how += f"; {ENDED}: at least half of the lists end there, and no other splits one"
-    how += left_out("models with fewer such ties", models[MOST:])
+    how += left_out("models with no more such ties", models[MOST:])
     spoken = rows.sort("cut_share", "model", descending=[True, False])
     return finish(
         drawn, "Ties, and the cutoffs that split them", how, spoken, "cut_share", "tie_max"

@@ -299,9 +299,8 @@ audit: audit
   winner | text | Names as best | model with the highest printed value; if order is open, all that
       could have it, however unlikely that is, joined by 'or'
   exact_winner | text | Best without the accident | model with the highest expected value
-  same_winner | flag | Same winner | whether it favours the model with the highest expected value;
-      empty: it could
-      go either way
+  same_winner | flag | Same without ties | whether that model is best by the evaluator's own
+      definition averaged over tie orders; empty: it could go either way
   order note
 
 conventions: systems.conventions

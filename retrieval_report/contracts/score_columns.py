@@ -171,8 +171,8 @@ facts
 
 coverage
   model metric cutoff
-  value | | | judged: share of judged items; rbp_residual: what rank-biased precision leaves open;
-      lists are taken for whole
+  value | | | judged: share of judged items; rbp_residual: the weight of ranks without a judged item,
+      and of those beyond the list or the cutoff; lists are taken for whole
   tie_std | | | standard deviation of the mean under random tie order, exact
   queries
 

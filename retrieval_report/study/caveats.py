@@ -244,8 +244,8 @@ def joined_hints(hints: pl.DataFrame) -> list[tuple[str, str | None, str]]:
 
 
 def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
-    """Say in one sentence how many evaluator configurations name another winner because of tie
-    order, and how many could.
+    """Say how many evaluator configurations name another winner because of tie order, and how many
+    could; and which do by their own definitions.
 
     Parameters
     ----------
@@ -278,21 +278,29 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     known = audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
     if audit["model"].n_unique() < 2 or known.is_empty():
         return ()
-    wrong, undecided = (
-        known.filter(pl.col("same_winner").eq_missing(same))["system"] for same in (False, None)
+    best = audit.filter(pl.col("exact") == pl.max("exact"))["model"].to_list()
+    ours = pl.col("winner").str.split(" = ").list.eval(pl.element().is_in(best)).list.any()
+    same = pl.col("same_winner")
+    wrong, undecided, apart = (
+        [visible(name, NAME_WIDTH) for name in known.filter(kind)["system"]]
+        for kind in (same.eq_missing(False), same.is_null(), same & ~ours)
     )
-    named = [visible(name, NAME_WIDTH) for name in (wrong if len(wrong) else undecided)]
-    systems, of = first_names([*dict.fromkeys(named)], NAMED), f"of {known.height} evaluator"
-    if len(wrong):
+    systems = first_names([*dict.fromkeys(wrong or undecided)], NAMED)
+    of = f"of {known.height} evaluator configurations"
+    said = f"No evaluator configuration (of {known.height}) names a different winner by tie order."
+    if wrong:
         names = "names" if len(wrong) == 1 else "name"
-        more = f"; {len(undecided)} more could, {HOWEVER}" * bool(len(undecided))
+        more = f"; {len(undecided)} more could, {HOWEVER}" if undecided else ""
         accident = f"{names} a different winner, an accident of tie order: {systems}"
-        return (f"{len(wrong)} {of} configurations {accident}{more}.",)
-    if len(undecided):
+        said = f"{len(wrong)} {of} {accident}{more}."
+    elif undecided:
         leave = "leaves" if len(undecided) == 1 else "leave"
         could = f"{leave} tie order open and could name a different winner, {HOWEVER}: {systems}"
-        return (f"{len(undecided)} {of} configurations {could}.",)
-    return (f"No evaluator configuration (of {known.height}) names a different winner.",)
+        said = f"{len(undecided)} {of} {could}."
+    if not apart:
+        return (said,)
+    others = first_names([*dict.fromkeys(apart)], NAMED)
+    return (said, f"By definitions of their own, others name another: {others}.")
 
 
 def not_audited(options: Mapping[str, Any]) -> str:

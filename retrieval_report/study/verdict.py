@@ -225,15 +225,15 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
 def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
     """Say how far naive scores are from the exact ones, and whether they name another winner.
 
-    For cut lists no score is exact, so there is nothing to be off from.
+    Of cut lists no score is exact, so there is nothing to be off from.
     """
     shown = [row for row in ranked if row["naive"] is not None]
     if not shown:
         return []
-    row = max(shown, key=_error)
+    row = max((row for row in shown if not row["truncated_share"]), key=_error, default=None)
     accidental = verdicts.accidental_winners(_leaders(shown, "naive"), _leaders(shown, "expected"))
     said, other = [], f"Naive scores, with ties {ties},"
-    if _error(row) >= 10**-DECIMALS / 2 and not any(row["truncated_share"] for row in ranked):
+    if row is not None and _error(row) >= 10**-DECIMALS / 2:
         naive, exact = number(row["naive"]), number(row["expected"])
         where = f"{model_text(row['model'])} shows {naive} where {exact} is exact"
         said, other = [f"{other} are off by up to {size(_error(row))} ({where})."], "They"

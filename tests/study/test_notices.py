@@ -337,15 +337,33 @@ def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: l
                 "s0."
             ),
         ),
-        ([True, True], "No evaluator configuration (of 2) names a different winner."),
+        ([True, True], "No evaluator configuration (of 2) names a different winner by tie order."),
     ],
 )
 def test_one_sentence_says_how_many_evaluators_name_another_winner_or_could(
     same: list[bool | None], said: str
 ) -> None:
     systems = [
-        {"system": f"s{i}", "version": "", "call": "", "winner": "a or b", "same_winner": one}
+        {"system": f"s{i}", "version": "", "call": "", "winner": "a", "same_winner": one}
         for i, one in enumerate(same)
     ]
-    rows = [{**system, "model": model} for system in systems for model in "ab"]
+    rows = [
+        {**row, "model": model, "exact": x}
+        for row in systems
+        for model, x in (("a", 1.0), ("b", 0.5))
+    ]
     assert winner_sentences(pl.DataFrame(rows)) == (said,)
+
+
+def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_another() -> None:
+    row = {"version": "", "call": "", "same_winner": True}
+    winners = {"ours": "a", "level": "a = b", "theirs": "b"}
+    rows = [
+        {**row, "system": system, "winner": winner, "model": model, "exact": exact}
+        for system, winner in winners.items()
+        for model, exact in (("a", 1.0), ("b", 0.5))
+    ]
+    assert winner_sentences(pl.DataFrame(rows)) == (
+        "No evaluator configuration (of 3) names a different winner by tie order.",
+        "By definitions of their own, others name another: theirs.",
+    )

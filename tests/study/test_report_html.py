@@ -300,7 +300,7 @@ def test_the_audit_begins_with_other_winners_and_systems_of_the_same_definition(
     rankings = made_rankings(("fine", "middle", "coarse"))
     audit = report_tables(report_contents(rankings, metrics="ndcg", cutoffs=3))["audit"]
     at = [column.header for column in audit.columns].index
-    winner, shift = at("Same winner"), at("By definition")
+    winner, shift = at("Same without ties"), at("By definition")
     order = [(row[winner].text != "no", row[shift].text != "0.0000") for row in audit.rows]
     assert order == sorted(order)
     assert {shifted for _, shifted in order} == {False, True}
@@ -339,7 +339,7 @@ def test_the_audit_shows_ranges_where_nobody_can_say_what_is_printed() -> None:
     assert opened.select("prints_low", "prints_high").unique().rows() == [(0.0, 1.0)]
     assert len(shown) == opened.height > 0
     assert {row["By tie order"].text for row in shown} == {"–"}
-    assert {(row["Same winner"].text, row["Same winner"].title) for row in shown} == {
+    assert {(row["Same without ties"].text, row["Same without ties"].title) for row in shown} == {
         ("open", "coarse or fine")
     }
 
