@@ -119,30 +119,9 @@ def vectors() -> None:
 
 def passages() -> None:
     data = "MS MARCO's size: 2 runs × 6 980 queries × 1 000, three measures"
-    queries, depth = 6_980, 1_000
-    random = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
-        query = np.repeat(np.arange(queries), depth)
-        chosen = []
-        for run in ("one", "two"):
-            first = random.integers(0, 8_800_000, queries)
-            item = (np.repeat(first, depth) + np.tile(np.arange(depth), queries) * 7919) % 8_841_823
-            score = -np.sort(-random.gamma(3, 3, (queries, depth)).round(4)).ravel()
-            lines = {
-                "query": query,
-                "q0": "Q0",
-                "item": item,
-                "rank": 0,
-                "score": score,
-                "tag": run,
-            }
-            written(lines, folder / f"{run}.run")
-            pick = np.arange(queries) * depth + random.integers(0, depth, queries)
-            chosen.append(pl.DataFrame({"query": query[pick], "item": item[pick]}))
-        relevant = pl.concat(chosen).unique(maintain_order=True)
-        qrels = {"query": relevant["query"], "zero": 0, "item": relevant["item"], "grade": 1}
-        written(qrels, folder / "qrels.txt")
+        written_runs(folder)
         with stage(data, "read", "≤ 9 up to the leaderboard, ≤ 1 600 MiB"):
             runs = rr.read_rankings([folder / "one.run", folder / "two.run"])
             judgements = rr.read_judgements(folder / "qrels.txt")
@@ -154,6 +133,32 @@ def passages() -> None:
         with stage(data, "`leaderboard`"):
             rr.leaderboard(scores)
         reported(data, rr.Study(runs, metrics, judgements=judgements), "≤ 25, ≤ 3 000 MiB")
+
+
+def written_runs(folder: Path) -> None:
+    """Write two runs and judgements; nothing of them stays in memory."""
+    queries, depth = 6_980, 1_000
+    random = np.random.default_rng(1)
+    query = np.repeat(np.arange(queries), depth)
+    chosen = []
+    for run in ("one", "two"):
+        first = random.integers(0, 8_800_000, queries)
+        item = (np.repeat(first, depth) + np.tile(np.arange(depth), queries) * 7919) % 8_841_823
+        score = -np.sort(-random.gamma(3, 3, (queries, depth)).round(4)).ravel()
+        lines = {
+            "query": query,
+            "q0": "Q0",
+            "item": item,
+            "rank": 0,
+            "score": score,
+            "tag": run,
+        }
+        written(lines, folder / f"{run}.run")
+        pick = np.arange(queries) * depth + random.integers(0, depth, queries)
+        chosen.append(pl.DataFrame({"query": query[pick], "item": item[pick]}))
+    relevant = pl.concat(chosen).unique(maintain_order=True)
+    qrels = {"query": relevant["query"], "zero": 0, "item": relevant["item"], "grade": 1}
+    written(qrels, folder / "qrels.txt")
 
 
 def written(columns: dict[str, Any], path: Path) -> None:
