@@ -5,7 +5,7 @@ unpaired.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -67,8 +67,8 @@ def paired_t(difference: Floats, confidence: float, cluster: Indices | None = No
     mean = filled.sum(axis=1) / counted
     square = np.where(paired, (filled - mean[:, None]) ** 2, 0.0).sum(axis=1)
     std = np.sqrt(square / np.maximum(size - 1, 1))
-    least = np.where(paired, difference, np.inf).min(axis=1, initial=np.inf)
-    most = np.where(paired, difference, -np.inf).max(axis=1, initial=-np.inf)
+    least = np.fmin.reduce(difference, axis=1, initial=np.inf)
+    most = np.fmax.reduce(difference, axis=1, initial=-np.inf)
     constant = least == most
     std[constant], mean[constant] = 0.0, least[constant]
     spread, units = std, size
@@ -127,26 +127,27 @@ def wilcoxon(difference: Floats) -> Floats:
     zeros = (filled == 0).sum(axis=1)
     count = filled.shape[1] - zeros
     # Zeros rank lowest, so their number takes them off the ranks of the others.
-    ranks = np.sign(filled) * (sum(row_ranks(np.abs(filled))) / 2 - zeros[:, None])
+    ranks = np.sign(filled) * (np.add(*row_ranks(np.abs(filled))) / 2 - zeros[:, None])
     squares = (ranks**2).sum(
         axis=1
     )  # the variance of the sum of ranks with random signs, ties or not
     untied = squares == count * (count + 1) * (2 * count + 1) / 6
     # The sum of positive ranks moves in steps of 1/2 or 1, that of signed ranks in twice these: R
     # takes 1 off it.
-    far = np.maximum(np.abs(ranks.sum(axis=1)) - 1.0, 0.0)
+    total = np.abs(ranks.sum(axis=1))
+    far = np.maximum(total - 1.0, 0.0)
     p: Floats = 2 * ndtr(-far / np.sqrt(np.maximum(squares, 1.0)))
     few = count <= EXACT
     p[few] = exact_sign_flips(np.where(np.isnan(difference[few]), np.nan, ranks[few]))
     short = ~few & untied & (count <= SHORT)
+    smaller = (count * (count + 1) / 2 - total) / 2  # of the sums of positive and negative ranks
     for size in np.unique(count[short]):
         rows = short & (count == size)
-        kept = ranks[rows][ranks[rows] != 0].reshape(-1, size)
-        positive = np.where(kept > 0, kept, 0.0).sum(axis=1).astype(np.intp)
-        p[rows] = _signed_ranks(int(size))[np.minimum(positive, size * (size + 1) // 2 - positive)]
+        p[rows] = _signed_ranks(int(size))[smaller[rows].astype(np.intp)]
     return p
 
 
+@cache
 def _signed_ranks(size: int) -> Floats:
     """Return the two-sided p for every smaller sum of signed ranks 1 … size.
 
@@ -241,10 +242,12 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
     for part in pairs.blocks(value.shape[1]):
         difference = sums_of_pairs(value, part)
         p = exact_sign_flips(difference, largest(value, part))
-        spread = spreads(difference)
-        normal = np.isnan(p) & (spread.length > 0) & (spread.even >= MANY)
-        far = np.maximum(np.abs(np.nansum(difference, axis=1)) - spread.least, 0.0)
-        p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
+        normal = np.zeros(p.shape, np.bool_)
+        if difference.shape[1] >= MANY:
+            spread = spreads(difference)
+            normal = np.isnan(p) & (spread.length > 0) & (spread.even >= MANY)
+            far = np.maximum(np.abs(np.nansum(difference, axis=1)) - spread.least, 0.0)
+            p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
         found.append((p, normal))
     p, normal = (np.concatenate(column) for column in zip(*found, strict=True))
     p[~enough] = np.nan
