@@ -8,16 +8,16 @@ from retrieval_report.comparison.clusters import comparable, sums_of_pairs
 from retrieval_report.comparison.significance import (
     EXACT,
     MANY,
-    ROWS,
-    Sums,
+    count_all,
     every_pattern,
     flipped_sums,
     same_queries,
     spreads,
     sums_with,
 )
-from retrieval_report.engines.score_grid import Indices, Pairs, rounding
+from retrieval_report.engines.score_grid import Pairs, rounding
 from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.reaching import Family
 
 
 def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
@@ -60,17 +60,17 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     normal = bool((even >= MANY).all()) and same_queries(value)
     order = np.argsort(seen, kind="stable")
     seen = np.maximum(seen - step, 0.0) if normal else seen
-    family = pairs.part(order), seen[order], scale[order]
+    ranked = pairs.part(order)
+    family = Family(ranked.first, ranked.second, seen[order], scale[order])
     count = int(differing.sum())
     if count > EXACT:
         drawn = flipped_sums(value, resamples, seed, normal=normal, cluster=pairs.cluster)
-        reached = sum((_reached(*family, sums) for sums in drawn), np.zeros(order.size))
-        p = (reached + 1) / (resamples + 1)
+        p = (count_all(drawn, family, alone=False) + 1) / (resamples + 1)
     else:
         signs = np.ones((differing.size, 2 ** max(count - 1, 0)))
         signs[differing] = every_pattern(count)
         turned = signs if pairs.cluster is None else signs[pairs.cluster]
-        p = _reached(*family, sums_with(value, turned)) / signs.shape[1]
+        p = count_all([sums_with(value, turned)], family, alone=False) / signs.shape[1]
     adjusted = np.empty(order.size)
     adjusted[order] = np.maximum.accumulate(p[::-1])[::-1]
     return np.where(comparable(value, pairs), adjusted, np.nan)
@@ -88,45 +88,3 @@ def _statistics(value: Floats, pairs: Pairs) -> tuple[Floats, Floats, Floats, Fl
     total = np.abs(np.nansum(value[pairs.first] - value[pairs.second], axis=1))
     seen = np.maximum(total - rounding(value, pairs), 0.0) * scale
     return seen, scale, even, least * scale, (np.nan_to_num(rounded) != 0).any(axis=0)
-
-
-def _reached(pairs: Pairs, seen: Floats, scale: Floats, sums: Sums) -> Indices:
-    """Count for each pair, the least significant first, the patterns in which it, or a less
-    significant pair, is as far from 0 as it was.
-    """
-    largest: Floats | None = None
-    reached = np.zeros(seen.size, np.intp)
-    for start in range(0, seen.size, ROWS):
-        rows = slice(start, start + ROWS)
-        flipped = sums(pairs.part(rows))
-        flipped *= scale[rows, None]
-        if largest is None:
-            largest = np.zeros(flipped.shape[1])
-        reached[rows] = _reaching(flipped, seen[rows], largest)
-    return reached
-
-
-def _reaching(flipped: Floats, seen: Floats, largest: Floats) -> Indices:
-    """Return how many patterns reach each pair of a block, and raise the ``largest`` statistic of
-    each pattern so far.
-
-    In most patterns no pair of a block exceeds the largest so far: these are counted together, by
-    bisection.
-
-    >>> largest = np.array([0.0, 5.0])
-    >>> (
-    ...     _reaching(np.array([[1.0, 1.0], [3.0, 2.0]]), np.array([1.5, 4.0]), largest).tolist(),
-    ...     largest.tolist(),
-    ... )
-    ([1, 1], [3.0, 5.0])
-    """
-    grown = flipped.max(axis=0, initial=0.0) > largest
-    still = np.sort(largest[~grown])
-    reaching: Indices = still.size - np.searchsorted(still, seen, side="left")
-    if grown.any():
-        rising = np.ascontiguousarray(flipped[:, grown].T)
-        rising[:, 0] = np.maximum(rising[:, 0], largest[grown])
-        np.maximum.accumulate(rising, axis=1, out=rising)
-        reaching += np.count_nonzero(rising >= seen, axis=0)
-        largest[grown] = rising[:, -1]
-    return reaching

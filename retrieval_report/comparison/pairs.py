@@ -345,8 +345,8 @@ def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Named:
     difference = differences(scores.value, pairs)
     paired = ~np.isnan(difference)
     t = paired_t(difference, confidence, pairs.cluster)
-    variance = np.where(paired, scores.std[first] ** 2 + scores.std[second] ** 2, 0.0)
-    moved = ((variance > 0) | np.isnan(variance)).sum(axis=1)  # an unknown deviation is not 0
+    moves = scores.std**2 != 0  # so does an unknown deviation
+    moved = ((moves[first] | moves[second]) & paired).sum(axis=1)
     counted = (scores.measure[2] in COUNTED) & paired.any(axis=1)
     truncated, pooled = (
         (flag[first] | flag[second]) & paired for flag in (scores.truncated, scores.pooled)

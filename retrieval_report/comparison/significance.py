@@ -4,8 +4,8 @@ unpaired.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,16 +20,15 @@ from retrieval_report.engines.score_grid import (
     rounding,
     row_ranks,
 )
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Bools, Floats, Integers, all_frozen, frozen
 from retrieval_report.kernels.products import product
+from retrieval_report.kernels.reaching import Family, Sums, count_in_blocks, count_reached
 
 NONE, ALL, SAMPLED, NORMAL = range(4)
 METHODS = (None, "exact", "sampled", "normal")  # of the sign-flip test
-Sums = Callable[[Pairs], Floats]  # |sums| of the differences of pairs with flipped signs
 EXACT = 13  # with up to this many non-zero differences, all sign patterns are tried (2^13)
 # Sign patterns drawn at a time; fixed, or else the draws would depend on the number of models
 CHUNK = 512
-ROWS = 256  # pairs whose flipped sums are held at a time
 MANY = 1_000  # so many differences of one size, or as even ones: sums of more are taken as normal
 # Up to this many non-zero differences, Wilcoxon's distribution without ties is exact, as in R
 SHORT = 49
@@ -67,8 +66,8 @@ def paired_t(difference: Floats, confidence: float, cluster: Indices | None = No
     mean = filled.sum(axis=1) / counted
     square = np.where(paired, (filled - mean[:, None]) ** 2, 0.0).sum(axis=1)
     std = np.sqrt(square / np.maximum(size - 1, 1))
-    least = np.where(paired, difference, np.inf).min(axis=1, initial=np.inf)
-    most = np.where(paired, difference, -np.inf).max(axis=1, initial=-np.inf)
+    least = np.fmin.reduce(difference, axis=1, initial=np.inf)
+    most = np.fmax.reduce(difference, axis=1, initial=-np.inf)
     constant = least == most
     std[constant], mean[constant] = 0.0, least[constant]
     spread, units = std, size
@@ -127,26 +126,27 @@ def wilcoxon(difference: Floats) -> Floats:
     zeros = (filled == 0).sum(axis=1)
     count = filled.shape[1] - zeros
     # Zeros rank lowest, so their number takes them off the ranks of the others.
-    ranks = np.sign(filled) * (sum(row_ranks(np.abs(filled))) / 2 - zeros[:, None])
+    ranks = np.sign(filled) * (np.add(*row_ranks(np.abs(filled))) / 2 - zeros[:, None])
     squares = (ranks**2).sum(
         axis=1
     )  # the variance of the sum of ranks with random signs, ties or not
     untied = squares == count * (count + 1) * (2 * count + 1) / 6
     # The sum of positive ranks moves in steps of 1/2 or 1, that of signed ranks in twice these: R
     # takes 1 off it.
-    far = np.maximum(np.abs(ranks.sum(axis=1)) - 1.0, 0.0)
+    total = np.abs(ranks.sum(axis=1))
+    far = np.maximum(total - 1.0, 0.0)
     p: Floats = 2 * ndtr(-far / np.sqrt(np.maximum(squares, 1.0)))
     few = count <= EXACT
     p[few] = exact_sign_flips(np.where(np.isnan(difference[few]), np.nan, ranks[few]))
     short = ~few & untied & (count <= SHORT)
+    smaller = (count * (count + 1) / 2 - total) / 2  # of the sums of positive and negative ranks
     for size in np.unique(count[short]):
         rows = short & (count == size)
-        kept = ranks[rows][ranks[rows] != 0].reshape(-1, size)
-        positive = np.where(kept > 0, kept, 0.0).sum(axis=1).astype(np.intp)
-        p[rows] = _signed_ranks(int(size))[np.minimum(positive, size * (size + 1) // 2 - positive)]
+        p[rows] = _signed_ranks(int(size))[smaller[rows].astype(np.intp)]
     return p
 
 
+@cache
 def _signed_ranks(size: int) -> Floats:
     """Return the two-sided p for every smaller sum of signed ranks 1 … size.
 
@@ -241,10 +241,12 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
     for part in pairs.blocks(value.shape[1]):
         difference = sums_of_pairs(value, part)
         p = exact_sign_flips(difference, largest(value, part))
-        spread = spreads(difference)
-        normal = np.isnan(p) & (spread.length > 0) & (spread.even >= MANY)
-        far = np.maximum(np.abs(np.nansum(difference, axis=1)) - spread.least, 0.0)
-        p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
+        normal = np.zeros(p.shape, np.bool_)
+        if difference.shape[1] >= MANY:
+            spread = spreads(difference)
+            normal = np.isnan(p) & (spread.length > 0) & (spread.even >= MANY)
+            far = np.maximum(np.abs(np.nansum(difference, axis=1)) - spread.least, 0.0)
+            p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
         found.append((p, normal))
     p, normal = (np.concatenate(column) for column in zip(*found, strict=True))
     p[~enough] = np.nan
@@ -290,13 +292,23 @@ def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -
             for part in pairs.blocks(value.shape[1])
         ]
     )
-    reached = np.zeros(seen.size, np.int64)
-    for sums in flipped_sums(value, resamples, seed, cluster=pairs.cluster):
-        for start in range(0, seen.size, ROWS):
-            rows = slice(start, start + ROWS)
-            flipped = sums(pairs.part(rows))
-            reached[rows] += np.count_nonzero(flipped >= seen[rows, None], axis=1)
-    return (reached + 1) / (resamples + 1)
+    family = Family(pairs.first, pairs.second, seen, np.ones_like(seen))
+    drawn = flipped_sums(value, resamples, seed, cluster=pairs.cluster)
+    return (count_all(drawn, family, alone=True) + 1) / (resamples + 1)
+
+
+def count_all(drawn: Iterable[Floats | Sums], family: Family, *, alone: bool) -> Integers:
+    """Return in how many patterns each pair is as far from 0 as it was, or, if not ``alone``, it or
+    a pair before it.
+    """
+    reached = np.zeros(family.seen.size, np.int64)
+    known = all_frozen(family)
+    for sums in drawn:
+        if isinstance(sums, np.ndarray):
+            count_reached(frozen(sums), known, np.zeros(sums.shape[1]), alone, reached)
+        else:
+            count_in_blocks(sums, known, alone, reached)
+    return reached
 
 
 def flipped_sums(
@@ -306,14 +318,13 @@ def flipped_sums(
     *,
     normal: bool = False,
     cluster: Indices | None,
-) -> Iterator[Sums]:
-    """Yield, for `CHUNK` random patterns of signs at a time, what returns the sums of pairs (pairs,
-    patterns); with ``normal``, of as many draws from the normal distribution with the same
-    covariance, which cost the same for any number of queries. A cluster of queries has one sign.
+) -> Iterator[Floats | Sums]:
+    """Yield sums with `CHUNK` random patterns of signs at a time; with ``normal``, as many draws
+    from the normal distribution with the same covariance, which cost the same for any number of
+    queries. A cluster of queries has one sign. See `sums_with`.
     """
     if normal:
-        draws = _normal_sums(by_cluster(np.nan_to_num(value), cluster), resamples, seed)
-        yield from (partial(_apart, sums) for sums in draws)
+        yield from _normal_sums(by_cluster(np.nan_to_num(value), cluster), resamples, seed)
         return
     # Where all models have one score, no sum of a pair depends on the sign.
     differs = np.flatnonzero((value != value[0]).any(axis=0))
@@ -323,11 +334,12 @@ def flipped_sums(
         yield sums_with(kept, signs)
 
 
-def sums_with(value: Floats, signs: Floats) -> Sums:
-    """Return what gives the sums of pairs with these patterns of signs (queries, patterns)."""
-    # The sum of a pair is then the difference of their sums.
+def sums_with(value: Floats, signs: Floats) -> Floats | Sums:
+    """Return the sums of the scores of models with patterns of signs (queries, patterns), whose
+    differences are the sums of pairs; or, if models lack different queries, what sums up pairs.
+    """
     if same_queries(value):
-        return partial(_apart, product(np.nan_to_num(value), signs))
+        return product(np.nan_to_num(value), signs)
     return partial(_turned, value, signs)
 
 
@@ -337,15 +349,8 @@ def same_queries(value: Floats) -> bool:
     return bool((missing == missing[:1]).all())
 
 
-def _apart(sums: Floats, pairs: Pairs) -> Floats:
-    flipped = sums[pairs.first]
-    flipped -= sums[pairs.second]
-    return np.abs(flipped, out=flipped)
-
-
-def _turned(value: Floats, signs: Floats, pairs: Pairs) -> Floats:
-    flipped = product(np.nan_to_num(value[pairs.first] - value[pairs.second]), signs)
-    return np.abs(flipped, out=flipped)
+def _turned(value: Floats, signs: Floats, first: Indices, second: Indices) -> Floats:
+    return product(np.nan_to_num(value[first] - value[second]), signs)
 
 
 def _normal_sums(value: Floats, resamples: int, seed: int) -> Iterator[Floats]:

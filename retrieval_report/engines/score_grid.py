@@ -192,15 +192,16 @@ def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats
     """
     first = pairs.first
     second = pairs.second
-    paired = paired_queries(value, pairs)
+    known, square = ~np.isnan(value), std**2
+    paired = known[first] & known[second]
     size = paired.sum(axis=1)
-    variance = np.where(paired, std[first] ** 2 + std[second] ** 2, 0.0).sum(axis=1)
+    variance = np.where(paired, square[first] + square[second], 0.0).sum(axis=1)
     return {
         "value_a": paired_mean(value[first], paired),
         "value_b": paired_mean(value[second], paired),
         "tie_std": divided(np.sqrt(variance), size, np.nan),
         "queries": size,
-        "unpaired": (np.isnan(value[first]) != np.isnan(value[second])).sum(axis=1),
+        "unpaired": (known[first] != known[second]).sum(axis=1),
     }
 
 

@@ -19,6 +19,7 @@ from retrieval_report.comparison import max_t, significance
 from retrieval_report.comparison.max_t import step_down
 from retrieval_report.comparison.significance import METHODS, sign_flips
 from retrieval_report.engines.score_grid import Pairs
+from retrieval_report.kernels import reaching
 from retrieval_report.study.samples import sample_folder
 
 INFINITE = Fraction(10**9)  # larger than any other statistic of these tests
@@ -144,7 +145,7 @@ def test_blocks_of_pairs_leave_no_trace(monkeypatch: pytest.MonkeyPatch) -> None
     values = np.random.default_rng(3).random((9, 15))
     values[4, 3] = np.nan
     whole = step_down(values, Pairs.every(9), 1_000, 3)
-    monkeypatch.setattr(max_t, "ROWS", 5)
+    monkeypatch.setattr(reaching, "ROWS", 5)
     np.testing.assert_array_equal(step_down(values, Pairs.every(9), 1_000, 3), whole)
 
 
