@@ -117,6 +117,8 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
         alone = known.format == "signed" or name.endswith(ALONE)
         places = min(decimals(*values) if alone else column_decimals(values), MOST)
     shown = 100 * values if known.format == "share" else values
+    if dtype.is_float():  # −1e-17 would be -0.0000
+        shown = shown.set((shown < 0) & (shown > -0.5 * 10.0**-places), 0.0)
     return shown, kinds.NumberColumn(**about, format=form.format(places))
 
 

@@ -88,7 +88,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     undrawn = pairs.filter(~drawn, sign="*").select(pl.format("{} and {}", "label_a", "label_b"))
     pairs = pairs.filter(drawn)
     below, above = _halves(pairs)
-    part = f"{MOST} of the " * (ranked.height > MOST)
+    part = f"{MOST} of the " if ranked.height > MOST else ""
     title = f"Every pair of {part}{ranked.height} models at {where}"
     y = row_axis(models["label"])
     short = y["axis"]["labelExpr"]

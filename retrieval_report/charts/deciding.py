@@ -87,10 +87,10 @@ def deciding_queries(
         span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=TIPS),
     ]
     one, other = (quoted(everything[f"model_{side}"][0]) for side in "ab")
+    missing = " and missing items" if rows["tie_std"].has_nulls() else ""
     text = (
-        f"bar: {where} of {one} minus that of {other}; line: its range over tie orders"
-        f"{' and missing items' * (rows['tie_std'].null_count() > 0)}; the {rows.height} largest of "
-        f"{differing.height} differences, {everything.height} queries in all"
+        f"bar: {where} of {one} minus that of {other}; line: its range over tie orders{missing}; the "
+        f"{rows.height} largest of {differing.height} differences, {everything.height} queries in all"
     )
     title = f"Queries that decide between {one} and {other} at {where}"
     return finish(row_chart(layers, rows.height, step=16), title, text, rows, "difference")

@@ -104,7 +104,8 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     look: Named = {"x": x, "color": colour, "detail": "label:N"}
     off = rows.filter((pl.col("naive") - pl.col("expected")).abs() > SAME)
     layers = [*_lines(rows, y, TIPS, **look), span(off, RING, y, "naive", tips=TIPS, **look)]
-    text = "line: expected score" + "; ring: naive order, where it differs" * (off.height > 0)
+    ring = "; ring: naive order, where it differs" if off.height else ""
+    text = f"line: expected score{ring}"
     text += f"; highest as drawn, without a test: {_highest(rows)}{_covered(rows)}"
     text = how_to_read(text, rows)
     drawn = layered(layers)
