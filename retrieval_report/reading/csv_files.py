@@ -61,7 +61,8 @@ def read_delimited(source: Source, choose: Choose, *, separator: str) -> pl.Data
                 f"{source.path}, line {line(row)}: the header again; were files put together with "
                 "cat?"
             )
-    columns = [pl.nth(header.index(theirs)).alias(ours) for ours, theirs in chosen.items()]
+    index = {name: number for number, name in enumerate(header)}
+    columns = [pl.nth(index[theirs]).alias(ours) for ours, theirs in chosen.items()]
     return parse_values(TextTable(str(source.path), frame.select(columns), line))
 
 
