@@ -103,7 +103,8 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     matrix: alt.LayerChart = whole.resolve_scale(color="independent")
     text = READ + left_out("other models", ranked.filter(~pl.col("rank").is_in(shown))["label"])
     starred = pairs.filter(sign="*").height
-    text += left_out(f"significant pairs beyond the {starred} with a star", undrawn.to_series())
+    beyond = f" beyond the {starred} with a star" if starred else ""
+    text += left_out(f"significant pairs{beyond}", undrawn.to_series())
     closest = pairs.sort(pl.col("difference").abs(), maintain_order=True)
     spoken = closest.with_columns(label=pl.format("{} − {}", "label_a", "label_b"))
     return finish(matrix, title, text, spoken, "difference", "p_tie")

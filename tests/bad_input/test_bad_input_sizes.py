@@ -179,11 +179,10 @@ def test_row_065_one_long_list_and_many_short_ones() -> None:
         )
         assert_frame_equal(other, whole, check_exact=True)
     last = frame.filter(pl.col("query") == 3_000)
-    assert_frame_equal(
-        evaluate(last, metrics=names, cutoffs=[1, 100], policies=("expected", "best")),
-        whole.filter(pl.col("query") == 3_000),
-        check_exact=True,
-    )
+    alone = evaluate(last, metrics=names, cutoffs=[1, 100], policies=("expected", "best"))
+    others = whole.filter(pl.col("query") == 3_000)
+    unsaid = "pooled"  # an ideal may be full if no other list shows another grade
+    assert_frame_equal(alone.drop(unsaid), others.drop(unsaid), check_exact=True)
 
 
 def test_row_066_ties_of_one_item() -> None:

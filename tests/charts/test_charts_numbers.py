@@ -238,6 +238,9 @@ def test_the_matrix_of_many_models_holds_those_whose_order_depends_on_ties() -> 
     subtitle = " ".join(certain.to_dict()["title"]["subtitle"])
     assert "; significant pairs, not drawn: 1. model 00 and 15. model 14, 1. model 00" in subtitle
     assert subtitle.endswith(" and 34 more")
+    every = charts.comparison_matrix(judged.with_columns(significant=True), metric="rr", cutoff=2)
+    said = "; significant pairs beyond the 120 with a star, not drawn: "
+    assert said in " ".join(every.to_dict()["title"]["subtitle"])
 
 
 def test_no_star_stands_on_a_pair_that_missing_items_could_reverse() -> None:

@@ -292,7 +292,7 @@ def test_audit_says_which_systems_print_nothing_and_why(rankings: Path) -> None:
 
 def test_help_of_audit_speaks_of_what_audit_has() -> None:
     text = " ".join(run("audit", "--help").output.split())
-    assert "same_winner: whether it favours the model with the highest expected value" in text
+    assert "same_winner: whether that model is best by the evaluator's own definition" in text
     assert 'same_winner is "open" if several models could win' in text
     assert "--seed" not in text
     assert (
