@@ -70,7 +70,10 @@ def _winners(printed: pl.DataFrame) -> None:
         box = st.error if wrong else st.warning
     box("\n\n".join(map(plain, sentences)))
     wrong_first = pl.col("same_winner").cast(pl.Float64).fill_null(0.5)
-    rows = known.sort(wrong_first, maintain_order=True).with_columns(same_winner=same_winner())
+    several = 1 + pl.col("winner").str.count_matches(" or ")  # cut to the first, it would seem best
+    shown = pl.when(several > 2).then(pl.format("any of {}", several)).otherwise("winner")
+    rows = known.sort(wrong_first, maintain_order=True)
+    rows = rows.with_columns(same_winner(), winner=shown)
     with st.expander("What each of them names as best", expanded=bool(wrong or undecided)):
         frame_table(rows, of="audit", show=WINNERS, alt="The model that each evaluator names best.")
 
@@ -83,8 +86,8 @@ def _model(page: Page, printed: pl.DataFrame) -> None:
         as_defined, furthest_off, descending=True, nulls_last=True, maintain_order=True
     )
     st.caption(
-        "Evaluators that compute the measure as it is defined here come first, those furthest off by "
-        "tie order at the top; the scores of the others differ by definition, too."
+        "Evaluators that compute the measure as it is defined here come first, those that tie order may "
+        "put furthest off at the top; the scores of the others differ by definition, too."
     )
     alt = "What each evaluator prints, the furthest off first."
     frame_table(rows, of="audit", show=PRINTED, alt=alt)

@@ -52,7 +52,7 @@ def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     rows = ahead_first(judged, pl.col("difference") < 0)
     rows = rows.sort(doubt, -pl.col("p_tie_high"), nulls_last=True, maintain_order=True)
     st.caption(
-        f"{counted(rows.height, 'pair')}: those that missing items could reverse first, then those "
+        f"{counted(rows.height, 'pair')}: those that missing items and tie order could reverse first, then those "
         "that tie order may reverse, the likeliest at the top, and the safe ones last. Choose a row "
         "for a link to that pair."
     )

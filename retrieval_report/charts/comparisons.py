@@ -30,9 +30,10 @@ TIPS = (
 NONE = "there are no pairs of models to compare"
 SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant")}, "")
 READ = (
-    "below the diagonal: column − row of expected scores, * if the difference is significant, ? if "
-    "missing items could reverse it; above: probability that random tie order reverses the pair, – "
-    "if there is no lead or it is not known; columns are in the order of the rows"
+    "below the diagonal: column − row of expected scores, * if the difference is significant; above: "
+    "probability that random tie order reverses the pair, – if there is no lead or it is not known; "
+    "?: missing items and tie order together could reverse the pair; columns are in the order of the "
+    "rows"
 )
 
 
@@ -53,7 +54,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     altair.Chart
         Below the diagonal: the score of the column minus that of the row, with * if it is
         significant. Above it: the probability that random tie order reverses the pair (``p_tie``).
-        Both have a "?" instead where missing items could reverse the pair. Best model first,
+        Both have a "?" instead where missing items and tie order could. Best model first,
         sixteen at most, by their ranks: those of pairs whose order depends on ties, then the best.
 
     Examples

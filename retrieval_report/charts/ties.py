@@ -45,7 +45,7 @@ def profile(profile: object) -> ChartType:
     Returns
     -------
     altair.Chart
-        Two panels, with the models whose ties are split most at the top: size of the ties (at the
+        Two panels, with the models whose ties the cutoffs split most at the top: size of the ties (at the
         largest cutoff), and share of queries whose cutoff is inside a tie.
 
     Examples
@@ -64,7 +64,7 @@ def profile(profile: object) -> ChartType:
     ['Ties, and the cutoffs that split them']
     """
     frame = held(profile, PROFILE, "profile", "tie_profile", "the tie profile has no rows")
-    worst = pl.max("cut_share").over("model")
+    worst = pl.mean("cut_share").over("model")
     order = frame.sort(worst, "model", descending=[True, False], maintain_order=True)
     models = order["model"].unique(maintain_order=True)
     shown = order.filter(pl.col("model").is_in(models.head(MOST).to_list()))
@@ -84,7 +84,7 @@ def profile(profile: object) -> ChartType:
     )
     if ENDED in cut["text"]:
         how += f"; {ENDED}: at least half of the lists end there, and no other splits one"
-    how += left_out("models with no more such ties", models[MOST:])
+    how += left_out("other models", models[MOST:])
     spoken = rows.sort("cut_share", "model", descending=[True, False])
     return finish(
         drawn, "Ties, and the cutoffs that split them", how, spoken, "cut_share", "tie_max"

@@ -274,16 +274,16 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     """
     if audit.is_empty():
         return ()
-    columns = ["system", "version", "call", "winner", "same_winner"]
+    columns = ["system", "version", "call", "winner", "exact_winner", "same_winner"]
     known = audit.select(columns).unique(maintain_order=True).filter(pl.col("winner").is_not_null())
     if audit["model"].n_unique() < 2 or known.is_empty():
         return ()
     best = audit.filter(pl.col("exact") == pl.max("exact"))["model"].to_list()
-    ours = pl.col("winner").str.split(" = ").list.eval(pl.element().is_in(best)).list.any()
+    ours = pl.col("exact_winner").str.split(" = ").list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")
     wrong, undecided, apart = (
         [visible(name, NAME_WIDTH) for name in known.filter(kind)["system"]]
-        for kind in (same.eq_missing(False), same.is_null(), same & ~ours)
+        for kind in (same.eq_missing(False), same.is_null(), ~ours)
     )
     systems = first_names([*dict.fromkeys(wrong or undecided)], NAMED)
     of = f"of {known.height} evaluator configurations"
@@ -300,7 +300,7 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     if not apart:
         return (said,)
     others = first_names([*dict.fromkeys(apart)], NAMED)
-    return (said, f"By definitions of their own, others name another: {others}.")
+    return (said, f"By definitions of their own, these favour another: {others}.")
 
 
 def not_audited(options: Mapping[str, Any]) -> str:

@@ -33,12 +33,12 @@ from retrieval_report.writing.numbers import (
 )
 
 ALSO = {  # why leads over models below the second are not safe
-    CUT: "Items that are missing could reverse its lead over {}.",
+    CUT: "Missing items and tie order together could reverse its lead over {}.",
     DEPENDS: "Its lead over {} is not safe from tie order.",
     NOT_SIGNIFICANT: "Its lead over {} is not significant.",
 }
 SAFETY = {  # how safe a lead is
-    CUT: "Items that are missing from the lists could reverse this lead.",
+    CUT: "Missing items and tie order together could reverse this lead.",
     DEPENDS: "The lead {depends} on tie order{chance}.",
     NOT_SIGNIFICANT: "The lead {holds}, but is not significant ({p}).",
     SAFE: "The lead {holds}, and is significant ({p}).",
@@ -236,7 +236,11 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
     if row is not None and _error(row) >= 10**-DECIMALS / 2:
         naive, exact = number(row["naive"]), number(row["expected"])
         where = f"{model_text(row['model'])} shows {naive} where {exact} is exact"
-        said, other = [f"{other} are off by up to {size(_error(row))} ({where})."], "They"
+        known = (
+            " where exact ones are known" if any(one["truncated_share"] for one in shown) else ""
+        )
+        said = [f"{other} are off by up to {size(_error(row))}{known} ({where})."]
+        other = "They"
     if accidental:
         winner = model_text(min(accidental))
         said.append(f"{other} name another winner, {winner}, by an accident of tie order.")

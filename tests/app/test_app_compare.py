@@ -34,7 +34,7 @@ def test_pairs_that_missing_items_could_reverse_come_first_and_have_no_p_of_a_ma
     page = open_page("compare", data, baseline="fine", margin="0.3", truncated="within_tie")
     found = table(page, 0)["verdict"].to_list()
     assert found == [CUT, CUT, NOT_SIGNIFICANT]
-    assert "3 pairs: those that missing items could reverse first" in words(page)
+    assert "3 pairs: those that missing items and tie order could reverse first" in words(page)
     held = dict(table(page, 1).select("verdict", "no_worse_p").rows())
     assert held[CUT] is None
     assert len(held) == 2

@@ -199,7 +199,7 @@ def test_the_overview_of_cut_lists_says_so_after_the_verdict() -> None:
     page = open_page("overview", data)
     (first,) = [box.value for box in page.error]
     assert first.startswith(plain("fine has the highest expected ndcg@3"))
-    assert plain("Items that are missing from the lists could reverse this lead.") in first
+    assert plain("Missing items and tie order together could reverse this lead.") in first
     assert not page.warning
     assert first.endswith(
         plain("ndcg@3 is an estimate: lists are cut. Pass judgements or n_relevant.")

@@ -247,7 +247,7 @@ def test_a_printed_winner_that_shares_the_lead_is_no_other_winner() -> None:
 
 
 @pytest.mark.parametrize(("why", "said"), [
-    ("lists are cut", "Items that are missing could reverse its lead over c."),
+    ("lists are cut", "Missing items and tie order together could reverse its lead over c."),
     ("depends on tie order", "Its lead over c is not safe from tie order."),
     ("not significant", "Its lead over c is not significant."),
 ])  # fmt: skip

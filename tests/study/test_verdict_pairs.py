@@ -100,7 +100,7 @@ def test_cut_lists_are_said() -> None:
     rows = rows.with_columns(verdict=pl.lit("lists are cut"), disagree=pl.lit(""))
     status, sentences = verdict(summary, rows, **PLACE)
     assert status == "lists are cut"
-    assert sentences[1] == "Items that are missing from the lists could reverse this lead."
+    assert sentences[1] == "Missing items and tie order together could reverse this lead."
 
 
 def test_a_pair_is_compared_on_the_queries_that_both_have() -> None:
