@@ -92,7 +92,7 @@ def _by_class(labels: LabelSpace, items: Items) -> tuple[Words, Matrix]:
     order = classes.argsort(kind="stable")
     own = labels.queries[:, 0].astype(classes.dtype)
     ends = [classes.searchsorted(own, side, sorter=order) for side in ("left", "right")]
-    return items.codes[:, order], np.stack(ends, axis=1)
+    return items.codes.take(order, axis=1), np.stack(ends, axis=1)  # an index would turn them round
 
 
 def _to_cells(counts: Matrix, limit: int | None, first: int) -> pl.DataFrame:
