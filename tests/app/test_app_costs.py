@@ -27,6 +27,7 @@ def upload(page: AppTest, content: str) -> AppTest:
     return drawn(uploader.set_value(("costs.csv", content.encode(), "text/csv")).run())
 
 
+@pytest.mark.slow
 def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
     page = open_page("costs", DATA)
     assert page.info[0].value == "No cost is known yet."

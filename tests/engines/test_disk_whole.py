@@ -289,7 +289,7 @@ def test_no_more_than_a_part_is_in_memory(
     assert leftovers(source.parent) == []
 
 
-@pytest.mark.parametrize("order", ["grouped", "scattered"])
+@pytest.mark.parametrize("order", [pytest.param("grouped", marks=pytest.mark.slow), "scattered"])
 def test_short_lists_with_many_results_come_in_smaller_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sizes: dict[str, list[int]], order: str
 ) -> None:
