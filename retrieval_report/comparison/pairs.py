@@ -19,14 +19,14 @@ from retrieval_report.comparison.corrections import (
     resamples_for,
 )
 from retrieval_report.comparison.significance import METHODS, paired_t, sign_flips, wilcoxon
-from retrieval_report.comparison.verdicts import equal_values
+from retrieval_report.comparison.verdicts import SHOWN, equal_values
 from retrieval_report.contracts.arguments import Named, Names, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import MOST_SHUFFLES, ListOptions
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.significance_tests import MAX_T, TESTS
-from retrieval_report.engines.check_scores import COUNTED, check_fraction, check_scores
+from retrieval_report.engines.check_scores import COUNTED, SCORE, check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
     Grid,
     Indices,
@@ -38,10 +38,18 @@ from retrieval_report.engines.score_grid import (
     measured,
     paired_columns,
     paired_mean,
+    paired_queries,
 )
 from retrieval_report.kernels.lists import Floats
 
 COMPARISON = schema("comparison")
+# What a verdict needs to know of a pair; means alone do not say all of it.
+OF_QUERIES = ("unpaired", "family_p", "family", "family_method", "pooled", "p_equal")
+OF_MEANS = schema(
+    "comparison",
+    *("model_a", "model_b", *SCORE, "value_a", "value_b", "difference", "tie_std"),
+    *("p_tie", "p_tie_low", "p_tie_high", "p_tie_method", "tied_queries", *OF_QUERIES),
+)
 NEGATED = {
     "difference": "difference",
     "effect_size": "effect_size",
@@ -340,11 +348,32 @@ def _tested(scores: Scores, pairs: Pairs, rows: Indices, settings: _Settings) ->
 
 def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Named:
     """Return all columns of one measure that need single differences."""
+    means = _means(scores, pairs)
+    difference = differences(scores.value, pairs)
+    t = paired_t(difference, confidence, pairs.cluster)
+    # Single differences are rounded to 12 digits of the largest score: their mean may have a rest
+    # where the means are equal.
+    gap = means["difference"]
+    return {
+        **means,
+        "wilcoxon_p": wilcoxon(difference) if pairs.cluster is None else np.full_like(t.p, np.nan),
+        "difference": np.where(np.sign(t.mean) == np.sign(gap), t.mean, gap),
+        "ci_low": t.low,
+        "ci_high": t.high,
+        "t_p": t.p,
+        "effect_size": divided(t.mean, t.std, np.where(t.mean == 0, t.std, np.nan)),
+        "wins": (difference > 0).sum(axis=1),
+        "ties": (difference == 0).sum(axis=1),
+        "losses": (difference < 0).sum(axis=1),
+    }
+
+
+def _means(scores: Scores, pairs: Pairs) -> Named:
+    """Return the columns of one measure that need only means over the paired queries."""
     first, second = pairs.first, pairs.second
     known = paired_columns(scores.value, scores.std, pairs)
-    difference = differences(scores.value, pairs)
-    paired = ~np.isnan(difference)
-    t = paired_t(difference, confidence, pairs.cluster)
+    value_a, value_b = known["value_a"], known["value_b"]
+    paired = paired_queries(scores.value, pairs)
     moves = scores.std**2 != 0  # so does an unknown deviation
     moved = ((moves[first] | moves[second]) & paired).sum(axis=1)
     counted = (scores.measure[2] in COUNTED) & paired.any(axis=1)
@@ -353,28 +382,33 @@ def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Named:
     )
     return {
         **known,
-        "wilcoxon_p": wilcoxon(difference) if pairs.cluster is None else np.full_like(t.p, np.nan),
-        "difference": _settled(t.mean, known["value_a"], known["value_b"]),
-        "ci_low": t.low,
-        "ci_high": t.high,
-        "t_p": t.p,
-        "effect_size": divided(t.mean, t.std, np.where(t.mean == 0, t.std, np.nan)),
-        "wins": (difference > 0).sum(axis=1),
-        "ties": (difference == 0).sum(axis=1),
-        "losses": (difference < 0).sum(axis=1),
+        "difference": np.where(equal_values(value_a, value_b), 0.0, value_a - value_b),
         "tied_queries": np.where(counted, moved, np.nan),
         "truncated_queries": truncated.sum(axis=1),
         "pooled": pooled.any(axis=1),
     }
 
 
-def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
-    """Return the mean difference: 0 if the means are equal, else with the sign of their difference.
-
-    Single differences are rounded to 12 digits of the largest score, so equal means may leave a
-    small rest.
+def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
+    """Return what `compare` would say of the means of a summary if each were the score of a single
+    query: null where that needs queries.
     """
-    gap = first - second
-    sided = np.where(np.sign(difference) == np.sign(gap), difference, gap)
-    settled: Floats = np.where(equal_values(first, second), 0.0, sided)
-    return settled
+    means = summary.select(
+        "model",
+        *SCORE,
+        "value",
+        query=pl.lit(0),
+        std="tie_std",
+        truncated=pl.col("truncated_share").fill_null(0.0) > 0,
+        pooled=False,
+    )
+    grid = Grid.of(means)
+    pairs, models = Pairs.every(len(grid.models)), pl.Series(grid.models, dtype=pl.String)
+    frames = [pl.DataFrame(schema=OF_MEANS)]
+    for part in map(grid.scores, filter(lambda measure: measure[2] in SHOWN, grid.measures)):
+        columns = _means(part, pairs)
+        columns |= tie_chance.tie_chances(part, pairs, columns, {})
+        columns |= {"model_a": models[pairs.first], "model_b": models[pairs.second]}
+        columns |= dict.fromkeys(OF_QUERIES)
+        frames.append(measured(columns, part.measure, OF_MEANS))
+    return pl.concat(frames)
