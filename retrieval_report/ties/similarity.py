@@ -13,13 +13,14 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.checks import check_unique
-from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column, unmasked
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction
 from retrieval_report.engines.score_grid import blocks, tau_b
 from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.known_items import of_one_width
 
 SIMILARITY = schema("similarity")
 MEASURES = [name for name, dtype in SIMILARITY.items() if dtype == pl.Float64]
@@ -91,13 +92,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     p = check_fraction("p", p)
     one, two = _checked(a, "a"), _checked(b, "b")
     for key in ("query", "item"):
-        if one.schema[key].is_integer() != two.schema[key].is_integer():
-            raise KeyMismatchError(
-                f"column {key!r} is {one.schema[key]} in a and {two.schema[key]} in b; ids are "
-                "never cast"
-            )
-        if one.schema[key] != two.schema[key]:
-            one, two = (frame.with_columns(pl.col(key).cast(pl.Int128)) for frame in (one, two))
+        one, two = of_one_width(one, two, key, "other ones")
     return similarity_of(one, two, p)
 
 
