@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named, is_number, quoted
 from retrieval_report.contracts.checks import check_unique, refuse
-from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import BOUNDS, hold
@@ -117,11 +117,8 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
         raise ColumnError("costs: no column of numbers beside 'model'")
     given = given.select(pl.col("model").cast(pl.String), pl.col(kinds).cast(pl.Float64))
     check_unique(given, ("model",), "costs")
-    strange = sorted(set(given["model"].drop_nulls()) - models)
-    if strange:
-        raise DataError(
-            f"costs: model {strange[0]!r} is not in the summary ({len(strange)} such models)"
-        )
+    strange = ~pl.col("model").is_in(models)
+    refuse(given, strange, "model", "of models that the summary lacks", what="costs")
     parts = (given.select("model", cost=pl.lit(kind), amount=kind) for kind in kinds)
     long = pl.concat(parts).drop_nulls("amount")
     bad = ~pl.col("amount").is_finite() | (pl.col("amount") < 0)

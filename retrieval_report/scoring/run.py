@@ -263,7 +263,7 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
             if policy != "expected":
                 into.std[:] = np.nan
         into.std[run.truncated] = np.nan
-    return _list_scores(run, values, spreads)
+    return list_scores(run, values, spreads)
 
 
 def _split(run: Run, work: Integers) -> list[tuple[slice, Run]]:
@@ -455,7 +455,7 @@ def _lists(prepared: Prepared) -> pl.DataFrame:
     )
 
 
-def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
+def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     """Name the scores (lists, metrics and cutoffs, policies), and treat undefined ones as
     requested.
     """

@@ -23,7 +23,7 @@ from retrieval_report.ties.profile import TieTable, profile_of
 HINTS = schema("hints")
 FIRST = 1000  # values that show whether the others need be looked at
 # Types of 16 bits, with the bits of their significand and the least and largest exponent.
-KINDS = (("bfloat16", 8, -125, 128), ("float16", 11, -13, 16))
+KINDS = [("bfloat16", 8, -125, 128), ("float16", 11, -13, 16)]
 LEAST_VALUES = 20  # fewer distances do not show how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01
@@ -175,31 +175,29 @@ def _half_type(values: pl.Series) -> str | None:
     """
     if values.dtype == pl.Float16:
         return "float16"
-    first = values[:FIRST]
-    if not values.dtype.is_float() or not any(_fits(_numbers(first), *kind) for _, *kind in KINDS):
+    if not values.dtype.is_float():
         return None
-    numbers = _numbers(values)
+    numbers, kinds = np.zeros(0), KINDS
+    for part in (values[:FIRST], values):  # the first mostly show that the others need no look
+        numbers = np.unique(part.to_numpy().astype(np.float64))
+        numbers = numbers[numbers != 0]
+        kinds = [kind for kind in kinds if _fits(numbers, *kind)]
+        if not kinds:
+            return None
     if numbers.size < LEAST_VALUES:
         return None
-    for name, bits, least, most in KINDS:
-        # Multiples of the unit in the last place of their own size, but not all of the largest
-        # one's, because those would be fixed-point numbers such as bits/64, which have few digits
-        # for another reason.
-        largest = np.frexp(np.abs(numbers))[1].max()
-        if _fits(numbers, bits, least, most) and not _whole(np.ldexp(numbers, bits - largest)):
-            return name
-    return None
+    # Multiples of the unit in the last place of their own size, but not all of the largest one's,
+    # because those would be fixed-point numbers such as bits/64, which have few digits for another
+    # reason.
+    largest = np.frexp(numbers)[1].max()
+    return next(
+        (name for name, bits, *_ in kinds if not _whole(np.ldexp(numbers, bits - largest))), None
+    )
 
 
-def _numbers(values: pl.Series) -> Floats:
-    """Return the distinct values but 0."""
-    numbers: Floats = np.unique(values.to_numpy().astype(np.float64))
-    return np.asarray(numbers[numbers != 0])
-
-
-def _fits(numbers: Floats, bits: int, least: int, most: int) -> bool:
+def _fits(numbers: Floats, _: str, bits: int, least: int, most: int) -> bool:
     """Return whether a type of so many bits and exponents holds the numbers."""
-    exponent = np.frexp(np.abs(numbers))[1]
+    exponent = np.frexp(numbers)[1]
     inside = bool(((exponent >= least) & (exponent <= most)).all())
     return inside and _whole(np.ldexp(numbers, bits - exponent))
 

@@ -371,7 +371,7 @@ def rate(name: str, counts: Counts) -> Floats:
     """
     share, whole = (sum(counts[part] for part in parts.split()) for parts in RATES[name])
     with np.errstate(invalid="ignore"):
-        return np.asarray(share / whole)
+        return np.asarray(np.divide(share, whole))
 
 
 def _at(values: Any, index: int) -> Any:

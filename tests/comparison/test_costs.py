@@ -79,7 +79,7 @@ def test_kinds_of_cost_and_models_without_one() -> None:
 @pytest.mark.parametrize(
     ("costs", "words"),
     [
-        ({"x": 1}, "model 'x' is not in the summary"),
+        ({"x": 1}, "column 'model': 1 of models that the summary lacks, .* model 'x'"),
         ({"a": "1"}, "'a': '1' is not a model with a finite number"),
         ({"a": math.nan}, "finite number"),
         ({"a": -1}, "negative or no finite number"),

@@ -370,7 +370,7 @@ def test_queries_have_one_kind_of_names_and_come_once() -> None:
     meter.update(SCORES, GRADES, query_ids=["x", "y"])
     for ids, message in (
         (None, "given for some batches, and not for others"),
-        ([1, 2], "text in some batches, and whole numbers in others"),
+        ([1, 2], "text in some, and whole numbers in others"),
         (["z", "y"], "query 'y' is given twice"),
     ):
         with pytest.raises(rr.RetrievalReportError, match=message):
