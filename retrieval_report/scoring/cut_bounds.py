@@ -69,7 +69,7 @@ class Completions:
             )
         if self.near or self.own_depth:
             if best:
-                highest = self.high.values(sums, "best")
+                highest = _values(self.high, sums, "best")
                 values_of = {one: self._highest(one, values) for one, values in highest.items()}
             else:
                 values_of = self._lowest(sums)
@@ -104,7 +104,7 @@ class Completions:
         scorer = self._scorer(lists, self.fullest, self.near)
         scorer.relevant = np.where(self.following.unlimited, np.inf, self.relevant)[:, None]
         scorer.length = np.full((1, 1), np.inf)
-        return scorer.values(metrics, "worst")
+        return _values(scorer, metrics, "worst")
 
     @cached_property
     def high(self) -> Scorer:
@@ -331,7 +331,7 @@ class Completions:
             return np.where(open_ideal[:, None], largest, values)
         shown = self.prepared.ties
         scorer = self._scorer(shown, shown, self.near, highest=True)
-        of_ties = scorer.values([metric], "best")[metric]  # what tie order alone can give
+        of_ties = _values(scorer, [metric], "best")[metric]  # what tie order alone can give
         loose = (follow.loose | bool(gains[0] > 0))[:, None] | (self.high.ideal(ideal) == 0)
         bound = np.where(loose, np.inf, values)
         bound = np.where(open_ideal[:, None], np.minimum(bound, largest), values)
@@ -349,7 +349,7 @@ class Completions:
         scorer = self._far(shown, cutoff, np.inf)
         scorer.relevant = np.where(follow.unlimited, np.inf, self.relevant)[:, None]
         metric = metric.when_all_follow()
-        values = scorer.values([metric], "worst")[metric][:, 0]
+        values = _values(scorer, [metric], "worst")[metric][:, 0]
         return (
             np.where(follow.unlimited | follow.loose, 0.0, values)
             if metric.reads.ideals
@@ -367,7 +367,7 @@ class Completions:
         term = metric.term
         reads = metric.reads
         follow = self.following
-        values = scorer.values([metric], "best")[metric][:, 0]
+        values = _values(scorer, [metric], "best")[metric][:, 0]
         if term.first_only:
             return values
         gains = self._gains(metric)
@@ -387,6 +387,13 @@ class Completions:
         scorer.length = np.broadcast_to(np.asarray(length, np.float64), self.before.size)[:, None]
         scorer.cutoff = scorer.length if cutoff is None else np.full((1, 1), float(cutoff))
         return scorer
+
+
+def _values(scorer: Scorer, metrics: Sequence[Metric], policy: str) -> dict[Metric, Floats]:
+    """Return the values of every metric at all cutoffs, ascending."""
+    requests = [(metric, scorer.cutoffs or (None,)) for metric in metrics]
+    scores = scorer.scores(requests, arrange(scorer.prepared, policy))
+    return {metric: part.value for metric, part in zip(metrics, scores, strict=True)}
 
 
 def _preferences(prepared: Prepared, following: Following, workers: int, *, best: bool) -> Floats:

@@ -99,7 +99,8 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
     """Return the work for a term of every list's wave, infinite if there is no wave, and a function
     that returns waves.
     """
-    ((metric, _),), (scorer,) = run.requests, run.scorers.values()
+    ((metric, _),) = run.requests
+    scorer = run.scorer
     term = metric.term
     ties = run.prepared.ties
     depth = scorer.depths[:, 0]
