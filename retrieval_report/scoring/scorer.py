@@ -77,7 +77,6 @@ class Scorer:
     _ideals: dict[terms.Ideal, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._units: dict[terms.Term, float] = {}
         self.length = self.prepared.length.astype(np.float64)[:, None]
         relevant = np.maximum(self.prepared.relevant, 0)[:, None]
         self.relevant = relevant.astype(np.float64)
@@ -124,14 +123,9 @@ class Scorer:
         mean, variance = (part[:, columns] for part in sums)
         with np.errstate(all="ignore"):
             value, std = (
-                np.where(divisor != 0.0, part / divisor * self.unit_of(metric), 0.0)
-                for part in (mean, np.sqrt(variance))
+                np.where(divisor != 0.0, part / divisor, 0.0) for part in (mean, np.sqrt(variance))
             )
-        if not np.isfinite(value).all():
-            raise DataError(
-                f"{metric}: a sum of gains is above the largest float64; use smaller grades or "
-                "gains"
-            )
+        std[~np.isfinite(std)] = np.nan  # the squares left float64
         return Scores(value, std)
 
     def _divisor(self, metric: Metric) -> Floats:
@@ -142,22 +136,6 @@ class Scorer:
             if np.isfinite(self.length).all():
                 raise
             return np.full((1, 1), np.inf)
-
-    def unit(self, term: terms.Term) -> float:
-        """Return a power of two near the largest value; dividing values by it keeps their squares
-        within float64.
-        """
-        if not term.large:
-            return 1.0
-        if term not in self._units:
-            largest = float(self.gains(term).max(initial=0.0))
-            self._units[term] = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
-        return self._units[term]
-
-    def unit_of(self, metric: Metric) -> float:
-        """Return what the quotient of a metric's sum and divisor is to be multiplied by."""
-        of_divisor = [self.unit(ideal.sum) for ideal in metric.reads.ideals] or [1.0]
-        return self.unit(metric.term) / of_divisor[0]
 
     def moments(
         self, term: terms.Term, arrangement: Arrangement, depths: Integers | None = None
@@ -176,6 +154,10 @@ class Scorer:
             lists.tie[lists.start],
             self.workers,
         )
+        if not np.isfinite(moments.mean).all():
+            raise DataError(
+                "a sum of gains is above the largest float64; use smaller grades or gains"
+            )
         return moments
 
     def gains(self, term: terms.Term) -> Floats:
