@@ -81,7 +81,7 @@ class Run:
         """Return these lists some at a time, for policies that lay them out anew."""
         return _split(self, self.prepared.ties.cells.start)
 
-    @property
+    @cached_property
     def limit(self) -> Integers:
         """Return the deepest rank that any metric considers, list by list."""
         if any(metric.term.judged_only for metric, _ in self.requests):
@@ -364,32 +364,29 @@ def _draw_scores(run: Run) -> Callable[[int], Floats]:
     """
     parts = _split(run, running(run.limit))
     if len(parts) == 1:
-        return draw_together(run)
-    return lambda draw: np.concatenate([draw_together(part)(draw) for _, part in parts])
+        score = draw_together(run)
+        return lambda draw: score(np.array([draw]))
+    return lambda draw: np.concatenate([draw_together(part)(np.array([draw])) for _, part in parts])
 
 
-def draw_together(run: Run, orders: int = 1) -> Callable[[int], Floats]:
-    """Return a function that draws so many orders of every list, from one number on, and scores
-    them: (orders · lists, columns).
+def draw_together(run: Run) -> Callable[[Integers], Floats]:
+    """Return a function that draws an order of every list, from its number (or one for all), and
+    scores the lists under them.
     """
-    lists = run.shape[0]
-    which = np.tile(np.arange(lists), orders)
-    every = run if orders == 1 else Run(run.prepared.take(which), run.requests, run.options)
-    ties = every.prepared.ties
-    limit = every.limit
-    keys = list_keys(run.prepared.names, run.options.seed)[which]
+    ties = run.prepared.ties
+    limit = run.limit
+    keys = list_keys(run.prepared.names, run.options.seed)
     drawn = drawn_lists(ties, limit)
     work = running(limit)
 
-    def score(first: int) -> Floats:
-        numbers = np.repeat(np.arange(first, first + orders), lists)
+    def score(numbers: Integers) -> Floats:
         chosen = shuffling.draw_keys(keys, numbers)
         over_ranges(
             lambda begin, end: shuffling.draw_orders(begin, end, ties, limit, chosen, drawn),
             work,
             run.options.workers,
         )
-        return every.score(Arrangement(drawn, drawn, None, False)).value
+        return run.score(Arrangement(drawn, drawn, None, False)).value
 
     return score
 
