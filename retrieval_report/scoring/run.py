@@ -102,9 +102,11 @@ class Run:
         """Return which scores (lists, columns) depend on what truncation of their list leaves
         open.
         """
-        if not self.prepared.beyond.open.any():
+        cut = self.prepared.beyond.open
+        if not cut.any():
             return np.zeros(self.shape, np.bool_)
-        return self.where(partial(reaching, follow=self.following)) & ~self.left_out()[:, None]
+        reached = self.where(partial(reaching, follow=self.following))
+        return reached & (cut & ~self.left_out())[:, None]
 
     @cached_property
     def following(self) -> Following:
@@ -127,7 +129,8 @@ class Run:
     @cached_property
     def open(self) -> Bools:
         """Return which scores (lists, columns) completions of truncated lists may change."""
-        return self.truncated | self.where(partial(unsure, follow=self.following))
+        everywhere = self.where(partial(unsure, follow=self.following))
+        return self.truncated | (everywhere & self.prepared.beyond.open[:, None])
 
     @cached_property
     def completions(self) -> Completions:

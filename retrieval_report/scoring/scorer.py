@@ -121,10 +121,7 @@ class Scorer:
         """Return some columns of a metric's scores, 0 where the divisor is 0."""
         divisor = np.broadcast_to(self._divisor(metric), self.asked.shape)[:, columns]
         mean, variance = (part[:, columns] for part in sums)
-        with np.errstate(all="ignore"):
-            value, std = (
-                np.where(divisor != 0.0, part / divisor, 0.0) for part in (mean, np.sqrt(variance))
-            )
+        value, std = quotient(mean, divisor), quotient(np.sqrt(variance), divisor)
         std[~np.isfinite(std)] = np.nan  # the squares left float64
         return Scores(value, std)
 
@@ -163,6 +160,12 @@ class Scorer:
     def gains(self, term: terms.Term) -> Floats:
         """Return what an item of each grade brings to a sum."""
         return term.gains(self.prepared.grades, self.prepared.relevant_grade)
+
+
+def quotient(part: Floats, divisor: Floats) -> Floats:
+    """Divide, with 0 where the divisor is 0."""
+    with np.errstate(all="ignore"):
+        return np.where(divisor != 0.0, part / divisor, 0.0)
 
 
 def _longest(depths: Integers) -> int:
