@@ -94,8 +94,9 @@ def order_keys(values: pl.Series, *, falling: bool) -> Integers:
     """
     dtype = values.dtype
     if dtype.is_float():
-        return _float_keys(values.cast(pl.Float64).to_numpy(), np.int64(-1 if falling else 0))
-    if dtype == pl.UInt64:
+        floats = values.cast(pl.Float64).to_numpy() + 0.0  # makes −0.0 equal 0.0
+        keys = _turned(floats.view(np.int64))
+    elif dtype == pl.UInt64:
         keys = (values.to_numpy() ^ np.uint64(2**63)).view(np.int64)
     elif dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
         keys = values.cast(pl.Int64).to_numpy()
@@ -113,8 +114,7 @@ def key_values(keys: Integers, of: pl.Series, *, falling: bool) -> pl.Series:
     """
     keys = ~keys if falling else keys
     if of.dtype.is_float():
-        floats = (keys ^ ((keys >> 63) & np.int64(2**63 - 1))).view(np.float64)
-        return pl.Series(of.name, floats).cast(of.dtype)
+        return pl.Series(of.name, _turned(keys.copy()).view(np.float64)).cast(of.dtype)
     if of.dtype == pl.UInt64:
         return pl.Series(of.name, keys.view(np.uint64) ^ np.uint64(2**63))
     if of.dtype.is_integer() and of.dtype not in (pl.Int128, pl.UInt128):
@@ -122,18 +122,12 @@ def key_values(keys: Integers, of: pl.Series, *, falling: bool) -> pl.Series:
     return of.unique().sort()[keys - 1]
 
 
-def _float_keys(values: Floats, turned: np.int64) -> Integers:
-    """Floats as whole numbers in the same order, some at a time so that they stay in the
-    processor's cache.
-    """
-    keys = np.empty(values.size, np.int64)
-    for first in range(0, values.size, SMALL):
-        part = keys[first : first + SMALL]
-        np.add(
-            values[first : first + SMALL], 0.0, out=part.view(np.float64)
-        )  # makes −0.0 equal 0.0
-        part ^= ((part >> 63) & np.int64(2**63 - 1)) ^ turned
-    return keys
+def _turned(bits: Integers) -> Integers:
+    """Turn the bits of floats into whole numbers of the same order, and back, where they stand."""
+    sign = bits >> 63
+    sign &= np.int64(2**63 - 1)
+    bits ^= sign
+    return bits
 
 
 def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:

@@ -24,9 +24,9 @@ from retrieval_report.metrics import terms
 from retrieval_report.metrics.parsing import Depths
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring import arrays
-from retrieval_report.scoring.cut_lists import Following, ungraded
+from retrieval_report.scoring.cut_lists import Following, ideal_open, ungraded
 from retrieval_report.scoring.layout import Prepared
-from retrieval_report.scoring.scorer import Given, Scorer, arrange
+from retrieval_report.scoring.scorer import Given, Scorer, arrange, quotient
 
 Measure = tuple[Metric, int | None]
 DEEP = 2**20  # a larger cutoff counts as the whole list, because no list is extended that far
@@ -51,39 +51,27 @@ class Completions:
         self.following = Following.of(self.prepared)
         self.before = self.prepared.beyond.before
         self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)
-        self.least = int(
-            np.flatnonzero(self.prepared.relevant_grade)[0]
-        )  # relevant grade, and the largest of all
+        # the smallest relevant grade, and the largest of all
+        self.least = int(np.flatnonzero(self.prepared.relevant_grade)[0])
         self.most = self.prepared.grades.size - 1
 
     def extremes(self, measures: Sequence[Measure], *, best: bool) -> dict[Measure, Floats]:
         """Return the lowest or highest value of every list, for each metric and cutoff (None: its
         own depth).
         """
-        result: dict[Measure, Floats] = {}
         metrics = list(dict.fromkeys(metric for metric, _ in measures))
         sums = [metric for metric in metrics if not metric.term.judged_only]
-        for metric in set(metrics) - set(sums):
-            result[metric, None] = _preferences(
-                self.prepared, self.following, self.workers, best=best
-            )
+        result: dict[Measure, Floats] = {
+            (metric, None): _preferences(self.prepared, self.following, self.workers, best=best)
+            for metric in metrics
+            if metric.term.judged_only
+        }
         if self.near or self.own_depth:
-            if best:
-                highest = self.high.values(sums, "best")
-                values_of = {one: self._highest(one, values) for one, values in highest.items()}
-            else:
-                values_of = self._lowest(sums)
-            for metric, values in values_of.items():
-                result |= {
-                    (metric, cutoff): values[:, column]
-                    for column, cutoff in enumerate(self.near or (None,))
-                }
+            for metric, values in (self._highest if best else self._lowest)(sums).items():
+                columns = enumerate(self.near or (None,))
+                result |= {(metric, cutoff): values[:, column] for column, cutoff in columns}
         whole = self._most_of_all if best else self._least_of_all
-        deep = [
-            (metric, cutoff)
-            for metric, cutoff in measures
-            if metric in sums and cutoff in self.deep
-        ]
+        deep = [one for one in measures if one[0] in sums and one[1] in self.deep]
         return result | {measure: whole(*measure) for measure in deep}
 
     def _lowest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
@@ -104,7 +92,7 @@ class Completions:
         scorer = self._scorer(lists, self.fullest, self.near)
         scorer.relevant = np.where(self.following.unlimited, np.inf, self.relevant)[:, None]
         scorer.length = np.full((1, 1), np.inf)
-        return scorer.values(metrics, "worst")
+        return _values(scorer, metrics, "worst")
 
     @cached_property
     def high(self) -> Scorer:
@@ -135,9 +123,8 @@ class Completions:
         """Return the lists without their last tie if it may be cut."""
         ties = self.prepared.ties
         dropped = self.prepared.beyond.within & (np.diff(ties.start) > 0)
-        kept = np.ones(ties.tie.size - 1, np.bool_)
-        kept[ties.start[1:][dropped] - 1] = False
-        return ties.with_ties(running(np.diff(ties.start) - dropped), np.flatnonzero(kept))
+        kept = np.delete(np.arange(ties.tie.size - 1), ties.start[1:][dropped] - 1)
+        return ties.with_ties(running(np.diff(ties.start) - dropped), kept)
 
     @cached_property
     def reach(self) -> Integers:
@@ -163,27 +150,20 @@ class Completions:
         """
         follow = self.following
         lists = self.before.size
-        every = np.arange(lists)
         loose = np.flatnonzero(~self.prepared.relevant_grade)[-1]
-        parts = [
-            (every, np.full(lists, grade), follow.free + np.where(follow.unlimited, more, 0)),
-            (every, np.full(lists, loose), np.where(follow.loose, more, 0)),
+        items = [
+            follow.free + np.where(follow.unlimited, more, 0),
+            np.where(follow.loose, more, 0),
+            self.reach if zeros else 0 * self.reach,
         ]
-        if unseen:
-            parts.append(
-                (
-                    np.repeat(every, np.diff(follow.unseen.start)),
-                    follow.unseen.grade,
-                    follow.unseen.items,
-                )
-            )
-        if zeros:
-            parts.append((every, np.zeros(lists, np.int64), self.reach))
-        owner, code, items = map(np.concatenate, zip(*parts, strict=True))
-        order = np.argsort(owner, kind="stable")
-        return Cells(
-            arrays.starts(owner, lists), code[order].astype(np.int32), items[order].astype(np.int64)
+        unknown = Cells(
+            len(items) * np.arange(lists + 1),
+            np.tile(np.array([grade, loose, 0], np.int32), lists),
+            np.stack(items, axis=1).ravel(),
         )
+        if not unseen:
+            return unknown
+        return arrays.ideal_lists(follow.unseen, unknown, self.prepared.grades.size).cells
 
     def _lists(self, extra: Cells) -> Lists:
         """Return the lists with following items in their last tie, or in a tie after it."""
@@ -200,13 +180,7 @@ class Completions:
             self.prepared.grades.size,
             new,
         )
-        fitting = arrays.fitting
-        return Lists(
-            start,
-            fitting(tie[: ties_written + 1]),
-            fitting(new.grade[:size]),
-            fitting(new.items[:size]),
-        )
+        return Lists(start, tie[: ties_written + 1], new.grade[:size], new.items[:size])
 
     def _scorer(
         self, lists: Lists, held: Lists, cutoffs: Depths, *, highest: bool = False
@@ -244,7 +218,12 @@ class Completions:
     def _gains(self, metric: Metric) -> Floats:
         return metric.term.gains(self.prepared.grades, self.prepared.relevant_grade)
 
-    def _highest(self, metric: Metric, values: Floats) -> Floats:
+    def _highest(self, metrics: Sequence[Metric]) -> dict[Metric, Floats]:
+        """Return the highest values down to each cutoff."""
+        highest = _values(self.high, metrics, "best")
+        return {metric: self._corrected(metric, values) for metric, values in highest.items()}
+
+    def _corrected(self, metric: Metric, values: Floats) -> Floats:
         """Correct the highest values that depend on R, on the number of items retrieved, or on the
         ideal.
         """
@@ -288,9 +267,7 @@ class Completions:
                 else np.full(more.shape, asked)
             )
             reached = np.minimum(depths, part.prepared.length[:, None])
-            sums = part.moments(
-                metric.term, arrange(part.prepared, "best"), reached
-            ).mean * part.unit(metric.term)
+            sums = part.moments(metric.term, arrange(part.prepared, "best"), reached).mean
             length = self.prepared.length[rows[block]][:, None] + more
             divisor = metric.divisor(
                 Given(
@@ -302,13 +279,7 @@ class Completions:
                     + np.maximum(more - known[block][:, None], 0),
                 )
             )
-            scores = np.divide(
-                sums,
-                divisor,
-                out=np.zeros(more.shape),
-                where=np.broadcast_to(divisor, more.shape) > 0,
-            )
-            result[block] = scores.max(axis=1)
+            result[block] = quotient(sums, divisor).max(axis=1)
         return np.fmin(result, self._largest(metric, gains))
 
     def _most_ndcg(self, metric: Metric, values: Floats) -> Floats:
@@ -318,12 +289,7 @@ class Completions:
         follow = self.following
         ideal = metric.reads.ideals[0]
         gains = self._gains(metric)
-        unknown = (
-            follow.counted(self.prepared.grades > 0)
-            if ideal.over == "list"
-            else ungraded(self.prepared, follow)
-        )
-        open_ideal = follow.unlimited | follow.loose | unknown
+        open_ideal = follow.unlimited | ideal_open(metric, self.prepared, follow)
         if not open_ideal.any():
             return values
         largest = self._largest(metric, gains)
@@ -331,7 +297,7 @@ class Completions:
             return np.where(open_ideal[:, None], largest, values)
         shown = self.prepared.ties
         scorer = self._scorer(shown, shown, self.near, highest=True)
-        of_ties = scorer.values([metric], "best")[metric]  # what tie order alone can give
+        of_ties = _values(scorer, [metric], "best")[metric]  # what tie order alone can give
         loose = (follow.loose | bool(gains[0] > 0))[:, None] | (self.high.ideal(ideal) == 0)
         bound = np.where(loose, np.inf, values)
         bound = np.where(open_ideal[:, None], np.minimum(bound, largest), values)
@@ -349,7 +315,7 @@ class Completions:
         scorer = self._far(shown, cutoff, np.inf)
         scorer.relevant = np.where(follow.unlimited, np.inf, self.relevant)[:, None]
         metric = metric.when_all_follow()
-        values = scorer.values([metric], "worst")[metric][:, 0]
+        values = _values(scorer, [metric], "worst")[metric][:, 0]
         return (
             np.where(follow.unlimited | follow.loose, 0.0, values)
             if metric.reads.ideals
@@ -367,7 +333,7 @@ class Completions:
         term = metric.term
         reads = metric.reads
         follow = self.following
-        values = scorer.values([metric], "best")[metric][:, 0]
+        values = _values(scorer, [metric], "best")[metric][:, 0]
         if term.first_only:
             return values
         gains = self._gains(metric)
@@ -387,6 +353,13 @@ class Completions:
         scorer.length = np.broadcast_to(np.asarray(length, np.float64), self.before.size)[:, None]
         scorer.cutoff = scorer.length if cutoff is None else np.full((1, 1), float(cutoff))
         return scorer
+
+
+def _values(scorer: Scorer, metrics: Sequence[Metric], policy: str) -> dict[Metric, Floats]:
+    """Return the values of every metric at all cutoffs, ascending."""
+    requests = [(metric, scorer.cutoffs or (None,)) for metric in metrics]
+    scores = scorer.scores(requests, arrange(scorer.prepared, policy))
+    return {metric: part.value for metric, part in zip(metrics, scores, strict=True)}
 
 
 def _preferences(prepared: Prepared, following: Following, workers: int, *, best: bool) -> Floats:

@@ -57,14 +57,12 @@ class Following:
 
 
 def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
-    """Return which scores (lists, cutoffs) depend on what truncation leaves open."""
+    """Return which scores (lists, cutoffs) of cut lists depend on what truncation leaves open."""
     prepared = scorer.prepared
-    beyond = scorer.prepared.beyond
-    is_open = beyond.open[:, None]
     term = metric.term
     if term.judged_only:  # it looks at the whole list
-        return np.broadcast_to(is_open, scorer.asked.shape)
-    deeper = (scorer.asked > beyond.before[:, None]) & is_open
+        return np.ones_like(scorer.asked, np.bool_)
+    deeper = scorer.asked > prepared.beyond.before[:, None]
     relevant = prepared.relevant_grade
     if term.first_only:
         last = prepared.open_end(relevant)
@@ -74,24 +72,27 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     mixed = prepared.open_end(counts) > 0
     longer = (scorer.asked > prepared.length[:, None]) & bool(gains[0] > 0)
     reached = deeper & ((follow.counted(counts) | mixed)[:, None] | longer)
-    opens = np.zeros_like(follow.loose)  # lists whose ideal may change at every cutoff
+    opens = ideal_open(metric, prepared, follow)
+    return reached | opens[:, None] | _divided_by_length(metric, scorer)
+
+
+def ideal_open(metric: Metric, prepared: Prepared, follow: Following) -> Bools:
+    """Return of which lists the ideal may change at every cutoff."""
+    opens = np.zeros_like(follow.loose)
     for ideal in metric.reads.ideals:
         if ideal.over == "list":
             opens |= follow.counted(prepared.grades > 0)
         else:
             opens |= follow.loose | ungraded(prepared, follow)
-    others = opens[:, None] | _divided_by_length(metric, scorer)
-    return reached | (others & is_open)
+    return opens
 
 
 def unsure(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
-    """Return which scores are open at every cutoff because R or the grades in the ideal are not
-    known.
+    """Return which scores of cut lists are open at every cutoff because R or the grades in the
+    ideal are not known.
     """
     unknown = follow.unlimited & metric.needs_all_relevant
-    if any(ideal.over == "judged" for ideal in metric.reads.ideals):
-        unknown |= follow.loose | ungraded(scorer.prepared, follow)
-    return np.broadcast_to((unknown & scorer.prepared.beyond.open)[:, None], scorer.asked.shape)
+    return (unknown | ideal_open(metric, scorer.prepared, follow))[:, None]
 
 
 def depends_on_unknown(scorer: Scorer, metric: Metric) -> Bools:
@@ -101,7 +102,7 @@ def depends_on_unknown(scorer: Scorer, metric: Metric) -> Bools:
     prepared = scorer.prepared
     unknown = (prepared.beyond.pooled & metric.needs_all_relevant)[:, None]
     if metric.own_depth or metric.reads.relevant or (prepared.grades > 0).sum() > 1:
-        return np.broadcast_to(unknown, scorer.asked.shape)
+        return unknown
     return np.asarray(unknown & (scorer.asked > prepared.relevant[:, None]))
 
 
@@ -116,4 +117,4 @@ def _divided_by_length(metric: Metric, scorer: Scorer) -> Bools:
         return np.zeros_like(scorer.asked, np.bool_)
     length = 2 * scorer.length + MORE
     longer = Given(np.where(scorer.asked == WHOLE, length, scorer.cutoff), length, scorer.relevant)
-    return np.broadcast_to(metric.divisor(longer) != metric.divisor(scorer), scorer.asked.shape)
+    return np.asarray(metric.divisor(longer) != metric.divisor(scorer))

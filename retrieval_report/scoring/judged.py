@@ -229,7 +229,7 @@ def judge(
     known = parts.unretrieved if parts.judgements is None else parts.judgements
     others = np.concatenate([_relevances(parts.unretrieved), _relevances(known), whole.grades])
     grades, grade = arrays.grade_indices(located.frame["relevance"], others)
-    _check_items(parts, located, grade, options.workers)
+    _check_items(parts, located, grade)
     lists = all_lists(names, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
@@ -340,7 +340,7 @@ def _relevances(frame: pl.DataFrame) -> Floats:
     return np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0)
 
 
-def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) -> None:
+def _check_items(parts: _Parts, located: Located, grade: Codes) -> None:
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of
     a query.
     """
@@ -349,7 +349,7 @@ def _check_items(parts: _Parts, located: Located, grade: Codes, workers: int) ->
     items = arrays.id_keys(located.frame["item"])
     judged = parts.judgements is not None
     frame = with_model(parts.rows)
-    if located.repeats(items, workers) or parts.unretrieved.height:
+    if located.repeats(items) or parts.unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
         rows = pl.concat(
             part.select(columns).cast({"relevance": pl.Float64})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -32,39 +31,27 @@ class Located(NamedTuple):
         """Find the lists of a frame."""
         return cls(*arrays.locate(frame, [key for key in KEYS if key in frame.columns]))
 
-    def repeats(self, items: Keys, workers: int) -> bool:
+    def repeats(self, items: Keys) -> bool:
         """Return whether some list has an item twice, or looks so."""
-        start = np.append(np.sort(self.rows.begin), self.frame.height)
-
-        def task(first: int, last: int) -> bool:
-            # Some lists at a time, whose keys stay in the processor's cache while they are sorted.
-            steps = np.arange(start[first], start[last], arrays.SMALL)
-            ends = np.append(first + np.searchsorted(start[first : last + 1], steps), last)
-            return any(part(*pair) for pair in itertools.pairwise(ends.tolist()))
-
-        def part(first: int, last: int) -> bool:
-            rows_of = slice(start[first], start[last])
-            lists = np.arange(last - first, dtype=np.uint64)
-            rows = np.repeat(lists, np.diff(start[first : last + 1]))
-            return _distinct(_pairs(rows, items[rows_of])) < rows.size
-
-        return any(arrays.over_ranges(task, start, workers))
+        start = np.append(np.sort(self.rows.begin), items.size)
+        # Some lists at a time, whose keys stay in the processor's cache while they are sorted.
+        step = 1 + arrays.SMALL * start.size // (items.size + 1)
+        for first in range(0, start.size - 1, step):
+            part = start[first : first + step + 1]
+            lists = np.repeat(np.arange(part.size - 1, dtype=np.uint64), np.diff(part))
+            if _distinct(_pairs(lists, items[part[0] : part[-1]])) < lists.size:
+                return True
+        return False
 
     def disagree(self, groups: Keys, items: Keys, grade: Codes) -> bool:
         """Return whether some item has two grades in the lists of a group, or looks so."""
-        group = self.rows.spread(groups)
+        keys = _pairs(self.rows.spread(groups), items)
         # Of two grades one is above 0: what shares no place with such items needs no sorting.
         occupied = np.zeros(1 << PLACES, np.bool_)
-        graded = np.flatnonzero(grade > 0)
-        occupied[_pairs(group[graded], items[graded]) >> SHIFT] = True
-        parts = []
-        for first in range(0, grade.size, arrays.SMALL):  # which stay in the processor's cache
-            some = slice(first, first + arrays.SMALL)
-            keys = _pairs(group[some], items[some])
-            kept = np.flatnonzero(occupied[keys >> SHIFT])
-            parts.append((keys[kept], keys[kept] + grade[some][kept].astype(np.uint64)))
-        alone, with_grade = map(np.concatenate, zip(*parts, strict=True))
-        return _distinct(alone) < _distinct(with_grade)
+        occupied[keys[grade > 0] >> SHIFT] = True
+        kept = np.flatnonzero(occupied[keys >> SHIFT])
+        keys = keys[kept]
+        return _distinct(keys) < _distinct(keys + grade[kept].astype(np.uint64))
 
 
 def _pairs(groups: Keys, items: Keys) -> Keys:

@@ -4,24 +4,31 @@ change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.arguments import check_number, is_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError, ParameterError
-from retrieval_report.contracts.frames import SCORES, check_counts, with_model
-from retrieval_report.contracts.options import NO, Options, is_relevant
+from retrieval_report.contracts.frames import SCORES, check_counts
+from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.warning import warn
+from retrieval_report.kernels.lists import running
+from retrieval_report.metrics.parsing import parse_metrics
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.arrays import key_values
 from retrieval_report.scoring.judged import judge
 from retrieval_report.scoring.known_items import KEYS
-from retrieval_report.scoring.layout import lay_out
-from retrieval_report.scoring.truncation import Decision
+from retrieval_report.scoring.layout import Prepared, lay_out
+from retrieval_report.scoring.run import Run
+from retrieval_report.scoring.scorer import arrange
 
 Radii = float | Sequence[float]
 METRICS = ("precision", "recall", "f1", "hit_rate")
+LISTED = ("precision(denominator=retrieved)", "recall", "f1", "hit_rate")  # of the items inside
 
 
 def evaluate_radius(
@@ -88,7 +95,7 @@ def evaluate_radius(
     ... ).rows()
     [(0, 1.0, 1), (2, 0.25, 1)]
     """
-    scored = _scored(_inside(counts, radii, relevant_from, queries), empty, no_relevant)
+    scored = _scored(counts, radii, empty, no_relevant, relevant_from, queries)
     return scored.group_by("model", "radius", maintain_order=True).agg(
         *(pl.col(name).drop_nulls().mean() for name in METRICS),
         queries=pl.count("precision").cast(pl.Int64),
@@ -126,7 +133,7 @@ def radius_scores(
     >>> radius_scores(counts, radii=2).select("metric", "value", "std", "items").row(0)
     ('precision(radius=2)', 0.25, 0.0, 4)
     """
-    scored = _scored(_inside(counts, radii, relevant_from, queries), empty, no_relevant)
+    scored = _scored(counts, radii, empty, no_relevant, relevant_from, queries)
     scores = (
         scored.unpivot(
             METRICS, index=[*KEYS, "radius", "index", "items", "n_relevant"], variable_name="name"
@@ -141,41 +148,51 @@ def radius_scores(
     return scores.select(list(SCORES))
 
 
-def _inside(
-    counts: object, radii: Radii, relevant_from: float | None, queries: object
+def _scored(
+    counts: object,
+    radii: Radii,
+    empty: str,
+    no_relevant: str,
+    relevant_from: float | None,
+    queries: object,
 ) -> pl.DataFrame:
-    """Count the items inside the radius, the relevant ones among them, and R, by model, query and
-    radius.
+    """Score the items inside each radius as a list of their own, by model, query and radius; null
+    where skipped.
     """
     wanted = _check_radii(radii)
+    check_choice("empty", empty, ("zero", "skip"))
+    check_choice("no_relevant", no_relevant, ("zero", "skip"))
     options = Options(relevant_from=relevant_from, policies="expected")
     judged = judge(check_counts(to_polars(counts, "counts")), None, queries, options)
     if judged.order == "score":
         raise ColumnError("counts: has a 'score'; a radius needs a 'distance'")
     prepared = lay_out(judged, options)
-    lists = prepared.names.with_columns(n_relevant=prepared.relevant)
-    frame = with_model(judged.retrieved)
-    _warn_beyond(frame, prepared.decisions, max(wanted))
-    count = pl.col("count")
-    relevant = count.filter(is_relevant(pl.col("relevance"), options.relevant_from))
+    distance = key_values(prepared.keys, judged.retrieved["distance"], falling=False)
+    _warn_beyond(prepared, distance, max(wanted))
     parts = []
     for index, radius in enumerate(wanted):
-        near = frame.filter(pl.col("distance") <= radius)
-        near = near.group_by(KEYS).agg(items=count.sum(), relevant=relevant.sum())
-        part = lists.join(near, on=KEYS, how="left")
+        inside = distance.to_frame().select(pl.first() <= radius).to_series().to_numpy()
+        start = running(inside.astype(np.int64))[prepared.ties.start]
+        ties = prepared.ties.with_ties(start, np.flatnonzero(inside))
+        near = replace(prepared, ties=ties, length=ties.length)
+        scores = Run(near, parse_metrics(LISTED, None), options).score(arrange(near, "best"))
+        part = prepared.names.with_columns(items=near.length, n_relevant=prepared.relevant)
+        part = part.with_columns(pl.DataFrame(scores.value, list(METRICS)))
         parts.append(part.with_columns(radius=radius, index=index))
+    nothing = (pl.col("items") == 0) & (empty == "skip")
+    skipped = nothing | ((pl.col("n_relevant") == 0) & (no_relevant == "skip"))
     return (
-        pl.concat(parts).with_columns(pl.col("items", "relevant").fill_null(0)).sort(*KEYS, "index")
+        pl.concat(parts).sort(*KEYS, "index").with_columns(pl.when(~skipped).then(pl.col(METRICS)))
     )
 
 
-def _warn_beyond(frame: pl.DataFrame, decisions: Mapping[str, Decision], radius: float) -> None:
+def _warn_beyond(prepared: Prepared, distance: pl.Series, radius: float) -> None:
     """Warn if a radius reaches beyond the end of lists that may be cut, so that items inside may be
-    missing.
+    missing; ``distance`` is that of every tie.
     """
-    cut = [model for model, decision in decisions.items() if decision.truncated != NO]
-    ends = frame.filter(pl.col("model").is_in(cut)).group_by(KEYS).agg(pl.max("distance"))
-    short = ends.filter(pl.col("distance") < radius).sort(KEYS)
+    cut = np.flatnonzero(prepared.beyond.open & (prepared.length > 0))
+    ends = prepared.names[cut].with_columns(distance[prepared.ties.start[cut + 1] - 1])
+    short = ends.filter(pl.col("distance") < radius)
     if short.height:
         model, query, end = short.row(0)
         warn(
@@ -183,27 +200,6 @@ def _warn_beyond(frame: pl.DataFrame, decisions: Mapping[str, Decision], radius:
             f"query {query!r} of model {model!r}, which ends at {end}; items inside the radius may "
             "be missing: count without depth"
         )
-
-
-def _scored(inside: pl.DataFrame, empty: str, no_relevant: str) -> pl.DataFrame:
-    """Add precision, recall, F1 and hit of every row, null where skipped."""
-    check_choice("empty", empty, ("zero", "skip"))
-    check_choice("no_relevant", no_relevant, ("zero", "skip"))
-    items, relevant, total = (
-        pl.col(name).cast(pl.Float64) for name in ("items", "relevant", "n_relevant")
-    )
-    parts = {
-        "precision": (relevant, items),
-        "recall": (relevant, total),
-        "f1": (2 * relevant, items + total),
-    }
-    shares = {
-        name: pl.when(whole > 0).then(part / whole).otherwise(0.0)
-        for name, (part, whole) in parts.items()
-    }
-    skipped = ((items == 0) & (empty == "skip")) | ((total == 0) & (no_relevant == "skip"))
-    scored = inside.with_columns(**shares, hit_rate=(relevant > 0).cast(pl.Float64))
-    return scored.with_columns(pl.when(~skipped).then(pl.col(name)).alias(name) for name in METRICS)
 
 
 def _check_radii(radii: Radii) -> list[float]:

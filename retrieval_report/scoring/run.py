@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -28,7 +27,7 @@ from retrieval_report.scoring.cut_bounds import Completions
 from retrieval_report.scoring.cut_lists import Following, depends_on_unknown, reaching, unsure
 from retrieval_report.scoring.judged import Judged
 from retrieval_report.scoring.layout import Prepared, lay_out
-from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, Target, arrange
+from retrieval_report.scoring.scorer import Arrangement, Scorer, Scores, arrange
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.truncation import ends_of
 
@@ -46,20 +45,19 @@ class Run:
     prepared: Prepared
     requests: Requests
     options: Options
-    beside: tuple[Run, ...] = ()  # of metrics that see the same lists otherwise
+    # of metrics that see the same lists otherwise, or down to another depth
+    beside: tuple[Run, ...] = ()
+    asked: Requests = field(default_factory=list)  # of all these runs, in the order of the request
 
     def __post_init__(self) -> None:
-        self.asked = [*self.requests, *chain.from_iterable(run.requests for run in self.beside)]
         self.measures = [
             (metric, cutoff) for metric, cutoffs in self.requests for cutoff in cutoffs
         ]
         for metric, _ in self.requests:
             metric.check(self.prepared.grades, self.prepared.relevant_grade)
-        cutoffs = dict.fromkeys(cutoff for metric, cutoff in self.measures if not metric.own_depth)
-        self.scorers = {  # of metrics with a depth of their own, which need no cutoff, and of others
-            deep: Scorer(self.prepared, () if deep else tuple(cutoffs), self.options.workers)
-            for deep in {metric.own_depth for metric, _ in self.requests}
-        }
+        deep = self.requests[0][0].own_depth  # as all of these metrics have it, or none
+        cutoffs = () if deep else tuple(dict.fromkeys(cutoff for _, cutoff in self.measures))
+        self.scorer = Scorer(self.prepared, cutoffs, self.options.workers)
 
     @property
     def parts(self) -> list[Run]:
@@ -73,39 +71,22 @@ class Run:
         """Return the number of lists, and of metrics with their cutoffs."""
         return self.prepared.length.size, len(self.measures)
 
-    def score(
-        self, arrangement: Arrangement, into: Scores | None = None, policy: int = 0
-    ) -> Scores:
-        """Return values and standard deviations of every requested metric and cutoff, of shape
-        (lists, columns).
-
-        With ``into``, of shape (lists, columns · policies), they are written there, to the columns
-        of a policy.
-        """
-        result = Scores(np.empty(self.shape), np.empty(self.shape)) if into is None else into
-        places = np.arange(policy, result.value.shape[1], result.value.shape[1] // self.shape[1])
-        targets: dict[bool, list[Target]] = {deep: [] for deep in self.scorers}
-        for metric, cutoffs in self.requests:
-            taken = places[: len(cutoffs)]
-            places = places[len(cutoffs) :]
-            columns = self.scorers[metric.own_depth].columns(cutoffs)
-            targets[metric.own_depth].append(Target(metric, columns, result, taken))
-        for deep, scorer in self.scorers.items():
-            scorer.write(targets[deep], arrangement)
-        return result
+    def score(self, arrangement: Arrangement) -> Scores:
+        """Return the scores of every requested metric and cutoff, of shape (lists, columns)."""
+        parts = self.scorer.scores(self.requests, arrangement)
+        return Scores(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
 
     @cached_property
     def blocks(self) -> list[tuple[slice, Run]]:
         """Return these lists some at a time, for policies that lay them out anew."""
         return _split(self, self.prepared.ties.cells.start)
 
-    @property
+    @cached_property
     def limit(self) -> Integers:
         """Return the deepest rank that any metric considers, list by list."""
         if any(metric.term.judged_only for metric, _ in self.requests):
             return self.prepared.length
-        depths = [scorer.depths for scorer in self.scorers.values()]
-        return np.asarray(np.concatenate(depths, axis=1).max(axis=1))
+        return np.asarray(self.scorer.depths.max(axis=1))
 
     def undefined(self) -> Bools:
         """Return where nothing is relevant and the metric is undefined, of shape (lists,
@@ -121,9 +102,11 @@ class Run:
         """Return which scores (lists, columns) depend on what truncation of their list leaves
         open.
         """
-        if not self.prepared.beyond.open.any():
+        cut = self.prepared.beyond.open
+        if not cut.any():
             return np.zeros(self.shape, np.bool_)
-        return self.where(partial(reaching, follow=self.following)) & ~self.left_out()[:, None]
+        reached = self.where(partial(reaching, follow=self.following))
+        return reached & (cut & ~self.left_out())[:, None]
 
     @cached_property
     def following(self) -> Following:
@@ -132,28 +115,28 @@ class Run:
 
     def where(self, rule: Callable[[Scorer, Metric], Bools]) -> Bools:
         """Return where a rule holds, of shape (lists, columns)."""
-        parts = []
-        for metric, cutoffs in self.requests:
-            scorer = self.scorers[metric.own_depth]
-            holds = np.broadcast_to(rule(scorer, metric), scorer.asked.shape)
-            parts.append(holds[:, scorer.columns(cutoffs)])
-        return np.concatenate(parts, axis=1)
+        scorer = self.scorer
+        return np.concatenate(
+            [
+                np.broadcast_to(rule(scorer, metric), scorer.asked.shape)[
+                    :, scorer.columns(cutoffs)
+                ]
+                for metric, cutoffs in self.requests
+            ],
+            axis=1,
+        )
 
     @cached_property
     def open(self) -> Bools:
         """Return which scores (lists, columns) completions of truncated lists may change."""
-        return self.truncated | self.where(partial(unsure, follow=self.following))
+        everywhere = self.where(partial(unsure, follow=self.following))
+        return self.truncated | (everywhere & self.prepared.beyond.open[:, None])
 
     @cached_property
-    def completions(self) -> dict[bool, Completions]:
-        """Return the completions of these lists, of metrics with a depth of their own and of
-        others.
-        """
+    def completions(self) -> Completions:
+        """Return the completions of those lists of which some score is open."""
         prepared = self.prepared.take(np.flatnonzero(self.open.any(axis=1)))
-        return {
-            deep: Completions(prepared, scorer.cutoffs, self.options.workers)
-            for deep, scorer in self.scorers.items()
-        }
+        return Completions(prepared, self.scorer.cutoffs, self.options.workers)
 
     def complete(self, values: Floats, *, best: bool) -> None:
         """Fill in the extremes over all completions of truncated lists where scores depend on what
@@ -162,16 +145,10 @@ class Run:
         if not self.prepared.beyond.open.any():
             return
         which = np.flatnonzero(self.open.any(axis=1))
-        for deep, completions in self.completions.items():
-            columns = {
-                column: (metric, None if deep else cutoff)
-                for column, (metric, cutoff) in enumerate(self.measures)
-                if metric.own_depth == deep
-            }
-            extremes = completions.extremes(list(columns.values()), best=best)
-            for column, measure in columns.items():
-                marked = self.open[which, column]
-                values[which[marked], column] = extremes[measure][marked]
+        extremes = self.completions.extremes(self.measures, best=best)
+        for column, measure in enumerate(self.measures):
+            marked = self.open[which, column]
+            values[which[marked], column] = extremes[measure][marked]
 
     def left_out(self) -> Bools:
         """Return which lists are skipped because their query lacks judgements, relevant items or
@@ -204,15 +181,15 @@ def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
     """Lay out the lists, and again for metrics with a level of relevance of their own, and for
     those of judged items alone without the others.
     """
-    seen: dict[tuple[float | None, bool], Requests] = {}
+    seen: dict[tuple[float | None, bool, bool], Requests] = {}
     condensed = judged
     if any(metric.condensed for metric, _ in requests):
         condensed = judged.condensed(options)
     for metric, cutoffs in requests:
         level = options.relevant_from if metric.level is None else metric.level
         alone = metric.condensed and condensed is not judged
-        seen.setdefault((level, alone), []).append((metric, cutoffs))
-    levels = [level for level, _ in seen]
+        seen.setdefault((level, alone, metric.own_depth), []).append((metric, cutoffs))
+    levels = [level for level, *_ in seen]
     first = options.relevant_from if options.relevant_from in levels else levels[0]
     counted = "n_relevant" in judged.lists.columns and not judged.whole.judged
     if len(set(levels)) > 1 and counted and judged.lists["n_relevant"].count():
@@ -223,7 +200,7 @@ def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
     prepared = lay_out(judged, replace(options, relevant_from=first))
     words = ends_of(prepared.decisions)
     runs = []
-    for (level, alone), asked in sorted(
+    for (level, alone, _), asked in sorted(
         seen.items(), key=lambda one: (one[0][1], one[0][0] != first)
     ):
         see = replace(options, relevant_from=level)
@@ -233,9 +210,7 @@ def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
             lists = lay_out(condensed if alone else judged, cut)
             laid_out = replace(lists, decisions=prepared.decisions)
         runs.append((laid_out, asked, see))
-    run = Run(*runs[0], tuple(Run(*one) for one in runs[1:]))
-    run.asked = requests
-    return run
+    return Run(*runs[0], tuple(Run(*one) for one in runs[1:]), requests)
 
 
 def score_run(run: Run) -> ListScores:
@@ -247,21 +222,18 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
     """Return the scores of all lists; ``means`` takes the drawn ones."""
     policies = run.options.policies
     lists, columns = run.shape
-    size = lists, columns * len(policies)
-    scores = Scores(np.empty(size), np.empty(size))
-    values, spreads = (array.reshape(lists, columns, len(policies)) for array in scores)
+    values, spreads = np.full((2, lists, columns, len(policies)), np.nan)
     for number, policy in enumerate(policies):
         into = Scores(values[:, :, number], spreads[:, :, number])
         if policy == "shuffled":
             into.value[:], into.std[:] = _shuffled_scores(run, means)
+        elif policy == "expected":
+            into.value[:], into.std[:] = run.score(arrange(run.prepared, policy))
         else:
-            for own, part in [(slice(None), run)] if policy == "expected" else run.blocks:
-                some = Scores(*(array[own] for array in scores))
-                part.score(arrange(part.prepared, policy), some, number)
+            for own, part in run.blocks:
+                into.value[own] = part.score(arrange(part.prepared, policy)).value
                 if policy in ("best", "worst"):
                     part.complete(into.value[own], best=policy == "best")
-            if policy != "expected":
-                into.std[:] = np.nan
         into.std[run.truncated] = np.nan
     return list_scores(run, values, spreads)
 
@@ -339,7 +311,8 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
         judged.warn("no query has a relevant item")
     elif not judged.whole.part:
         for part in run.beside:
-            if not (part.prepared.relevant > 0).any():
+            other = part.options.relevant_from != run.options.relevant_from
+            if other and not (part.prepared.relevant > 0).any():
                 grade = number_text(part.options.relevant_from or 0.0)
                 judged.warn(f"no query has an item of grade {grade} or above (rel={grade})")
     warn_steep([metric for metric, _ in requests], prepared.grades, judged.warn)
@@ -394,32 +367,29 @@ def _draw_scores(run: Run) -> Callable[[int], Floats]:
     """
     parts = _split(run, running(run.limit))
     if len(parts) == 1:
-        return draw_together(run)
-    return lambda draw: np.concatenate([draw_together(part)(draw) for _, part in parts])
+        score = draw_together(run)
+        return lambda draw: score(np.array([draw]))
+    return lambda draw: np.concatenate([draw_together(part)(np.array([draw])) for _, part in parts])
 
 
-def draw_together(run: Run, orders: int = 1) -> Callable[[int], Floats]:
-    """Return a function that draws so many orders of every list, from one number on, and scores
-    them: (orders · lists, columns).
+def draw_together(run: Run) -> Callable[[Integers], Floats]:
+    """Return a function that draws an order of every list, from its number (or one for all), and
+    scores the lists under them.
     """
-    lists = run.shape[0]
-    which = np.tile(np.arange(lists), orders)
-    every = run if orders == 1 else Run(run.prepared.take(which), run.requests, run.options)
-    ties = every.prepared.ties
-    limit = every.limit
-    keys = list_keys(run.prepared.names, run.options.seed)[which]
+    ties = run.prepared.ties
+    limit = run.limit
+    keys = list_keys(run.prepared.names, run.options.seed)
     drawn = drawn_lists(ties, limit)
     work = running(limit)
 
-    def score(first: int) -> Floats:
-        numbers = np.repeat(np.arange(first, first + orders), lists)
+    def score(numbers: Integers) -> Floats:
         chosen = shuffling.draw_keys(keys, numbers)
         over_ranges(
             lambda begin, end: shuffling.draw_orders(begin, end, ties, limit, chosen, drawn),
             work,
             run.options.workers,
         )
-        return every.score(Arrangement(drawn, drawn, None, False)).value
+        return run.score(Arrangement(drawn, drawn, None, False)).value
 
     return score
 

@@ -4,9 +4,7 @@ pool.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +13,7 @@ from retrieval_report.contracts.errors import DataError
 from retrieval_report.kernels.ap_retrieved import ratio_extremes
 from retrieval_report.kernels.lists import Floats, Integers, Lists, Moments, running
 from retrieval_report.metrics import terms
-from retrieval_report.metrics.parsing import Depths
+from retrieval_report.metrics.parsing import Depths, Requests
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring.arrays import ordered, over_ranges, singles
 from retrieval_report.scoring.layout import Prepared
@@ -29,17 +27,6 @@ class Scores(NamedTuple):
 
     value: Floats
     std: Floats
-
-
-class Target(NamedTuple):
-    """A metric, the requested columns of its moments, and the columns to which their scores are
-    written.
-    """
-
-    metric: Metric
-    columns: Integers
-    scores: Scores
-    places: Integers
 
 
 class Arrangement(NamedTuple):
@@ -85,33 +72,26 @@ class Scorer:
     """
 
     prepared: Prepared
-    cutoffs: Depths  # as requested; empty for metrics with a depth of their own
+    cutoffs: Depths  # kept in ascending order; empty for metrics with a depth of their own
     workers: int
     _ideals: dict[terms.Ideal, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._units: dict[terms.Term, float] = {}
         self.length = self.prepared.length.astype(np.float64)[:, None]
-        self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)[:, None]
+        relevant = np.maximum(self.prepared.relevant, 0)[:, None]
+        self.relevant = relevant.astype(np.float64)
+        self.asked, self.cutoff = relevant, self.relevant
         if self.cutoffs:
-            asked = np.array(
-                [WHOLE if k is None else min(k, WHOLE - 1) for k in self.cutoffs], dtype=np.int64
-            )
-            self.order = np.argsort(asked, kind="stable")
-            asked = asked[self.order]
-            self.asked = np.broadcast_to(asked, (self.prepared.length.size, asked.size))
-            depths = np.array([0.0 if k is None else float(k) for k in self.cutoffs])[self.order]
-            self.cutoff = np.where(asked == WHOLE, self.length, depths)
-        else:
-            self.order = np.zeros(1, np.int64)
-            self.asked = np.maximum(self.prepared.relevant, 0)[:, None]
-            self.cutoff = self.asked.astype(np.float64)
+            self.cutoffs = tuple(sorted(self.cutoffs, key=lambda k: WHOLE if k is None else k))
+            asked = [WHOLE if k is None else min(k, WHOLE - 1) for k in self.cutoffs]
+            self.asked = np.broadcast_to(np.array(asked), (relevant.size, len(asked)))
+            depths = np.array([float(k or 0) for k in self.cutoffs])
+            self.cutoff = np.where(depths == 0, self.length, depths)
         self.depths = np.minimum(self.asked, self.prepared.length[:, None])
 
     def columns(self, cutoffs: Depths) -> Integers:
         """Return the indices of cutoffs among the ascending columns; 0 without any."""
-        given = [self.cutoffs.index(cutoff) if self.cutoffs else 0 for cutoff in cutoffs]
-        return np.argsort(self.order)[given]
+        return np.array([self.cutoffs.index(k) if self.cutoffs else 0 for k in cutoffs])
 
     def ideal(self, term: terms.Ideal) -> Floats:
         """Return the ideal DCG at every cutoff."""
@@ -124,38 +104,26 @@ class Scorer:
             ).mean
         return self._ideals[term]
 
-    def values(self, metrics: Iterable[Metric], policy: str) -> dict[Metric, Floats]:
-        """Return the values of every metric, with columns in ascending order of cutoff."""
-        shape = self.asked.shape
-        columns = np.arange(self.asked.shape[1])
-        result = {metric: Scores(np.empty(shape), np.empty(shape)) for metric in metrics}
-        self.write(
-            [Target(metric, columns, scores, columns) for metric, scores in result.items()],
-            arrange(self.prepared, policy),
-        )
-        return {metric: scores.value for metric, scores in result.items()}
+    def scores(self, requests: Requests, arrangement: Arrangement) -> list[Scores]:
+        """Return the scores of every metric at its cutoffs."""
+        # asked once: a user's may hold a new function every time
+        asked = [(metric, metric.term, self.columns(cutoffs)) for metric, cutoffs in requests]
+        deepest: dict[terms.Term, int] = {}  # no sum goes deeper than some metric asks
+        for _, term, columns in asked:
+            deepest[term] = max(deepest.get(term, 0), int(columns.max()) + 1)
+        sums = {
+            term: self.moments(term, arrangement, np.ascontiguousarray(self.depths[:, :most]))
+            for term, most in deepest.items()
+        }
+        return [self._divided(metric, sums[term], columns) for metric, term, columns in asked]
 
-    def write(self, targets: Iterable[Target], arrangement: Arrangement) -> None:
-        """Write value and standard deviation of every metric to the columns of its target."""
-        sums: dict[terms.Term, Moments] = {}
-        for target in sorted(targets, key=lambda target: -target.columns.max()):
-            metric = target.metric
-            term = metric.term  # asked once: a user's may hold a new function every time
-            if term not in sums:  # no deeper than some metric asks, which comes first
-                depths = np.ascontiguousarray(self.depths[:, : target.columns.max() + 1])
-                sums[term] = self.moments(term, arrangement, depths)
-            divisor = np.broadcast_to(self._divisor(metric), self.asked.shape)
-            unit = self.unit_of(metric)
-            finite = over_ranges(
-                partial(write_scores, target, sums[term], divisor, unit),
-                np.arange(self.asked.shape[0] + 1) * target.columns.size,
-                self.workers,
-            )
-            if not all(finite):
-                raise DataError(
-                    f"{metric}: a sum of gains is above the largest float64; use smaller grades or "
-                    "gains"
-                )
+    def _divided(self, metric: Metric, sums: Moments, columns: Integers) -> Scores:
+        """Return some columns of a metric's scores, 0 where the divisor is 0."""
+        divisor = np.broadcast_to(self._divisor(metric), self.asked.shape)[:, columns]
+        mean, variance = (part[:, columns] for part in sums)
+        value, std = quotient(mean, divisor), quotient(np.sqrt(variance), divisor)
+        std[~np.isfinite(std)] = np.nan  # the squares left float64
+        return Scores(value, std)
 
     def _divisor(self, metric: Metric) -> Floats:
         """Return what divides a sum; infinite where a user's function takes no infinite length."""
@@ -165,22 +133,6 @@ class Scorer:
             if np.isfinite(self.length).all():
                 raise
             return np.full((1, 1), np.inf)
-
-    def unit(self, term: terms.Term) -> float:
-        """Return a power of two near the largest value; dividing values by it keeps their squares
-        within float64.
-        """
-        if not term.large:
-            return 1.0
-        if term not in self._units:
-            largest = float(self.gains(term).max(initial=0.0))
-            self._units[term] = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
-        return self._units[term]
-
-    def unit_of(self, metric: Metric) -> float:
-        """Return what the quotient of a metric's sum and divisor is to be multiplied by."""
-        of_divisor = [self.unit(ideal.sum) for ideal in metric.reads.ideals] or [1.0]
-        return self.unit(metric.term) / of_divisor[0]
 
     def moments(
         self, term: terms.Term, arrangement: Arrangement, depths: Integers | None = None
@@ -199,6 +151,10 @@ class Scorer:
             lists.tie[lists.start],
             self.workers,
         )
+        if not np.isfinite(moments.mean).all():
+            raise DataError(
+                "a sum of gains is above the largest float64; use smaller grades or gains"
+            )
         return moments
 
     def gains(self, term: terms.Term) -> Floats:
@@ -206,19 +162,10 @@ class Scorer:
         return term.gains(self.prepared.grades, self.prepared.relevant_grade)
 
 
-def write_scores(
-    target: Target, moments: Moments, divisor: Floats, unit: float, first: int, last: int
-) -> bool:
-    """Write value and standard deviation of the lists ``first`` … ``last`` − 1 to the columns of a
-    target, 0 where the divisor is 0; return whether all values are finite.
-    """
-    _, columns, scores, places = target
-    by = divisor[first:last, columns]
-    mean, variance = (part[first:last, columns] for part in moments)
+def quotient(part: Floats, divisor: Floats) -> Floats:
+    """Divide, with 0 where the divisor is 0."""
     with np.errstate(all="ignore"):
-        for sums, into in zip((mean, np.sqrt(variance)), scores, strict=True):
-            into[first:last, places] = np.where(by != 0.0, sums / by * unit, 0.0)
-    return bool(np.isfinite(scores.value[first:last, places]).all())
+        return np.where(divisor != 0.0, part / divisor, 0.0)
 
 
 def _longest(depths: Integers) -> int:

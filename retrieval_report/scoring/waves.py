@@ -25,7 +25,7 @@ from retrieval_report.metrics.terms import Pairs, Stops, Sum, Term
 from retrieval_report.scoring.convolution import Spread, merged
 from retrieval_report.scoring.run import Run
 from retrieval_report.scoring.score_distribution import score_orders
-from retrieval_report.scoring.scorer import arrange
+from retrieval_report.scoring.scorer import arrange, quotient
 
 MOST_STEPS = 1 << 20  # of one list; each term of a Fourier series takes one pass over them
 NEGLIGIBLE = 1e-10  # a factor is at most 1 in size, so a product this small stays that small
@@ -99,16 +99,15 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
     """Return the work for a term of every list's wave, infinite if there is no wave, and a function
     that returns waves.
     """
-    ((metric, _),), (scorer,) = run.requests, run.scorers.values()
+    ((metric, _),) = run.requests
+    scorer = run.scorer
     term = metric.term
     ties = run.prepared.ties
     depth = scorer.depths[:, 0]
     if type(term) not in KINDS or term.ratio:
         return np.full(depth.size, np.inf), lambda *_: np.ones(0, np.complex128)
     divisor = np.broadcast_to(metric.divisor(scorer), scorer.depths.shape)[:, 0]
-    # Values have the term's own unit: only an ideal in the divisor is in another one.
-    unit = divisor * scorer.unit(term) / scorer.unit_of(metric)
-    scale = np.divide(1.0, unit, out=np.zeros(divisor.size), where=divisor != 0)
+    scale = quotient(np.ones(divisor.size), divisor)
     form, weight = KINDS[type(term)]
     gains = scorer.gains(term)
     weights = weight(term, int(depth.max(initial=0)))

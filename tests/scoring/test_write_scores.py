@@ -3,32 +3,45 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
+import pytest
 
-from retrieval_report.kernels.lists import Moments
-from retrieval_report.metrics.catalogue import Precision
-from retrieval_report.scoring.scorer import Scores, Target, write_scores
+from retrieval_report.contracts.errors import DataError
+from retrieval_report.contracts.options import Options
+from retrieval_report.kernels.lists import Floats
+from retrieval_report.metrics.catalogue import DCG, Recall
+from retrieval_report.scoring.judged import judge
+from retrieval_report.scoring.layout import lay_out
+from retrieval_report.scoring.scorer import Scorer, arrange
+
+GRADES = [[0, 1, 2, 1], [0, 0, 0, 0], [2, 2, 1, 0]]
 
 
-def test_scores_stand_where_they_are_asked_for_with_numpys_bits() -> None:
-    generator = np.random.default_rng(2)
-    mean, variance = generator.random((50, 3)), generator.random((50, 3))
-    divisor = np.where(generator.random((50, 1)) < 0.2, 0.0, generator.random((50, 1)) * 9)
-    value, std = np.full((50, 4), -1.0), np.full((50, 4), -1.0)
-    columns, places = np.array([2, 0]), np.array([1, 2])
-    target = Target(Precision(), columns, Scores(value, std), places)
-    full = np.broadcast_to(divisor, mean.shape)
-    assert write_scores(target, Moments(mean, variance), full, 4.0, 10, 50)
-    by = np.where(divisor == 0, np.inf, divisor)
-    assert (value[10:, 1:3] == (mean / by * 4.0)[10:, columns]).all()
-    assert (std[10:, 1:3] == (np.sqrt(variance) / by * 4.0)[10:, columns]).all()
-    assert (value[:10] == -1).all()
-    assert (value[:, [0, 3]] == -1).all()
+def scorer(top: float = 2.0) -> Scorer:
+    frame = pl.DataFrame(
+        {
+            "query": np.repeat([0, 1, 2], 4),
+            "item": np.tile(np.arange(4), 3),
+            "distance": [1] * 12,
+            "relevance": np.ravel(GRADES) * (top / 2.0),
+        }
+    )
+    options = Options(policies="expected")
+    return Scorer(lay_out(judge(frame, None, None, options), options), (None, 1, 3), 1)
+
+
+def test_scores_stand_in_the_order_of_the_cutoffs_asked_for_with_numpys_bits() -> None:
+    every = scorer()
+    arrangement = arrange(every.prepared, "expected")
+    (value, std), (one, _) = every.scores([(Recall(), (None, 1)), (DCG(), (3,))], arrangement)
+    mean, variance = every.moments(Recall().term, arrangement)
+    relevant: Floats = np.array([[3.0], [np.inf], [3.0]])  # nothing is relevant to the second
+    assert (value == (mean / relevant)[:, [2, 0]]).all()
+    assert (std == (np.sqrt(variance) / relevant)[:, [2, 0]]).all()
+    assert one.shape == (3, 1)
 
 
 def test_a_value_that_overflows_is_reported() -> None:
-    one, columns = np.ones((2, 1)), np.zeros(1, np.int64)
-    huge = np.array([[1.0], [1e308]])
-    target = Target(Precision(), columns, Scores(np.empty((2, 1)), np.empty((2, 1))), columns)
-    given = target, Moments(huge, one), one, 1e10
-    assert write_scores(*given, 0, 1)
-    assert not write_scores(*given, 0, 2)
+    huge = scorer(1.7e308)
+    with pytest.raises(DataError, match="above the largest float64"):
+        huge.scores([(DCG(), (None,))], arrange(huge.prepared, "expected"))
