@@ -55,6 +55,12 @@ class KernelCache(FunctionCache):
             )
             return None
 
+    def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        """Return what the code was made for and from; Numba would add what a closure holds, which
+        for kernels differs in every process, and is known by their names and sources.
+        """
+        return signature, codegen.magic_tuple(), self._py_func.__code__.co_code
+
     def save_overload(self, signature: Any, code: Any) -> None:
         """Store the code; if that fails, the next process compiles it again."""
         try:
