@@ -46,7 +46,8 @@ def _first_fault(content: bytes) -> str:
     """Describe the first line that is not a JSON object; empty if all of them are."""
     for number, line in enumerate(content.split(b"\n"), start=1):
         try:
-            held = json.loads(line) if line.strip() else {}
+            # int refuses NaN and Infinity, which are no JSON.
+            held = json.loads(line, parse_constant=int) if line.strip() else {}
         except (ValueError, RecursionError) as error:
             return f", line {number}: no JSON: {error}"
         if not isinstance(held, dict):

@@ -117,8 +117,6 @@ def test_row_078_a_stray_cr_is_named_with_its_line(tmp_path: Path) -> None:
 def test_row_079_duplicated_header(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "query,item,distance,item\nq,a,1,b\n")
     refused(path, r"the header names \['item'\] more than once", ColumnError)
-    path = write(tmp_path / "a.csv", "query,item,Item,distance\nq,a,b,1\n")
-    refused(path, r"columns \['item', 'Item'\] can all be meant by 'item'", ColumnError)
 
 
 def test_row_080_header_repeated_inside(tmp_path: Path) -> None:
@@ -359,7 +357,7 @@ def test_row_092_json_that_is_not_one_object_per_line(tmp_path: Path) -> None:
     )
     refused(
         write(tmp_path / "d.jsonl", '{"query": "q", "item": "a", "score": NaN}\n'),
-        "line 1: no JSON: NaN",
+        "line 1: no JSON: .*NaN",
     )
 
 

@@ -109,7 +109,9 @@ def test_ids_that_are_neither_texts_nor_integers_are_refused(tmp_path: Path, val
     for column in ("query", "item", "model"):
         row = {"query": "q", "item": "b", "score": 1, "model": "m"}
         line = json.dumps(row).replace(f'"{column}": "{row[column]}"', f'"{column}": {value}')
-        with pytest.raises(ColumnError, match=f"column '{column}' is .* an id must be text or a wh"):
+        with pytest.raises(
+            ColumnError, match=f"column '{column}' is .* an id must be text or a wh"
+        ):
             evaluate(read_rankings(write(tmp_path, line)), truncated="no")
 
 

@@ -178,7 +178,9 @@ def test_integer_types_of_several_files_find_a_common_one(tmp_path: Path) -> Non
     parquet(tmp_path / "b.parquet", [-1], pl.Int8)
     assert read_rankings(tmp_path)["score"].to_list() == [1, -1]
     parquet(tmp_path / "a.parquet", [2**64 - 1], pl.UInt64)
-    with pytest.raises(ColumnError, match=r"a.parquet: column 'score' has UInt64 values that Int64"):
+    with pytest.raises(
+        ColumnError, match=r"a.parquet: column 'score' has UInt64 values that Int64"
+    ):
         read_rankings(tmp_path)
 
 
