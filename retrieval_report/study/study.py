@@ -452,10 +452,10 @@ class Study(LevelledStudy):
     @answer
     def no_worse(self) -> pl.DataFrame:
         """The result of :func:`no_worse` for ``baseline`` and ``margin``; nothing where they were
-        not named.
+        not named, or the baseline is not among the selected models.
         """
         baseline, margin = self._view.baseline, self._view.margin
-        if baseline is None or margin is None:
+        if margin is None or baseline not in self.model_names:
             return NOTHING
         scores = self._undrawn._scored
         return no_worse(scores, baseline=baseline, margin=margin, policies="expected", **self.over)
