@@ -20,7 +20,7 @@ def show(page: Page) -> None:
         return
     means = page.curve.summary
     page.show(charts.scores_by_cutoff, means, metric=choice.metric)
-    curve = page.all_measures.quick_curve
+    curve = page.all_measures.recall_curve
     if curve.width:  # large ties would make it take minutes
         st.header("Along recall", anchor="recall")
         page.show(charts.recall_curve, curve)

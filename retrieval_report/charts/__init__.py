@@ -64,4 +64,5 @@ IN_REPORT = {
     "comparison_matrix": "comparison",
     "deciding_queries": "comparison",
     "profile": "ties",
+    "thresholds": "thresholds",
 }

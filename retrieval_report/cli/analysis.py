@@ -83,7 +83,6 @@ def compare(
     from retrieval_report.comparison.pairs import ahead_first, turned
     from retrieval_report.comparison.verdicts import doubt, with_chances
     from retrieval_report.study.caveats import named_tests, uneven_lengths
-    from retrieval_report.study.latex_markdown import Means, latex_table
     from retrieval_report.study.reversals import reversals_text
 
     if output.latex and baseline is not None:
@@ -131,7 +130,7 @@ def compare(
     output.show(
         {**above, "comparison": comparison, "flips": verdicts},
         "\n\n".join(filter(None, texts)),
-        latex=lambda: latex_table(Means(*study.measures[0], study.summary, verdicts, comparison)),
+        latex=study.to_latex,
         notices=lambda: study.notices,
     )
 

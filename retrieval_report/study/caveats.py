@@ -91,6 +91,15 @@ def notices(
     return (f"{name} is an estimate{of_which}. {_remedy(ends, is_cut, unknown_r)}.",)
 
 
+def notices_of(study: Any) -> tuple[str, ...]:
+    """Return the lines to read after the verdict of a report, or of a study at its headline."""
+    measure = (study.metric, study.cutoff)
+    return (
+        *notices(study.summary, study.truncation, measure=measure),
+        *uneven_lengths(study.scores, [measure]),
+    )
+
+
 def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
     """Say what would make an estimate exact."""
     if unknown_r:

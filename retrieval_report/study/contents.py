@@ -16,7 +16,7 @@ from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions, Options
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.study.caveats import any_cut, notices, uneven_lengths
+from retrieval_report.study.caveats import any_cut, notices_of
 
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 
@@ -140,11 +140,7 @@ class Report:
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
         not known.
         """
-        measure = (self.metric, self.cutoff)
-        return (
-            *notices(self.summary, self.truncation, measure=measure),
-            *uneven_lengths(self.scores, [measure]),
-        )
+        return notices_of(self)
 
     @property
     def cut(self) -> bool:

@@ -5,7 +5,7 @@ significance.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -14,7 +14,6 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import at_measure, beside
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import any_cut, named_tests, relevant_notice
-from retrieval_report.study.contents import Report
 from retrieval_report.study.terminal import NOTHING, mean_text, visible
 from retrieval_report.writing.names import unlinked
 from retrieval_report.writing.numbers import column_decimals
@@ -43,27 +42,6 @@ OPEN = (
 )
 
 
-class Means(NamedTuple):
-    """What a table for a paper takes of a study; a report has it too.
-
-    Attributes
-    ----------
-    metric, cutoff
-        The headline, by which models are sorted.
-    summary, flips, comparison
-        Means over the queries, the verdict of every pair, and the tests behind it.
-    """
-
-    metric: str
-    cutoff: int | None
-    summary: pl.DataFrame
-    flips: pl.DataFrame
-    comparison: pl.DataFrame
-
-
-Tabled = Means | Report
-
-
 class _Cell(NamedTuple):
     """The mean of a model with its marks, and whether it is the highest by its measure."""
 
@@ -71,12 +49,12 @@ class _Cell(NamedTuple):
     best: bool = False
 
 
-def markdown_table(report: Tabled) -> str:
+def markdown_table(study: Any) -> str:
     r"""Lay the summary out as a Markdown table: models down, measures across, the note below.
 
     Names are escaped, so that no pipe, backtick or tag in a name acts as Markdown.
     """
-    measures, models = _layout(report)
+    measures, models = _layout(study)
     lines = [
         _row(["model", *(markdown_text(name) for name in measures)]),
         _row(["---", *("---:" for _ in measures)]),
@@ -87,15 +65,15 @@ def markdown_table(report: Tabled) -> str:
         lines.append(
             _row([f"**{markdown_text(name)}**" if name == first else markdown_text(name), *shown])
         )
-    return "\n".join([*lines, "", markdown_text(_note(report), None), ""])
+    return "\n".join([*lines, "", markdown_text(_note(study), None), ""])
 
 
-def latex_table(report: Tabled) -> str:
+def latex_table(study: Any) -> str:
     """Lay the summary out as a LaTeX table (packages booktabs and textcomp); the note is its
     caption.
     """
-    measures, models = _layout(report)
-    caption = _latex(_note(report), None).replace("±", r"$\pm$")
+    measures, models = _layout(study)
+    caption = _latex(_note(study), None).replace("±", r"$\pm$")
     lines = [
         r"\begin{table}",
         r"\centering",
@@ -117,14 +95,14 @@ def latex_table(report: Tabled) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
-def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
+def _layout(study: Any) -> tuple[list[str], dict[str, list[_Cell]]]:
     """Return measures in the requested order, and models by their value of the headline measure,
     highest first.
     """
-    expected = report.summary.filter(policy="expected")
+    expected = study.summary.filter(policy="expected")
     shown = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
-    columns = {measure: _column(report, *measure) for measure in shown}
-    headline = expected.filter(at_measure(report.metric, report.cutoff)).select("model", "value")
+    columns = {measure: _column(study, *measure) for measure in shown}
+    headline = expected.filter(at_measure(study.metric, study.cutoff)).select("model", "value")
     models = beside(expected.select("model").unique(), headline, "model")
     names = models.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
     measures = [measure_text(metric, cutoff) for metric, cutoff in shown]
@@ -133,13 +111,13 @@ def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
     }
 
 
-def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]:
+def _column(study: Any, metric: str, cutoff: int | None) -> dict[str, _Cell]:
     of_measure = at_measure(metric, cutoff)
-    rows = report.summary.filter(of_measure, policy="expected")
+    rows = study.summary.filter(of_measure, policy="expected")
     best = set(rows.filter(pl.col("value") == pl.max("value"))["model"])
     pairs = {
         frozenset((row["model_a"], row["model_b"])): row
-        for row in report.flips.filter(of_measure).iter_rows(named=True)
+        for row in study.flips.filter(of_measure).iter_rows(named=True)
     }
     cells, digits = {}, column_decimals(rows["value"])
     for row in rows.iter_rows(named=True):
@@ -161,10 +139,10 @@ def _marks(against: list[Named]) -> str:
     return "*" * below + "~" * any(row["verdict"] in (CUT, DEPENDS) for row in against)
 
 
-def _note(report: Tabled) -> str:
-    doubt, tests = relevant_notice(report.summary), named_tests(report.comparison)
+def _note(study: Any) -> str:
+    doubt, tests = relevant_notice(study.summary), named_tests(study.comparison)
     note = NOTE.format(tested=f" ({SIGNIFICANT}; {tests})" if tests else "")
-    return note + OPEN * (any_cut(report.summary) or bool(doubt)) + (f" {doubt}" if doubt else "")
+    return note + OPEN * (any_cut(study.summary) or bool(doubt)) + (f" {doubt}" if doubt else "")
 
 
 def _row(cells: list[str]) -> str:

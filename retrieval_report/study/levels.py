@@ -53,7 +53,7 @@ class LevelledStudy:
     def _look(self, data: Data, view: View) -> None:
         """Hold data and a view of it, refusing immediately what could not be answered later."""
         self._data, self._view = data, replace(view, draws=data.affordable(view.draws))
-        view.check(data.frames["queries"], self.model_names, data.labels is not None)
+        view.check(data.frames["queries"], data.models, data.labels is not None)
 
     def _with(self, view: View, data: Data | None = None) -> Self:
         """Return the same data, unless others are given, looked at in another way."""

@@ -7,7 +7,6 @@ from inspect import signature
 from typing import TYPE_CHECKING
 
 from retrieval_report.study.contents import Report
-from retrieval_report.study.questions import QUESTIONS
 
 if TYPE_CHECKING:  # Altair takes longer to import than everything else
     from retrieval_report.charts.responsive import Responsive
@@ -32,6 +31,9 @@ def pictures(report: Report) -> list[Picture]:
     from retrieval_report.charts.theme import EMPTY
 
     known = {**report.frames, "metric": report.metric, "cutoff": report.cutoff}
+    if report.thresholds.width:  # of the best model: those of others may have another scale
+        best = report.leaderboard.filter(report.at_headline)["model"].first()
+        known["thresholds"] = report.thresholds.filter(model=best)
     drawn = []
     for name, section in charts.IN_REPORT.items():
         chart = getattr(charts, name)
@@ -41,8 +43,4 @@ def pictures(report: Report) -> list[Picture]:
         )
         if not shown.title.startswith(EMPTY):
             drawn.append(Picture(f"{name}-chart", section, shown))
-    for question in QUESTIONS:
-        if question.chart is not None and report.frames[question.name].width:
-            shown = responsive(question.chart(report), text=PAGE_TEXT)
-            drawn.append(Picture(f"{question.name}-chart", question.section, shown))
     return drawn

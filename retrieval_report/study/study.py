@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
@@ -27,12 +26,12 @@ from retrieval_report.metrics.parsing import (
     parse_measure,
     parse_metrics,
 )
-from retrieval_report.study import means
-from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
+from retrieval_report.study.caveats import naive_ties, notices_of
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
-from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
+from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
 from retrieval_report.study.levels import NOTHING, LevelledStudy
+from retrieval_report.study.means import coverage_means, curve_means, similarity_means
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
     against_sentence,
@@ -72,7 +71,6 @@ if TYPE_CHECKING:
     from retrieval_report.study.plots import Plots
 
 MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
-MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
 
 
 class Study(LevelledStudy):
@@ -295,9 +293,19 @@ class Study(LevelledStudy):
         return type(self)(**given, **self.also, **self._options)
 
     @property
+    def metric(self) -> str:
+        """The metric of the headline measure, with its parameters."""
+        return self.measures[0][0]
+
+    @property
+    def cutoff(self) -> int | None:
+        """The cutoff of the headline measure; None: the whole list."""
+        return self.measures[0][1]
+
+    @property
     def measure(self) -> str:
         """The headline measure, such as ``ndcg@10``."""
-        return measure_text(*self.measures[0])
+        return measure_text(self.metric, self.cutoff)
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:
@@ -418,20 +426,19 @@ class Study(LevelledStudy):
         names = self._first_two()
         if len(names) < 2 or self.counted:
             return NOTHING
-        return means.similarity_means(self._retrieved, *names)
+        return similarity_means(self._retrieved, *names)
 
     @answer
     def recall_curve(self) -> pl.DataFrame:
         """Means of the result of :func:`recall_curve`, which takes lists for whole: a row for every
-        model and level of recall; nothing of counts.
+        model and level of recall; nothing of counts, and of ties so large that it would take
+        minutes.
         """
-        quick = self.quick_curve
-        return quick if quick.width or self.counted else self._curve(math.inf)
-
-    @answer
-    def quick_curve(self) -> pl.DataFrame:
-        """The same if it takes a second or two; no columns if large ties make it take minutes."""
-        return NOTHING if self.counted else self._curve(MOST_CURVE_CELLS)
+        return (
+            NOTHING
+            if self.counted
+            else self._of_models(curve_means(self.judged, self._data.options))
+        )
 
     @answer
     def coverage(self) -> pl.DataFrame:
@@ -441,7 +448,7 @@ class Study(LevelledStudy):
         given = self._given()
         if given["judgements"] is None or self.counted:
             return NOTHING
-        coverage = means.coverage_means(
+        coverage = coverage_means(
             given["rankings"],
             given["judgements"],
             cutoffs=self._cutoffs,
@@ -452,10 +459,10 @@ class Study(LevelledStudy):
     @answer
     def no_worse(self) -> pl.DataFrame:
         """The result of :func:`no_worse` for ``baseline`` and ``margin``; nothing where they were
-        not named.
+        not named, or the baseline is not among the selected models.
         """
         baseline, margin = self._view.baseline, self._view.margin
-        if baseline is None or margin is None:
+        if margin is None or baseline not in self.model_names:
             return NOTHING
         scores = self._undrawn._scored
         return no_worse(scores, baseline=baseline, margin=margin, policies="expected", **self.over)
@@ -534,11 +541,7 @@ class Study(LevelledStudy):
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
         not known.
         """
-        headline = self.headline
-        return (
-            *notices(headline.summary, headline.truncation, measure=self.measures[0]),
-            *uneven_lengths(headline.scores, headline.measures),
-        )
+        return notices_of(self.headline)
 
     @property
     def status(self) -> str:
@@ -560,14 +563,13 @@ class Study(LevelledStudy):
     @answer
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
         """Drawn from no random orders: these take long, and what they show is known exactly."""
-        metric, cutoff = self.measures[0]
         varied = len(self.judgements) > 1 or self.of_run or self._view.dataset is not None
         return verdict(
             self.headline.summary,
             self.headline.flips,
             self.no_worse,
-            metric=metric,
-            cutoff=cutoff,
+            metric=self.metric,
+            cutoff=self.cutoff,
             ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
             of_run=self.of_run,
@@ -613,8 +615,8 @@ class Study(LevelledStudy):
         call = python_call(list(self.frames), parameters, self.part)
         return Report(
             title=title,
-            metric=self.measures[0][0],
-            cutoff=self.measures[0][1],
+            metric=self.metric,
+            cutoff=self.cutoff,
             verdict=self.sentences,
             status=self.status,
             frames=frames,
@@ -671,14 +673,11 @@ class Study(LevelledStudy):
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""
-        return markdown_table(self._means())
+        return markdown_table(self)
 
     def to_latex(self) -> str:
         """Return the leaderboard of all measures as a LaTeX table."""
-        return latex_table(self._means())
-
-    def _means(self) -> Means:
-        return Means(*self.measures[0], self.summary, self.flips, self.comparison)
+        return latex_table(self)
 
     def __repr__(self) -> str:
         """Return the verdict, what could turn it around, and the leaderboard as text; of a study
@@ -732,9 +731,6 @@ class Study(LevelledStudy):
         names = at_measures(self.measures[:1], self.leaderboard)["model"]
         apart = names.filter(~names.is_in([name for same in self.identical for name in same[1:]]))
         return tuple((apart if len(apart) > 1 else names).head(2))
-
-    def _curve(self, most: float) -> pl.DataFrame:
-        return self._of_models(means.curve_means(self.judged, self._data.options, most))
 
     def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
         asked = {"rankings": self.judged, **self._options}

@@ -15,9 +15,10 @@ from retrieval_report.contracts.arguments import check_path
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import PREFIX, SUFFIX, temporary_folder
 
-# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
+# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236); also
+# after apostrophes, so that one of them can be removed again.
 _FORMULA = r"[\s\x00]*[=+\-@]"
-FORMULA_START = rf"^(?:[\t\r\n\x00]|{_FORMULA})"
+FORMULA_START = rf"^'*(?:[\t\r\n\x00]|{_FORMULA})"
 # In locales that separate cells by semicolons, a semicolon inside text begins a new cell.
 FORMULA_INSIDE = rf";('*{_FORMULA})"
 

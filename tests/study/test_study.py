@@ -213,12 +213,19 @@ def test_segments_margins_and_costs_are_those_of_the_functions() -> None:
     assert_frame_equal(made.using(costs=costs).costs, cost_table(made.summary, costs))
     assert_frame_equal(made.using(costs={"fine": 1}).costs, cost_table(made.summary, {"fine": 1}))
     assert made.no_worse.is_empty()
+    assert made.using(**asked).models("coarse").no_worse.is_empty()  # its baseline was not chosen
     with pytest.raises(rr.ParameterError, match="no column 'size'"):
         made.using(by="size")
     for one, message in (({"margin": 0.1}, "margin: it is given without a baseline"),
                          ({"baseline": "fine"}, "baseline: it is given without a margin")):  # fmt: skip
         with pytest.raises(rr.ParameterError, match=message):
             made.using(**one)
+
+
+def test_a_report_takes_a_baseline_that_is_neither_of_the_first_two() -> None:
+    lists = {"best": {"q": {"a": 2, "b": 1}}, "good": {"q": {"b": 1}}, "bad": {"q": {"c": 1}}}
+    made = rr.Study(lists, "rr@2", judgements={"q": {"a": 1}}, baseline="bad", margin=0.1)
+    assert made.contents().no_worse["model"].to_list() == ["best", "good"]
 
 
 def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked() -> None:
