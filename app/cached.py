@@ -21,6 +21,7 @@ from records import CUTOFFS, MEASURES, METRICS, SCORING, SETTINGS, Choice, Data,
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, JudgedOptions
+from retrieval_report.contracts.warning import noticed
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.readers import read_labels
@@ -29,7 +30,6 @@ from retrieval_report.study.pictures import pictures
 from retrieval_report.study.study_data import headline_judge, read_judges, with_levels
 from retrieval_report.ties.orders import ranking_ties
 from uploads import columns_of, read_texts
-from warning_log import noticed
 
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {Data: lambda data: data.digest}
 LENIENT = {

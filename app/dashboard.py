@@ -16,10 +16,10 @@ from controls import remedy, sidebar
 from data_source import choose_data
 from page import PAGES, VIEWS, Page
 from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.contracts.warning import noticed
 from retrieval_report.writing.names import counted
 from url_controls import refusals
 from views.segments import segment_columns
-from warning_log import noticed
 
 ICON = Path(__file__).with_name("icon.png")
 

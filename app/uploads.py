@@ -12,6 +12,7 @@ import polars as pl
 from records import NAMED, Data, Upload
 from retrieval_report.contracts.arguments import ColumnNames, repeated
 from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.warning import noticed
 from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.files import column_names, costs_from, frame_from
 from retrieval_report.reading.formats import BINARY, detect_format
@@ -19,7 +20,6 @@ from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, 
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.writing.names import first_names
-from warning_log import noticed
 
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""

@@ -32,7 +32,7 @@ import streamlit as st
 from controls import remedy, sidebar
 from page import Page
 from retrieval_report.contracts.errors import RetrievalReportError
-from warning_log import noticed
+from retrieval_report.contracts.warning import noticed
 
 data = st.session_state["made data"]
 try:
