@@ -50,7 +50,8 @@ def _score(page: Page, *, folded: bool) -> None:
     """Compute what takes long, in steps that are announced, and show warnings; cached results
     appear immediately.
     """
-    with st.spinner(f"Scoring {page.data.rankings.height} rows …", show_time=True):
+    rows = page.data.frames["rankings"].height
+    with st.spinner(f"Scoring {rows} rows …", show_time=True):
         _, notes = scored(page.data, page.choice)
     # In full where they are looked for; a line elsewhere, since they are the same on every page.
     count = counted(len(notes), "warning")
@@ -63,15 +64,16 @@ def _answers(name: str, page: Page) -> bool:
     """Return whether a page has anything to show of these data; links to others still work."""
     if name == "history":
         return page.data.history is not None
+    source = page.data.source
     if name == "neighbours":
-        return "labels" in page.data.study
+        return "labels" in source.frames
     if name == "thresholds":  # scores of different queries can seldom be compared
-        return "distance" in page.data.rankings.columns or "calibrate" in page.data.study
+        return "distance" in source.frames["rankings"].columns or bool(source.also["calibrate"])
     if name in ("compare", "pair", "costs"):
         return len(page.data.models) > 1
     if name == "segments":
         return bool(segment_columns(page.data))
-    return name != "audit" or not page.data.counted
+    return name != "audit" or not source.counted
 
 
 def main() -> None:

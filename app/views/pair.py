@@ -98,7 +98,7 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     _steps([short(name) for name in rows["query"].head(LISTED)])
     row = rows.filter(query=query).row(0, named=True)
     _ranges(page, query, row)
-    if page.data.counted:
+    if page.data.source.counted:
         st.info("Counts have no items, so there are no ranked lists to show.")
         return
     lists = [ranked(page.data, page.choice.of_list, model, query) for model in pair]
@@ -147,7 +147,7 @@ def _ranges(page: Page, query: object, row: Named) -> None:
 
 def _list(page: Page, rows: pl.DataFrame, query: object) -> None:
     """Show one list."""
-    rows = judged_alone(rows.head(ITEMS), page.data.judgements, query)
+    rows = judged_alone(rows.head(ITEMS), page.data.frames.get("judgements"), query)
     rows = with_texts(rows, page.data.items)
     frame_table(rows, of="side_by_side", show=LIST, widths=WIDE, alt="A list.")
 

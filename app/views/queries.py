@@ -61,7 +61,7 @@ def show(page: Page) -> None:
 
 def _brushed(page: Page, known: pl.DataFrame) -> pl.DataFrame:
     """Draw the scatter, and return the rows inside the rectangle drawn on it, or all."""
-    if page.data.counted:
+    if page.data.source.counted:
         st.caption("Counts have no order, so there is no naive score to compare with.")
         return known
     scatter = page.drawing(charts.query_scatter, known, **page.choice.at)
@@ -123,13 +123,14 @@ def _list(page: Page, scores: Named) -> None:
     """Show one list: its numbers, all scores that its orders can give, and its items."""
     data = page.data
     model, query = key = (scores["model"], scores["query"])
-    if data.queries is not None and "text" in data.queries.columns:
-        texts = data.queries.filter(query=query)["text"]
+    queries = data.frames.get("queries", pl.DataFrame())
+    if "text" in queries.columns:
+        texts = queries.filter(query=query)["text"]
         known = texts.cast(pl.String).drop_nulls()
         st.markdown(
             f"The query: {plain(known[0], 500)}" if len(known) else "The query has no text."
         )
-    if data.counted:
+    if data.source.counted:
         _numbers(scores)
         st.info("Counts have no items, so there is no ranked list to show.")
         return
@@ -148,7 +149,7 @@ def _list(page: Page, scores: Named) -> None:
     possible = _distribution(*list_key)
     marks = {"expected": scores["expected"], RECEIVED: scores["naive"]}
     page.show(charts.score_distribution, possible, **page.choice.at, marks=marks, key=key)
-    _items(judged_alone(rows, data.judgements, query), data.items)
+    _items(judged_alone(rows, data.frames.get("judgements"), query), data.items)
 
 
 @remember(64)

@@ -25,8 +25,8 @@ SHOWN = (
 
 def show(page: Page) -> None:
     """Draw the page."""
-    queries, columns = page.data.queries, segment_columns(page.data)
-    if queries is None or not columns:
+    columns = segment_columns(page.data)
+    if not columns:
         st.info(
             "No column divides these queries into segments. Open a file of queries with a column "
             "such as *language* "
@@ -45,7 +45,7 @@ def show(page: Page) -> None:
     unlike_first = pl.col("verdict").replace_strict({OTHER_WINNER: 0, SAME_WINNER: 2}, default=1)
     rows = segments.sort(unlike_first, maintain_order=True)
     frame_table(rows, of="segments", show=SHOWN, alt="The winner of every segment.")
-    _one(page, queries[by])
+    _one(page, page.data.frames["queries"][by])
 
 
 @remember(16)
@@ -53,10 +53,9 @@ def segment_columns(data: Data) -> list[str]:
     """Return columns of the queries with few enough values to be segments; floats must be binned
     first.
     """
-    queries = pl.DataFrame() if data.queries is None else data.queries
     return [
         values.name
-        for values in queries
+        for values in data.frames.get("queries", pl.DataFrame())
         if values.name not in NO_SEGMENTS
         and not (values.dtype.is_float() or values.dtype.is_decimal() or values.dtype.is_nested())
         and values.n_unique() <= MOST

@@ -19,9 +19,11 @@ def show(page: Page) -> None:
         "and the areas are of the relevant items in a model's own lists: they compare thresholds, not "
         "models."
     )
-    known = {"calibrate": "f1", "at_least": None, **page.data.study}
+    known = page.data.source.also
     with st.container(horizontal=True):
-        metric = choose_one("Choose by", METRICS, name="calibrate", default=known["calibrate"])
+        metric = choose_one(
+            "Choose by", METRICS, name="calibrate", default=known["calibrate"] or "f1"
+        )
         at_least = choose_number(
             "At least", name="at_least", low=0.01, high=1.0, step=0.01, default=known["at_least"]
         )

@@ -46,7 +46,7 @@ def show(page: Page) -> None:
     frame_table(rows, of="profile", show=PROFILE, alt="Ties of every model at the cutoff.")
     if tied:
         _cuts(page)
-    if page.data.judgements is not None and not page.data.counted:
+    if "judgements" in page.data.frames and not page.data.source.counted:
         st.subheader("How much is judged", anchor="judged")
         covered = page.study.coverage.filter(at_cutoff(page.choice.cutoff))
         alt = "Judged share of every model at the cutoff."

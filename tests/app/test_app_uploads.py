@@ -69,7 +69,7 @@ def test_row_096_nothing_is_opened_even_where_a_file_of_the_name_is_there(
     Path("lists.csv").write_text("query,item,distance,relevance\nsecret,a,1,1\n", encoding="utf-8")
     Path("lists.csv.sha256").write_text("0" * 64, encoding="utf-8")
     data = read_tables([Upload("lists.csv", CSV)])
-    assert set(data.rankings["query"]) == set(RANKINGS["query"])
+    assert set(data.frames["rankings"]["query"]) == set(RANKINGS["query"])
     assert data.models == ("lists",)
 
 
