@@ -1,8 +1,8 @@
 """Cached data and studies for the pages; only their results are kept from one run of the page to
 the next.
 
-Data are identified by their digest, never by Streamlit's hash of a frame, which considers only a
-few rows. Cached values are shared by all sessions, bounded in number, and never changed; a study
+Data are identified by their digest, and other frames by all their rows; Streamlit's hash of a frame
+considers only a few. Cached values are shared by all sessions, bounded in number, and never changed; a study
 remembers its own answers.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar
 
 import polars as pl
@@ -40,7 +41,11 @@ from retrieval_report.study.pictures import pictures
 from retrieval_report.ties.orders import ranking_ties
 from uploads import columns_of, read_texts
 
-DIGESTS: dict[str | type, Callable[[Any], Any]] = {Data: lambda data: data.digest}
+DIGESTS: dict[str | type, Callable[[Any], Any]] = {
+    Data: lambda data: data.digest,
+    pl.DataFrame: lambda frame: frame.hash_rows().to_numpy().tobytes(),
+    FunctionType: lambda chart: chart.__name__,
+}
 LENIENT = {
     name: next(choice for choice in OPTIONS[name].choices if choice != "error")
     for name in JudgedOptions.__annotations__

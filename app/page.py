@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
 from cached import study_of
-from chart_display import Drawing, show_chart
 from records import MEASURES, Choice, Data
 from retrieval_report.metrics.parsing import measure_text
 from text import plain
@@ -94,14 +91,3 @@ class Page:
         """Offer another page."""
         if name in (views := st.session_state.get(VIEWS, {})):
             st.page_link(views[name], label=label)
-
-    def drawing(
-        self, chart: Any, *frames: object, key: tuple[Hashable, ...] = (), **how: Any
-    ) -> Drawing:
-        """Return the drawing of a chart; ``key`` holds what decides it beside data and choices."""
-        decided_by = (chart.__name__, self.data.digest, self.choice, *key)
-        return Drawing(lambda: chart(*frames, **how), decided_by)
-
-    def show(self, chart: Any, *frames: object, **how: Any) -> None:
-        """Show a chart, with its sentence above it and its files below."""
-        show_chart(self.drawing(chart, *frames, **how))

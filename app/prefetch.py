@@ -47,5 +47,5 @@ def prepare() -> None:
             importlib.import_module(part)
         page = Page(data, data.first_choice)
         page.all_measures.verdict  # noqa: B018
-        drawing = importlib.import_module("views.overview").drawing(page)
-        specification((*drawing.key, "light"), drawing.build)
+        charts = importlib.import_module("retrieval_report.charts")
+        specification("light", charts.policies, (page.study.summary,), page.choice.at)

@@ -6,6 +6,7 @@ import polars as pl
 import streamlit as st
 
 from cached import remember
+from chart_display import show_chart
 from page import Page
 from records import Choice, Data
 from retrieval_report import charts
@@ -27,7 +28,7 @@ def show(page: Page) -> None:
     steps = _steps(page.data, page.choice, page)
     names = steps["series"].unique(maintain_order=True).to_list()
     series = names[0] if len(names) == 1 else choose_one("Model", names, name="series")
-    page.show(charts.history, steps, **page.choice.at, series=series, key=("series", series))
+    show_chart(charts.history, steps, **page.choice.at, series=series)
     frame_table(steps.filter(series=series), of="history", show=SHOWN, alt="Versions in order.")
 
 

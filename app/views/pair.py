@@ -61,8 +61,8 @@ def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
     st.header("Query by query", anchor="deciding")
     left, right = st.columns([5, 7])
     with left:
-        scatter = page.drawing(charts.pair_scatter, queries, **page.choice.at, key=pair)
-        inside, _ = brushed(scatter, "pair scatter", queries, "value_a", "value_b")
+        how, axes = page.choice.at, ("value_a", "value_b")
+        inside, _ = brushed(charts.pair_scatter, queries, *axes, key="pair scatter", **how)
     rows = inside if inside.height else queries
     with right:
         cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""

@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import ranked, remember
-from chart_display import brushed
+from chart_display import brushed, show_chart
 from page import Page
 from records import SCORING, Choice, Data
 from retrieval_report import charts
@@ -64,8 +64,8 @@ def _brushed(page: Page, known: pl.DataFrame) -> pl.DataFrame:
     if page.data.source.counted:
         st.caption("Counts have no order, so there is no naive score to compare with.")
         return known
-    scatter = page.drawing(charts.query_scatter, known, **page.choice.at)
-    rows, box = brushed(scatter, "scatter", known, "naive", "expected")
+    axes = "naive", "expected"
+    rows, box = brushed(charts.query_scatter, known, *axes, key="scatter", **page.choice.at)
     if rows.is_empty():
         st.info("No query lies inside the rectangle; all are listed.")
         return known
@@ -148,7 +148,7 @@ def _list(page: Page, scores: Named) -> None:
         )
     possible = _distribution(*list_key)
     marks = {"expected": scores["expected"], RECEIVED: scores["naive"]}
-    page.show(charts.score_distribution, possible, **page.choice.at, marks=marks, key=key)
+    show_chart(charts.score_distribution, possible, **page.choice.at, marks=marks)
     _items(judged_alone(rows, data.frames.get("judgements"), query), data.items)
 
 

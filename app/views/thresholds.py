@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
 from retrieval_report.ties.thresholds import METRICS
@@ -34,4 +35,4 @@ def show(page: Page) -> None:
     areas = page.best_first(matches.areas)
     frame_table(areas, of="threshold_areas", alt="Areas under the curves of every model.")
     model = choose_one("Model", page.ranked, name="matcher")
-    page.show(charts.thresholds, matches.table.filter(model=model), key=("matcher", model))
+    show_chart(charts.thresholds, matches.table.filter(model=model))

@@ -6,6 +6,7 @@ import polars as pl
 import streamlit as st
 
 from cached import remember
+from chart_display import show_chart
 from page import Page
 from records import OF_ROWS, Choice, Data
 from retrieval_report import charts
@@ -34,7 +35,7 @@ def show(page: Page) -> None:
         return
     tied = (profile["tied_items"] > 0).any()
     if tied:
-        page.show(charts.profile, profile)
+        show_chart(charts.profile, profile)
     else:
         st.success(
             "No two items of a list tie: every evaluator that sorts correctly prints the same "
