@@ -84,16 +84,6 @@ def show_chart(chart: Any, *frames: pl.DataFrame, brush: str = "", **how: Any) -
     return None
 
 
-def brushed(
-    chart: Any, rows: pl.DataFrame, *axes: str, key: str, **how: Any
-) -> tuple[pl.DataFrame, Named]:
-    """Show a scatter, and return the rows inside the rectangle dragged on it, and the rectangle."""
-    event = show_chart(chart, rows, brush=key, **how)
-    box = event["selection"].get("brush") or {}
-    inside = [pl.col(name).is_between(*sorted(box[name])) for name in axes if name in box]
-    return rows.filter(*inside), box
-
-
 @remember(256)
 def specification(page: str, chart: Any, frames: Sequence[pl.DataFrame], how: Named) -> str:
     """Return the chart as JSON, cached because Altair takes longer to write it than a page takes to

@@ -30,6 +30,29 @@ PAGES = {
     "audit": "Audit",
     "data": "Data & export",
 }
+TWO = "It takes two models to compare. Choose more in the sidebar, or open data that has several."
+LACKING = {  # what a page says if it does not answer; others are only left out of the menu
+    "compare": TWO,
+    "pair": TWO,
+    "history": (
+        "No pattern says which part of a run’s name is its version. Start the dashboard with "
+        "*--history*, such as `--history '(?P<date>[0-9-]{10})'`."
+    ),
+    "segments": (
+        "No column divides these queries into segments. Open a file of queries with a column "
+        "such as *language* or *label*, on the page Data & export."
+    ),
+    "neighbours": (
+        "The labels of the items are not known. Start the dashboard with *--labels*, a file of "
+        "item and label."
+    ),
+    "audit": (
+        "This data consists of counts. What others print depends on the order of items, which "
+        "counts do not have."
+    ),
+}
+MOST_SEGMENTS = 200  # a column with more values identifies queries rather than groups of them
+NO_SEGMENTS = ("query", "weight", "n_relevant")
 # What of the choice a page is about; all others are about the measure.
 ABOUT = {"cutoffs": "metric", "neighbours": "", "thresholds": "", "ties": ""}
 
@@ -80,6 +103,38 @@ class Page:
     def measure(self) -> str:
         """Return the chosen measure as Markdown."""
         return plain(self.choice.measure)
+
+    @cached_property
+    def segment_columns(self) -> list[str]:
+        """Return columns of the queries with few enough values to be segments; floats must be
+        binned first.
+        """
+        return [
+            values.name
+            for values in self.data.frames.get("queries", pl.DataFrame())
+            if values.name not in NO_SEGMENTS
+            and not (
+                values.dtype.is_float() or values.dtype.is_decimal() or values.dtype.is_nested()
+            )
+            and values.n_unique() <= MOST_SEGMENTS
+        ]
+
+    def answers(self, name: str) -> bool:
+        """Return whether a page has anything to show of these data."""
+        source, several = self.data.source, len(self.choice.models) > 1
+        distances = "distance" in source.frames["rankings"].columns
+        found = {
+            "compare": several,
+            "pair": several,
+            "costs": several,
+            "history": self.data.history is not None,
+            "segments": bool(self.segment_columns),
+            "neighbours": "labels" in source.frames,
+            # scores of different queries can seldom be compared
+            "thresholds": distances or source.also["calibrate"] is not None,
+            "audit": not source.counted,
+        }
+        return found.get(name, True)
 
     def heading(self, name: str) -> None:
         """Show the title of a page, and the name and size of the data below it."""

@@ -23,12 +23,6 @@ WINNERS = "system winner same_winner exact_winner version call order"  # what fi
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if page.data.source.counted:
-        st.info(
-            "This data consists of counts. What others print depends on the order of items, which "
-            "counts do not have."
-        )
-        return
     st.markdown(
         "What widely used evaluators would print for these rankings. None of them is run: their "
         "definitions and their "

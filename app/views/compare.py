@@ -30,12 +30,6 @@ CHOSEN = "the chosen pair"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if len(page.choice.models) < 2:
-        st.info(
-            "It takes two models to compare. Choose more in the sidebar, or open data that has "
-            "several."
-        )
-        return
     expected = page.study.comparison.filter(policy="expected")
     if expected["difference"].null_count() == expected.height:
         st.info(f"No two of these models have a score for {page.measure} on the same query.")

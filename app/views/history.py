@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import polars as pl
-import streamlit as st
 
 from cached import remember
 from chart_display import show_chart
@@ -19,12 +18,6 @@ SHOWN = "version model value tie_std lowest highest ci_low ci_high difference st
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if page.data.history is None:
-        st.info(
-            "No pattern says which part of a run’s name is its version. Start the dashboard with "
-            "*--history*, such as `--history '(?P<date>[0-9-]{10})'`."
-        )
-        return
     steps = _steps(page.data, page.choice, page)
     names = steps["series"].unique(maintain_order=True).to_list()
     series = names[0] if len(names) == 1 else choose_one("Model", names, name="series")

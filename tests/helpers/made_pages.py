@@ -31,7 +31,7 @@ from importlib import import_module
 import streamlit as st
 
 from controls import remedy, sidebar
-from page import Page
+from page import LACKING, Page
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.warning import noticed
 
@@ -42,7 +42,10 @@ try:
         page = Page(data, sidebar(data))
         if name != "data":
             page.heading(name)
-        import_module("views." + name).show(page)
+        if name in LACKING and not page.answers(name):
+            st.info(LACKING[name])
+        else:
+            import_module("views." + name).show(page)
 except RetrievalReportError as error:
     st.error(remedy(error))
 """
