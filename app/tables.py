@@ -94,33 +94,30 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
     """Return the values that the browser formats, or texts where it cannot, with title, help and
     format.
     """
-    name, dtype = values.name, values.dtype
-    kinds = st.column_config
+    name, kinds = values.name, st.column_config
     declared = of and "@" not in name  # other measures are not
-    known = column(of, name) if declared else Column(name, dtype, name, "", "")
+    known = column(of, name) if declared else Column(name, values.dtype, name, "", "")
     about: Named = {"label": known.title, "help": known.help or None}
     if name == "image":
         return values, kinds.ImageColumn(**about)
-    if dtype == pl.Boolean:
-        return values, kinds.CheckboxColumn(**about)
     if known.format == "chance":
-        if dtype.is_float():
+        if values.dtype.is_float():
             values = values.map_elements(chance_text, return_dtype=pl.String)
-        return values, kinds.TextColumn(**about, alignment="right")
-    if not dtype.is_numeric():
-        return values, kinds.TextColumn(**about, width=width)
-    if known.format == "amount" and ((values == values.round()) & (values.abs() < 2**53)).all():
-        values, dtype = values.cast(pl.Int64), pl.Int64()  # bytes, pairs
+        return values, kinds.Column(**about, alignment="right")
+    if not values.dtype.is_numeric():
+        return values, kinds.Column(**about, width=width)
+    if not values.dtype.is_float():
+        return values, kinds.NumberColumn(**about, format="%d")
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
-    form, places = "%d", DECIMALS
-    if dtype.is_float():
-        form = FORMATS.get(known.format, "%.{}f")
-    if dtype.is_float() and len(values) <= FEW:
+    form, places = FORMATS.get(known.format, "%.{}f"), DECIMALS
+    if known.format == "amount" and (values == values.round()).all():  # bytes, pairs
+        form = "%d"
+    if len(values) <= FEW:
         alone = known.format == "signed" or name.endswith(ALONE)
         places = min(decimals(*values) if alone else column_decimals(values), MOST)
     shown = 100 * values if known.format == "share" else values
-    if dtype.is_float():  # −1e-17 would be -0.0000
-        shown = shown.set((shown < 0) & (shown > -0.5 * 10.0**-places), 0.0)
+    # −1e-17 would be -0.0000
+    shown = shown.set((shown < 0) & (shown > -0.5 * 10.0**-places), 0.0)
     return shown, kinds.NumberColumn(**about, format=form.format(places))
 
 
