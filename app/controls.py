@@ -129,7 +129,7 @@ def _option(name: str, data: Data) -> Any:
         "name": name if first == usual else f"given_{name}",
         "help": known.meaning,
     }
-    if name == "distance_threshold" and "distance" not in data.rankings.columns:
+    if name == "distance_threshold" and "distance" not in data.frames["rankings"].columns:
         no_use(name, "this data has scores instead of distances")
         return None
     if known.kind in STEPS:

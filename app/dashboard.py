@@ -14,12 +14,11 @@ from cached import scored
 from chart_display import STYLE
 from controls import remedy, sidebar
 from data_source import choose_data
-from page import PAGES, VIEWS, Page
+from page import LACKING, PAGES, VIEWS, Page
 from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.contracts.warning import noticed
 from retrieval_report.writing.names import counted
 from url_controls import refusals
-from views.segments import segment_columns
-from warning_log import noticed
 
 ICON = Path(__file__).with_name("icon.png")
 
@@ -37,6 +36,9 @@ def view(name: str, page: Page) -> Callable[[], None]:
                 st.error(remedy(error))
                 if name != "data":  # where other data can be opened
                     return
+            if name in LACKING and not page.answers(name):
+                st.info(LACKING[name])
+                return
             try:
                 import_module(f"views.{name}").show(page)
             except RetrievalReportError as error:
@@ -50,28 +52,14 @@ def _score(page: Page, *, folded: bool) -> None:
     """Compute what takes long, in steps that are announced, and show warnings; cached results
     appear immediately.
     """
-    with st.spinner(f"Scoring {page.data.rankings.height} rows …", show_time=True):
+    rows = page.data.frames["rankings"].height
+    with st.spinner(f"Scoring {rows} rows …", show_time=True):
         _, notes = scored(page.data, page.choice)
     # In full where they are looked for; a line elsewhere, since they are the same on every page.
     count = counted(len(notes), "warning")
     with st.expander(f"{count} about the data", icon="⚠️") if folded and notes else st.container():
         for note in notes:
             st.warning(remedy(note))
-
-
-def _answers(name: str, page: Page) -> bool:
-    """Return whether a page has anything to show of these data; links to others still work."""
-    if name == "history":
-        return page.data.history is not None
-    if name == "neighbours":
-        return "labels" in page.data.study
-    if name == "thresholds":  # scores of different queries can seldom be compared
-        return "distance" in page.data.rankings.columns or "calibrate" in page.data.study
-    if name in ("compare", "pair", "costs"):
-        return len(page.data.models) > 1
-    if name == "segments":
-        return bool(segment_columns(page.data))
-    return name != "audit" or not page.data.counted
 
 
 def main() -> None:
@@ -88,7 +76,7 @@ def main() -> None:
             views[name],
             title=title,
             url_path=name,
-            visibility="hidden" if name == "overview" or not _answers(name, page) else "visible",
+            visibility="hidden" if name == "overview" or not page.answers(name) else "visible",
         )
         for name, title in PAGES.items()
     }

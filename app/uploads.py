@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import polars as pl
 
+import retrieval_report as rr
 from records import NAMED, Data, Upload
 from retrieval_report.contracts.arguments import ColumnNames, repeated
 from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.warning import noticed
 from retrieval_report.reading.crash_guard import try_first
 from retrieval_report.reading.files import column_names, costs_from, frame_from
 from retrieval_report.reading.formats import BINARY, detect_format
@@ -19,7 +21,6 @@ from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, 
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.writing.names import first_names
-from warning_log import noticed
 
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
@@ -97,13 +98,13 @@ def read_tables(
         )
     sources = [opened(upload) for upload in rankings]
     with noticed() as notes:
-        data = Data(
-            first_names([upload.label for upload in rankings], NAMED),
+        study = rr.Study(
             _read(sources, RANKINGS, columns),
-            None if judgements is None else _read([opened(judgements)], JUDGEMENTS),
-            None if queries is None else _read([opened(queries)], QUERIES),
-            None if items is None else read_texts(items),
+            judgements=judgements and _read([opened(judgements)], JUDGEMENTS),
+            queries=queries and _read([opened(queries)], QUERIES),
         )
+        name = first_names([upload.label for upload in rankings], NAMED)
+        data = Data(name, study, items and read_texts(items))
         notes += [note for source in sources for note in _left_out(source, columns)]
     return replace(data, notes=tuple(notes))
 

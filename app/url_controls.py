@@ -19,7 +19,6 @@ from retrieval_report.writing.names import numbered
 from text import plain, short
 
 T = TypeVar("T")
-UNBOUND = "numbers that the address does not set in this session"
 REFUSED = "refused values of the address"
 SHOWN = 40
 MOST_LISTED = 8
@@ -79,10 +78,8 @@ def choose_one(
         Markdown text of the tool tip.
     """
     texts = _texts(name, options, show)
-    if name in st.session_state and st.session_state[name] not in texts:
-        del st.session_state[name]  # other data, other options
     index = options.index(default) if default in texts else 0
-    chosen = st.selectbox(
+    return st.selectbox(
         label,
         options,
         index=index,
@@ -91,7 +88,6 @@ def choose_one(
         help=help,
         bind="query-params",
     )
-    return options[index] if chosen is None else chosen
 
 
 def choose_query(queries: pl.Series, name: str, most: int) -> Any:
@@ -116,8 +112,6 @@ def choose_query(queries: pl.Series, name: str, most: int) -> Any:
 def choose_models(models: Sequence[str]) -> tuple[str, ...]:
     """Offer the models of the data, and return the chosen ones in order."""
     texts, name = _texts("models", models), "models"
-    if not set(st.session_state.get(name, ())) <= set(texts):
-        del st.session_state[name]  # other data, other models
     chosen = st.multiselect(
         "Models",
         models,
@@ -164,11 +158,10 @@ def choose_number(
         if low <= number <= high and abs(number) != math.inf:
             continue
         refuse(name, value, "its control takes no such number")
-        # Streamlit converts the initial value in the address to an integer, and infinity would end
-        # the session; so this control leaves the address alone from now on.
+        # Streamlit would convert it to an integer, and infinity would end the session; widgets read
+        # the address only as it is when a run begins.
         st.query_params.pop(name, None)
-        st.session_state.setdefault(UNBOUND, set()).add(name)
-    unbound = name in st.session_state.get(UNBOUND, ())
+        st.rerun()
     return st.number_input(
         label,
         min_value=None if low == -math.inf else low,
@@ -178,6 +171,6 @@ def choose_number(
         format=format,
         key=name,
         help=help,
-        bind=None if unbound else "query-params",
+        bind="query-params",
         placeholder="none",
     )

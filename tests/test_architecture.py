@@ -145,7 +145,6 @@ APP = sorted((ROOT / "app").rglob("*.py"))
 # From the ground up, as LAYERS; a view imports no other view.
 APP_LAYERS = (
     "text",
-    "warning_log",
     "records",
     "uploads",
     "url_controls",

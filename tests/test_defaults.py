@@ -51,7 +51,7 @@ def test_the_first_is_the_headline() -> None:
     assert (
         report_contents(RANKINGS, metrics="ap", cutoffs=[1, 5, None], shuffles=2).measure == "ap@1"
     )
-    data = records.Data("made", RANKINGS)
+    data = records.Data("made", rr.Study(RANKINGS))
     assert data.first_choice.measure == "ndcg@10"
     assert tuple(USUAL) == records.MEASURES
 

@@ -8,6 +8,7 @@ import streamlit as st
 from page import Page
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.caveats import not_audited, same_winner, winner_sentences
+from retrieval_report.study.questions import MOST_AUDITED
 from retrieval_report.systems.audit import as_defined, furthest_off
 from tables import frame_table
 from text import plain
@@ -22,12 +23,6 @@ WINNERS = "system winner same_winner exact_winner version call order"  # what fi
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if page.data.counted:
-        st.info(
-            "This data consists of counts. What others print depends on the order of items, which "
-            "counts do not have."
-        )
-        return
     st.markdown(
         "What widely used evaluators would print for these rankings. None of them is run: their "
         "definitions and their "
@@ -39,7 +34,8 @@ def show(page: Page) -> None:
     )
     if rules := not_audited(page.choice.options):
         st.caption(rules)
-    if page.data.large and not st.toggle(
+    large = page.data.frames["rankings"].height > MOST_AUDITED
+    if large and not st.toggle(
         "Compute it (takes minutes for this much data)", key="audit", bind="query-params"
     ):
         return

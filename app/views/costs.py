@@ -6,6 +6,7 @@ import polars as pl
 import streamlit as st
 
 from cached import ask
+from chart_display import show_chart
 from page import Page
 from records import Upload
 from retrieval_report import charts
@@ -42,8 +43,7 @@ def show(page: Page) -> None:
     kinds = table["cost"].unique(maintain_order=True).to_list()
     kind = choose_one("Kind of cost", kinds, name="cost")
     rows = table.filter(cost=kind)
-    amounts = rows["amount"]
-    page.show(charts.costs, rows, **page.choice.at, cost=kind, key=(kind, tuple(amounts)))
+    show_chart(charts.costs, rows, **page.choice.at, cost=kind)
     frame_table(rows, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")
 
 

@@ -46,10 +46,10 @@ def show(page: Page) -> None:
 
 def _what_is_there(data: Data) -> None:
     st.markdown(f"**{plain(data.name)}**")
-    frames = {name: frame for name, frame in data.frames.items() if frame is not None}
+    frames = data.frames
     facts: list[Named] = [
         {
-            "frame": "counts" if name == "rankings" and data.counted else name,
+            "frame": "counts" if name == "rankings" and data.source.counted else name,
             "rows": frame.height,
             **{PARTS[part]: frame[part].n_unique() for part in PARTS if part in frame.columns},
             "columns": ", ".join(frame.columns),

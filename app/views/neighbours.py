@@ -16,13 +16,7 @@ CLASSES = "label metric value tie_std lowest highest"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if "labels" not in page.data.study:
-        st.info(
-            "The labels of the items are not known. Start the dashboard with *--labels*, a file of "
-            "item and label."
-        )
-        return
-    k = choose_number("Items that vote", name="k", low=1, default=page.data.study.get("k", 1))
+    k = choose_number("Items that vote", name="k", low=1, default=page.data.source.also["k"] or 1)
     ask(page.data, k=k)
     with st.spinner("Counting votes …"):
         found = page.study.using(k=k).nearest

@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import ranked
-from chart_display import BOXES, brushed
+from chart_display import BOXES
 from page import Page
 from retrieval_report import charts
 from retrieval_report.comparison.pairs import turned
@@ -19,22 +19,23 @@ from retrieval_report.study.caveats import naive_ties, significance
 from retrieval_report.study.verdict import verdict
 from retrieval_report.ties.orders import side_by_side
 from retrieval_report.writing.numbers import interval, number, size
-from tables import ITEMS, LISTED, NARROW, PAIRS, frame_table, judged_alone, with_texts
+from tables import LISTED, PAIRS, brushed_table, frame_table, items_table
 from text import plain, short
 from url_controls import choose_one, choose_query
 
 INTERVAL = column("board", "interval")
-WIDE = {"text": 260, "ranks": 80, "other_ranks": 90}
 QUERY = "pair_query"
 DECIDING = "query difference lowest highest value_a value_b decides order_unsure"
-LIST = "ranks item text image relevance other_ranks distance score"
+LIST: Named = {
+    "of": "side_by_side",
+    "show": "ranks item text image relevance other_ranks distance score",
+    "widths": {"text": 260, "ranks": 80, "other_ranks": 90},
+    "alt": "A list.",
+}
 
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if len(page.choice.models) < 2:
-        st.info("It takes two models. Choose more in the sidebar, or open data that has several.")
-        return
     page.link("overview", "All models")
     ranked = page.ranked
     with st.spinner("Comparing the models …"):
@@ -59,27 +60,13 @@ def show(page: Page) -> None:
 def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
     """Show the queries as points and as a table; a rectangle around points chooses among them."""
     st.header("Query by query", anchor="deciding")
-    left, right = st.columns([5, 7])
-    with left:
-        scatter = page.drawing(charts.pair_scatter, queries, **page.choice.at, key=pair)
-        inside, _ = brushed(scatter, "pair scatter", queries, "value_a", "value_b")
-    rows = inside if inside.height else queries
-    with right:
-        cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
-        st.caption(
-            f"{rows.height} of {queries.height} queries{cut}, the largest differences first, "
-            "whichever model they favour. Drag a rectangle on the chart to choose among them; "
-            "choose a row to see both lists."
-        )
-        frame_table(
-            rows.head(LISTED),
-            of="deciding",
-            show=DECIDING,
-            widths=NARROW,
-            alt="Differences of two models, query by query.",
-            key="pair table",
-            on_select=_take,
-        )
+    said = (
+        "queries{}, the largest differences first, whichever model they favour. Drag a rectangle on "
+        "the chart to choose among them; choose a row to see both lists."
+    )
+    axes, at = ("value_a", "value_b"), page.choice.at
+    shown: Named = {"of": "deciding", "show": DECIDING, "take": _take}
+    rows = brushed_table(charts.pair_scatter, queries, axes, at, said, **shown)
     _lists(page, rows, pair)
 
 
@@ -98,7 +85,7 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     _steps([short(name) for name in rows["query"].head(LISTED)])
     row = rows.filter(query=query).row(0, named=True)
     _ranges(page, query, row)
-    if page.data.counted:
+    if page.data.source.counted:
         st.info("Counts have no items, so there are no ranked lists to show.")
         return
     lists = [ranked(page.data, page.choice.of_list, model, query) for model in pair]
@@ -106,7 +93,7 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     for place, model, shown, other in zip(places, pair, lists, lists[::-1], strict=True):
         with place:
             st.subheader(plain(model, 60))
-            _list(page, side_by_side(shown, other), query)
+            items_table(page.data, side_by_side(shown, other), query, **LIST)
     st.caption(
         "A bracket holds items that tie: any of them may come first. The right column has the ranks "
         "of the same item in the other list. Relevance is empty where nobody judged the item."
@@ -143,13 +130,6 @@ def _ranges(page: Page, query: object, row: Named) -> None:
             st.metric(name, number(of["expected"]), moved, delta_color="off", delta_arrow="off")
     if row["order_unsure"]:
         st.markdown("Within these ranges either may be ahead on this query.")
-
-
-def _list(page: Page, rows: pl.DataFrame, query: object) -> None:
-    """Show one list."""
-    rows = judged_alone(rows.head(ITEMS), page.data.judgements, query)
-    rows = with_texts(rows, page.data.items)
-    frame_table(rows, of="side_by_side", show=LIST, widths=WIDE, alt="A list.")
 
 
 def _alike(page: Page, first: str, second: str) -> None:

@@ -6,6 +6,7 @@ import polars as pl
 import streamlit as st
 
 from cached import remember
+from chart_display import show_chart
 from page import Page
 from records import OF_ROWS, Choice, Data
 from retrieval_report import charts
@@ -34,7 +35,7 @@ def show(page: Page) -> None:
         return
     tied = (profile["tied_items"] > 0).any()
     if tied:
-        page.show(charts.profile, profile)
+        show_chart(charts.profile, profile)
     else:
         st.success(
             "No two items of a list tie: every evaluator that sorts correctly prints the same "
@@ -46,7 +47,7 @@ def show(page: Page) -> None:
     frame_table(rows, of="profile", show=PROFILE, alt="Ties of every model at the cutoff.")
     if tied:
         _cuts(page)
-    if page.data.judgements is not None and not page.data.counted:
+    if "judgements" in page.data.frames and not page.data.source.counted:
         st.subheader("How much is judged", anchor="judged")
         covered = page.study.coverage.filter(at_cutoff(page.choice.cutoff))
         alt = "Judged share of every model at the cutoff."

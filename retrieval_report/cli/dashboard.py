@@ -28,8 +28,6 @@ from retrieval_report.study.server import (
     environment,
 )
 
-STUDIED = ("judge", "replicate", "dataset", "cluster")  # what could turn a lead round
-
 
 @cli.command()
 @click.argument("data", nargs=-1)
@@ -82,13 +80,12 @@ def dashboard(
     for paths in filter(None, files.values()):
         for path in find_files([*paths.values()] if isinstance(paths, dict) else paths):
             open_source(path)
-    study = known_of({name: given.pop(name) for name in STUDIED})
     check_installed()
     if port is not None:
         check_port(port)
     truncated = {"truncated": given.pop("truncated")}
     options = known_of(settled(truncated, given["labels_as_rankings"]))
-    opened = {**given, **files, "study": study, "options": options} if data else None
+    opened = known_of({**given, **files, "options": options}) if data else None
     os.environ.update(environment(opened, port, browser=not no_browser))
     runpy.run_path(str(application()), run_name="__main__")  # until the server ends
 

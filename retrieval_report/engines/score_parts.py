@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,7 +12,7 @@ import polars as pl
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import check_counts, check_rankings
 from retrieval_report.contracts.options import NO, Options
-from retrieval_report.contracts.warning import warn
+from retrieval_report.contracts.warning import noticed, warn
 from retrieval_report.engines.disk_parts import copied_parts, find_known
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
@@ -184,17 +183,16 @@ def _run(
     given: set[str] = set()
     with tqdm(total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not title) as bar:
         for number, rows in enumerate(parts):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with noticed() as notes:
                 try:
                     result = work(number)
                 except RetrievalReportError as error:
                     if len(parts) > 1:
                         error.add_note(f"Counted within part {number + 1} of {len(parts)}.")
                     raise
-            for warning in caught:
-                if str(warning.message) not in given:
-                    given.add(str(warning.message))
-                    warn(warning.message)
+            for note in notes:
+                if note not in given:
+                    given.add(note)
+                    warn(note)
             yield result
             bar.update(rows)

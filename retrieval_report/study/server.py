@@ -157,7 +157,7 @@ def serve(
             "replicate": study.of_run or None,
             **{name: study.also[name] for name in ASKED},
         }
-        opened |= {"study": known_of(varied), **about}
+        opened |= {**known_of(varied), **about}
         process = subprocess.Popen(
             [sys.executable, str(application())],
             env={**os.environ, **environment(opened, port)},

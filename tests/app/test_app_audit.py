@@ -109,7 +109,7 @@ def test_one_model_has_no_winner() -> None:
 
 
 def test_large_data_is_audited_only_where_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("records.LARGE", 10)
+    monkeypatch.setattr("views.audit.MOST_AUDITED", 10)
     page = open_page("audit", DATA)
     assert not page.dataframe
     page.toggle(key="audit").set_value(True).run()

@@ -39,7 +39,7 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
         refused = upload(page, content)
         assert message in refused.error[0].value.replace("\\", "")
     page = upload(page, COSTS)
-    study = rr.Study(DATA.rankings, "ndcg@3", costs=pl.read_csv(COSTS.encode()))
+    study = rr.Study(DATA.frames["rankings"], "ndcg@3", costs=pl.read_csv(COSTS.encode()))
     truth = study.costs.filter(policy="expected")
     for kind in ("bytes", "milliseconds"):
         page = drawn(page.selectbox(key="cost").set_value(kind).run())

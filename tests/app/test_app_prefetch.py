@@ -89,6 +89,6 @@ def test_the_server_prepares_and_opens_a_browser(
 def test_bad_data_end_it_in_silence(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(prefetch, "first_files", lambda: Files("gone", ["gone.csv"]))
+    monkeypatch.setattr(prefetch, "first_files", lambda: Files("gone", {"rankings": ["gone.csv"]}))
     prefetch.prepare()
     assert capfd.readouterr().err == ""

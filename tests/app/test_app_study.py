@@ -136,7 +136,7 @@ def test_judges_seeds_data_sets_and_clusters_come_along(
         "name": "mine",
         "rankings": [paths["rankings"]],
         "judgements": {name: paths[name] for name in ("human", "machine")},
-        "study": how,
+        **how,
     }
     monkeypatch.setenv(START, json.dumps(opened))
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())

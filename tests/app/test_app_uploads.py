@@ -7,7 +7,6 @@ from __future__ import annotations
 import gzip
 import io
 import threading
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,10 @@ import pytest
 import uploads
 from made_reports import made_rankings
 from records import Upload
-from retrieval_report.contracts.errors import FileError, RetrievalReportWarning
+from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.warning import noticed, warn
 from text import plain
 from uploads import read_tables
-from warning_log import noticed
 
 RANKINGS = made_rankings(("fine",), queries=2)
 CSV = RANKINGS.drop("model").write_csv().encode()
@@ -70,7 +69,7 @@ def test_row_096_nothing_is_opened_even_where_a_file_of_the_name_is_there(
     Path("lists.csv").write_text("query,item,distance,relevance\nsecret,a,1,1\n", encoding="utf-8")
     Path("lists.csv.sha256").write_text("0" * 64, encoding="utf-8")
     data = read_tables([Upload("lists.csv", CSV)])
-    assert set(data.rankings["query"]) == set(RANKINGS["query"])
+    assert set(data.frames["rankings"]["query"]) == set(RANKINGS["query"])
     assert data.models == ("lists",)
 
 
@@ -137,16 +136,15 @@ def test_each_thread_hears_its_own_warnings() -> None:
     def work(name: str) -> None:
         with noticed() as notes:
             together.wait()
-            warnings.warn(name, RetrievalReportWarning, stacklevel=1)
+            warn(name)
             together.wait()
         heard[name] = notes
 
-    with warnings.catch_warnings():  # `noticed` changes the filters for good, as a server wants
-        threads = [threading.Thread(target=work, args=(name,)) for name in ("one", "two")]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("one", "two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert heard == {"one": ["one"], "two": ["two"]}
 
 

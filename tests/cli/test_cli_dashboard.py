@@ -79,15 +79,10 @@ def test_it_hands_over_the_files_by_their_full_paths(
     assert told == {
         "rankings": [str(folder / "runs")],
         "judgements": str(folder / "qrels.txt"),
-        "queries": None,
-        "items": None,
-        "labels": None,
-        "history": None,
         "columns": {"query": "query"},
         "options": {},
         "name_by": "file",
         "labels_as_rankings": False,
-        "study": {},
     }
     assert served[0]["settings"]["server.port"] == free
     assert served[0]["browser"] == "open"
@@ -198,7 +193,7 @@ def test_it_hands_over_judges_labels_seeds_data_sets_and_clusters(
     assert told["judgements"] == {"human": str(folder / "qrels.txt"), "gpt": str(other)}
     assert told["options"] == {"truncated": "between_ties"}
     assert told["labels"] == str(tmp_path / "labels.csv")
-    assert told["study"] == {"judge": "gpt", "replicate": "seed", "cluster": "topic"}
+    assert (told["judge"], told["replicate"], told["cluster"]) == ("gpt", "seed", "topic")
 
 
 def test_it_hands_over_label_sets_whatever_their_files_are_called(
