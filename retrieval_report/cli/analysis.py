@@ -4,7 +4,6 @@ decides, and what it does not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -218,7 +217,10 @@ def audit(
     given = data.read()
     chosen = None if systems is None else [name.strip() for name in systems.split(",")]
     table = step("audit", lambda: rr.audit(**given, systems=chosen, **settings))
-    _tell_silent(chosen or [], table, settings)
+    silent = [name for name in dict.fromkeys(chosen or []) if name not in table["system"]]
+    if silent:
+        names = ", ".join(silent)
+        click.echo(f"{names}: nothing printed for these metrics at these cutoffs", err=True)
     output.show({"audit": table}, _audit_text(table, everything))
 
 
@@ -308,25 +310,3 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
         if more
         else shown
     )
-
-
-def _tell_silent(systems: Sequence[str], table: pl.DataFrame, settings: Mapping[str, Any]) -> None:
-    """Name the requested systems that print none of the measures, and the reasons."""
-    from retrieval_report.metrics.parsing import parse_metrics
-    from retrieval_report.systems.conventions import choose
-
-    requests = parse_metrics(settings["metrics"], settings["cutoffs"])
-    asked = {metric.name for metric, _ in requests}
-    for system in dict.fromkeys(systems):
-        if system in table["system"]:
-            continue
-        known = {record.cutoffs for record in choose([system]) if record.metric in asked}
-        reason = "it has none of these metrics"
-        if known:
-            reason = (
-                "it has them for "
-                + ("whole lists (cutoff all)" if "whole" in known else "cutoffs 1, 2, …")
-                + " only"
-            )
-        names = ", ".join(str(metric) for metric, _ in requests)
-        click.echo(f"{system} prints nothing for {names} at these cutoffs: {reason}.", err=True)

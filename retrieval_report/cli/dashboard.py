@@ -68,8 +68,8 @@ def dashboard(
     """
     if not data and any(value for name, value in given.items() if name != "name_by"):
         raise ParameterError("dashboard: its options require DATA, but none is given")
-    files = {name: _whole(given[name]) for name in ("judgements", "queries", "items", "labels")}
-    files["rankings"] = _whole(data)
+    files = {name: given[name] for name in ("judgements", "queries", "items", "labels")}
+    files["rankings"] = list(data)
     if given["labels_as_rankings"]:  # the files of a folder may be called anything
         folders = ((path, os.path.isdir(path)) for path in files["rankings"])  # noqa: PTH112
         files["rankings"] = [f"{path}/*" if folder else path for path, folder in folders]
@@ -88,15 +88,6 @@ def dashboard(
     opened = known_of({**given, **files, "options": options}) if data else None
     os.environ.update(environment(opened, port, browser=not no_browser))
     runpy.run_path(str(application()), run_name="__main__")  # until the server ends
-
-
-def _whole(path: Any) -> Any:
-    """Return a path, or those of several files, as seen from everywhere."""
-    if isinstance(path, dict):
-        return {name: _whole(one) for name, one in path.items()}
-    if isinstance(path, tuple):
-        return [_whole(one) for one in path]
-    return path and os.path.abspath(path)  # noqa: PTH100
 
 
 def open_browser(address: str) -> None:

@@ -74,7 +74,7 @@ def _judges(context: click.Context, option: click.Parameter, given: Any) -> Any:
 
 _named: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
 STUDIED = ("judge", "labels_as_rankings")  # what only the commands that hold a study take
-READING = ("group", "judgement_columns", "query_columns", "negative")  # what Spark does not take
+READING = ("judgement_columns", "query_columns", "negative")  # what Spark does not take
 FILES = {
     "rankings": click.argument("rankings", nargs=-1, required=True, callback=standard_input),
     "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=_judges,

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import io
-import os
 import signal
 import sys
 import warnings
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Hashable, Iterable
 from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
-from retrieval_report.cli.progress import say
 from retrieval_report.cli.streams import without_scratch
 from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
@@ -64,22 +61,14 @@ def main() -> NoReturn:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # Raised as an exception, a request to end removes half-written files on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        cli(prog_name="retrieval-report")
-    except OSError as error:
-        if error.filename is not None:  # an error of printing names no file
-            raise
-        _leave_standard_output()
-        with suppress(OSError):
-            click.echo(f"Error: cannot write to standard output: {error.strerror}", err=True)
-        sys.exit(_BadInput.exit_code)
+    cli(prog_name="retrieval-report")
     raise AssertionError("click ends the process")  # pragma: no cover
 
 
-def _leave_standard_output() -> None:
-    """Discard what could not be printed, or else Python would try again at exit and complain."""
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _say(name: Hashable, seconds: float) -> None:
+    """Write one line on standard error about a step that took more than a second."""
+    kind = str(name[0] if isinstance(name, tuple) else name)
+    click.echo(f"{kind.strip('_').replace('_', ' ')}: {seconds:.1f} s", err=True)
 
 
 class _BadInput(click.ClickException):
@@ -96,24 +85,14 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import a command; a word that is none is told the nearest."""
         if cmd_name in COMMANDS:
             import_module(f"retrieval_report.cli.{COMMANDS[cmd_name][0]}")
-        return super().get_command(ctx, cmd_name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is called; a word that is none is told the nearest."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
+        elif not ctx.resilient_parsing:
             from retrieval_report.contracts.checks import did_you_mean
 
-            near = did_you_mean(args[0], COMMANDS)
-            if near:
-                raise click.UsageError(error.message.rstrip(".") + near, ctx) from error
-            raise
+            ctx.fail(f"No such command {cmd_name!r}{did_you_mean(cmd_name, COMMANDS)}")
+        return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line on every command, without importing it."""
@@ -136,7 +115,7 @@ class _Commands(click.Group):
             # These are never errors, whatever PYTHONWARNINGS says.
             warnings.simplefilter("default", RetrievalReportWarning)
             try:
-                with told(say):
+                with told(_say):
                     return super().invoke(ctx)
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.

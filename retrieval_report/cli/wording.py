@@ -9,11 +9,7 @@ from collections.abc import Collection
 JUDGEMENTS = (
     "--judgements, or rank by its grades: compare, leaderboard and report take --labels-as-rankings"
 )
-_QUOTED = r"'[^']*'"
-_VALUE = (
-    rf"(?:\{{(?P<columns>[^}}]*)\}}|(?P<values>{_QUOTED}(?:(?:, | or )+{_QUOTED})*)|(?P<open>…))?"
-)
-_PAIR = re.compile(r"'([^']*)': (?:'([^']*)'|(…))")
+_PAIRS = re.compile(r"\{('[^}]*)\}")  # what columns= maps
 
 
 def in_options(message: str, names: Collection[str]) -> str:
@@ -24,16 +20,16 @@ def in_options(message: str, names: Collection[str]) -> str:
     >>> in_options("metrics: 'ngcd' is unknown", {"metrics"})
     "--metrics: 'ngcd' is unknown"
     >>> in_options("unjudged_query='skip' leaves them out; see max_rows=", {"unjudged_query"})
-    '--unjudged-query skip leaves them out; see max_rows='
+    "--unjudged-query 'skip' leaves them out; see max_rows="
     >>> in_options(
     ...     "say which: columns={'query': 'q_id'} or no_relevant='zero' or 'one'",
     ...     {"columns", "no_relevant"},
     ... )
-    'say which: --columns query=q_id or --no-relevant zero or one'
+    "say which: --columns query=q_id or --no-relevant 'zero' or 'one'"
     >>> in_options(
     ...     "unjudged='drop' in evaluate decides what to do", {"unjudged"}
     ... )  # the command may be another
-    '--unjudged drop decides what to do'
+    "--unjudged 'drop' decides what to do"
     >>> in_options(
     ...     "a.txt: is TREC qrels, not rankings; read it with read_judgements", {"judgements"}
     ... )
@@ -46,23 +42,18 @@ def in_options(message: str, names: Collection[str]) -> str:
         for kind, given in (("judgements", JUDGEMENTS), ("rankings", "RANKINGS")):
             message = message.replace(f"read it with read_{kind}", f"pass it as {given}")
     any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
-    message = re.sub(rf"\bread_\w+\((({any_name})={_QUOTED})\)", r"\1", message)
+    message = re.sub(rf"\bread_\w+\((({any_name})='[^']*')\)", r"\1", message)
     message = re.sub(rf"^({any_name})(?=: )", lambda match: option(match[1]), message)
-    return re.sub(
-        rf"(?<![\w.<-])(?P<name>{any_name})={_VALUE}(?!=)(?: in evaluate\b)?", _as_option, message
+    message = re.sub(
+        rf"(?<![\w.<-])({any_name})=(?!=)(?=(['{{…])?)",
+        lambda match: option(match[1]) + (" " if match[2] else ""),
+        message.replace(" in evaluate ", " "),
+    )
+    return _PAIRS.sub(
+        lambda match: match[1].replace("'", "").replace(": ", "=").replace(", ", ","), message
     )
 
 
 def option(name: str) -> str:
     """Return the option of an argument."""
     return f"--{name.replace('_', '-')}"
-
-
-def _as_option(match: re.Match[str]) -> str:
-    if match["columns"] is not None:
-        pairs = (
-            f"{ours}={theirs or rest}" for ours, theirs, rest in _PAIR.findall(match["columns"])
-        )
-        return f"{option(match['name'])} {','.join(pairs)}"
-    value = (match["values"] or match["open"] or "").replace("'", "")
-    return f"{option(match['name'])} {value}".rstrip() if value else option(match["name"])

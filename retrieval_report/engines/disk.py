@@ -13,12 +13,13 @@ from typing import Unpack
 import polars as pl
 
 from retrieval_report.contracts.arguments import ColumnNames, check_path, check_whole
-from retrieval_report.contracts.errors import OutputError, one_line
+from retrieval_report.contracts.errors import OutputError, ParameterError, one_line
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
 from retrieval_report.engines.disk_tables import open_table
 from retrieval_report.engines.resume import keeping
 from retrieval_report.engines.score_parts import afresh, counted_parts, scored_parts
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
+from retrieval_report.reading.finding import is_path
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import sorted_counts
 from retrieval_report.writing.files import refuse_inputs, regular_file
@@ -141,6 +142,8 @@ def evaluate_to(
     size = (
         ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
     )
+    if resume is not None and not is_path(rankings):
+        raise ParameterError("resume: is for rankings in files")
     target = regular_file(check_path("out", out))
     # Results are moved to the file in one step, from a folder beside it.
     with scratch(target.parent) as folder:
@@ -149,7 +152,7 @@ def evaluate_to(
         except OutputError as error:
             raise OutputError(f"cannot write to '{target}': {error}") from error
         table = open_table(rankings, folder, columns, model)
-        refuse_inputs([target], [file.path for file in table.files if file.path is not None])
+        refuse_inputs([target], [file.path for file in table.files])
         given = (table, judgements, queries, requests, settings)
         keep = afresh if resume is None else keeping(check_path("resume", resume), *given)
         scores = scored_parts(*given, folder, size, keep)

@@ -1,5 +1,4 @@
-"""Split a table into parts that fit in memory, each with all rows of its queries, and find what a
-part cannot see: models, grades, and whether anything is relevant.
+"""Split a table into parts that fit in memory, each with all rows of its queries.
 
 The rows are copied once, in order, into one folder for every hash of the query.
 """
@@ -14,10 +13,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, OutputError, one_line
-from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.engines.disk_tables import Table, check_rows
-from retrieval_report.scoring.judged import KnownOfWhole
-from retrieval_report.scoring.layout import order_values
 
 RESULTS_PER_ROW = 4  # number of results that need as much memory as a row
 MOST_PARTS = 256  # files that are open while rows are copied
@@ -93,36 +89,3 @@ def copied_parts(table: Table, folder: Path, rows_per_part: int, results: int) -
 
 def _part_of(parts: int, ids: pl.Expr) -> pl.Expr:
     return (ids.hash() % parts).cast(pl.Int64).alias("part")
-
-
-def find_known(
-    table: Table, judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: Options
-) -> KnownOfWhole:
-    """Find the facts in one scan of the rows, and in judgements and queries."""
-    grade = _grade(table.empty)
-    relevant = is_relevant(grade, options.relevant_from)
-    if options.distance_threshold is not None:
-        far = order_values(table.empty, options) > options.distance_threshold
-        relevant &= far.fill_null(value=False).not_()
-    relevances = table.collect(
-        lambda rows: rows.select("model", grade=grade, relevant=relevant).unique()
-    )
-    models = tuple(relevances["model"].drop_nulls().unique().sort())
-    if judgements is not None:
-        relevances = judgements.select(grade=pl.col("relevance").cast(pl.Float64))
-        relevances = relevances.with_columns(
-            relevant=is_relevant(pl.col("grade"), options.relevant_from)
-        )
-    elif queries is not None and "n_relevant" in queries.columns:
-        relevances = relevances.with_columns(relevant=(queries["n_relevant"] > 0).any())
-    grades = tuple(relevances["grade"].drop_nulls().unique())
-    return KnownOfWhole(True, models, grades, relevant=bool(relevances["relevant"].any()))
-
-
-def _grade(empty: pl.DataFrame) -> pl.Expr:
-    """Return relevances that are finite, above 0 and not masked; null for all others."""
-    if "relevance" not in empty.columns:
-        return pl.lit(None, pl.Float64)
-    grade = pl.col("relevance").cast(pl.Float64)
-    kept = (grade > 0) & grade.is_finite()
-    return pl.when(kept & pl.col("mask") if "mask" in empty.columns else kept).then(grade)

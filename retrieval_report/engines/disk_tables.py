@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, or a frame, as one long table whose rows can be read by number."""
+"""Parquet and Arrow files, or a frame, as one long table."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def check_rows(found: int, expected: int) -> None:
 
 @dataclass(frozen=True)
 class File:
-    """One file, or a frame in memory: its rows under our names, and their number."""
+    """One file: its rows under our names, and their number."""
 
-    path: Path | None  # None: a frame in memory
+    path: Path
     frame: pl.LazyFrame
     rows: int
     name: str | None = None  # the model of all rows, if it is the file's name
@@ -90,7 +90,7 @@ def open_table(
     columns: ColumnNames = None,
     model: str | None = None,
 ) -> Table:
-    """Open rankings or counts as one table; a lazy frame is computed once, into a file in
+    """Open rankings or counts as one table; a frame is computed once, into a file in
     ``scratch``.
 
     Columns and model names are found as in ``read_rankings``. Several files must have equal types,
@@ -101,12 +101,9 @@ def open_table(
         raise ParameterError(
             "columns, model: apply to files only; rename or add the columns of a frame"
         )
-    if isinstance(rankings, pl.LazyFrame):
-        return _computed(rankings, scratch)
     if not is_path(rankings):
-        frame = to_polars(rankings, "rankings")
-        known = frame.select(name for name in RANKINGS.columns if name in frame.columns)
-        return Table((File(None, known.lazy(), known.height),), known.clear(), frame.clear())
+        lazy = isinstance(rankings, pl.LazyFrame)
+        return _computed(rankings if lazy else to_polars(rankings, "rankings").lazy(), scratch)
     if model is not None and not model:
         raise ParameterError("model: expected a name that is not empty")
     files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
@@ -122,7 +119,7 @@ def open_table(
                     "and types (read_rankings widens whole numbers)"
                 )
     empty = pl.DataFrame(schema=schema)
-    refuse_shared_names([Part(file.path or "", empty, file.name) for file in files])
+    refuse_shared_names([Part(file.path, empty, file.name) for file in files])
     ordered = [replace(file, frame=file.frame.select(empty.columns)) for file in files]
     return Table(tuple(ordered), empty, empty)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.errors import OutputError, ParameterError
+from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.options import Options
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.engines.score_parts import Keep, Work
@@ -43,8 +43,6 @@ def keeping(
 
     Raises
     ------
-    ParameterError
-        The rankings are not files, and only files can be checked later.
     OutputError
         The folder holds something else, or parts of a run whose inputs or settings were different.
     """
@@ -55,8 +53,6 @@ def keeping(
     for name, frame in {"judgements": judgements, "queries": queries}.items():
         inputs.update(b"none" if frame is None else _ipc(to_polars(frame, name)))
     for file in table.files:
-        if file.path is None:
-            raise ParameterError("resume: is for rankings in files")
         inputs.update(file.frame.explain(optimized=False).encode())
         with naming(file.path), file.path.open("rb") as content:
             inputs.update(hashlib.file_digest(content, "sha256").digest())

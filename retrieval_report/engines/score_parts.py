@@ -11,13 +11,13 @@ import polars as pl
 
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.frames import check_counts, check_rankings
-from retrieval_report.contracts.options import NO, Options
+from retrieval_report.contracts.options import NO, Options, is_relevant
 from retrieval_report.contracts.warning import noticed, warn
-from retrieval_report.engines.disk_parts import copied_parts, find_known
+from retrieval_report.engines.disk_parts import copied_parts
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, frames_beside, judge
-from retrieval_report.scoring.layout import evidence_of
+from retrieval_report.scoring.layout import evidence_of, order_values
 from retrieval_report.scoring.run import (
     score_run,
     start,
@@ -75,16 +75,59 @@ def evidence_of_part(
     return evidence_of(judge(rows, judgements, queries, options, whole), options)
 
 
+def facts_of(
+    rows: pl.DataFrame | pl.LazyFrame,
+    judgements: pl.DataFrame | None,
+    queries: pl.DataFrame | None,
+    options: Options,
+) -> pl.LazyFrame:
+    """Return what any rows tell of the whole: distinct models, with the word by which counts say
+    how their lists end, and relevances, with whether they are relevant.
+    """
+    rows = rows.lazy() if judgements is None else rows.lazy().drop("relevance", strict=False)
+    empty = pl.DataFrame(schema=rows.collect_schema())
+    ends = "truncated" if "truncated" in empty.columns else pl.lit(None, pl.String)
+    graded = _graded(empty, options)
+    if options.distance_threshold is not None:
+        near = order_values(empty, options) <= options.distance_threshold
+        graded["relevant"] &= near.fill_null(value=True)
+    facts = [rows.select("model", **graded, truncated=ends).unique()]
+    if judgements is not None:
+        facts.append(judgements.lazy().select(**_graded(judgements, options)).unique())
+    elif queries is not None and "n_relevant" in queries.columns:
+        facts[0] = facts[0].with_columns(relevant=False)
+        facts.append(queries.lazy().select(relevant=pl.col("n_relevant") > 0).unique())
+    return pl.concat(facts, how="diagonal")
+
+
+def _graded(empty: pl.DataFrame, options: Options) -> dict[str, pl.Expr]:
+    """Return relevances that are finite, above 0 and not masked, null for all others; and whether
+    they are relevant.
+    """
+    grade = pl.lit(None, pl.Float64)
+    if "relevance" in empty.columns:
+        grade = pl.col("relevance").cast(pl.Float64)
+        kept = (grade > 0) & grade.is_finite()
+        grade = pl.when(kept & pl.col("mask") if "mask" in empty.columns else kept).then(grade)
+    return {"grade": grade, "relevant": is_relevant(grade, options.relevant_from)}
+
+
+def known_of(facts: pl.DataFrame) -> KnownOfWhole:
+    """Return what a part cannot show, from the facts of all rows."""
+    models, grades = (facts[name].drop_nulls().unique().sort() for name in ("model", "grade"))
+    return KnownOfWhole(True, tuple(models), tuple(grades), relevant=bool(facts["relevant"].any()))
+
+
 def with_ends(
     options: Options,
     whole: KnownOfWhole,
-    words: pl.DataFrame | None,
+    facts: pl.DataFrame,
     evidence: Callable[[], pl.DataFrame],
 ) -> Options:
-    """Return the options with the words decided for all models, from the ``words`` of counts, if
-    they have any, and the evidence of all parts, if that is needed.
+    """Return the options with the words decided for all models, from the facts of all rows and, if
+    it is needed, the evidence of all parts.
     """
-    counted = {} if words is None else as_counted(words)
+    counted = as_counted(facts.drop_nulls("model"))
     decisions = decide(options.truncated, whole.models, counted, lambda: gather(evidence()))
     return replace(options, truncated=ends_of(decisions) or options.truncated)
 
@@ -121,7 +164,8 @@ def scored_parts(
         return
     quiet = replace(options, progress=False)
     given = frames_beside(judgements, queries)
-    whole = find_known(table, given["judgements"], given["queries"], options)
+    facts = table.collect(partial(facts_of, **given, options=options))
+    whole = known_of(facts)
     # No rows are scored first, so that wrong arguments are refused before hours of work.
     judged, named = (None if frame is None else frame.clear() for frame in given.values())
     score_part(table.empty, judged, named, requests, replace(quiet, truncated=NO), whole)
@@ -141,10 +185,7 @@ def scored_parts(
         of_part = partial(evidence_of_part, options=quiet, whole=whole)
         return pl.concat(_run(lambda number: of_part(*frames_of(number)), parts.rows, title))
 
-    words = None
-    if "truncated" in table.empty.columns:
-        words = table.collect(lambda rows: rows.select("model", "truncated").unique())
-    decided = with_ends(quiet, whole, words, evidence)
+    decided = with_ends(quiet, whole, facts, evidence)
     work = keep(lambda number: score_part(*frames_of(number), requests, decided, whole), parts.rows)
     lists = []
     for scores in _run(work, parts.rows, "scoring" if options.progress else ""):

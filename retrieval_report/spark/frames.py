@@ -14,7 +14,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import DecimalType
 
-from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.errors import ColumnError, ParameterError, one_line
 from retrieval_report.contracts.frames import (
@@ -106,33 +105,19 @@ def chosen(
     position.
     """
     given = frame.columns
-    wanted = [*(column.name for column in contract), *also]
-    twice = sorted(set(wanted) & set(repeated(given)))
-    if twice:
-        raise ColumnError(f"{what}: the columns {twice} occur twice")
-    matched = {name: name for name in wanted if name in given}
-    for ours, theirs in (
-        known_columns(given, KINDS[what], None, what).items() if what in KINDS else ()
-    ):
-        words = (
-            ours == "relevance"
-            and frame.schema[given.index(theirs)].dataType.typeName() == "string"
-        )
-        if (
-            ours in wanted and ours not in matched and not words
-        ):  # a label in words is not a relevance
-            matched[ours] = theirs
-    numbered = frame.toDF(*(f"_{location}" for location in range(len(given))))
+    matched = known_columns(given, KINDS[what], None, what) | {name: name for name in also}
+    # By position, since Spark takes names that differ in case for one.
+    numbered = frame.toDF(*(f"_{position}" for position in range(len(given))))
     kinds = {column.name: column.kind for column in contract}
     columns = []
     for name, theirs in matched.items():
-        column = F.col(f"_{given.index(theirs)}")
-        kind = frame.schema[given.index(theirs)].dataType
+        column, kind = F.col(f"_{given.index(theirs)}"), frame.schema[given.index(theirs)].dataType
+        if name == "relevance" != theirs and kind.typeName() == "string":
+            continue  # a label in words is not a relevance
         if isinstance(kind, DecimalType) and kinds.get(name) == "id" and kind.scale == 0:
             column = column.try_cast("long")  # unsigned ids, which Spark lacks; others become null
-        elif isinstance(kind, DecimalType) and name == "relevance":
-            column = column.cast("double")
-        columns.append(column.alias(name))
+        if name in kinds or name in also:
+            columns.append(column.alias(name))
     return numbered.select(columns)
 
 

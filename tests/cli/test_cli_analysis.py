@@ -254,40 +254,14 @@ def test_equal_means_share_a_rank_and_an_open_order_changes_none() -> None:
     ]
 
 
-def test_audit_says_which_systems_print_nothing_and_why(rankings: Path) -> None:
-    result = run(
-        "audit",
-        rankings,
-        "--metrics",
-        "rr",
-        "--cutoffs",
-        "1",
-        "--systems",
-        "trec_eval,ranx,TALR,trec_eval",
-    )
+def test_audit_says_which_systems_print_nothing(rankings: Path) -> None:
+    asked = ("audit", rankings, "--metrics", "rr", "--cutoffs", "1")
+    result = run(*asked, "--systems", "trec_eval,ranx,TALR,trec_eval")
     assert result.exit_code == 0, result.output
     assert result.stderr.splitlines() == [
-        (
-            "trec_eval prints nothing for rr at these cutoffs: it has them for whole lists (cutoff "
-            "all) only."
-        ),
-        "TALR prints nothing for rr at these cutoffs: it has none of these metrics.",
+        "trec_eval, TALR: nothing printed for these metrics at these cutoffs"
     ]
-    assert run("audit", rankings, "--metrics", "rr", "--cutoffs", "1").stderr == ""
-    result = run(
-        "audit",
-        rankings,
-        "--metrics",
-        "hit_rate",
-        "--cutoffs",
-        "all",
-        "--systems",
-        "trec_eval,ranx",
-    )
-    assert (
-        "trec_eval prints nothing for hit_rate at these cutoffs: it has them for cutoffs 1, 2, … "
-        "only." in (result.stderr)
-    )
+    assert run(*asked).stderr == ""
 
 
 def test_help_of_audit_speaks_of_what_audit_has() -> None:
@@ -344,7 +318,7 @@ def test_how_lists_end_and_what_is_relevant_are_options_of_the_command_line(cut:
     assert "1.0000   0.0000" in whole.output
     assert "estimate" not in whole.output
     assert (
-        "--relevant-items error"
+        "--relevant-items 'error'"
         in run("evaluate", cut, *asked, "no", "--relevant-items", "error").output
     )
     profile = run("profile", cut, "--cutoffs", "4", "--truncated", "within_tie")
@@ -396,7 +370,7 @@ def test_every_command_scores_like_another_system(command: str, tmp_path: Path) 
 
 def test_scores_like_another_system_are_computed_in_memory(tmp_path: Path) -> None:
     result = run("evaluate", tmp_path / "x.parquet", "--like", "trec_eval", "--engine", "disk")
-    assert (result.exit_code, "--like is for --engine memory" in result.stderr) == (2, True)
+    assert (result.exit_code, "--like does not work with --engine" in result.stderr) == (2, True)
 
 
 def test_similarity_tells_other_ties_from_other_results(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_it_opens_the_samples_on_this_machine_alone(served: list[dict[str, Any]]
     }
 
 
-def test_it_hands_over_the_files_by_their_full_paths(
+def test_it_hands_over_the_files(
     served: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(sample_folder() / "docs")
@@ -75,10 +75,9 @@ def test_it_hands_over_the_files_by_their_full_paths(
     )
     assert outcome.exit_code == 0, outcome.output
     told = json.loads(served[0]["files"])
-    folder = sample_folder() / "docs"
     assert told == {
-        "rankings": [str(folder / "runs")],
-        "judgements": str(folder / "qrels.txt"),
+        "rankings": ["runs"],
+        "judgements": "qrels.txt",
         "columns": {"query": "query"},
         "options": {},
         "name_by": "file",
@@ -190,7 +189,7 @@ def test_it_hands_over_judges_labels_seeds_data_sets_and_clusters(
     outcome = run("runs", *judges, *labels, *lists, "--replicates", "seed", "--cluster", "topic")
     assert outcome.exit_code == 0, outcome.output
     told = json.loads(served[0]["files"])
-    assert told["judgements"] == {"human": str(folder / "qrels.txt"), "gpt": str(other)}
+    assert told["judgements"] == {"human": "qrels.txt", "gpt": str(other)}
     assert told["options"] == {"truncated": "between_ties"}
     assert told["labels"] == str(tmp_path / "labels.csv")
     assert (told["judge"], told["replicate"], told["cluster"]) == ("gpt", "seed", "topic")

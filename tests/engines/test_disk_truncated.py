@@ -18,9 +18,8 @@ from retrieval_report import (
     truncated_lists,
 )
 from retrieval_report.contracts.options import Options
-from retrieval_report.engines.disk_parts import find_known
 from retrieval_report.engines.disk_tables import open_table
-from retrieval_report.engines.score_parts import evidence_of_part
+from retrieval_report.engines.score_parts import evidence_of_part, facts_of, known_of
 from retrieval_report.scoring.judged import KnownOfWhole, frames_beside
 from retrieval_report.scoring.truncation import decide, gather
 from stored_cuts import METRICS, behind_ties, complete, top
@@ -221,7 +220,8 @@ def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any) -> Non
         .cast(dtype)
     )
     table = open_table(rankings, lambda: tmp_path)
-    assert sorted(find_known(table, None, None, Options()).grades) == [1, 2, 3, 4, 5]
+    facts = table.collect(lambda rows: facts_of(rows, None, None, Options()))
+    assert known_of(facts).grades == (1, 2, 3, 4, 5)
     numbers = pl.DataFrame({"query": rankings["query"].unique(), "n_relevant": 40})
     both(tmp_path, top(rankings, 8), truncated="within_tie", queries=numbers, relevant_from=2)
 

@@ -341,12 +341,12 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
         "progress: has no meaning on Spark": {"progress": True},
         "policies: 'mean'": {"policies": "mean"},
         "partitions: 0": {"partitions": 0},
-        "gain: the table has no entry for grade 3": {"metrics": rr.NDCG(gain={0: 0, 1: 1})},
+        "gain: the table has no entry for grade 2": {"metrics": rr.NDCG(gain={0: 0, 1: 1})},
         "no column 'relevance'": {"rankings": frame.drop("relevance")},
         "rankings: a column cannot be used": {
             "rankings": frame.selectExpr("query", "item", "make_interval(1) distance")
         },
-        "occur twice": {"rankings": frame.select("*", "distance")},
+        "more than once": {"rankings": frame.select("*", "distance")},
         "rankings: a DataFrame is not a Spark frame": {"rankings": made()},
         "distance_threshold: the rankings have a 'score'": {
             "rankings": frame.withColumnRenamed("distance", "score"),
