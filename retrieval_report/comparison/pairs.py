@@ -9,7 +9,6 @@ from typing import NamedTuple, TypedDict, Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison import tie_chance
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.corrections import (
     OF_SINGLE_TESTS,
@@ -19,6 +18,7 @@ from retrieval_report.comparison.corrections import (
     resamples_for,
 )
 from retrieval_report.comparison.significance import METHODS, paired_t, sign_flips, wilcoxon
+from retrieval_report.comparison.tie_chance import CHANCES, Chances, read_lists
 from retrieval_report.comparison.verdicts import SHOWN, equal_values
 from retrieval_report.contracts.arguments import Named, Names, check_whole
 from retrieval_report.contracts.checks import check_choice
@@ -237,18 +237,23 @@ def compare(
     lone = [name for name, part in given.items() if part is not None]
     if rankings is None and lone != ["queries"] * (cluster is not None):
         raise ParameterError(f"{lone[0]}: without rankings")
-    known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, **given)
     draws = resamples_for(correction, pairs) if resamples is None else resamples
     settings = _Settings(confidence, adjust, correction, draws, seed)
     models = pl.Series(grid.models, dtype=pl.String)
-    frames = []
+    frames: list[pl.DataFrame] = []
+    chances: dict[int, Chances] = {}
     for part in asked:
         rows = _kept(part.value, pairs, most_apart)
         shown = pairs.part(rows)
         columns = _tested(part, pairs, rows, settings)
-        columns |= tie_chance.tie_chances(part, shown, columns, known.get(part.measure[:2], {}))
+        if part.measure[2] == "expected":
+            chances[len(frames)] = Chances(part, shown, columns)
         columns |= {"model_a": models[shown.first], "model_b": models[shown.second]}
-        frames.append(measured(columns, part.measure, COMPARISON))
+        frames.append(measured(columns | dict.fromkeys(CHANCES), part.measure, COMPARISON))
+    if rankings is not None:
+        read_lists(grid, list(chances.values()), rankings, **given)
+    for number, known in chances.items():
+        frames[number] = frames[number].with_columns(known.frame().get_columns())
     return pl.concat(frames)
 
 
@@ -407,8 +412,9 @@ def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
     frames = [pl.DataFrame(schema=OF_MEANS)]
     for part in map(grid.scores, filter(lambda measure: measure[2] in SHOWN, grid.measures)):
         columns = _means(part, pairs)
-        columns |= tie_chance.tie_chances(part, pairs, columns, {})
-        columns |= {"model_a": models[pairs.first], "model_b": models[pairs.second]}
-        columns |= dict.fromkeys(OF_QUERIES)
+        known = dict.fromkeys((*CHANCES, *OF_QUERIES))
+        if part.measure[2] == "expected":
+            known = Chances(part, pairs, columns).frame().to_dict() | dict.fromkeys(OF_QUERIES)
+        columns |= {"model_a": models[pairs.first], "model_b": models[pairs.second], **known}
         frames.append(measured(columns, part.measure, OF_MEANS))
     return pl.concat(frames)

@@ -48,13 +48,21 @@ def ranges(scores: Scores) -> Ranges:
     return Ranges(scores.value, *spreads)
 
 
-def over_pairs(each: Floats | Bools, known: Ranges, pairs: Pairs) -> Floats:
-    """Return the sums over the lists of both models of each pair on the queries that both have."""
+def over_sides(each: Floats | Bools, known: Ranges, pairs: Pairs) -> Floats:
+    """Return the sums over the lists of the first and of the second model of each pair, on the
+    queries that both have: (2, pairs).
+    """
     scored = (~np.isnan(known.value)).T.astype(np.float64)
     endless = np.isinf(each)
     total = product(np.where(endless, 0.0, each), scored)
     total[product(endless.astype(np.float64), scored) > 0] = np.inf
-    return total[pairs.first, pairs.second] + total[pairs.second, pairs.first]
+    return np.stack([total[pairs.first, pairs.second], total[pairs.second, pairs.first]])
+
+
+def over_pairs(each: Floats | Bools, known: Ranges, pairs: Pairs) -> Floats:
+    """Return the sums over the lists of both models."""
+    total: Floats = over_sides(each, known, pairs).sum(axis=0)
+    return total
 
 
 def normal_chances(lead: Floats, deviation: Floats) -> Floats:
