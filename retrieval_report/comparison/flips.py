@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from retrieval_report.comparison import verdicts
 from retrieval_report.comparison.pairs import COMPARISON, pairs_of_means, turned
-from retrieval_report.comparison.verdicts import ALPHA, SHOWN, TIE_RISK, order_of
+from retrieval_report.comparison.verdicts import ALPHA, SHOWN, TIE_RISK, order_of, with_verdicts
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
@@ -25,10 +24,6 @@ from retrieval_report.reading.frames import to_polars
 JUDGED_PAIRS = schema("judged_pairs")
 HERE = ["metric", "cutoff"]
 PAIR = ["model_a", "model_b", *HERE]
-DOUBTS = {
-    "cut": (pl.col("p_tie_method") == "truncated").fill_null(False),
-    "moved": (pl.col("tied_queries") > 0).fill_null(False),
-}
 
 
 def flips(
@@ -175,15 +170,7 @@ def _judged(pairs: pl.DataFrame, tie_risk: float, alpha: float) -> pl.DataFrame:
     """Add ``disagree``, ``significant`` and ``verdict`` to pairs under several policies."""
     check_fraction("tie_risk", tie_risk)
     check_fraction("alpha", alpha)
-    order = order_of("value_a", "value_b")
-    orders = {  # that of naive scores, say, which may name the other model
-        name: pl.when(pl.col("policy") != name).then(order.filter(policy=name).first().over(PAIR))
-        for name in SHOWN
-    }
-    pairs = pairs.with_columns(
-        **DOUBTS, significant=verdicts.significant(pl.col("family_p"), alpha)
-    )
-    return verdicts.with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha)
+    return with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha)
 
 
 def _check_summary(summary: object) -> pl.DataFrame:

@@ -12,10 +12,9 @@ import polars as pl
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
-from retrieval_report.contracts.arguments import Named, Names, check_number, check_whole, is_number
+from retrieval_report.contracts.arguments import Named, Names, check_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
@@ -327,7 +326,8 @@ def detectable_effect(
     """
     from scipy import optimize
 
-    _check_design(std, queries, alpha, power)
+    check_fraction("alpha", alpha)
+    check_fraction("power", power)
     if queries < 2 or not std >= 0:
         return math.nan
     if power <= alpha:
@@ -367,7 +367,8 @@ def queries_needed(
     (156, 2475)
     """
     check_margin(effect)
-    _check_design(std, 2, alpha, power)
+    check_fraction("alpha", alpha)
+    check_fraction("power", power)
     if not std >= 0:
         return None
     if std == 0:
@@ -379,15 +380,6 @@ def queries_needed(
             return None
     numbers = range(high // 2 + 1, high)
     return numbers.start + bisect_left(numbers, power, key=lambda n: _power(effect / std, n, alpha))
-
-
-def _check_design(std: object, queries: object, alpha: float, power: float) -> None:
-    """Refuse what is no design of a test; ``std`` may be NaN, if it is not known."""
-    if not is_number(std) and not (isinstance(std, float) and math.isnan(std)):
-        raise ParameterError(f"std: {std!r} is not a number")
-    check_whole("queries", queries, 0, MOST_ITEMS)
-    check_fraction("alpha", alpha)
-    check_fraction("power", power)
 
 
 def _power(effect: float, queries: int, alpha: float) -> float:

@@ -4,12 +4,11 @@ it.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison import tie_chance
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.corrections import (
     OF_SINGLE_TESTS,
@@ -19,6 +18,7 @@ from retrieval_report.comparison.corrections import (
     resamples_for,
 )
 from retrieval_report.comparison.significance import METHODS, paired_t, sign_flips, wilcoxon
+from retrieval_report.comparison.tie_chance import CHANCES, Chances, read_lists
 from retrieval_report.comparison.verdicts import SHOWN, equal_values
 from retrieval_report.contracts.arguments import Named, Names, check_whole
 from retrieval_report.contracts.checks import check_choice
@@ -237,18 +237,22 @@ def compare(
     lone = [name for name, part in given.items() if part is not None]
     if rankings is None and lone != ["queries"] * (cluster is not None):
         raise ParameterError(f"{lone[0]}: without rankings")
-    known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, **given)
     draws = resamples_for(correction, pairs) if resamples is None else resamples
-    settings = _Settings(confidence, adjust, correction, draws, seed)
     models = pl.Series(grid.models, dtype=pl.String)
-    frames = []
+    frames: list[pl.DataFrame] = []
+    chances: dict[int, Chances] = {}
     for part in asked:
         rows = _kept(part.value, pairs, most_apart)
         shown = pairs.part(rows)
-        columns = _tested(part, pairs, rows, settings)
-        columns |= tie_chance.tie_chances(part, shown, columns, known.get(part.measure[:2], {}))
+        columns = _tested(part, pairs, rows, adjust, correction, confidence, (draws, seed))
+        if part.measure[2] == "expected":
+            chances[len(frames)] = Chances(part, shown, columns)
         columns |= {"model_a": models[shown.first], "model_b": models[shown.second]}
-        frames.append(measured(columns, part.measure, COMPARISON))
+        frames.append(measured(columns | dict.fromkeys(CHANCES), part.measure, COMPARISON))
+    if rankings is not None:
+        read_lists(grid, list(chances.values()), rankings, **given)
+    for number, known in chances.items():
+        frames[number] = frames[number].with_columns(known.frame().get_columns())
     return pl.concat(frames)
 
 
@@ -312,36 +316,32 @@ def _kept(value: Floats, pairs: Pairs, most_apart: int | None) -> Indices:
     return np.flatnonzero((np.abs(first - second) <= most_apart) | (np.minimum(first, second) == 0))
 
 
-class _Settings(NamedTuple):
-    """How `compare` tests pairs."""
-
-    confidence: float
-    adjust: str
-    correction: str
-    resamples: int
-    seed: int
-
-
-def _tested(scores: Scores, pairs: Pairs, rows: Indices, settings: _Settings) -> Named:
+def _tested(
+    scores: Scores,
+    pairs: Pairs,
+    rows: Indices,
+    adjust: str,
+    correction: str,
+    confidence: float,
+    draws: tuple[int, int],
+) -> Named:
     """Return the tests of some pairs by one measure, with p-values that are corrected for all
     pairs.
     """
-    value, correction = scores.value, settings.correction
+    value = scores.value
     of_single_tests = correction in OF_SINGLE_TESTS  # of all pairs, also those that are not shown
     tested = pairs if of_single_tests else pairs.part(rows)
-    blocks = [
-        _of_differences(scores, part, settings.confidence) for part in tested.blocks(value.shape[1])
-    ]
+    blocks = [_of_differences(scores, part, confidence) for part in tested.blocks(value.shape[1])]
     columns: Named = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-    p, method = sign_flips(value, tested, settings.resamples, settings.seed)
+    p, method = sign_flips(value, tested, *draws)
     columns["permutation_p"] = p
     columns["permutation_method"] = pl.Series(METHODS)[method]
-    columns["bh_p"] = corrected(columns[f"{settings.adjust}_p"], "bh")
+    columns["bh_p"] = corrected(columns[f"{adjust}_p"], "bh")
     if of_single_tests:
-        family = corrected(columns[f"{settings.adjust}_p"], correction)
+        family = corrected(columns[f"{adjust}_p"], correction)
         columns = {name: column[rows] for name, column in columns.items()}
     else:
-        family = family_tests(value, pairs, correction, settings.resamples, settings.seed)
+        family = family_tests(value, pairs, correction, *draws)
     size = int((~np.isnan(family)).sum())
     return {**columns, "family_p": family[rows], "family": size, "family_method": correction}
 
@@ -407,8 +407,9 @@ def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
     frames = [pl.DataFrame(schema=OF_MEANS)]
     for part in map(grid.scores, filter(lambda measure: measure[2] in SHOWN, grid.measures)):
         columns = _means(part, pairs)
-        columns |= tie_chance.tie_chances(part, pairs, columns, {})
-        columns |= {"model_a": models[pairs.first], "model_b": models[pairs.second]}
-        columns |= dict.fromkeys(OF_QUERIES)
+        known = dict.fromkeys((*CHANCES, *OF_QUERIES))
+        if part.measure[2] == "expected":
+            known = Chances(part, pairs, columns).frame().to_dict() | dict.fromkeys(OF_QUERIES)
+        columns |= {"model_a": models[pairs.first], "model_b": models[pairs.second], **known}
         frames.append(measured(columns, part.measure, OF_MEANS))
     return pl.concat(frames)

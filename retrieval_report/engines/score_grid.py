@@ -4,7 +4,7 @@ differences, exact to 12 digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -157,6 +157,13 @@ class Pairs:
         starts = range(0, max(self.first.size, 1), step)
         return [self.part(slice(start, start + step)) for start in starts]
 
+    def in_blocks(
+        self, queries: int, of: Callable[[Pairs], Iterable[NDArray[Any]]]
+    ) -> list[NDArray[Any]]:
+        """Return the arrays that a function returns of parts of these pairs, put together."""
+        columns = zip(*map(of, self.blocks(queries)), strict=True)
+        return [np.concatenate(column) for column in columns]
+
     def part(self, rows: slice | Indices | Bools) -> Pairs:
         """Return some of the pairs."""
         return replace(self, first=self.first[rows], second=self.second[rows])
@@ -176,12 +183,6 @@ def paired_queries(value: Floats, pairs: Pairs) -> Bools:
     """Return which queries both models of each pair have a score for."""
     known = ~np.isnan(value)
     return known[pairs.first] & known[pairs.second]
-
-
-def shared_queries(value: Floats, pairs: Pairs) -> Floats:
-    """Return for how many queries both models of each pair have a score."""
-    known = (~np.isnan(value)).astype(np.float64)
-    return (known @ known.T)[pairs.first, pairs.second]
 
 
 def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats]:
