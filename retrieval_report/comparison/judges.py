@@ -72,20 +72,24 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
     pairs = pairs.rename({"model": "model_a", "value": "value_a"}).filter(
         pl.col("model_a") < pl.col("model_b")
     )
-    pairs = pairs.with_columns(order=order_of("value_a", "value_b"))
-    lead = pairs.filter(judge=headline).select("measure", *PAIR, "value_a", "value_b", lead="order")
-    others = pairs.filter(~pl.col("own") & ~pl.col("own_b") & (pl.col("judge") != headline))
-    others = others.join(lead, on=PAIR, nulls_equal=True, maintain_order="left")
-    alike = pl.col("order") * pl.col("lead")  # 1, 0 or −1
-    said = others.group_by(PAIR, maintain_order=True).agg(
-        judges=pl.len(),
-        agree=(0.5 + alike / 2).filter(pl.col("lead") != 0).mean(),
-        against=pl.col("judge").filter(alike < 0).str.join(", "),
+    first = pl.col("judge") == headline
+    other = ~(pl.col("own") | pl.col("own_b") | first)
+    lead = pl.col("order").filter(first).first()
+    alike = pl.col("order") * lead  # 1, 0 or −1
+    rows = (
+        pairs.with_columns(order=order_of("value_a", "value_b"))
+        .group_by("measure", *PAIR)
+        .agg(
+            pl.col("value_a", "value_b").filter(first).first(),
+            judges=other.sum(),
+            agree=(0.5 + alike / 2).filter(other & (lead != 0)).mean(),
+            against=pl.col("judge").filter(other & (alike < 0)).str.join(", "),
+        )
+        .drop_nulls("value_a")
+        .sort("measure", *PAIR[:2])
     )
-    rows = beside(lead, said, PAIR).sort("measure", *PAIR[:2])
     difference = pl.col("value_a") - pl.col("value_b")
-    rows = rows.with_columns(pl.col("judges").fill_null(0), difference=difference)
-    return in_contract(rows, schema("judge_pairs"))
+    return in_contract(rows.with_columns(difference=difference), schema("judge_pairs"))
 
 
 def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
