@@ -137,7 +137,7 @@ def leaderboard(
     pairs = clustered(grid.pairs(), grid, cluster, queries)
     ranks = tie_ranks(
         Checked(given),
-        policies=list(dict.fromkeys(part.measure[2] for part in asked)),
+        policies=policies,
         confidence=confidence,
         resamples=LEAST_RESAMPLES if resamples is None else resamples,
         seed=seed,

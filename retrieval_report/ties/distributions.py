@@ -29,7 +29,6 @@ MEAN_DISTRIBUTION = schema("distribution")
 NEAR = 1e-12  # of sums of scores: what differs by less is the same
 SURE = 1e-9
 DRAWS = 2_000
-OWN_OPTIONS = ("shuffles", "policies", "progress")  # that the way of computing decides
 
 
 def score_distribution(
@@ -95,8 +94,7 @@ def score_distribution(
     parsed, (depth, *others) = requests[0]
     if others or len(requests) > 1:
         raise ParameterError("metric: it takes one metric at one cutoff")
-    scoring = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
-    only = options_with(scoring, seed=seed, truncated=NO, policies="expected")
+    only = options_with(options, seed=seed, truncated=NO, policies="expected", progress=False)
     prepared = run_of(judge(frame, **given, options=only), requests, only).prepared
     named = enumerate(prepared.names.rows())
     wanted = np.array([number for number, name in named if name == (model, query)], np.int64)

@@ -392,16 +392,14 @@ def _draws(vote: Vote, ways: Sequence[Floats], label: int, taken: int) -> dict[i
         gap = votes - vote.inside[rival]  # draws that give it as many votes
         if gap < 0:
             return {}
-        even = gap < size and drawn[gap] > 0 and vote.rank[rival] == vote.rank[label]
         allowed = drawn[: min(gap + (vote.rank[rival] > vote.rank[label]), size)]
+        level = np.where(np.arange(size) == gap, drawn[:size], 0.0)
+        even = level * (vote.rank[rival] == vote.rank[label])
         after: dict[int, Floats] = {}
         for lost, draws in by_weight.items():
-            if allowed.size:
-                after[lost] = after.get(lost, 0.0) + np.convolve(draws, allowed)[:size]
-            if even:
-                product = np.concatenate([np.zeros(gap), draws[: size - gap] * drawn[gap]])
-                heavier = lost + vote.weight[rival]
-                after[heavier] = after.get(heavier, 0.0) + product
+            for part, weight in ((allowed, lost), (even, lost + vote.weight[rival])):
+                if part.any():
+                    after[weight] = after.get(weight, 0.0) + np.convolve(draws, part)[:size]
         by_weight = after
     return by_weight
 

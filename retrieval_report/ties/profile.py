@@ -128,8 +128,8 @@ class TieTable:
         The rankings as they were judged.
     ties
         What `tie_table` returns, which numbers the lists by their rows in ``names``.
-    ends, decisions
-        What `list_ends` returns, and whether the lists of each model are taken to be cut.
+    ends
+        What `list_ends` returns.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class TieTable:
         prepared, self.order = lay_out(self.judged, rules), self.judged.order
         self.ties = tie_table(self.judged, prepared, rules)
         self.names = prepared.names
-        self.ends, self.decisions = list_ends(prepared), prepared.decisions
+        self.ends = list_ends(prepared)
 
     def named(self, ties: pl.DataFrame) -> pl.DataFrame:
         """Return some of the ties with ``model`` and ``query`` in place of their list."""

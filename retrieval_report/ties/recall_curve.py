@@ -12,8 +12,8 @@ from typing import Unpack
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, check_number, listed, quoted
-from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.arguments import Names, check_number, listed
+from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.kernels.lists import Bools, Lists, frozen, running
 from retrieval_report.kernels.recall import (
@@ -102,8 +102,7 @@ def recall_curve(
     ]
     asked = options_with(options, truncated="no", policies=policies)
     for name in asked.policies:
-        if name not in POLICIES:
-            raise ParameterError(f"policies: {name!r} is none of {quoted(POLICIES)}")
+        check_choice("policies", name, POLICIES)
     return curve_of(judge(rankings, judgements, queries, asked), wanted, asked)
 
 

@@ -81,10 +81,6 @@ class Curve:
         tp, fp = self.up_to(self.hits * weight), self.up_to(self.misses * weight)
         return {"tp": tp, "fp": fp, "tn": fp[-1] - fp, "fn": tp[-1] - tp}
 
-    def value(self, index: int) -> Any:
-        """Return a threshold; of number -1, which accepts nothing, there is none."""
-        return _at(self.values, index)
-
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -197,7 +193,7 @@ class Thresholds:
                     "model": model,
                     "metric": metric,
                     "at_least": at_least,
-                    "threshold": curve.value(index),
+                    "threshold": _at(curve.values, index),
                     "queries": curve.queries,
                     **{name: _at(rate(rated, counts), index) for name, rated in shown.items()},
                     **_interval(curve, metric, at_least, index, resamples, seed),
@@ -263,7 +259,7 @@ class Thresholds:
                     "model": model,
                     "risk": float(risk),
                     "queries": queries,
-                    "threshold": curve.value(index),
+                    "threshold": _at(curve.values, index),
                     **{name: _at(values, index) for name, values in shown.items()},
                 }
             )
@@ -375,7 +371,7 @@ def rate(name: str, counts: Counts) -> Floats:
 
 
 def _at(values: Any, index: int) -> Any:
-    """Return one of some values; none of number -1."""
+    """Return one of some values; none of number -1, the threshold that accepts nothing."""
     return values[index] if index >= 0 else None
 
 
@@ -413,7 +409,7 @@ def _interval(
     ends = np.quantile(choices, ENDS, method="inverted_cdf")
     known = [value for value in values if index >= 0 and not np.isnan(value)]
     low, high = np.quantile(known, ENDS) if known else (None, None)
-    strictest, loosest = (curve.value(int(end)) for end in ends)
+    strictest, loosest = (_at(curve.values, int(end)) for end in ends)
     return {"strictest": strictest, "loosest": loosest, "ci_low": low, "ci_high": high}
 
 
