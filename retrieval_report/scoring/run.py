@@ -304,8 +304,6 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     check_judged_only([metric for metric, _ in requests], judged.whole.judged, options.unjudged)
     run = run_of(judged, requests, options)
     prepared = run.prepared
-    if not judged.whole.part and judged.unpooled(options):
-        warn_unpooled(unpooled_queries(_lists(prepared)), requests, judged.warn)
     without = [refuse_without(part.prepared, options) for part in run.parts]
     if without[0] and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         judged.warn("no query has a relevant item")
@@ -317,7 +315,7 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
                 judged.warn(f"no query has an item of grade {grade} or above (rel={grade})")
     warn_steep([metric for metric, _ in requests], prepared.grades, judged.warn)
     if not judged.whole.part:
-        warn_unseen(prepared.names.filter(unseen_lists(prepared, judged, requests)), judged.warn)
+        warn_of_lists(doubtful_lists(run, judged), requests, judged.warn)
     return run
 
 
@@ -458,30 +456,32 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     return ListScores(lists, columns, values, spreads, truncated, pooled)
 
 
-def unpooled_queries(lists: pl.DataFrame) -> pl.DataFrame:
-    """Return queries of which counts do not tell R: ``query``, ``least`` and ``most`` relevant
-    items of a model.
+def doubtful_lists(run: Run, judged: Judged) -> pl.DataFrame:
+    """Return the lists, whether each has a graded ideal that is a guess (``unseen``: some of its
+    relevant items are not in the data), and whether counts do not tell R (``unpooled``).
+    """
+    prepared = run.prepared
+    ideal = any(ideal.over == "judged" for metric, _ in run.asked for ideal in metric.reads.ideals)
+    guessed = ideal and not judged.whole.judged and "n_relevant" in judged.lists.columns
+    guessed = guessed and prepared.relevant_grade.sum() > 1
+    unseen = prepared.relevant > prepared.retrieved.total(prepared.relevant_grade)
+    return _lists(prepared).with_columns(
+        unseen=unseen & guessed, unpooled=judged.unpooled(run.options)
+    )
+
+
+def warn_of_lists(
+    lists: pl.DataFrame, requests: Requests, warn: Callable[[str], None] = warn
+) -> None:
+    """Warn if R of queries is not known and divides scores, because counts of several models have
+    no items to pool; and that the ideal of graded lists is a guess.
     """
     number = pl.col("n_relevant")
-    shown = lists.filter(pl.col("items") > 0)
-    counted = shown.group_by("query").agg(
-        least=number.min(), most=number.max(), pooled=pl.col("pooled").any()
-    )
-    return (
-        counted.filter(pl.col("pooled") | (pl.col("least") < pl.col("most")))
-        .drop("pooled")
-        .sort("query")
-    )
-
-
-def warn_unpooled(
-    queries: pl.DataFrame, requests: Requests, warn: Callable[[str], None] = warn
-) -> None:
-    """Warn if R of queries is not known, because counts of several models have no items to pool,
-    and divides scores.
-    """
+    counted = lists.filter("unpooled", pl.col("items") > 0).group_by("query")
+    queries = counted.agg(least=number.min(), most=number.max(), pooled=pl.col("pooled").any())
+    queries = queries.filter(pl.col("pooled") | (pl.col("least") < pl.col("most"))).sort("query")
     if queries.height and any(metric.needs_all_relevant for metric, _ in requests):
-        query, least, most = queries.row(0)
+        query, least, most, _ = queries.row(0)
         warn(
             f"counts: R of {queries.height} queries is not known, first {query!r} (a model has "
             f"{least} to {most} "
@@ -490,26 +490,10 @@ def warn_unpooled(
             "number; count the rankings of all models together, or give n_relevant in the queries "
             "frame"
         )
-
-
-def unseen_lists(prepared: Prepared, judged: Judged, requests: Requests) -> pl.Series:
-    """Return which lists have a graded ideal that is a guess: some of their relevant items are not
-    in the data.
-    """
-    ideal = any(ideal.over == "judged" for metric, _ in requests for ideal in metric.reads.ideals)
-    known = judged.whole.judged or "n_relevant" not in judged.lists.columns
-    if not ideal or known or prepared.relevant_grade.sum() <= 1:
-        return pl.repeat(False, prepared.names.height, eager=True)
-    return pl.Series(prepared.relevant > prepared.retrieved.total(prepared.relevant_grade))
-
-
-def warn_unseen(lists: pl.DataFrame, warn: Callable[[str], None] = warn) -> None:
-    """Warn that the ideal of graded lists is a guess if some of their relevant items are not in the
-    data.
-    """
-    if lists.height:
+    unseen = lists.filter("unseen").sort("model", "query")
+    if unseen.height:
         warn(
-            f"ndcg: for {lists.height} lists only some relevant items are in the data, first query "
-            f"{lists['query'][0]!r}; in the ideal the others have the lowest relevant grade of "
+            f"ndcg: for {unseen.height} lists only some relevant items are in the data, first query "
+            f"{unseen['query'][0]!r}; in the ideal the others have the lowest relevant grade of "
             "their list, so ndcg may be too high; judgements would give their grades"
         )
