@@ -14,7 +14,7 @@ from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.compile import expect
@@ -67,6 +67,12 @@ class Run:
         return [self, *self.beside]
 
     @property
+    def columns(self) -> pl.DataFrame:
+        """Return metric and cutoff of every column."""
+        named = [(str(metric), cutoff) for metric, cutoff in self.measures]
+        return pl.DataFrame(named, schema("scores", "metric", "cutoff"), orient="row")
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Return the number of lists, and of metrics with their cutoffs."""
         return self.prepared.length.size, len(self.measures)
@@ -88,6 +94,7 @@ class Run:
             return self.prepared.length
         return np.asarray(self.scorer.depths.max(axis=1))
 
+    @cached_property
     def undefined(self) -> Bools:
         """Return where nothing is relevant and the metric is undefined, of shape (lists,
         columns).
@@ -234,7 +241,7 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
                 into.value[own] = part.score(arrange(part.prepared, policy)).value
                 if policy in ("best", "worst"):
                     part.complete(into.value[own], best=policy == "best")
-        into.std[run.truncated] = np.nan
+    spreads[run.truncated] = np.nan
     return _list_scores(run, values, spreads)
 
 
@@ -257,8 +264,7 @@ def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
     """
     means = [_Means(part) for part in run.parts]
     scores = [_score_part(part, of_part) for part, of_part in zip(run.parts, means, strict=True)]
-    order = {str(metric): number for number, (metric, _) in enumerate(run.asked)}
-    measure = pl.col("metric").replace_strict(order)
+    measure = pl.col("metric").cast(pl.Enum([str(metric) for metric, _ in run.asked]))
     frame = pl.concat(part.frame() for part in means)
     frame = frame.sort("model", measure, maintain_order=True)
     return ListScores.beside(scores, run.asked), frame
@@ -268,35 +274,27 @@ class _Means:
     """Each model's mean over its queries under every drawn order."""
 
     def __init__(self, run: Run) -> None:
-        self.labels = [(str(metric), cutoff) for metric, cutoff in run.measures]
+        self.run = run
         self.models, code = np.unique(run.prepared.names["model"].to_numpy(), return_inverse=True)
         kept = ~run.left_out()
         self.mine = [kept & (code == model) for model in range(self.models.size)]
-        self.undefined = run.undefined() if run.options.no_relevant == "one" else None
-        self.values = np.zeros((self.models.size, len(self.labels), run.options.shuffles))
+        self.drawn: list[Floats] = []  # of each order: (models, columns)
 
-    def add(self, draw: int, values: Floats) -> None:
+    def add(self, values: Floats) -> None:
         """Add the scores (lists, columns) under one drawn order."""
-        if self.undefined is not None:
-            values = np.where(self.undefined, 1.0, values)
-        for model, mine in enumerate(self.mine):
-            size = mine.sum()
-            self.values[model, :, draw] = values[mine].sum(axis=0) / size if size else np.nan
+        if self.run.options.no_relevant == "one":
+            values = np.where(self.run.undefined, 1.0, values)
+        with np.errstate(invalid="ignore"):  # a model may have no query
+            means = [values[mine].sum(axis=0) / mine.sum() for mine in self.mine]
+        self.drawn.append(np.array(means))
 
     def frame(self) -> pl.DataFrame:
         """Return one row per model, metric, cutoff and draw."""
-        models, columns, draws = self.values.shape
-        frame = pl.DataFrame(
-            {
-                "model": np.repeat(self.models, columns * draws).tolist(),
-                "metric": [name for name, _ in self.labels for _ in range(draws)] * models,
-                "cutoff": [cutoff for _, cutoff in self.labels for _ in range(draws)] * models,
-                "draw": np.tile(np.arange(draws), models * columns),
-                "value": self.values.ravel(),
-            },
-            schema=schema("shuffled"),
-        )
-        return frame.with_columns(pl.col("value").fill_nan(None))
+        frame = pl.DataFrame({"model": self.models.tolist()}, {"model": pl.String})
+        for beside in (self.run.columns, pl.DataFrame({"draw": range(len(self.drawn))})):
+            frame = frame.join(beside, how="cross", maintain_order="left_right")
+        value = pl.Series(np.stack(self.drawn, axis=2).ravel()).fill_nan(None)
+        return in_contract(frame.with_columns(value=value), schema("shuffled"))
 
 
 def start(judged: Judged, requests: Requests, options: Options) -> Run:
@@ -332,7 +330,7 @@ def refuse_without(prepared: Prepared, options: Options) -> int:
     return int(without.size)
 
 
-def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
+def _draws(run: Run) -> Iterator[Floats]:
     """Yield scores (lists, columns) under every drawn order; those of a list without a mixed tie
     never change.
     """
@@ -346,7 +344,6 @@ def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
     mixed = np.unique(
         np.searchsorted(ties.start, np.flatnonzero(np.diff(ties.tie) > 1), side="right") - 1
     )
-    values = np.zeros((0, 0))
     score = _draw_scores(run)
     expect(4.0 * options.shuffles * float(run.limit[mixed].sum()))  # by some four kernels
     for draw in steps:
@@ -356,7 +353,7 @@ def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
         elif mixed.size:
             values = values.copy()
             values[mixed] = score(draw)
-        yield draw, values
+        yield values
 
 
 def _draw_scores(run: Run) -> Callable[[int], Floats]:
@@ -396,14 +393,12 @@ def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
     """Return mean and sample standard deviation of the drawn scores, summed as differences from the
     first draw.
     """
-    first = total = square = np.zeros((0, 0))
-    for draw, values in _draws(run):
+    every = _draws(run)
+    first = next(every)
+    total, square = np.zeros((2, *first.shape))
+    for values in itertools.chain([first], every):
         if means is not None:
-            means.add(draw, values)
-        if draw == 0:
-            first = values
-            total = np.zeros_like(values)
-            square = np.zeros_like(values)
+            means.add(values)
         total += values - first
         square += (values - first) ** 2
     draws = run.options.shuffles
@@ -430,24 +425,17 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     prepared = run.prepared
     policies = run.options.policies
     if run.options.no_relevant == "one":
-        undefined = run.undefined()
-        known = values.copy()
-        values[undefined] = 1.0
-        if "worst" in policies:  # if R is unknown, there may be relevant items
-            unknown = undefined & run.truncated & prepared.beyond.pooled[:, None]
-            values[unknown, policies.index("worst")] = known[unknown, policies.index("worst")]
-        spreads[undefined] = np.where(np.isnan(spreads[undefined]), np.nan, 0.0)
+        # in the worst case, there are relevant items if R is not known
+        open_worst = (np.array(policies) == "worst") & (
+            run.truncated & prepared.beyond.pooled[:, None]
+        )[:, :, None]
+        values[run.undefined[:, :, None] & ~open_worst] = 1.0
+        spreads[run.undefined] *= 0.0
     left_out = run.left_out()
     values[left_out] = np.nan
     spreads[left_out] = np.nan
-    columns = pl.DataFrame(
-        {
-            "metric": [str(metric) for metric, _ in run.measures for _ in policies],
-            "cutoff": [cutoff for _, cutoff in run.measures for _ in policies],
-            "policy": list(policies) * len(run.measures),
-        },
-        schema={name: SCORES[name] for name in ("metric", "cutoff", "policy")},
-    )
+    asked = pl.DataFrame({"policy": policies}, {"policy": SCORES["policy"]})
+    columns = run.columns.join(asked, how="cross", maintain_order="left_right")
     lists = _lists(prepared)
     shape = prepared.names.height, columns.height
     flags = run.truncated, run.where(depends_on_unknown)

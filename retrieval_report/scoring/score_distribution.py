@@ -77,7 +77,7 @@ def _repeated(run: Run, which: Integers) -> Run:
 def _defined(run: Run, values: Floats) -> Floats:
     """Return scores of lists by the only metric, those that are undefined as the options say."""
     one = run.options.no_relevant == "one"
-    return np.where(run.undefined()[:, 0], 1.0, values[:, 0]) if one else values[:, 0]
+    return np.where(run.undefined[:, 0], 1.0, values[:, 0]) if one else values[:, 0]
 
 
 def _enumerated(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
