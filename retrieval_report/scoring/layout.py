@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -117,14 +116,6 @@ class Prepared:
         )
 
 
-class Items(NamedTuple):
-    """The items retrieved, with distances and relevances as the options define them."""
-
-    frame: pl.DataFrame  # distances rounded
-    grade: Codes  # 0 of items beyond the threshold
-    far: Bools  # lists that have such items
-
-
 def order_values(frame: pl.DataFrame, options: Options) -> pl.Expr:
     """Return the distances or scores of rows with these columns, rounded as the options say."""
     order = order_column(frame)
@@ -140,18 +131,16 @@ def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
     return frame.with_columns(order_values(frame, options))
 
 
-def items_of(judged: Judged, options: Options) -> Items:
-    """Round distances as the options say, and treat items beyond the threshold as not relevant."""
-    frame = rounded(judged.retrieved, options)
+def _far(judged: Judged, options: Options) -> Bools | None:
+    """Return which rows are beyond the threshold, and so not relevant; None without one."""
     if options.distance_threshold is None:
-        return Items(frame, judged.grade_index, np.zeros(judged.lists.height, np.bool_))
-    beyond = frame.select(pl.col(judged.order) > options.distance_threshold).to_series().to_numpy()
-    grade = np.where(beyond, np.int32(0), judged.grade_index)  # grade 0 is always the first
-    return Items(frame, grade, judged.rows.sums(beyond.astype(np.int64)) > 0)
+        return None
+    order = order_values(judged.retrieved, options)
+    return judged.retrieved.select(order > options.distance_threshold).to_series().to_numpy()
 
 
 def ties_of(
-    judged: Judged, items: Items, options: Options, *, falling: bool | None = None
+    judged: Judged, options: Options, *, falling: bool | None = None
 ) -> tuple[Lists, Codes | None, Integers]:
     """Return the lists of ties, the grades of rows in their order unless these are counts, and the
     key of every tie: equal where distances are equal, small where they are near (``falling``: where
@@ -159,15 +148,16 @@ def ties_of(
     """
     falling = judged.order == "score" if falling is None else falling
     rules = options.decimals, options.distance_threshold, falling
-    frame = items.frame
     kept = judged.ties.get(rules)
     if kept is None:
         judged.ties.clear()
         judged.laid_out.clear()
+        frame, far = rounded(judged.retrieved, options), _far(judged, options)
         kept = judged.ties[rules] = arrays.lists_from_rows(
             judged.rows,
             arrays.order_keys(frame[judged.order], falling=falling),
-            items.grade,
+            # grade 0 is always the first
+            judged.grade_index if far is None else np.where(far, np.int32(0), judged.grade_index),
             frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64),
             judged.grades.size,
             workers=options.workers,
@@ -182,7 +172,7 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
     naive, source = None, judged
     if "naive" in options.policies:
         source = _in_naive_order(judged, options)
-        naive = ties_of(source, items_of(source, options), options)[1]
+        naive = ties_of(source, options)[1]
     rules = options.relevant_from, options.decimals, options.distance_threshold
     key = *rules, repr(options.truncated), _pools(judged, options), judged.unpooled(options)
     prepared = judged.laid_out.get(key)
@@ -217,14 +207,16 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     """Return the lists as if none was truncated, and the relevant items of each list's query, null
     where neither judgements nor a number nor unretrieved rows tell them.
     """
-    items = items_of(judged, options)
     names = judged.lists[KEYS]
     grades = judged.grades
-    far = items.far
+    far_rows = _far(judged, options)
+    far = np.zeros(names.height, np.bool_)
+    if far_rows is not None:
+        far = judged.rows.sums(far_rows.astype(np.int64)) > 0
     relevant_grade = is_relevant(grades, options.relevant_from)
-    ties, _, keys = ties_of(judged, items, options)
+    ties, _, keys = ties_of(judged, options)
     retrieved = arrays.ideal_lists(ties, None, grades.size)
-    pool = _pool(judged, items.frame, options)
+    pool = _pool(judged, far_rows, options)
     cells = _cells(judged, pool)
     is_pool = pool is not None or judged.whole.pooled
     others = arrays.ideal_lists(cells, None, grades.size)
@@ -339,14 +331,12 @@ def _pools(judged: Judged, options: Options) -> bool:
     return several and not judged.whole.judged and options.relevant_items != "own"
 
 
-def _pool(judged: Judged, frame: pl.DataFrame, options: Options) -> pl.DataFrame | None:
+def _pool(judged: Judged, far: Bools | None, options: Options) -> pl.DataFrame | None:
     """Return the relevant items of any model, each once; None if R is not pooled."""
     if not _pools(judged, options):
         return None
     columns = ["query", "item", "relevance"]
-    rows = frame
-    if options.distance_threshold is not None:
-        rows = rows.filter(pl.col(judged.order) <= options.distance_threshold)
+    rows = judged.retrieved if far is None else judged.retrieved.filter(~far)
     shown = [part.filter(pl.col("relevance") > 0).select(columns) for part in (rows, judged.known)]
     pooled = pl.concat([part.cast({"relevance": pl.Float64}) for part in shown])
     return pooled.unique(["query", "item"])
