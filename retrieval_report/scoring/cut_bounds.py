@@ -49,7 +49,7 @@ class Completions:
         self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEP))
         self.deep = tuple(k for k in cutoffs if k is None or k > DEEP)
         self.following = Following.of(self.prepared)
-        self.before = self.prepared.beyond.before
+        self.before = self.prepared.before
         self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)
         # the smallest relevant grade, and the largest of all
         self.least = int(np.flatnonzero(self.prepared.relevant_grade)[0])
@@ -122,7 +122,7 @@ class Completions:
     def closed(self) -> Lists:
         """Return the lists without their last tie if it may be cut."""
         ties = self.prepared.ties
-        dropped = self.prepared.beyond.within & (np.diff(ties.start) > 0)
+        dropped = self.prepared.within & (np.diff(ties.start) > 0)
         kept = np.delete(np.arange(ties.tie.size - 1), ties.start[1:][dropped] - 1)
         return ties.with_ties(running(np.diff(ties.start) - dropped), kept)
 
@@ -175,7 +175,7 @@ class Completions:
         new = Lists(start, tie, np.empty(cells, np.int32), np.empty(cells, np.int64))
         ties_written, size = grouping.complete(
             all_frozen(ties),
-            self.prepared.beyond.within,
+            self.prepared.within,
             all_frozen(extra),
             self.prepared.grades.size,
             new,

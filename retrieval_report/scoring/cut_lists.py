@@ -28,14 +28,14 @@ class Following:
     @classmethod
     def of(cls, prepared: Prepared) -> Following:
         """Derive it from the lists; nothing that counts follows beyond a distance threshold."""
-        near = ~prepared.beyond.far
+        near = ~prepared.far
         unseen = difference(prepared.known, prepared.retrieved, prepared.grades.size)
         items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
         loose_grade = (prepared.grades > 0) & ~prepared.relevant_grade
         return cls(
             unseen._replace(items=items),
             free=np.where(near, prepared.free, 0),
-            unlimited=near & prepared.beyond.pooled,
+            unlimited=near & prepared.pooled,
             loose=near & bool(loose_grade.any() and not prepared.all_judged),
             loose_grade=loose_grade,
         )
@@ -62,7 +62,7 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     term = metric.term
     if term.judged_only:  # it looks at the whole list
         return np.ones_like(scorer.asked, np.bool_)
-    deeper = scorer.asked > prepared.beyond.before[:, None]
+    deeper = scorer.asked > prepared.before[:, None]
     relevant = prepared.relevant_grade
     if term.first_only:
         last = prepared.open_end(relevant)
@@ -100,7 +100,7 @@ def depends_on_unknown(scorer: Scorer, metric: Metric) -> Bools:
     k are known to have the only grade above 0.
     """
     prepared = scorer.prepared
-    unknown = (prepared.beyond.pooled & metric.needs_all_relevant)[:, None]
+    unknown = (prepared.pooled & metric.needs_all_relevant)[:, None]
     if metric.own_depth or metric.reads.relevant or (prepared.grades > 0).sum() > 1:
         return unknown
     return np.asarray(unknown & (scorer.asked > prepared.relevant[:, None]))

@@ -34,9 +34,11 @@ from retrieval_report.scoring.expected_lists import all_lists, every_list
 from retrieval_report.scoring.known_items import (
     KEYS,
     UNJUDGED_HINT,
-    Located,
+    disagree,
     judged_rows,
+    located,
     of_one_width,
+    repeats,
     settle_nulls,
 )
 from retrieval_report.scoring.pool import pool_of
@@ -141,7 +143,7 @@ class Judged:
         self, retrieved: pl.DataFrame, known: pl.DataFrame, lists: pl.DataFrame
     ) -> Judged:
         """Return a record of other items, possibly in other lists."""
-        retrieved, names, rows = Located.of(retrieved)
+        retrieved, names, rows = located(retrieved)
         whole = replace(
             self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
         )
@@ -208,20 +210,20 @@ def judge(
             "some model retrieved) or 'own'"
         )
     parts = _judge(_read(rankings, judgements, queries, options, whole), options, part=whole.part)
-    located = Located.of(parts.rows)
-    names = with_model(located.names)
+    frame, keys, listed = located(parts.rows)
+    names = with_model(keys)
     for column in KEYS:
         warn_merging(names, column, "rankings")
     judged = parts.judgements is not None
     known = parts.unretrieved if parts.judgements is None else parts.judgements
     others = np.concatenate([_relevances(parts.unretrieved), _relevances(known), whole.grades])
-    grades, grade = arrays.grade_indices(located.frame["relevance"], others)
-    _check_items(parts, located, grade)
+    grades, grade = arrays.grade_indices(frame["relevance"], others)
+    _check_items(parts, frame, names, listed, grade)
     lists = all_lists(names, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
-    rows = _spread(located.rows, names, lists)
-    return Judged(located.frame, known, lists, rows, grades, grade, whole)
+    rows = _spread(listed, names, lists)
+    return Judged(frame, known, lists, rows, grades, grade, whole)
 
 
 def _read(
@@ -313,27 +315,30 @@ def _relevances(frame: pl.DataFrame) -> Floats:
     return np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0)
 
 
-def _check_items(parts: _Parts, located: Located, grade: Codes) -> None:
+def _check_items(
+    parts: _Parts, frame: pl.DataFrame, names: pl.DataFrame, listed: Rows, grade: Codes
+) -> None:
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of
     a query.
     """
-    if "item" not in located.frame.columns:
+    if "item" not in frame.columns:
         return
-    items = arrays.id_keys(located.frame["item"])
+    items = arrays.id_keys(frame["item"])
     judged = parts.judgements is not None
-    frame = with_model(parts.rows)
-    if located.repeats(items) or parts.unretrieved.height:
+    rows = with_model(parts.rows)
+    if repeats(listed, items) or parts.unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
-        rows = pl.concat(
+        every = pl.concat(
             part.select(columns).cast({"relevance": pl.Float64})
-            for part in (frame, parts.unretrieved)
+            for part in (rows, parts.unretrieved)
         )
-        check_unique(rows, columns[:-1], "rankings")
+        check_unique(every, columns[:-1], "rankings")
         if not judged:
+            check_agreement(every)
+    if not judged and names["model"].n_unique() > 1:
+        queries = listed.spread(arrays.id_keys(names["query"]))
+        if disagree(queries, items, grade):
             check_agreement(rows)
-    several = not judged and with_model(located.names)["model"].n_unique() > 1
-    if several and located.disagree(arrays.id_keys(located.names["query"]), items, grade):
-        check_agreement(frame)
 
 
 def _spread(rows: Rows, named: pl.DataFrame, names: pl.DataFrame) -> Rows:

@@ -29,38 +29,6 @@ from retrieval_report.scoring.truncation import Decision, as_counted, decide, en
 
 
 @dataclass(frozen=True)
-class Beyond:
-    """What truncation leaves open in each list."""
-
-    before: (
-        Integers  # items whose position no further item can change; MOST_ITEMS if nothing is open
-    )
-    within: (
-        Bools  # whether further items may belong to the last tie; otherwise they all come after it
-    )
-    # Whether R counts only what the models retrieved, so that more relevant items may follow
-    pooled: Bools
-    far: (
-        Bools  # whether all further items are beyond ``distance_threshold`` and so have relevance 0
-    )
-
-    @classmethod
-    def nothing(cls, lists: int) -> Beyond:
-        """Return the record for lists that hold all items."""
-        no = np.zeros(lists, np.bool_)
-        return cls(np.full(lists, MOST_ITEMS), no, no, no)
-
-    def __getitem__(self, which: Integers) -> Beyond:
-        """Select some of the lists."""
-        return Beyond(self.before[which], self.within[which], self.pooled[which], self.far[which])
-
-    @property
-    def open(self) -> Bools:
-        """Return which lists were truncated."""
-        return self.before < MOST_ITEMS
-
-
-@dataclass(frozen=True)
 class Prepared:
     """Everything the kernels need, with one entry per list (model, query), sorted by model and
     query.
@@ -81,16 +49,30 @@ class Prepared:
         Bools  # no relevant item is known, and the rows or something beside them would tell of one
     )
     known: Lists  # the judged items of which the grade is known, by falling grade
-    free: Integers  # relevant items of the query whose grade is not known
-    beyond: Beyond
+    # Of cut lists: items whose position no further item can change; of others MOST_ITEMS
+    before: Integers
+    within: Bools  # whether further items may belong to the last tie; else they all come after it
+    # Whether R counts only what the models retrieved, so that more relevant items may follow
+    pooled: Bools
+    far: Bools  # whether all further items are beyond ``distance_threshold``: of relevance 0
     all_judged: bool  # judgements were given: what they do not name is not relevant
     decisions: dict[str, Decision] = field(
         default_factory=dict
     )  # of each model, whether its lists were cut
 
+    @property
+    def open(self) -> Bools:
+        """Return which lists were truncated."""
+        return self.before < MOST_ITEMS
+
+    @property
+    def free(self) -> Integers:
+        """Return how many relevant items of each list's query have a grade that is not known."""
+        return self.relevant - self.known.total(self.relevant_grade)
+
     def open_end(self, counted: Bools) -> Integers:
         """Return how many items of some grades are in each last tie that further ones may join."""
-        return np.where(self.beyond.within, self.ties.total_of_last(counted), 0)
+        return np.where(self.within, self.ties.total_of_last(counted), 0)
 
     def part(self, first: int, last: int) -> Prepared:
         """Select consecutive lists, with their naive order."""
@@ -106,7 +88,8 @@ class Prepared:
             name: getattr(self, name).take(which)
             for name in ("ties", "judged", "retrieved", "known")
         }
-        names = ("names", "relevant", "length", "missing", "without", "free", "beyond")
+        names = ("names", "relevant", "length", "missing", "without")
+        names += ("before", "within", "pooled", "far")
         return replace(
             self,
             naive=None,
@@ -193,8 +176,8 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
     else:
         decisions = lay_out(judged.part_of, options).decisions
     words = ends_of(decisions)
-    beyond = _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
-    return replace(prepared, beyond=beyond, decisions=decisions)
+    prepared = replace(prepared, decisions=decisions)
+    return _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
 
 
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
@@ -224,14 +207,14 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     if not judged.whole.judged:
         beside = difference(others, retrieved, grades.size) if is_pool else cells
         known = arrays.ideal_lists(retrieved, beside, grades.size)
-    ideal, seen, relevant, said = _relevant(judged, known, cells, relevant_grade)
+    ideal, relevant, said = _relevant(judged, known, cells, relevant_grade)
     missing = judged.lists["missing"].to_numpy()
     # If a model has no rows for a query, its rows cannot show that nothing is relevant.
     without = (relevant == 0) & (~missing | said)
-    nothing = replace(Beyond.nothing(names.height), pooled=~said, far=far)
+    nothing = np.full(names.height, MOST_ITEMS)
     prepared = Prepared(
         names, ties, None, keys, ideal, retrieved, grades, relevant_grade, relevant, ties.length, missing, without,
-        known, relevant - seen, nothing, judged.whole.judged,
+        known, nothing, nothing < 0, ~said, far, judged.whole.judged,
     )  # fmt: skip
     # A list that shows fewer because some are beyond the threshold lacks nothing.
     sure = said | (np.diff(cells.start) > 0 if not is_pool else False)
@@ -306,12 +289,13 @@ def _mixed(keys: Keys) -> Keys:
 
 def _open_lists(
     prepared: Prepared, words: Mapping[str, str], options: Options, *, unpooled: bool
-) -> Beyond:
-    """Return what is open in each list, given how its model's lists were truncated (``words``)."""
-    beyond = prepared.beyond
+) -> Prepared:
+    """Return lists with what is open in each, given how its model's lists were truncated
+    (``words``).
+    """
     ties = prepared.ties
     if all(word == NO for word in words.values()):
-        return replace(beyond, pooled=np.zeros_like(beyond.pooled))
+        return replace(prepared, pooled=np.zeros_like(prepared.pooled))
     own = prepared.names["model"].replace_strict(words, default=NO, return_dtype=pl.String)
     cut = (own != NO).to_numpy()
     is_open = cut & ~prepared.missing
@@ -321,8 +305,9 @@ def _open_lists(
     before = ties.length - np.where(within, ties.total_of_last(), 0)
     # A model that ranks all items retrieves every relevant one, and so tells R of the others if
     # they pool.
-    pooled = beyond.pooled & (cut if unpooled else all(word != NO for word in words.values()))
-    return Beyond(np.where(is_open, before, MOST_ITEMS), within & is_open, pooled, beyond.far)
+    pooled = prepared.pooled & (cut if unpooled else all(word != NO for word in words.values()))
+    before = np.where(is_open, before, MOST_ITEMS)
+    return replace(prepared, before=before, within=within & is_open, pooled=pooled)
 
 
 def _pools(judged: Judged, options: Options) -> bool:
@@ -385,16 +370,16 @@ def difference(lists: Lists, shown: Lists, kinds: int) -> Cells:
 
 def _relevant(
     judged: Judged, known: Lists, cells: Cells, relevant_grade: Bools
-) -> tuple[Lists, Integers, Integers, Bools]:
-    """Return the ideal's items, the known relevant items, R of every list (−1: no judgements), and
-    if R was given; unseen relevant items enter an ideal with the lowest grade of those it has.
+) -> tuple[Lists, Integers, Bools]:
+    """Return the ideal's items, R of every list (−1: no judgements), and whether R was given;
+    unseen relevant items enter an ideal with the lowest grade of those it has.
     """
     seen = known.total(relevant_grade)
     if judged.whole.judged:
         relevant = np.where(np.diff(cells.start) > 0, seen, -1)
-        return known, relevant, relevant, np.ones(seen.size, np.bool_)
+        return known, relevant, np.ones(seen.size, np.bool_)
     if "n_relevant" not in judged.lists.columns:
-        return known, seen, seen, np.zeros(seen.size, np.bool_)
+        return known, seen, np.zeros(seen.size, np.bool_)
     lists = judged.lists
     number = judged.lists["n_relevant"].fill_null(-1).to_numpy()
     relevant = np.where(number < 0, seen, number)
@@ -416,4 +401,4 @@ def _relevant(
         lowest[owner[cell]] = known.grade[cell]
         extra = Cells(np.arange(lists.height + 1), lowest, np.minimum(relevant - seen, MOST_ITEMS))
         known = arrays.ideal_lists(known, extra, relevant_grade.size)
-    return known, seen, relevant, number >= 0
+    return known, relevant, number >= 0

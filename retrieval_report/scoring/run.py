@@ -109,7 +109,7 @@ class Run:
         """Return which scores (lists, columns) depend on what truncation of their list leaves
         open.
         """
-        cut = self.prepared.beyond.open
+        cut = self.prepared.open
         if not cut.any():
             return np.zeros(self.shape, np.bool_)
         reached = self.where(partial(reaching, follow=self.following))
@@ -137,7 +137,7 @@ class Run:
     def open(self) -> Bools:
         """Return which scores (lists, columns) completions of truncated lists may change."""
         everywhere = self.where(partial(unsure, follow=self.following))
-        return self.truncated | (everywhere & self.prepared.beyond.open[:, None])
+        return self.truncated | (everywhere & self.prepared.open[:, None])
 
     @cached_property
     def completions(self) -> Completions:
@@ -149,7 +149,7 @@ class Run:
         """Fill in the extremes over all completions of truncated lists where scores depend on what
         is open.
         """
-        if not self.prepared.beyond.open.any():
+        if not self.prepared.open.any():
             return
         which = np.flatnonzero(self.open.any(axis=1))
         extremes = self.completions.extremes(self.measures, best=best)
@@ -384,7 +384,7 @@ def draw_together(run: Run) -> Callable[[Integers], Floats]:
             work,
             run.options.workers,
         )
-        return run.score(Arrangement(drawn, drawn, None, False)).value
+        return run.score(Arrangement(drawn)).value
 
     return score
 
@@ -414,7 +414,7 @@ def _lists(prepared: Prepared) -> pl.DataFrame:
     return prepared.names.with_columns(
         items=prepared.length,
         n_relevant=relevant.set(relevant < 0, None),
-        pooled=prepared.beyond.pooled,
+        pooled=prepared.pooled,
     )
 
 
@@ -426,9 +426,9 @@ def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     policies = run.options.policies
     if run.options.no_relevant == "one":
         # in the worst case, there are relevant items if R is not known
-        open_worst = (np.array(policies) == "worst") & (
-            run.truncated & prepared.beyond.pooled[:, None]
-        )[:, :, None]
+        open_worst = (np.array(policies) == "worst") & (run.truncated & prepared.pooled[:, None])[
+            :, :, None
+        ]
         values[run.undefined[:, :, None] & ~open_worst] = 1.0
         spreads[run.undefined] *= 0.0
     left_out = run.left_out()

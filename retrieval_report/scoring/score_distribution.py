@@ -102,7 +102,7 @@ def _enumerated(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
         every = np.repeat(numbers, copies)
         lists = layout.take(every)._replace(grade=np.concatenate([part.ravel() for part in grades]))
         part = _repeated(run, every)
-        values = _defined(part, part.score(Arrangement(lists, lists, None, False)).value)
+        values = _defined(part, part.score(Arrangement(lists)).value)
         split = np.split(values, np.cumsum(copies)[:-1])
         result |= zip(numbers.tolist(), zip(split, chances, strict=True), strict=True)
     return result

@@ -156,5 +156,5 @@ def _frame(run: Run, levels: Sequence[float], values: Floats, spreads: Floats) -
         value[run.prepared.relevant <= 0] = 1.0
     value[run.left_out()], std[run.left_out()] = np.nan, np.nan
     truncated = np.zeros((lists.height, columns.height), np.bool_)
-    pooled = np.repeat(run.prepared.beyond.pooled[:, None], columns.height, axis=1)
+    pooled = np.repeat(run.prepared.pooled[:, None], columns.height, axis=1)
     return ListScores(lists, columns, value, std, truncated, pooled).frame()
