@@ -88,8 +88,8 @@ class Prepared:
             name: getattr(self, name).take(which)
             for name in ("ties", "judged", "retrieved", "known")
         }
-        names = ("names", "relevant", "length", "missing", "without")
-        names += ("before", "within", "pooled", "far")
+        open_ends = ("before", "within", "pooled", "far")
+        names = ("names", "relevant", "length", "missing", "without", *open_ends)
         return replace(
             self,
             naive=None,

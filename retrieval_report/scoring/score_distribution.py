@@ -55,7 +55,11 @@ def score_orders(
     kept = np.flatnonzero(~run.left_out())
     exact = (_closed_forms if closed(metric.term) else _enumerated)(run, kept)
     names = run.prepared.names.rows()
-    result = [OrderScores(*names[number], *spread, True) for number, spread in exact.items()]
+    result = [
+        OrderScores(model, query, *spread, True)
+        for number, spread in exact.items()
+        for model, query in [names[number]]
+    ]
     others = np.setdiff1d(kept, list(exact))
     if draws and others.size:
         every = _repeated(run, np.tile(others, draws))
@@ -63,8 +67,9 @@ def score_orders(
         values = _defined(every, draw_together(every)(numbers)).reshape(draws, -1)
         chance = np.full(draws, 1 / draws)
         result += [
-            OrderScores(*names[number], value, chance, False)
+            OrderScores(model, query, value, chance, False)
             for number, value in zip(others, values.T, strict=True)
+            for model, query in [names[number]]
         ]
     return result
 
@@ -93,7 +98,7 @@ def _enumerated(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
         found = _every_order(ties, base, int(limit[number]), number, most)
         if found is not None:
             orders[number] = found
-    result = {}
+    result: dict[int, tuple[Floats, Floats]] = {}
     block = np.cumsum([grade.size for grade, _ in orders.values()], dtype=np.int64) // BLOCK
     for which in np.unique(block):  # lists that take about the same amount of memory
         numbers = np.array(list(orders))[block == which]
