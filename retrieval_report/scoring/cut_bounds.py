@@ -26,7 +26,7 @@ from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.cut_lists import Following, ideal_open, ungraded
 from retrieval_report.scoring.layout import Prepared
-from retrieval_report.scoring.scorer import Given, Scorer, arrange, quotient
+from retrieval_report.scoring.scorer import Scorer, arrange, quotient
 
 Measure = tuple[Metric, int | None]
 DEEP = 2**20  # a larger cutoff counts as the whole list, because no list is extended that far
@@ -269,16 +269,11 @@ class Completions:
             reached = np.minimum(depths, part.prepared.length[:, None])
             sums = part.moments(metric.term, arrange(part.prepared, "best"), reached).mean
             length = self.prepared.length[rows[block]][:, None] + more
-            divisor = metric.divisor(
-                Given(
-                    cutoff=length.astype(np.float64)
-                    if cutoff is None
-                    else np.full((1, 1), float(cutoff)),
-                    length=length.astype(np.float64),
-                    relevant=self.relevant[rows[block]][:, None]
-                    + np.maximum(more - known[block][:, None], 0),
-                )
-            )
+            part.length = length.astype(np.float64)
+            part.cutoff = part.length if cutoff is None else np.full((1, 1), float(cutoff))
+            found = np.maximum(more - known[block][:, None], 0)
+            part.relevant = self.relevant[rows[block]][:, None] + found
+            divisor = metric.divisor(part)
             result[block] = quotient(sums, divisor).max(axis=1)
         return np.fmin(result, self._largest(metric, gains))
 

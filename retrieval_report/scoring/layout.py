@@ -245,22 +245,15 @@ def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFr
         items=prepared.length,
         found=prepared.retrieved.total(prepared.relevant_grade),
         known=known,
-        items_key=pl.lit(None, pl.UInt64),
-        key_with_query=pl.lit(None, pl.UInt64),
-        pooled=pl.lit(None, pl.Int64),
     )
-    queries = judged.lists["query"]
     keys = judged.keys
     if keys is None:
-        return lists
+        kinds = {"items_key": pl.UInt64, "key_with_query": pl.UInt64, "pooled": pl.Int64}
+        return lists.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
     of_items = judged.rows.sums(_mixed(keys))
-    lists = lists.with_columns(items_key=of_items)
-    lists = lists.with_columns(pooled=_pooled_items(lists, judged, keys))
-    kinds = {queries.dtype, judged.retrieved.schema["item"]}
-    narrow = all(kind.is_integer() for kind in kinds) and not kinds & {pl.Int128, pl.UInt128}
-    if not (narrow or kinds == {pl.String}):  # whose equal ids have equal keys
-        return lists
-    return lists.with_columns(key_with_query=of_items + _mixed(arrays.id_keys(queries)))
+    of_query = _mixed(arrays.id_keys(judged.lists["query"]))  # no item's if ids are of other types
+    lists = lists.with_columns(items_key=of_items, key_with_query=of_items + of_query)
+    return lists.with_columns(pooled=_pooled_items(lists, judged, keys))
 
 
 def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:

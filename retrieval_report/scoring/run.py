@@ -55,6 +55,8 @@ class Run:
         ]
         for metric, _ in self.requests:
             metric.check(self.prepared.grades, self.prepared.relevant_grade)
+        if self.options.no_relevant == "error":
+            refuse_without(self.prepared)
         deep = self.requests[0][0].own_depth  # as all of these metrics have it, or none
         cutoffs = () if deep else tuple(dict.fromkeys(cutoff for _, cutoff in self.measures))
         self.scorer = Scorer(self.prepared, cutoffs, self.options.workers)
@@ -120,6 +122,10 @@ class Run:
         """Return what may follow each list."""
         return Following.of(self.prepared)
 
+    def repeated(self, which: Integers) -> Run:
+        """Return the run of some lists, each as often as it is named."""
+        return Run(self.prepared.take(which), self.requests, self.options)
+
     def where(self, rule: Callable[[Scorer, Metric], Bools]) -> Bools:
         """Return where a rule holds, of shape (lists, columns)."""
         scorer = self.scorer
@@ -178,10 +184,7 @@ def score_judged(judged: Judged, requests: Requests, options: Options) -> ListSc
     """Return the same scores without warnings, for analyses of data that `score_lists` has already
     scored.
     """
-    run = run_of(judged, requests, options)
-    for part in run.parts:
-        refuse_without(part.prepared, options)
-    return score_run(run)
+    return score_run(run_of(judged, requests, options))
 
 
 def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
@@ -302,8 +305,7 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     check_judged_only([metric for metric, _ in requests], judged.whole.judged, options.unjudged)
     run = run_of(judged, requests, options)
     prepared = run.prepared
-    without = [refuse_without(part.prepared, options) for part in run.parts]
-    if without[0] and not (judged.whole.relevant or (prepared.relevant > 0).any()):
+    if prepared.without.any() and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         judged.warn("no query has a relevant item")
     elif not judged.whole.part:
         for part in run.beside:
@@ -317,17 +319,16 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     return run
 
 
-def refuse_without(prepared: Prepared, options: Options) -> int:
-    """Return how many lists have no relevant item; raise an error if the options say so."""
-    without = np.flatnonzero(prepared.without)
-    if without.size and options.no_relevant == "error":
-        model, query = prepared.names.row(int(without[0]))
+def refuse_without(prepared: Prepared) -> None:
+    """Raise an error if a list has no relevant item."""
+    without = prepared.names.filter(prepared.without)
+    if without.height:
+        model, query = without.row(0)
         raise DataError(
-            f"{without.size} (model, query) pairs have no relevant item, first query {query!r} of "
+            f"{without.height} (model, query) pairs have no relevant item, first query {query!r} of "
             f"model {model!r}; "
             "no_relevant='zero', 'skip' or 'one' says what they score"
         )
-    return int(without.size)
 
 
 def _draws(run: Run) -> Iterator[Floats]:
@@ -349,7 +350,7 @@ def _draws(run: Run) -> Iterator[Floats]:
     for draw in steps:
         if draw == 0:
             values = score(0)
-            score = _draw_scores(Run(run.prepared.take(mixed), run.requests, options))
+            score = _draw_scores(run.repeated(mixed))
         elif mixed.size:
             values = values.copy()
             values[mixed] = score(draw)

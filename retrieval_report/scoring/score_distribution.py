@@ -8,20 +8,16 @@ number; hit rate and reciprocal rank depend only on the rank of the first releva
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.ap_retrieved import hypergeometric_band
 from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
-from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import Term, check_judged_only
 from retrieval_report.scoring.arrays import drawn_lists
-from retrieval_report.scoring.layout import Prepared
-from retrieval_report.scoring.run import Run, draw_together, refuse_without
+from retrieval_report.scoring.run import Run, draw_together
 from retrieval_report.scoring.scorer import Arrangement, arrange
 
 MOST_ORDERS = 2_000  # orders of one list that are enumerated; if there are more, some are drawn
@@ -41,17 +37,14 @@ class OrderScores(NamedTuple):
     exact: bool  # whether these are all orders that the metric distinguishes, or random ones
 
 
-def score_orders(
-    prepared: Prepared, metric: Metric, cutoff: int | None, options: Options, draws: int = 0
-) -> list[OrderScores]:
-    """Score every list by one metric at one cutoff, in each of its orders.
+def score_orders(run: Run, draws: int = 0) -> list[OrderScores]:
+    """Score every list of a run of one metric at one cutoff, in each of its orders.
 
     Orders are distinguished by the relevances down to the cutoff. If a list has too many, so many
     orders of the policy "shuffled" are drawn, or it is omitted like lists without a value.
     """
-    check_judged_only([metric], prepared.all_judged, options.unjudged)
-    refuse_without(prepared, options)
-    run = Run(prepared, [(metric, (cutoff,))], replace(options, policies=("expected",)))
+    ((metric, _),) = run.requests
+    check_judged_only([metric], run.prepared.all_judged, run.options.unjudged)
     kept = np.flatnonzero(~run.left_out())
     exact = (_closed_forms if closed(metric.term) else _enumerated)(run, kept)
     names = run.prepared.names.rows()
@@ -62,7 +55,7 @@ def score_orders(
     ]
     others = np.setdiff1d(kept, list(exact))
     if draws and others.size:
-        every = _repeated(run, np.tile(others, draws))
+        every = run.repeated(np.tile(others, draws))
         numbers = np.repeat(np.arange(draws), others.size)
         values = _defined(every, draw_together(every)(numbers)).reshape(draws, -1)
         chance = np.full(draws, 1 / draws)
@@ -72,11 +65,6 @@ def score_orders(
             for model, query in [names[number]]
         ]
     return result
-
-
-def _repeated(run: Run, which: Integers) -> Run:
-    """Return a run of some lists, each as often as it is named."""
-    return Run(run.prepared.take(which), run.requests, run.options)
 
 
 def _defined(run: Run, values: Floats) -> Floats:
@@ -106,7 +94,7 @@ def _enumerated(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
         copies = [chance.size for chance in chances]
         every = np.repeat(numbers, copies)
         lists = layout.take(every)._replace(grade=np.concatenate([part.ravel() for part in grades]))
-        part = _repeated(run, every)
+        part = run.repeated(every)
         values = _defined(part, part.score(Arrangement(lists)).value)
         split = np.split(values, np.cumsum(copies)[:-1])
         result |= zip(numbers.tolist(), zip(split, chances, strict=True), strict=True)

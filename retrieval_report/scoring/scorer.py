@@ -49,18 +49,6 @@ def arrange(prepared: Prepared, policy: str) -> Arrangement:
     return Arrangement(ordered(prepared.ties, best=policy == "best"), policy)
 
 
-class Given(NamedTuple):
-    """Quantities that a metric may divide by."""
-
-    cutoff: Floats
-    length: Floats
-    relevant: Floats
-
-    def ideal(self, term: terms.Ideal) -> Floats:
-        """Refuse: what divides by an ideal divides by nothing else (see `Facts`)."""
-        raise NotImplementedError(term)
-
-
 @dataclass
 class Scorer:
     """Scorer of lists at one set of cutoffs; it holds what does not change between policies and
