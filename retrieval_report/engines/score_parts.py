@@ -18,14 +18,7 @@ from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, frames_beside, judge
 from retrieval_report.scoring.layout import evidence_of, order_values
-from retrieval_report.scoring.run import (
-    score_run,
-    start,
-    unpooled_queries,
-    unseen_lists,
-    warn_unpooled,
-    warn_unseen,
-)
+from retrieval_report.scoring.run import doubtful_lists, score_run, start, warn_of_lists
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
 from retrieval_report.scoring.truncation import as_counted, decide, ends_of, gather
@@ -59,9 +52,8 @@ def score_part(
     judged = judge(rows, judgements, queries, options, whole)
     run = start(judged, requests, options)
     scores = score_run(run)
-    unseen = unseen_lists(run.prepared, judged, requests)
-    unpooled = judged.unpooled(options)
-    return replace(scores, lists=scores.lists.with_columns(unseen=unseen, unpooled=unpooled))
+    doubts = doubtful_lists(run, judged).select("unseen", "unpooled")
+    return replace(scores, lists=scores.lists.with_columns(doubts))
 
 
 def evidence_of_part(
@@ -130,12 +122,6 @@ def with_ends(
     counted = as_counted(facts.drop_nulls("model"))
     decisions = decide(options.truncated, whole.models, counted, lambda: gather(evidence()))
     return replace(options, truncated=ends_of(decisions) or options.truncated)
-
-
-def warn_of_lists(lists: pl.DataFrame, requests: Requests) -> None:
-    """Warn about the lists of all parts, as scored by `score_part`."""
-    warn_unpooled(unpooled_queries(lists.filter("unpooled")), requests)
-    warn_unseen(lists.filter("unseen").select("model", "query").sort("model", "query"))
 
 
 def afresh(work: Work, _: Sequence[int]) -> Work:

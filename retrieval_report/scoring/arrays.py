@@ -137,9 +137,8 @@ def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
     most = relevance.max() if relevance.dtype.is_integer() else None
     if isinstance(most, int) and most < SMALL:  # a table instead of hashes, in a sixth of the time
         whole = relevance.cast(pl.Int64).to_numpy()
-        seen = np.zeros(most + 1, np.bool_)
-        seen[whole] = True
-        grades = np.unique(np.concatenate([[0.0], known, np.flatnonzero(seen)]))
+        seen = np.flatnonzero(np.bincount(whole))
+        grades = np.unique(np.concatenate([[0.0], known, seen]))
         return grades, np.searchsorted(grades, np.arange(most + 1)).astype(np.int32)[whole]
     distinct = relevance.unique().cast(pl.Float64).to_numpy()
     grades = np.unique(np.concatenate([[0.0], known, distinct]) + 0.0)  # makes −0.0 equal 0.0
@@ -280,10 +279,7 @@ def keys_of(ids: pl.Series) -> Keys:
         characters = np.frombuffer((ids.str.join("").item() or "").encode(), dtype=np.uint8)
         shuffling.text_keys(characters, running(lengths), keys)
     elif ids.dtype in (pl.Int128, pl.UInt128):
-        narrow = ids.cast(pl.Int64, strict=False)
-        # numbers beyond 64 bits are hashed by their digits
-        digits = keys_of(ids.cast(pl.String))
-        return np.where(narrow.is_null(), digits, keys_of(narrow.fill_null(0)))
+        return keys_of(ids.cast(pl.String))
     else:
         shuffling.integer_keys(id_keys(ids), keys)
     return keys

@@ -26,7 +26,7 @@ from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.cut_lists import Following, ideal_open, ungraded
 from retrieval_report.scoring.layout import Prepared
-from retrieval_report.scoring.scorer import Given, Scorer, arrange, quotient
+from retrieval_report.scoring.scorer import Scorer, arrange, quotient
 
 Measure = tuple[Metric, int | None]
 DEEP = 2**20  # a larger cutoff counts as the whole list, because no list is extended that far
@@ -49,7 +49,7 @@ class Completions:
         self.near = tuple(sorted(k for k in cutoffs if k is not None and k <= DEEP))
         self.deep = tuple(k for k in cutoffs if k is None or k > DEEP)
         self.following = Following.of(self.prepared)
-        self.before = self.prepared.beyond.before
+        self.before = self.prepared.before
         self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)
         # the smallest relevant grade, and the largest of all
         self.least = int(np.flatnonzero(self.prepared.relevant_grade)[0])
@@ -122,7 +122,7 @@ class Completions:
     def closed(self) -> Lists:
         """Return the lists without their last tie if it may be cut."""
         ties = self.prepared.ties
-        dropped = self.prepared.beyond.within & (np.diff(ties.start) > 0)
+        dropped = self.prepared.within & (np.diff(ties.start) > 0)
         kept = np.delete(np.arange(ties.tie.size - 1), ties.start[1:][dropped] - 1)
         return ties.with_ties(running(np.diff(ties.start) - dropped), kept)
 
@@ -175,7 +175,7 @@ class Completions:
         new = Lists(start, tie, np.empty(cells, np.int32), np.empty(cells, np.int64))
         ties_written, size = grouping.complete(
             all_frozen(ties),
-            self.prepared.beyond.within,
+            self.prepared.within,
             all_frozen(extra),
             self.prepared.grades.size,
             new,
@@ -269,16 +269,11 @@ class Completions:
             reached = np.minimum(depths, part.prepared.length[:, None])
             sums = part.moments(metric.term, arrange(part.prepared, "best"), reached).mean
             length = self.prepared.length[rows[block]][:, None] + more
-            divisor = metric.divisor(
-                Given(
-                    cutoff=length.astype(np.float64)
-                    if cutoff is None
-                    else np.full((1, 1), float(cutoff)),
-                    length=length.astype(np.float64),
-                    relevant=self.relevant[rows[block]][:, None]
-                    + np.maximum(more - known[block][:, None], 0),
-                )
-            )
+            part.length = length.astype(np.float64)
+            part.cutoff = part.length if cutoff is None else np.full((1, 1), float(cutoff))
+            found = np.maximum(more - known[block][:, None], 0)
+            part.relevant = self.relevant[rows[block]][:, None] + found
+            divisor = metric.divisor(part)
             result[block] = quotient(sums, divisor).max(axis=1)
         return np.fmin(result, self._largest(metric, gains))
 

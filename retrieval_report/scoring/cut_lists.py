@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from retrieval_report.kernels.lists import Bools, Cells, Integers
 from retrieval_report.metrics.record import Metric
 from retrieval_report.scoring import arrays
 from retrieval_report.scoring.layout import Prepared, difference
-from retrieval_report.scoring.scorer import WHOLE, Given, Scorer
+from retrieval_report.scoring.scorer import WHOLE, Scorer
 
 MORE = 64  # items by which a list is lengthened to see whether a divisor grows with it
 
@@ -28,32 +29,32 @@ class Following:
     @classmethod
     def of(cls, prepared: Prepared) -> Following:
         """Derive it from the lists; nothing that counts follows beyond a distance threshold."""
-        near = ~prepared.beyond.far
+        near = ~prepared.far
         unseen = difference(prepared.known, prepared.retrieved, prepared.grades.size)
         items = np.where(np.repeat(near, np.diff(unseen.start)), unseen.items, 0)
         loose_grade = (prepared.grades > 0) & ~prepared.relevant_grade
         return cls(
             unseen._replace(items=items),
             free=np.where(near, prepared.free, 0),
-            unlimited=near & prepared.beyond.pooled,
+            unlimited=near & prepared.pooled,
             loose=near & bool(loose_grade.any() and not prepared.all_judged),
             loose_grade=loose_grade,
         )
 
+    def known(self, counts: Bools) -> Integers:
+        """Return the number of items of known grade that may follow each list; ``counts`` says
+        which grades count.
+        """
+        return arrays.sums(self.unseen.items * counts[self.unseen.grade], self.unseen.start)
+
     def relevant(self, relevant_grade: Bools) -> Integers:
         """Return the number of relevant items that may follow each list, if it is limited."""
-        return (
-            arrays.sums(self.unseen.items * relevant_grade[self.unseen.grade], self.unseen.start)
-            + self.free
-        )
+        return self.known(relevant_grade) + self.free
 
     def counted(self, counts: Bools) -> Bools:
-        """Return which lists may be followed by an item that counts; ``counts`` says which known
-        grades do.
-        """
-        unseen = arrays.sums(self.unseen.items * counts[self.unseen.grade], self.unseen.start)
+        """Return which lists may be followed by an item of a grade that counts."""
         loose = self.loose & bool((counts & self.loose_grade).any())
-        return np.asarray((unseen > 0) | (self.free > 0) | self.unlimited | loose)
+        return np.asarray((self.known(counts) > 0) | (self.free > 0) | self.unlimited | loose)
 
 
 def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
@@ -62,7 +63,7 @@ def reaching(scorer: Scorer, metric: Metric, follow: Following) -> Bools:
     term = metric.term
     if term.judged_only:  # it looks at the whole list
         return np.ones_like(scorer.asked, np.bool_)
-    deeper = scorer.asked > prepared.beyond.before[:, None]
+    deeper = scorer.asked > prepared.before[:, None]
     relevant = prepared.relevant_grade
     if term.first_only:
         last = prepared.open_end(relevant)
@@ -100,7 +101,7 @@ def depends_on_unknown(scorer: Scorer, metric: Metric) -> Bools:
     k are known to have the only grade above 0.
     """
     prepared = scorer.prepared
-    unknown = (prepared.beyond.pooled & metric.needs_all_relevant)[:, None]
+    unknown = (prepared.pooled & metric.needs_all_relevant)[:, None]
     if metric.own_depth or metric.reads.relevant or (prepared.grades > 0).sum() > 1:
         return unknown
     return np.asarray(unknown & (scorer.asked > prepared.relevant[:, None]))
@@ -115,6 +116,7 @@ def _divided_by_length(metric: Metric, scorer: Scorer) -> Bools:
     """Return which scores change with the number of items that follow, relevant or not."""
     if not metric.reads.length and not (metric.reads.cutoff and (scorer.asked == WHOLE).any()):
         return np.zeros_like(scorer.asked, np.bool_)
-    length = 2 * scorer.length + MORE
-    longer = Given(np.where(scorer.asked == WHOLE, length, scorer.cutoff), length, scorer.relevant)
+    longer = copy(scorer)
+    longer.length = 2 * scorer.length + MORE
+    longer.cutoff = np.where(scorer.asked == WHOLE, longer.length, scorer.cutoff)
     return np.asarray(metric.divisor(longer) != metric.divisor(scorer))

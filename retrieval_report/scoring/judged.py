@@ -34,9 +34,11 @@ from retrieval_report.scoring.expected_lists import all_lists, every_list
 from retrieval_report.scoring.known_items import (
     KEYS,
     UNJUDGED_HINT,
-    Located,
+    disagree,
     judged_rows,
+    located,
     of_one_width,
+    repeats,
     settle_nulls,
 )
 from retrieval_report.scoring.pool import pool_of
@@ -141,7 +143,7 @@ class Judged:
         self, retrieved: pl.DataFrame, known: pl.DataFrame, lists: pl.DataFrame
     ) -> Judged:
         """Return a record of other items, possibly in other lists."""
-        retrieved, names, rows = Located.of(retrieved)
+        retrieved, names, rows = located(retrieved)
         whole = replace(
             self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
         )
@@ -189,18 +191,6 @@ class _Parts:
     # Whether the unretrieved are the relevant items of each query that any model retrieved
     pooled: bool = False
 
-    def of_types(self, rows: pl.DataFrame) -> _Parts:
-        """Other rows, and the ids of what they were joined with in their types."""
-        kinds = {key: rows.schema[key] for key in ("query", "item") if key in rows.columns}
-        frames: Named = {
-            name: None
-            if frame is None
-            else frame.cast({key: kinds[key] for key in kinds if key in frame.columns})
-            for name in ("present", "unretrieved", "queries")
-            for frame in [getattr(self, name)]
-        }
-        return replace(self, rows=rows, **frames)
-
 
 def judge(
     rankings: object,
@@ -219,29 +209,28 @@ def judge(
             "say how many relevant items a query has; give one of them, or 'pooled' (those that "
             "some model retrieved) or 'own'"
         )
-    received = _with_judged_ids(_read(rankings, judgements, queries, options, whole))
-    parts = _judge(received, options, part=whole.part)
-    located = Located.of(parts.rows)
-    names = with_model(located.names)
+    parts = _judge(_read(rankings, judgements, queries, options, whole), options, part=whole.part)
+    frame, keys, listed = located(parts.rows)
+    names = with_model(keys)
     for column in KEYS:
         warn_merging(names, column, "rankings")
     judged = parts.judgements is not None
     known = parts.unretrieved if parts.judgements is None else parts.judgements
     others = np.concatenate([_relevances(parts.unretrieved), _relevances(known), whole.grades])
-    grades, grade = arrays.grade_indices(located.frame["relevance"], others)
-    _check_items(parts, located, grade)
+    grades, grade = arrays.grade_indices(frame["relevance"], others)
+    _check_items(parts, frame, names, listed, grade)
     lists = all_lists(names, parts.present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
-    rows = _spread(located.rows, names, lists)
-    return Judged(located.frame, known, lists, rows, grades, grade, whole)
+    rows = _spread(listed, names, lists)
+    return Judged(frame, known, lists, rows, grades, grade, whole)
 
 
 def _read(
     rankings: object, judgements: object, queries: object, options: Options, whole: KnownOfWhole
 ) -> _Parts:
     """Return checked frames, without masked rows and with unretrieved rows separated."""
-    frame, pool = to_polars(rankings, "rankings"), None
+    frame = to_polars(rankings, "rankings")
     if "count" in frame.columns:
         if "naive" in options.policies:
             raise ParameterError(
@@ -253,49 +242,46 @@ def _read(
                 "judgements: a counts frame has no items to join them on; join them before counting"
             )
         rows = check_counts(frame)
-        if "retrieved" in rows.columns:
-            pool = pool_of(rows)
-            rows = rows.filter("retrieved").drop("retrieved")
     else:
         allowed = options.null_distance == "not_retrieved"
         rows = check_rankings(frame, relevance=judgements is None, null_distance=allowed)
-        if (
-            judgements is None
-            and options.unjudged in (None, "error")
-            and rows["relevance"].null_count()
-        ):
+        if judgements is None and options.unjudged in (None, "error"):
             kept = pl.col("mask").cast(pl.Boolean) if "mask" in rows.columns else True
-            refuse(
-                rows,
-                pl.col("relevance").is_null() & kept,
-                "relevance",
-                "null or NaN",
-                UNJUDGED_HINT,
-            )
-        if (
-            "row" in rows.columns and not rows["row"].is_sorted()
-        ):  # naive scores may use the order of the file
+            nothing = pl.col("relevance").is_null() & kept
+            refuse(rows, nothing, "relevance", "null or NaN", UNJUDGED_HINT)
+        # naive scores may use the order of the file
+        if "row" in rows.columns and not rows["row"].is_sorted():
             rows = rows.sort("row", maintain_order=True)
+    given: Named = {"judgements": judgements, "queries": queries}
+    rows, beside = _of_one_type(rows, given if whole.part else frames_beside(**given))
+    pool = None
+    if "count" in rows.columns and "retrieved" in rows.columns:
+        pool = pool_of(rows)
+        rows = rows.filter("retrieved").drop("retrieved")
     order, everything = order_column(rows), rows
     options.check_order(order)
     rows = unmasked(rows)
-    unretrieved = rows.clear()
-    if rows[order].null_count():
-        unretrieved = rows.filter(pl.col(order).is_null())
+    unretrieved = with_model(rows.filter(pl.col(order).is_null()))
+    if unretrieved.height:
         rows = rows.filter(pl.col(order).is_not_null())
     present = (
         None if rows.height == everything.height else with_model(everything).select(KEYS).unique()
     )
-    given: Named = {"judgements": judgements, "queries": queries}
-    beside = given if whole.part else frames_beside(**given)
     if options.relevant_items == "own" or options.distance_threshold is not None:
         pool = None
-    known = with_model(unretrieved) if pool is None else pool
-    parts = _Parts(rows, present, known, **beside, pooled=pool is not None)
-    if parts.queries is None:
-        return parts
-    wide, named = of_one_width(rows, parts.queries, "query", "queries")
-    return replace(parts, queries=named).of_types(wide)
+    known = unretrieved if pool is None else pool
+    return _Parts(rows, present, known, **beside, pooled=pool is not None)
+
+
+def _of_one_type(rows: pl.DataFrame, beside: Named) -> tuple[pl.DataFrame, Named]:
+    """Return rows, judgements and queries with ids of the same types."""
+    keys = {"judgements": ["query", "item"], "queries": ["query"]}
+    frames = {name: frame for name, frame in beside.items() if frame is not None}
+    for name in frames:
+        for key in keys[name]:
+            rows, frames[name] = of_one_width(rows, frames[name], key, name)
+    kinds = {name: {key: rows.schema[key] for key in keys[name]} for name in frames}
+    return rows, {**beside, **{name: frames[name].cast(kinds[name]) for name in frames}}
 
 
 def frames_beside(judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
@@ -307,28 +293,17 @@ def frames_beside(judgements: object, queries: object) -> dict[str, pl.DataFrame
     }
 
 
-def _with_judged_ids(parts: _Parts) -> _Parts:
-    """Return all ids with the common type of rows and judgements."""
-    if parts.judgements is None:
-        return parts
-    rows = parts.rows
-    judgements = parts.judgements
-    for key in ("query", "item"):
-        rows, judgements = of_one_width(rows, judgements, key, "judgements")
-    parts = replace(parts, judgements=judgements).of_types(rows)
-    # judgements take precedence over rows without distance
-    return replace(parts, unretrieved=parts.unretrieved.with_columns(relevance=0.0))
-
-
 def _judge(parts: _Parts, options: Options, *, part: bool) -> _Parts:
     """Set the relevance of every row, from judgements if there are any, else from the rankings."""
-    rows = parts.rows
+    rows, unretrieved = parts.rows, parts.unretrieved
     rule = options.unjudged or "non_relevant"  # without judgements, nulls were refused when reading
     if parts.judgements is not None:
         unjudged = 0 if rule == "non_relevant" else None
         rows = judged_rows(rows, parts.judgements, unjudged=unjudged, part=part)
+        # judgements take precedence over rows without distance
+        unretrieved = unretrieved.with_columns(relevance=0.0)
     rows = settle_nulls(rows, rule)
-    unretrieved = settle_nulls(parts.unretrieved, rule)
+    unretrieved = settle_nulls(unretrieved, rule)
     present = parts.present
     if present is None and rows.height < parts.rows.height:
         present = with_model(parts.rows).select(KEYS).unique()
@@ -340,33 +315,34 @@ def _relevances(frame: pl.DataFrame) -> Floats:
     return np.unique(frame["relevance"].cast(pl.Float64).to_numpy() + 0.0)
 
 
-def _check_items(parts: _Parts, located: Located, grade: Codes) -> None:
+def _check_items(
+    parts: _Parts, frame: pl.DataFrame, names: pl.DataFrame, listed: Rows, grade: Codes
+) -> None:
     """Refuse an item twice in a list, and an item with different relevance in two models' lists of
     a query.
     """
-    if "item" not in located.frame.columns:
+    if "item" not in frame.columns:
         return
-    items = arrays.id_keys(located.frame["item"])
+    items = arrays.id_keys(frame["item"])
     judged = parts.judgements is not None
-    frame = with_model(parts.rows)
-    if located.repeats(items) or parts.unretrieved.height:
+    rows = with_model(parts.rows)
+    if repeats(listed, items) or parts.unretrieved.height:
         columns = [*KEYS, "item", "relevance"]
-        rows = pl.concat(
+        every = pl.concat(
             part.select(columns).cast({"relevance": pl.Float64})
-            for part in (frame, parts.unretrieved)
+            for part in (rows, parts.unretrieved)
         )
-        check_unique(rows, columns[:-1], "rankings")
+        check_unique(every, columns[:-1], "rankings")
         if not judged:
+            check_agreement(every)
+    if not judged and names["model"].n_unique() > 1:
+        queries = listed.spread(arrays.id_keys(names["query"]))
+        if disagree(queries, items, grade):
             check_agreement(rows)
-    several = not judged and with_model(located.names)["model"].n_unique() > 1
-    if several and located.disagree(arrays.id_keys(located.names["query"]), items, grade):
-        check_agreement(frame)
 
 
 def _spread(rows: Rows, named: pl.DataFrame, names: pl.DataFrame) -> Rows:
     """Return the rows of all lists; lists that were not found have none."""
-    if names.height == named.height:
-        return rows
     places = named.with_columns(begin=rows.begin, end=rows.end)
     spread = (
         names.select(KEYS).join(places, on=KEYS, how="left", maintain_order="left").fill_null(0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import polars as pl
 
@@ -19,39 +17,35 @@ SHIFT = np.uint64(64 - PLACES)
 UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to do with them"
 
 
-class Located(NamedTuple):
-    """Rows with those of each list together."""
+def located(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
+    """Return rows with those of each list together, the keys of the lists, sorted, and the rows of
+    each.
+    """
+    return arrays.locate(frame, [key for key in KEYS if key in frame.columns])
 
-    frame: pl.DataFrame
-    names: pl.DataFrame  # the keys of the lists, sorted
-    rows: Rows
 
-    @classmethod
-    def of(cls, frame: pl.DataFrame) -> Located:
-        """Find the lists of a frame."""
-        return cls(*arrays.locate(frame, [key for key in KEYS if key in frame.columns]))
+def repeats(rows: Rows, items: Keys) -> bool:
+    """Return whether some list has an item twice, or looks so."""
+    start = np.append(np.sort(rows.begin), items.size)
+    # Some lists at a time, whose keys stay in the processor's cache while they are sorted.
+    step = 1 + arrays.SMALL * start.size // (items.size + 1)
+    for first in range(0, start.size - 1, step):
+        part = start[first : first + step + 1]
+        lists = np.repeat(np.arange(part.size - 1, dtype=np.uint64), np.diff(part))
+        if _distinct(_pairs(lists, items[part[0] : part[-1]])) < lists.size:
+            return True
+    return False
 
-    def repeats(self, items: Keys) -> bool:
-        """Return whether some list has an item twice, or looks so."""
-        start = np.append(np.sort(self.rows.begin), items.size)
-        # Some lists at a time, whose keys stay in the processor's cache while they are sorted.
-        step = 1 + arrays.SMALL * start.size // (items.size + 1)
-        for first in range(0, start.size - 1, step):
-            part = start[first : first + step + 1]
-            lists = np.repeat(np.arange(part.size - 1, dtype=np.uint64), np.diff(part))
-            if _distinct(_pairs(lists, items[part[0] : part[-1]])) < lists.size:
-                return True
-        return False
 
-    def disagree(self, groups: Keys, items: Keys, grade: Codes) -> bool:
-        """Return whether some item has two grades in the lists of a group, or looks so."""
-        keys = _pairs(self.rows.spread(groups), items)
-        # Of two grades one is above 0: what shares no place with such items needs no sorting.
-        occupied = np.zeros(1 << PLACES, np.bool_)
-        occupied[keys[grade > 0] >> SHIFT] = True
-        kept = np.flatnonzero(occupied[keys >> SHIFT])
-        keys = keys[kept]
-        return _distinct(keys) < _distinct(keys + grade[kept].astype(np.uint64))
+def disagree(groups: Keys, items: Keys, grade: Codes) -> bool:
+    """Return whether some item has two grades in the lists of a group, or looks so."""
+    keys = _pairs(groups, items)
+    # Of two grades one is above 0: what shares no place with such items needs no sorting.
+    occupied = np.zeros(1 << PLACES, np.bool_)
+    occupied[keys[grade > 0] >> SHIFT] = True
+    kept = np.flatnonzero(occupied[keys >> SHIFT])
+    keys = keys[kept]
+    return _distinct(keys) < _distinct(keys + grade[kept].astype(np.uint64))
 
 
 def _pairs(groups: Keys, items: Keys) -> Keys:

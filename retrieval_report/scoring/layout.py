@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -30,38 +29,6 @@ from retrieval_report.scoring.truncation import Decision, as_counted, decide, en
 
 
 @dataclass(frozen=True)
-class Beyond:
-    """What truncation leaves open in each list."""
-
-    before: (
-        Integers  # items whose position no further item can change; MOST_ITEMS if nothing is open
-    )
-    within: (
-        Bools  # whether further items may belong to the last tie; otherwise they all come after it
-    )
-    # Whether R counts only what the models retrieved, so that more relevant items may follow
-    pooled: Bools
-    far: (
-        Bools  # whether all further items are beyond ``distance_threshold`` and so have relevance 0
-    )
-
-    @classmethod
-    def nothing(cls, lists: int) -> Beyond:
-        """Return the record for lists that hold all items."""
-        no = np.zeros(lists, np.bool_)
-        return cls(np.full(lists, MOST_ITEMS), no, no, no)
-
-    def __getitem__(self, which: Integers) -> Beyond:
-        """Select some of the lists."""
-        return Beyond(self.before[which], self.within[which], self.pooled[which], self.far[which])
-
-    @property
-    def open(self) -> Bools:
-        """Return which lists were truncated."""
-        return self.before < MOST_ITEMS
-
-
-@dataclass(frozen=True)
 class Prepared:
     """Everything the kernels need, with one entry per list (model, query), sorted by model and
     query.
@@ -82,16 +49,30 @@ class Prepared:
         Bools  # no relevant item is known, and the rows or something beside them would tell of one
     )
     known: Lists  # the judged items of which the grade is known, by falling grade
-    free: Integers  # relevant items of the query whose grade is not known
-    beyond: Beyond
+    # Of cut lists: items whose position no further item can change; of others MOST_ITEMS
+    before: Integers
+    within: Bools  # whether further items may belong to the last tie; else they all come after it
+    # Whether R counts only what the models retrieved, so that more relevant items may follow
+    pooled: Bools
+    far: Bools  # whether all further items are beyond ``distance_threshold``: of relevance 0
     all_judged: bool  # judgements were given: what they do not name is not relevant
     decisions: dict[str, Decision] = field(
         default_factory=dict
     )  # of each model, whether its lists were cut
 
+    @property
+    def open(self) -> Bools:
+        """Return which lists were truncated."""
+        return self.before < MOST_ITEMS
+
+    @property
+    def free(self) -> Integers:
+        """Return how many relevant items of each list's query have a grade that is not known."""
+        return self.relevant - self.known.total(self.relevant_grade)
+
     def open_end(self, counted: Bools) -> Integers:
         """Return how many items of some grades are in each last tie that further ones may join."""
-        return np.where(self.beyond.within, self.ties.total_of_last(counted), 0)
+        return np.where(self.within, self.ties.total_of_last(counted), 0)
 
     def part(self, first: int, last: int) -> Prepared:
         """Select consecutive lists, with their naive order."""
@@ -107,7 +88,8 @@ class Prepared:
             name: getattr(self, name).take(which)
             for name in ("ties", "judged", "retrieved", "known")
         }
-        names = ("names", "relevant", "length", "missing", "without", "free", "beyond")
+        open_ends = ("before", "within", "pooled", "far")
+        names = ("names", "relevant", "length", "missing", "without", *open_ends)
         return replace(
             self,
             naive=None,
@@ -115,14 +97,6 @@ class Prepared:
             **lists,
             **{name: getattr(self, name)[which] for name in names},
         )
-
-
-class Items(NamedTuple):
-    """The items retrieved, with distances and relevances as the options define them."""
-
-    frame: pl.DataFrame  # distances rounded
-    grade: Codes  # 0 of items beyond the threshold
-    far: Bools  # lists that have such items
 
 
 def order_values(frame: pl.DataFrame, options: Options) -> pl.Expr:
@@ -140,18 +114,16 @@ def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
     return frame.with_columns(order_values(frame, options))
 
 
-def items_of(judged: Judged, options: Options) -> Items:
-    """Round distances as the options say, and treat items beyond the threshold as not relevant."""
-    frame = rounded(judged.retrieved, options)
+def _far(judged: Judged, options: Options) -> Bools | None:
+    """Return which rows are beyond the threshold, and so not relevant; None without one."""
     if options.distance_threshold is None:
-        return Items(frame, judged.grade_index, np.zeros(judged.lists.height, np.bool_))
-    beyond = frame.select(pl.col(judged.order) > options.distance_threshold).to_series().to_numpy()
-    grade = np.where(beyond, np.int32(0), judged.grade_index)  # grade 0 is always the first
-    return Items(frame, grade, judged.rows.sums(beyond.astype(np.int64)) > 0)
+        return None
+    order = order_values(judged.retrieved, options)
+    return judged.retrieved.select(order > options.distance_threshold).to_series().to_numpy()
 
 
 def ties_of(
-    judged: Judged, items: Items, options: Options, *, falling: bool | None = None
+    judged: Judged, options: Options, *, falling: bool | None = None
 ) -> tuple[Lists, Codes | None, Integers]:
     """Return the lists of ties, the grades of rows in their order unless these are counts, and the
     key of every tie: equal where distances are equal, small where they are near (``falling``: where
@@ -159,15 +131,16 @@ def ties_of(
     """
     falling = judged.order == "score" if falling is None else falling
     rules = options.decimals, options.distance_threshold, falling
-    frame = items.frame
     kept = judged.ties.get(rules)
     if kept is None:
         judged.ties.clear()
         judged.laid_out.clear()
+        frame, far = rounded(judged.retrieved, options), _far(judged, options)
         kept = judged.ties[rules] = arrays.lists_from_rows(
             judged.rows,
             arrays.order_keys(frame[judged.order], falling=falling),
-            items.grade,
+            # grade 0 is always the first
+            judged.grade_index if far is None else np.where(far, np.int32(0), judged.grade_index),
             frame["count"].to_numpy() if "count" in frame.columns else np.empty(0, np.int64),
             judged.grades.size,
             workers=options.workers,
@@ -182,7 +155,7 @@ def lay_out(judged: Judged, options: Options) -> Prepared:
     naive, source = None, judged
     if "naive" in options.policies:
         source = _in_naive_order(judged, options)
-        naive = ties_of(source, items_of(source, options), options)[1]
+        naive = ties_of(source, options)[1]
     rules = options.relevant_from, options.decimals, options.distance_threshold
     key = *rules, repr(options.truncated), _pools(judged, options), judged.unpooled(options)
     prepared = judged.laid_out.get(key)
@@ -203,8 +176,8 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
     else:
         decisions = lay_out(judged.part_of, options).decisions
     words = ends_of(decisions)
-    beyond = _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
-    return replace(prepared, beyond=beyond, decisions=decisions)
+    prepared = replace(prepared, decisions=decisions)
+    return _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
 
 
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
@@ -217,14 +190,16 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     """Return the lists as if none was truncated, and the relevant items of each list's query, null
     where neither judgements nor a number nor unretrieved rows tell them.
     """
-    items = items_of(judged, options)
     names = judged.lists[KEYS]
     grades = judged.grades
-    far = items.far
+    far_rows = _far(judged, options)
+    far = np.zeros(names.height, np.bool_)
+    if far_rows is not None:
+        far = judged.rows.sums(far_rows.astype(np.int64)) > 0
     relevant_grade = is_relevant(grades, options.relevant_from)
-    ties, _, keys = ties_of(judged, items, options)
+    ties, _, keys = ties_of(judged, options)
     retrieved = arrays.ideal_lists(ties, None, grades.size)
-    pool = _pool(judged, items.frame, options)
+    pool = _pool(judged, far_rows, options)
     cells = _cells(judged, pool)
     is_pool = pool is not None or judged.whole.pooled
     others = arrays.ideal_lists(cells, None, grades.size)
@@ -232,14 +207,14 @@ def _whole_lists(judged: Judged, options: Options) -> tuple[Prepared, pl.Series]
     if not judged.whole.judged:
         beside = difference(others, retrieved, grades.size) if is_pool else cells
         known = arrays.ideal_lists(retrieved, beside, grades.size)
-    ideal, seen, relevant, said = _relevant(judged, known, cells, relevant_grade)
+    ideal, relevant, said = _relevant(judged, known, cells, relevant_grade)
     missing = judged.lists["missing"].to_numpy()
     # If a model has no rows for a query, its rows cannot show that nothing is relevant.
     without = (relevant == 0) & (~missing | said)
-    nothing = replace(Beyond.nothing(names.height), pooled=~said, far=far)
+    nothing = np.full(names.height, MOST_ITEMS)
     prepared = Prepared(
         names, ties, None, keys, ideal, retrieved, grades, relevant_grade, relevant, ties.length, missing, without,
-        known, relevant - seen, nothing, judged.whole.judged,
+        known, nothing, nothing < 0, ~said, far, judged.whole.judged,
     )  # fmt: skip
     # A list that shows fewer because some are beyond the threshold lacks nothing.
     sure = said | (np.diff(cells.start) > 0 if not is_pool else False)
@@ -270,22 +245,15 @@ def _evidence(judged: Judged, prepared: Prepared, known: pl.Series) -> pl.DataFr
         items=prepared.length,
         found=prepared.retrieved.total(prepared.relevant_grade),
         known=known,
-        items_key=pl.lit(None, pl.UInt64),
-        key_with_query=pl.lit(None, pl.UInt64),
-        pooled=pl.lit(None, pl.Int64),
     )
-    queries = judged.lists["query"]
     keys = judged.keys
     if keys is None:
-        return lists
+        kinds = {"items_key": pl.UInt64, "key_with_query": pl.UInt64, "pooled": pl.Int64}
+        return lists.with_columns(pl.lit(None, kind).alias(name) for name, kind in kinds.items())
     of_items = judged.rows.sums(_mixed(keys))
-    lists = lists.with_columns(items_key=of_items)
-    lists = lists.with_columns(pooled=_pooled_items(lists, judged, keys))
-    kinds = {queries.dtype, judged.retrieved.schema["item"]}
-    narrow = all(kind.is_integer() for kind in kinds) and not kinds & {pl.Int128, pl.UInt128}
-    if not (narrow or kinds == {pl.String}):  # whose equal ids have equal keys
-        return lists
-    return lists.with_columns(key_with_query=of_items + _mixed(arrays.id_keys(queries)))
+    of_query = _mixed(arrays.id_keys(judged.lists["query"]))  # no item's if ids are of other types
+    lists = lists.with_columns(items_key=of_items, key_with_query=of_items + of_query)
+    return lists.with_columns(pooled=_pooled_items(lists, judged, keys))
 
 
 def _pooled_items(lists: pl.DataFrame, judged: Judged, keys: Keys) -> pl.Series:
@@ -314,12 +282,13 @@ def _mixed(keys: Keys) -> Keys:
 
 def _open_lists(
     prepared: Prepared, words: Mapping[str, str], options: Options, *, unpooled: bool
-) -> Beyond:
-    """Return what is open in each list, given how its model's lists were truncated (``words``)."""
-    beyond = prepared.beyond
+) -> Prepared:
+    """Return lists with what is open in each, given how its model's lists were truncated
+    (``words``).
+    """
     ties = prepared.ties
     if all(word == NO for word in words.values()):
-        return replace(beyond, pooled=np.zeros_like(beyond.pooled))
+        return replace(prepared, pooled=np.zeros_like(prepared.pooled))
     own = prepared.names["model"].replace_strict(words, default=NO, return_dtype=pl.String)
     cut = (own != NO).to_numpy()
     is_open = cut & ~prepared.missing
@@ -329,8 +298,9 @@ def _open_lists(
     before = ties.length - np.where(within, ties.total_of_last(), 0)
     # A model that ranks all items retrieves every relevant one, and so tells R of the others if
     # they pool.
-    pooled = beyond.pooled & (cut if unpooled else all(word != NO for word in words.values()))
-    return Beyond(np.where(is_open, before, MOST_ITEMS), within & is_open, pooled, beyond.far)
+    pooled = prepared.pooled & (cut if unpooled else all(word != NO for word in words.values()))
+    before = np.where(is_open, before, MOST_ITEMS)
+    return replace(prepared, before=before, within=within & is_open, pooled=pooled)
 
 
 def _pools(judged: Judged, options: Options) -> bool:
@@ -339,14 +309,12 @@ def _pools(judged: Judged, options: Options) -> bool:
     return several and not judged.whole.judged and options.relevant_items != "own"
 
 
-def _pool(judged: Judged, frame: pl.DataFrame, options: Options) -> pl.DataFrame | None:
+def _pool(judged: Judged, far: Bools | None, options: Options) -> pl.DataFrame | None:
     """Return the relevant items of any model, each once; None if R is not pooled."""
     if not _pools(judged, options):
         return None
     columns = ["query", "item", "relevance"]
-    rows = frame
-    if options.distance_threshold is not None:
-        rows = rows.filter(pl.col(judged.order) <= options.distance_threshold)
+    rows = judged.retrieved if far is None else judged.retrieved.filter(~far)
     shown = [part.filter(pl.col("relevance") > 0).select(columns) for part in (rows, judged.known)]
     pooled = pl.concat([part.cast({"relevance": pl.Float64}) for part in shown])
     return pooled.unique(["query", "item"])
@@ -395,16 +363,16 @@ def difference(lists: Lists, shown: Lists, kinds: int) -> Cells:
 
 def _relevant(
     judged: Judged, known: Lists, cells: Cells, relevant_grade: Bools
-) -> tuple[Lists, Integers, Integers, Bools]:
-    """Return the ideal's items, the known relevant items, R of every list (−1: no judgements), and
-    if R was given; unseen relevant items enter an ideal with the lowest grade of those it has.
+) -> tuple[Lists, Integers, Bools]:
+    """Return the ideal's items, R of every list (−1: no judgements), and whether R was given;
+    unseen relevant items enter an ideal with the lowest grade of those it has.
     """
     seen = known.total(relevant_grade)
     if judged.whole.judged:
         relevant = np.where(np.diff(cells.start) > 0, seen, -1)
-        return known, relevant, relevant, np.ones(seen.size, np.bool_)
+        return known, relevant, np.ones(seen.size, np.bool_)
     if "n_relevant" not in judged.lists.columns:
-        return known, seen, seen, np.zeros(seen.size, np.bool_)
+        return known, seen, np.zeros(seen.size, np.bool_)
     lists = judged.lists
     number = judged.lists["n_relevant"].fill_null(-1).to_numpy()
     relevant = np.where(number < 0, seen, number)
@@ -426,4 +394,4 @@ def _relevant(
         lowest[owner[cell]] = known.grade[cell]
         extra = Cells(np.arange(lists.height + 1), lowest, np.minimum(relevant - seen, MOST_ITEMS))
         known = arrays.ideal_lists(known, extra, relevant_grade.size)
-    return known, seen, relevant, number >= 0
+    return known, relevant, number >= 0

@@ -190,7 +190,7 @@ def _warn_beyond(prepared: Prepared, distance: pl.Series, radius: float) -> None
     """Warn if a radius reaches beyond the end of lists that may be cut, so that items inside may be
     missing; ``distance`` is that of every tie.
     """
-    cut = np.flatnonzero(prepared.beyond.open & (prepared.length > 0))
+    cut = np.flatnonzero(prepared.open & (prepared.length > 0))
     ends = prepared.names[cut].with_columns(distance[prepared.ties.start[cut + 1] - 1])
     short = ends.filter(pl.col("distance") < radius)
     if short.height:

@@ -14,7 +14,7 @@ from retrieval_report.contracts.arguments import number_text
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options
-from retrieval_report.contracts.registry import schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
 from retrieval_report.kernels import shuffling
 from retrieval_report.kernels.compile import expect
@@ -55,6 +55,8 @@ class Run:
         ]
         for metric, _ in self.requests:
             metric.check(self.prepared.grades, self.prepared.relevant_grade)
+        if self.options.no_relevant == "error":
+            refuse_without(self.prepared)
         deep = self.requests[0][0].own_depth  # as all of these metrics have it, or none
         cutoffs = () if deep else tuple(dict.fromkeys(cutoff for _, cutoff in self.measures))
         self.scorer = Scorer(self.prepared, cutoffs, self.options.workers)
@@ -65,6 +67,12 @@ class Run:
         of relevance.
         """
         return [self, *self.beside]
+
+    @property
+    def columns(self) -> pl.DataFrame:
+        """Return metric and cutoff of every column."""
+        named = [(str(metric), cutoff) for metric, cutoff in self.measures]
+        return pl.DataFrame(named, schema("scores", "metric", "cutoff"), orient="row")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -88,6 +96,7 @@ class Run:
             return self.prepared.length
         return np.asarray(self.scorer.depths.max(axis=1))
 
+    @cached_property
     def undefined(self) -> Bools:
         """Return where nothing is relevant and the metric is undefined, of shape (lists,
         columns).
@@ -102,7 +111,7 @@ class Run:
         """Return which scores (lists, columns) depend on what truncation of their list leaves
         open.
         """
-        cut = self.prepared.beyond.open
+        cut = self.prepared.open
         if not cut.any():
             return np.zeros(self.shape, np.bool_)
         reached = self.where(partial(reaching, follow=self.following))
@@ -112,6 +121,10 @@ class Run:
     def following(self) -> Following:
         """Return what may follow each list."""
         return Following.of(self.prepared)
+
+    def repeated(self, which: Integers) -> Run:
+        """Return the run of some lists, each as often as it is named."""
+        return Run(self.prepared.take(which), self.requests, self.options)
 
     def where(self, rule: Callable[[Scorer, Metric], Bools]) -> Bools:
         """Return where a rule holds, of shape (lists, columns)."""
@@ -130,7 +143,7 @@ class Run:
     def open(self) -> Bools:
         """Return which scores (lists, columns) completions of truncated lists may change."""
         everywhere = self.where(partial(unsure, follow=self.following))
-        return self.truncated | (everywhere & self.prepared.beyond.open[:, None])
+        return self.truncated | (everywhere & self.prepared.open[:, None])
 
     @cached_property
     def completions(self) -> Completions:
@@ -142,7 +155,7 @@ class Run:
         """Fill in the extremes over all completions of truncated lists where scores depend on what
         is open.
         """
-        if not self.prepared.beyond.open.any():
+        if not self.prepared.open.any():
             return
         which = np.flatnonzero(self.open.any(axis=1))
         extremes = self.completions.extremes(self.measures, best=best)
@@ -171,10 +184,7 @@ def score_judged(judged: Judged, requests: Requests, options: Options) -> ListSc
     """Return the same scores without warnings, for analyses of data that `score_lists` has already
     scored.
     """
-    run = run_of(judged, requests, options)
-    for part in run.parts:
-        refuse_without(part.prepared, options)
-    return score_run(run)
+    return score_run(run_of(judged, requests, options))
 
 
 def run_of(judged: Judged, requests: Requests, options: Options) -> Run:
@@ -234,7 +244,7 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
                 into.value[own] = part.score(arrange(part.prepared, policy)).value
                 if policy in ("best", "worst"):
                     part.complete(into.value[own], best=policy == "best")
-        into.std[run.truncated] = np.nan
+    spreads[run.truncated] = np.nan
     return list_scores(run, values, spreads)
 
 
@@ -257,8 +267,7 @@ def score_with_means(run: Run) -> tuple[ListScores, pl.DataFrame]:
     """
     means = [_Means(part) for part in run.parts]
     scores = [_score_part(part, of_part) for part, of_part in zip(run.parts, means, strict=True)]
-    order = {str(metric): number for number, (metric, _) in enumerate(run.asked)}
-    measure = pl.col("metric").replace_strict(order)
+    measure = pl.col("metric").cast(pl.Enum([str(metric) for metric, _ in run.asked]))
     frame = pl.concat(part.frame() for part in means)
     frame = frame.sort("model", measure, maintain_order=True)
     return ListScores.beside(scores, run.asked), frame
@@ -268,35 +277,27 @@ class _Means:
     """Each model's mean over its queries under every drawn order."""
 
     def __init__(self, run: Run) -> None:
-        self.labels = [(str(metric), cutoff) for metric, cutoff in run.measures]
+        self.run = run
         self.models, code = np.unique(run.prepared.names["model"].to_numpy(), return_inverse=True)
         kept = ~run.left_out()
         self.mine = [kept & (code == model) for model in range(self.models.size)]
-        self.undefined = run.undefined() if run.options.no_relevant == "one" else None
-        self.values = np.zeros((self.models.size, len(self.labels), run.options.shuffles))
+        self.drawn: list[Floats] = []  # of each order: (models, columns)
 
-    def add(self, draw: int, values: Floats) -> None:
+    def add(self, values: Floats) -> None:
         """Add the scores (lists, columns) under one drawn order."""
-        if self.undefined is not None:
-            values = np.where(self.undefined, 1.0, values)
-        for model, mine in enumerate(self.mine):
-            size = mine.sum()
-            self.values[model, :, draw] = values[mine].sum(axis=0) / size if size else np.nan
+        if self.run.options.no_relevant == "one":
+            values = np.where(self.run.undefined, 1.0, values)
+        with np.errstate(invalid="ignore"):  # a model may have no query
+            means = [values[mine].sum(axis=0) / mine.sum() for mine in self.mine]
+        self.drawn.append(np.array(means))
 
     def frame(self) -> pl.DataFrame:
         """Return one row per model, metric, cutoff and draw."""
-        models, columns, draws = self.values.shape
-        frame = pl.DataFrame(
-            {
-                "model": np.repeat(self.models, columns * draws).tolist(),
-                "metric": [name for name, _ in self.labels for _ in range(draws)] * models,
-                "cutoff": [cutoff for _, cutoff in self.labels for _ in range(draws)] * models,
-                "draw": np.tile(np.arange(draws), models * columns),
-                "value": self.values.ravel(),
-            },
-            schema=schema("shuffled"),
-        )
-        return frame.with_columns(pl.col("value").fill_nan(None))
+        frame = pl.DataFrame({"model": self.models.tolist()}, {"model": pl.String})
+        for beside in (self.run.columns, pl.DataFrame({"draw": range(len(self.drawn))})):
+            frame = frame.join(beside, how="cross", maintain_order="left_right")
+        value = pl.Series(np.stack(self.drawn, axis=2).ravel()).fill_nan(None)
+        return in_contract(frame.with_columns(value=value), schema("shuffled"))
 
 
 def start(judged: Judged, requests: Requests, options: Options) -> Run:
@@ -304,10 +305,7 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
     check_judged_only([metric for metric, _ in requests], judged.whole.judged, options.unjudged)
     run = run_of(judged, requests, options)
     prepared = run.prepared
-    if not judged.whole.part and judged.unpooled(options):
-        warn_unpooled(unpooled_queries(_lists(prepared)), requests, judged.warn)
-    without = [refuse_without(part.prepared, options) for part in run.parts]
-    if without[0] and not (judged.whole.relevant or (prepared.relevant > 0).any()):
+    if prepared.without.any() and not (judged.whole.relevant or (prepared.relevant > 0).any()):
         judged.warn("no query has a relevant item")
     elif not judged.whole.part:
         for part in run.beside:
@@ -317,24 +315,23 @@ def start(judged: Judged, requests: Requests, options: Options) -> Run:
                 judged.warn(f"no query has an item of grade {grade} or above (rel={grade})")
     warn_steep([metric for metric, _ in requests], prepared.grades, judged.warn)
     if not judged.whole.part:
-        warn_unseen(prepared.names.filter(unseen_lists(prepared, judged, requests)), judged.warn)
+        warn_of_lists(doubtful_lists(run, judged), requests, judged.warn)
     return run
 
 
-def refuse_without(prepared: Prepared, options: Options) -> int:
-    """Return how many lists have no relevant item; raise an error if the options say so."""
-    without = np.flatnonzero(prepared.without)
-    if without.size and options.no_relevant == "error":
-        model, query = prepared.names.row(int(without[0]))
+def refuse_without(prepared: Prepared) -> None:
+    """Raise an error if a list has no relevant item."""
+    without = prepared.names.filter(prepared.without)
+    if without.height:
+        model, query = without.row(0)
         raise DataError(
-            f"{without.size} (model, query) pairs have no relevant item, first query {query!r} of "
+            f"{without.height} (model, query) pairs have no relevant item, first query {query!r} of "
             f"model {model!r}; "
             "no_relevant='zero', 'skip' or 'one' says what they score"
         )
-    return int(without.size)
 
 
-def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
+def _draws(run: Run) -> Iterator[Floats]:
     """Yield scores (lists, columns) under every drawn order; those of a list without a mixed tie
     never change.
     """
@@ -348,17 +345,16 @@ def _draws(run: Run) -> Iterator[tuple[int, Floats]]:
     mixed = np.unique(
         np.searchsorted(ties.start, np.flatnonzero(np.diff(ties.tie) > 1), side="right") - 1
     )
-    values = np.zeros((0, 0))
     score = _draw_scores(run)
     expect(4.0 * options.shuffles * float(run.limit[mixed].sum()))  # by some four kernels
     for draw in steps:
         if draw == 0:
             values = score(0)
-            score = _draw_scores(Run(run.prepared.take(mixed), run.requests, options))
+            score = _draw_scores(run.repeated(mixed))
         elif mixed.size:
             values = values.copy()
             values[mixed] = score(draw)
-        yield draw, values
+        yield values
 
 
 def _draw_scores(run: Run) -> Callable[[int], Floats]:
@@ -389,7 +385,7 @@ def draw_together(run: Run) -> Callable[[Integers], Floats]:
             work,
             run.options.workers,
         )
-        return run.score(Arrangement(drawn, drawn, None, False)).value
+        return run.score(Arrangement(drawn)).value
 
     return score
 
@@ -398,14 +394,12 @@ def _shuffled_scores(run: Run, means: _Means | None) -> Scores:
     """Return mean and sample standard deviation of the drawn scores, summed as differences from the
     first draw.
     """
-    first = total = square = np.zeros((0, 0))
-    for draw, values in _draws(run):
+    every = _draws(run)
+    first = next(every)
+    total, square = np.zeros((2, *first.shape))
+    for values in itertools.chain([first], every):
         if means is not None:
-            means.add(draw, values)
-        if draw == 0:
-            first = values
-            total = np.zeros_like(values)
-            square = np.zeros_like(values)
+            means.add(values)
         total += values - first
         square += (values - first) ** 2
     draws = run.options.shuffles
@@ -421,7 +415,7 @@ def _lists(prepared: Prepared) -> pl.DataFrame:
     return prepared.names.with_columns(
         items=prepared.length,
         n_relevant=relevant.set(relevant < 0, None),
-        pooled=prepared.beyond.pooled,
+        pooled=prepared.pooled,
     )
 
 
@@ -432,24 +426,17 @@ def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     prepared = run.prepared
     policies = run.options.policies
     if run.options.no_relevant == "one":
-        undefined = run.undefined()
-        known = values.copy()
-        values[undefined] = 1.0
-        if "worst" in policies:  # if R is unknown, there may be relevant items
-            unknown = undefined & run.truncated & prepared.beyond.pooled[:, None]
-            values[unknown, policies.index("worst")] = known[unknown, policies.index("worst")]
-        spreads[undefined] = np.where(np.isnan(spreads[undefined]), np.nan, 0.0)
+        # in the worst case, there are relevant items if R is not known
+        open_worst = (np.array(policies) == "worst") & (run.truncated & prepared.pooled[:, None])[
+            :, :, None
+        ]
+        values[run.undefined[:, :, None] & ~open_worst] = 1.0
+        spreads[run.undefined] *= 0.0
     left_out = run.left_out()
     values[left_out] = np.nan
     spreads[left_out] = np.nan
-    columns = pl.DataFrame(
-        {
-            "metric": [str(metric) for metric, _ in run.measures for _ in policies],
-            "cutoff": [cutoff for _, cutoff in run.measures for _ in policies],
-            "policy": list(policies) * len(run.measures),
-        },
-        schema={name: SCORES[name] for name in ("metric", "cutoff", "policy")},
-    )
+    asked = pl.DataFrame({"policy": policies}, {"policy": SCORES["policy"]})
+    columns = run.columns.join(asked, how="cross", maintain_order="left_right")
     lists = _lists(prepared)
     shape = prepared.names.height, columns.height
     flags = run.truncated, run.where(depends_on_unknown)
@@ -458,30 +445,32 @@ def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     return ListScores(lists, columns, values, spreads, truncated, pooled)
 
 
-def unpooled_queries(lists: pl.DataFrame) -> pl.DataFrame:
-    """Return queries of which counts do not tell R: ``query``, ``least`` and ``most`` relevant
-    items of a model.
+def doubtful_lists(run: Run, judged: Judged) -> pl.DataFrame:
+    """Return the lists, whether each has a graded ideal that is a guess (``unseen``: some of its
+    relevant items are not in the data), and whether counts do not tell R (``unpooled``).
+    """
+    prepared = run.prepared
+    ideal = any(ideal.over == "judged" for metric, _ in run.asked for ideal in metric.reads.ideals)
+    guessed = ideal and not judged.whole.judged and "n_relevant" in judged.lists.columns
+    guessed = guessed and prepared.relevant_grade.sum() > 1
+    unseen = prepared.relevant > prepared.retrieved.total(prepared.relevant_grade)
+    return _lists(prepared).with_columns(
+        unseen=unseen & guessed, unpooled=judged.unpooled(run.options)
+    )
+
+
+def warn_of_lists(
+    lists: pl.DataFrame, requests: Requests, warn: Callable[[str], None] = warn
+) -> None:
+    """Warn if R of queries is not known and divides scores, because counts of several models have
+    no items to pool; and that the ideal of graded lists is a guess.
     """
     number = pl.col("n_relevant")
-    shown = lists.filter(pl.col("items") > 0)
-    counted = shown.group_by("query").agg(
-        least=number.min(), most=number.max(), pooled=pl.col("pooled").any()
-    )
-    return (
-        counted.filter(pl.col("pooled") | (pl.col("least") < pl.col("most")))
-        .drop("pooled")
-        .sort("query")
-    )
-
-
-def warn_unpooled(
-    queries: pl.DataFrame, requests: Requests, warn: Callable[[str], None] = warn
-) -> None:
-    """Warn if R of queries is not known, because counts of several models have no items to pool,
-    and divides scores.
-    """
+    counted = lists.filter("unpooled", pl.col("items") > 0).group_by("query")
+    queries = counted.agg(least=number.min(), most=number.max(), pooled=pl.col("pooled").any())
+    queries = queries.filter(pl.col("pooled") | (pl.col("least") < pl.col("most"))).sort("query")
     if queries.height and any(metric.needs_all_relevant for metric, _ in requests):
-        query, least, most = queries.row(0)
+        query, least, most, _ = queries.row(0)
         warn(
             f"counts: R of {queries.height} queries is not known, first {query!r} (a model has "
             f"{least} to {most} "
@@ -490,26 +479,10 @@ def warn_unpooled(
             "number; count the rankings of all models together, or give n_relevant in the queries "
             "frame"
         )
-
-
-def unseen_lists(prepared: Prepared, judged: Judged, requests: Requests) -> pl.Series:
-    """Return which lists have a graded ideal that is a guess: some of their relevant items are not
-    in the data.
-    """
-    ideal = any(ideal.over == "judged" for metric, _ in requests for ideal in metric.reads.ideals)
-    known = judged.whole.judged or "n_relevant" not in judged.lists.columns
-    if not ideal or known or prepared.relevant_grade.sum() <= 1:
-        return pl.repeat(False, prepared.names.height, eager=True)
-    return pl.Series(prepared.relevant > prepared.retrieved.total(prepared.relevant_grade))
-
-
-def warn_unseen(lists: pl.DataFrame, warn: Callable[[str], None] = warn) -> None:
-    """Warn that the ideal of graded lists is a guess if some of their relevant items are not in the
-    data.
-    """
-    if lists.height:
+    unseen = lists.filter("unseen").sort("model", "query")
+    if unseen.height:
         warn(
-            f"ndcg: for {lists.height} lists only some relevant items are in the data, first query "
-            f"{lists['query'][0]!r}; in the ideal the others have the lowest relevant grade of "
+            f"ndcg: for {unseen.height} lists only some relevant items are in the data, first query "
+            f"{unseen['query'][0]!r}; in the ideal the others have the lowest relevant grade of "
             "their list, so ndcg may be too high; judgements would give their grades"
         )

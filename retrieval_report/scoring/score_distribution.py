@@ -8,20 +8,16 @@ number; hit rate and reciprocal rank depend only on the rank of the first releva
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_report.contracts.options import Options
 from retrieval_report.kernels.ap_retrieved import hypergeometric_band
 from retrieval_report.kernels.lists import Codes, Floats, Integers, Lists
-from retrieval_report.metrics.record import Metric
 from retrieval_report.metrics.terms import Term, check_judged_only
 from retrieval_report.scoring.arrays import drawn_lists
-from retrieval_report.scoring.layout import Prepared
-from retrieval_report.scoring.run import Run, draw_together, refuse_without
+from retrieval_report.scoring.run import Run, draw_together
 from retrieval_report.scoring.scorer import Arrangement, arrange
 
 MOST_ORDERS = 2_000  # orders of one list that are enumerated; if there are more, some are drawn
@@ -41,43 +37,40 @@ class OrderScores(NamedTuple):
     exact: bool  # whether these are all orders that the metric distinguishes, or random ones
 
 
-def score_orders(
-    prepared: Prepared, metric: Metric, cutoff: int | None, options: Options, draws: int = 0
-) -> list[OrderScores]:
-    """Score every list by one metric at one cutoff, in each of its orders.
+def score_orders(run: Run, draws: int = 0) -> list[OrderScores]:
+    """Score every list of a run of one metric at one cutoff, in each of its orders.
 
     Orders are distinguished by the relevances down to the cutoff. If a list has too many, so many
     orders of the policy "shuffled" are drawn, or it is omitted like lists without a value.
     """
-    check_judged_only([metric], prepared.all_judged, options.unjudged)
-    refuse_without(prepared, options)
-    run = Run(prepared, [(metric, (cutoff,))], replace(options, policies=("expected",)))
+    ((metric, _),) = run.requests
+    check_judged_only([metric], run.prepared.all_judged, run.options.unjudged)
     kept = np.flatnonzero(~run.left_out())
     exact = (_closed_forms if closed(metric.term) else _enumerated)(run, kept)
     names = run.prepared.names.rows()
-    result = [OrderScores(*names[number], *spread, True) for number, spread in exact.items()]
+    result = [
+        OrderScores(model, query, *spread, True)
+        for number, spread in exact.items()
+        for model, query in [names[number]]
+    ]
     others = np.setdiff1d(kept, list(exact))
     if draws and others.size:
-        every = _repeated(run, np.tile(others, draws))
+        every = run.repeated(np.tile(others, draws))
         numbers = np.repeat(np.arange(draws), others.size)
         values = _defined(every, draw_together(every)(numbers)).reshape(draws, -1)
         chance = np.full(draws, 1 / draws)
         result += [
-            OrderScores(*names[number], value, chance, False)
+            OrderScores(model, query, value, chance, False)
             for number, value in zip(others, values.T, strict=True)
+            for model, query in [names[number]]
         ]
     return result
-
-
-def _repeated(run: Run, which: Integers) -> Run:
-    """Return a run of some lists, each as often as it is named."""
-    return Run(run.prepared.take(which), run.requests, run.options)
 
 
 def _defined(run: Run, values: Floats) -> Floats:
     """Return scores of lists by the only metric, those that are undefined as the options say."""
     one = run.options.no_relevant == "one"
-    return np.where(run.undefined()[:, 0], 1.0, values[:, 0]) if one else values[:, 0]
+    return np.where(run.undefined[:, 0], 1.0, values[:, 0]) if one else values[:, 0]
 
 
 def _enumerated(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
@@ -93,7 +86,7 @@ def _enumerated(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
         found = _every_order(ties, base, int(limit[number]), number, most)
         if found is not None:
             orders[number] = found
-    result = {}
+    result: dict[int, tuple[Floats, Floats]] = {}
     block = np.cumsum([grade.size for grade, _ in orders.values()], dtype=np.int64) // BLOCK
     for which in np.unique(block):  # lists that take about the same amount of memory
         numbers = np.array(list(orders))[block == which]
@@ -101,8 +94,8 @@ def _enumerated(run: Run, kept: Integers) -> dict[int, tuple[Floats, Floats]]:
         copies = [chance.size for chance in chances]
         every = np.repeat(numbers, copies)
         lists = layout.take(every)._replace(grade=np.concatenate([part.ravel() for part in grades]))
-        part = _repeated(run, every)
-        values = _defined(part, part.score(Arrangement(lists, lists, None, False)).value)
+        part = run.repeated(every)
+        values = _defined(part, part.score(Arrangement(lists)).value)
         split = np.split(values, np.cumsum(copies)[:-1])
         result |= zip(numbers.tolist(), zip(split, chances, strict=True), strict=True)
     return result

@@ -30,14 +30,11 @@ class Scores(NamedTuple):
 
 
 class Arrangement(NamedTuple):
-    """Lists in the order of a policy; ``ties`` are the true ties, and ``extreme`` is best, worst or
-    empty.
-    """
+    """Lists in the order of a policy, which is an ``extreme`` if it is best or worst."""
 
     lists: Lists
-    ties: Lists
-    extreme: str | None
-    want_variance: bool
+    extreme: str | None = None
+    want_variance: bool = False
 
 
 def arrange(prepared: Prepared, policy: str) -> Arrangement:
@@ -46,23 +43,10 @@ def arrange(prepared: Prepared, policy: str) -> Arrangement:
     """
     if policy == "naive":
         assert prepared.naive is not None
-        lists = singles(running(prepared.length), prepared.naive)
-        return Arrangement(lists, lists, None, False)
+        return Arrangement(singles(running(prepared.length), prepared.naive))
     if policy == "expected":
-        return Arrangement(prepared.ties, prepared.ties, None, True)
-    return Arrangement(ordered(prepared.ties, best=policy == "best"), prepared.ties, policy, False)
-
-
-class Given(NamedTuple):
-    """Quantities that a metric may divide by."""
-
-    cutoff: Floats
-    length: Floats
-    relevant: Floats
-
-    def ideal(self, term: terms.Ideal) -> Floats:
-        """Refuse: what divides by an ideal divides by nothing else (see `Facts`)."""
-        raise NotImplementedError(term)
+        return Arrangement(prepared.ties, want_variance=True)
+    return Arrangement(ordered(prepared.ties, best=policy == "best"), policy)
 
 
 @dataclass
@@ -99,9 +83,7 @@ class Scorer:
             lists = self.prepared.judged if term.over == "judged" else self.prepared.retrieved
             length = lists.length[:, None]
             depths = np.minimum(self.asked, length) if term.over == "judged" else self.depths
-            self._ideals[term] = self.moments(
-                term.sum, Arrangement(lists, lists, None, False), depths
-            ).mean
+            self._ideals[term] = self.moments(term.sum, Arrangement(lists), depths).mean
         return self._ideals[term]
 
     def scores(self, requests: Requests, arrangement: Arrangement) -> list[Scores]:
@@ -144,7 +126,8 @@ class Scorer:
         """
         depths = self.depths if depths is None else depths
         kernel, given = term.kernel(self, arrangement, _longest(depths))
-        lists = arrangement.ties if kernel is ratio_extremes else arrangement.lists
+        # which orders the true ties itself
+        lists = self.prepared.ties if kernel is ratio_extremes else arrangement.lists
         moments = Moments(np.zeros(depths.shape), np.zeros(depths.shape))
         over_ranges(
             lambda first, last: kernel(first, last, lists, depths, given, moments),

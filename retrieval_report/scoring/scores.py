@@ -60,8 +60,7 @@ class ListScores:
         lists = parts[0].lists.with_columns(
             part.lists["n_relevant"].alias(name) for name, part in zip(names, parts, strict=True)
         )
-        order = {str(metric): number for number, (metric, _) in enumerate(requests)}
-        measure = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
+        measure = pl.col("metric").cast(pl.Enum([str(metric) for metric, _ in requests]))
         which = columns.with_row_index().sort(measure, maintain_order=True)["index"].to_numpy()
         arrays = [
             np.concatenate([getattr(part, name) for part in parts], axis=1)[:, which]

@@ -13,7 +13,7 @@ from retrieval_report.reading.frames import to_polars
 from retrieval_report.scoring.arrays import key_values
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.known_items import KEYS
-from retrieval_report.scoring.layout import Prepared, items_of, rounded, ties_of
+from retrieval_report.scoring.layout import Prepared, rounded, ties_of
 from retrieval_report.scoring.pool import not_retrieved
 from retrieval_report.scoring.truncation import as_counted
 
@@ -118,9 +118,8 @@ def sorted_counts(counts: pl.DataFrame) -> pl.DataFrame:
 def count_cells(judged: Judged) -> pl.DataFrame:
     """Count the items of every list, distance and relevance."""
     options = Options(policies="expected")
-    items = items_of(judged, options)
     frame = judged.retrieved
-    lists, _, keys = ties_of(judged, items, options, falling=False)
+    lists, _, keys = ties_of(judged, options, falling=False)
     owner = np.repeat(np.arange(judged.lists.height), np.diff(lists.tie[lists.start]))
     distance = key_values(keys, frame[judged.order], falling=False)
     relevance = pl.Series("relevance", judged.grades[lists.grade])

@@ -76,26 +76,17 @@ def decide(
     >>> decide("auto", ["m"], {}, lambda: gather(facts))["m"].reason
     "not every known relevant item is in its lists (query 'p': 3 of 9)"
     """
-    if isinstance(truncated, str):
-        asked = dict.fromkeys(models, truncated)
-    else:
-        asked = {**dict.fromkeys(models, AUTO), **truncated}
+    given = dict.fromkeys(models, truncated) if isinstance(truncated, str) else truncated
+    asked = {**dict.fromkeys(models, AUTO), **given}
     unknown = [model for model in asked if model not in models]
     if unknown:
         raise ParameterError(
             f"truncated: the rankings have no model {unknown[0]!r}; they have {', '.join(models)}"
         )
-    undecided = [model for model, word in asked.items() if word == AUTO and model not in counted]
-    proven = look() if undecided else {}
-    result = {}
-    for model, word in asked.items():
-        if word != AUTO:
-            result[model] = Decision(word, AS_GIVEN)
-        elif model in counted:
-            result[model] = Decision(counted[model], AS_COUNTED)
-        else:
-            result[model] = proven.get(model, UNPROVEN)
-    return result
+    known = {model: Decision(word, AS_COUNTED) for model, word in counted.items()}
+    known |= {model: Decision(word, AS_GIVEN) for model, word in asked.items() if word != AUTO}
+    proven = look() if asked.keys() - known.keys() else {}
+    return {model: known.get(model) or proven.get(model, UNPROVEN) for model in asked}
 
 
 def ends_of(decisions: Mapping[str, Decision]) -> dict[str, str]:
@@ -123,9 +114,9 @@ def gather(lists: pl.DataFrame) -> dict[str, Decision]:
     The columns are ``model``, ``query``, ``items`` (of the list), ``found`` (relevant items of the
     list), ``known`` (relevant items of the query as judgements or ``n_relevant`` say; null where
     they do not), ``items_key`` (equal where two lists of one length hold the same items; null for
-    counts), ``key_with_query`` (the same with the query as one more item; null where queries are
-    no items) and ``pooled`` (more than ``items`` if another model retrieved an item for the query
-    that this one did not; null for counts).
+    counts), ``key_with_query`` (the same with the query as one more item; null likewise) and
+    ``pooled`` (more than ``items`` if another model retrieved an item for the query that this one
+    did not; null for counts).
     """
     # Of counts, only the number of items tells.
     most = pl.coalesce("pooled", pl.max("items").over("query"))

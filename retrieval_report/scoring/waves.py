@@ -48,12 +48,11 @@ class TiedList(NamedTuple):
 
 def tied_lists(run: Run) -> list[TiedList]:
     """Return the lists of a run of one metric at one cutoff."""
-    ((metric, (cutoff,)),) = run.requests
     spreads = {
         (one.model, one.query): merged(
             one.value, one.chance, 1e-15 * float(np.abs(one.value).max())
         )
-        for one in score_orders(run.prepared, metric, cutoff, run.options)
+        for one in score_orders(run)
     }
     mean, worst, best = (
         run.score(arrange(run.prepared, policy)) for policy in ("expected", "worst", "best")

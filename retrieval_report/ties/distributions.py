@@ -91,15 +91,14 @@ def score_distribution(
     if frame.filter(model=check_text("model", model)).is_empty():
         return pl.DataFrame(schema=DISTRIBUTION)
     requests = parse_metrics(metric, cutoff)
-    parsed, (depth, *others) = requests[0]
-    if others or len(requests) > 1:
+    if len(requests) > 1 or len(requests[0][1]) > 1:
         raise ParameterError("metric: it takes one metric at one cutoff")
     only = options_with(options, seed=seed, truncated=NO, policies="expected", progress=False)
-    prepared = run_of(judge(frame, **given, options=only), requests, only).prepared
-    named = enumerate(prepared.names.rows())
+    run = run_of(judge(frame, **given, options=only), requests, only)
+    named = enumerate(run.prepared.names.rows())
     wanted = np.array([number for number, name in named if name == (model, query)], np.int64)
     rows = pl.DataFrame(schema=DISTRIBUTION)
-    for one in score_orders(prepared.take(wanted), parsed, depth, only, draws):
+    for one in score_orders(run.repeated(wanted), draws):
         scores = pl.DataFrame({"value": one.value.round(DIGITS), "probability": one.chance})
         rows = (
             scores.sort("value")
@@ -147,13 +146,11 @@ def mean_distribution(
         return nothing
     moved = (pl.col("tie_std") > 0) & (pl.col("truncated_share").fill_null(0) == 0)
     means = summary.filter(at_measure(metric, cutoff) & moved, policy="expected")
-    ((parsed, (depth,)),) = requests
-    if means.is_empty() or not closed(parsed.term):
+    if means.is_empty() or not closed(requests[0][0].term):
         return nothing
     checked = replace(options, policies="expected")
     lists: dict[str, list[Spread]] = {}
-    prepared = run_of(judged, requests, checked).prepared
-    for one in score_orders(prepared, parsed, depth, checked):
+    for one in score_orders(run_of(judged, requests, checked)):
         lists.setdefault(one.model, []).append(merged(one.value, one.chance, NEAR))
     frames = [nothing]
     for model, mean, queries in means.select("model", "value", "queries").rows():

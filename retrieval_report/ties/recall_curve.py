@@ -25,7 +25,7 @@ from retrieval_report.kernels.recall import (
 from retrieval_report.metrics.catalogue import Recall
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import lay_out
-from retrieval_report.scoring.run import Run, list_scores, refuse_without
+from retrieval_report.scoring.run import Run, list_scores
 from retrieval_report.scoring.scorer import arrange
 
 LEVELS = tuple(tenth / 10 for tenth in range(11))
@@ -117,7 +117,6 @@ def curve_of(
     ties = _ties_of(prepared.ties, prepared.relevant_grade)
     if steps_of_lists(ties, None, MOST_CELLS) > most:
         return pl.DataFrame()
-    refuse_without(prepared, asked)
     naive = ties
     if "naive" in asked.policies:
         naive = _ties_of(arrange(prepared, "naive").lists, prepared.relevant_grade)

@@ -113,8 +113,8 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
     some = np.flatnonzero(prepared.length > 0)
     return prepared.names.select("model")[some].with_columns(
         items=prepared.length[some],
-        before=prepared.beyond.before[some],
-        within=prepared.beyond.within[some],
+        before=prepared.before[some],
+        within=prepared.within[some],
         largest=np.maximum.reduceat(ties.of_ties(), ties.start[some]),
     )
 

@@ -66,9 +66,7 @@ def run_of(rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: A
 def orders(
     rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: Any
 ) -> list[OrderScores]:
-    run = run_of(rankings, metric, cutoff, **options)
-    ((parsed, (at,)),) = run.requests
-    return score_orders(run.prepared, parsed, at, run.options)
+    return score_orders(run_of(rankings, metric, cutoff, **options))
 
 
 def scored(rankings: pl.DataFrame, metric: str, cutoff: int | None, **options: Any) -> pl.DataFrame:
