@@ -153,11 +153,6 @@ class Term:
         """Whether the sum is the number of relevant items among the top k."""
         return False
 
-    @property
-    def large(self) -> bool:
-        """Whether items may bring more than 1, so that squares may leave float64."""
-        return False
-
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return what an item of each grade brings, whatever its rank."""
         return relevant.astype(np.float64)
@@ -191,11 +186,6 @@ class Sum(Term):
         """Whether the sum is the number of relevant items among the top k."""
         return self == Sum(Relevant(), Unit())
 
-    @property
-    def large(self) -> bool:
-        """Whether items may bring more than 1, so that squares may leave float64."""
-        return self.values != Relevant()
-
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return what an item of each grade brings, whatever its rank."""
         return self.values.of(grades, relevant)
@@ -204,8 +194,7 @@ class Sum(Term):
         """Return the kernel of a weighted sum."""
         unit = not self.fades
         weights = self.weights.table(1 if unit else longest)
-        gains = scorer.gains(self) / scorer.unit(self)
-        return sums.additive_moments, sums.Summed(gains, unit, weights)
+        return sums.additive_moments, sums.Summed(scorer.gains(self), unit, weights)
 
 
 @dataclass(frozen=True)
@@ -282,12 +271,8 @@ class Stops(Term):
 class OwnIdeal(Term):
     """DCG divided by the ideal DCG of the same top k, for binary relevance only."""
 
+    ratio = True
     discount: Discount
-
-    @property
-    def ratio(self) -> bool:
-        """Whether the sum is divided by what the same positions hold."""
-        return True
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return what an item of each grade brings, whatever its rank."""

@@ -288,9 +288,7 @@ class Completions:
                 else np.full(more.shape, asked)
             )
             reached = np.minimum(depths, part.prepared.length[:, None])
-            sums = part.moments(
-                metric.term, arrange(part.prepared, "best"), reached
-            ).mean * part.unit(metric.term)
+            sums = part.moments(metric.term, arrange(part.prepared, "best"), reached).mean
             length = self.prepared.length[rows[block]][:, None] + more
             divisor = metric.divisor(
                 Given(

@@ -90,7 +90,6 @@ class Scorer:
     _ideals: dict[terms.Ideal, Floats] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._units: dict[terms.Term, float] = {}
         self.length = self.prepared.length.astype(np.float64)[:, None]
         self.relevant = np.maximum(self.prepared.relevant, 0).astype(np.float64)[:, None]
         if self.cutoffs:
@@ -145,9 +144,8 @@ class Scorer:
                 depths = np.ascontiguousarray(self.depths[:, : target.columns.max() + 1])
                 sums[term] = self.moments(term, arrangement, depths)
             divisor = np.broadcast_to(self._divisor(metric), self.asked.shape)
-            unit = self.unit_of(metric)
             finite = over_ranges(
-                partial(write_scores, target, sums[term], divisor, unit),
+                partial(write_scores, target, sums[term], divisor),
                 np.arange(self.asked.shape[0] + 1) * target.columns.size,
                 self.workers,
             )
@@ -165,22 +163,6 @@ class Scorer:
             if np.isfinite(self.length).all():
                 raise
             return np.full((1, 1), np.inf)
-
-    def unit(self, term: terms.Term) -> float:
-        """Return a power of two near the largest value; dividing values by it keeps their squares
-        within float64.
-        """
-        if not term.large:
-            return 1.0
-        if term not in self._units:
-            largest = float(self.gains(term).max(initial=0.0))
-            self._units[term] = float(2.0 ** np.floor(np.log2(largest))) if largest > 0 else 1.0
-        return self._units[term]
-
-    def unit_of(self, metric: Metric) -> float:
-        """Return what the quotient of a metric's sum and divisor is to be multiplied by."""
-        of_divisor = [self.unit(ideal.sum) for ideal in metric.reads.ideals] or [1.0]
-        return self.unit(metric.term) / of_divisor[0]
 
     def moments(
         self, term: terms.Term, arrangement: Arrangement, depths: Integers | None = None
@@ -206,9 +188,7 @@ class Scorer:
         return term.gains(self.prepared.grades, self.prepared.relevant_grade)
 
 
-def write_scores(
-    target: Target, moments: Moments, divisor: Floats, unit: float, first: int, last: int
-) -> bool:
+def write_scores(target: Target, moments: Moments, divisor: Floats, first: int, last: int) -> bool:
     """Write value and standard deviation of the lists ``first`` … ``last`` − 1 to the columns of a
     target, 0 where the divisor is 0; return whether all values are finite.
     """
@@ -217,7 +197,7 @@ def write_scores(
     mean, variance = (part[first:last, columns] for part in moments)
     with np.errstate(all="ignore"):
         for sums, into in zip((mean, np.sqrt(variance)), scores, strict=True):
-            into[first:last, places] = np.where(by != 0.0, sums / by * unit, 0.0)
+            into[first:last, places] = np.where(by != 0.0, sums / by, 0.0)
     return bool(np.isfinite(scores.value[first:last, places]).all())
 
 

@@ -106,9 +106,7 @@ def _waves(run: Run) -> tuple[Floats, Callable[[int, float, int], Complex]]:
     if type(term) not in KINDS or term.ratio:
         return np.full(depth.size, np.inf), lambda *_: np.ones(0, np.complex128)
     divisor = np.broadcast_to(metric.divisor(scorer), scorer.depths.shape)[:, 0]
-    # Values have the term's own unit: only an ideal in the divisor is in another one.
-    unit = divisor * scorer.unit(term) / scorer.unit_of(metric)
-    scale = np.divide(1.0, unit, out=np.zeros(divisor.size), where=divisor != 0)
+    scale = np.divide(1.0, divisor, out=np.zeros(divisor.size), where=divisor != 0)
     form, weight = KINDS[type(term)]
     gains = scorer.gains(term)
     weights = weight(term, int(depth.max(initial=0)))

@@ -17,10 +17,10 @@ def test_scores_stand_where_they_are_asked_for_with_numpys_bits() -> None:
     columns, places = np.array([2, 0]), np.array([1, 2])
     target = Target(Precision(), columns, Scores(value, std), places)
     full = np.broadcast_to(divisor, mean.shape)
-    assert write_scores(target, Moments(mean, variance), full, 4.0, 10, 50)
+    assert write_scores(target, Moments(mean, variance), full, 10, 50)
     by = np.where(divisor == 0, np.inf, divisor)
-    assert (value[10:, 1:3] == (mean / by * 4.0)[10:, columns]).all()
-    assert (std[10:, 1:3] == (np.sqrt(variance) / by * 4.0)[10:, columns]).all()
+    assert (value[10:, 1:3] == (mean / by)[10:, columns]).all()
+    assert (std[10:, 1:3] == (np.sqrt(variance) / by)[10:, columns]).all()
     assert (value[:10] == -1).all()
     assert (value[:, [0, 3]] == -1).all()
 
@@ -29,6 +29,6 @@ def test_a_value_that_overflows_is_reported() -> None:
     one, columns = np.ones((2, 1)), np.zeros(1, np.int64)
     huge = np.array([[1.0], [1e308]])
     target = Target(Precision(), columns, Scores(np.empty((2, 1)), np.empty((2, 1))), columns)
-    given = target, Moments(huge, one), one, 1e10
+    given = target, Moments(huge, one), 1e-10 * one
     assert write_scores(*given, 0, 1)
     assert not write_scores(*given, 0, 2)
