@@ -25,9 +25,9 @@ AFRESH = 1024
 
 
 @allocating
-def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
-    """Return, at index x, the mean chance that the x-th of x stopping items drawn from the tie is
-    the one that stops.
+def survival_means(tie: int, lists: Lists, stop: Floats, slots: int) -> Floats:
+    """Return, at index x up to ``slots``, the mean chance that the x-th of x stopping items drawn
+    from the tie is the one that stops.
 
     The means fall at least as fast as (mean chance to go on)^x (Maclaurin's inequality), which
     tells where to end. Items are added kind by kind: of x items drawn, a hypergeometric number y
@@ -41,10 +41,10 @@ def survival_means(tie: int, lists: Lists, stop: Floats) -> Floats:
             stoppers += lists.items[c]
             going += lists.items[c] * (1.0 - chance)
     going /= max(stoppers, 1)
-    longest = stoppers
+    longest = min(stoppers, slots)
     if going < 1.0:
         enough = (math.log(1.0 - going) - 42.0) / math.log(max(going, 1e-300))
-        longest = int(min(float(stoppers), enough + 2.0))
+        longest = int(min(float(longest), enough + 2.0))
     survive = np.zeros(longest + 1)
     stopped = np.zeros(longest + 1)
     survive[0] = 1.0
@@ -185,7 +185,7 @@ def _inside(looked: StopTie, slots: int, so_far: Reader, stops: Stops) -> Spread
     survival, value, spread = so_far
     t, size, stoppers, _, tie, lists = looked
     if stoppers and survival >= NEGLIGIBLE * value:
-        stopped = survival_means(tie, lists, stops.chance)
+        stopped = survival_means(tie, lists, stops.chance, slots)
         value += survival * stopping_tie_mean(t, size, stoppers, stopped, slots)
         if stops.want_variance and lists.tie[tie + 1] - lists.tie[tie] > 1:
             variance = tie_variance(t, size, tie, lists, stops.chance, slots)

@@ -271,12 +271,8 @@ class Stops(Term):
 class OwnIdeal(Term):
     """DCG divided by the ideal DCG of the same top k, for binary relevance only."""
 
+    ratio = True
     discount: Discount
-
-    @property
-    def ratio(self) -> bool:
-        """Whether the sum is divided by what the same positions hold."""
-        return True
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return what an item of each grade brings, whatever its rank."""
