@@ -1,4 +1,4 @@
-"""`compare`, `history`, `profile`, `audit`, `curve`, `estimate` and `similarity`: what tie order
+"""`compare`, `history`, `profile`, `audit`, `estimate` and `similarity`: what tie order
 decides, and what it does not.
 """
 
@@ -45,7 +45,6 @@ from retrieval_report.writing.numbers import span
 # Rules of the commands that look at lists; how lists end is asked where it matters.
 JUDGED_RULES = [name for name in JudgedOptions.__annotations__ if name != "truncated"]
 ROW_RULES = ["missing_query", *JUDGED_RULES]
-LEVELS = "model recall value tie_std lowest highest naive queries"
 REPLICATED = "replicates", "replicate_pairs"
 EXACT = "expected", "best", "worst"
 ESTIMATED = "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain"
@@ -190,7 +189,6 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
 @cli.command()
 @data_options()
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
-@click.option("--systems", metavar="NAME,…", help="Only these systems, such as trec_eval,ranx.")
 @click.option(
     "--all",
     "everything",
@@ -203,7 +201,6 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
 def audit(
     data: Data,
     output: Output,
-    systems: str | None,
     everything: bool,
     **settings: Any,
 ) -> None:
@@ -216,27 +213,8 @@ def audit(
     output.check(data.paths, "audit.csv")
     check(**settings)
     given = data.read()
-    chosen = None if systems is None else [name.strip() for name in systems.split(",")]
-    table = step("audit", lambda: rr.audit(**given, systems=chosen, **settings))
-    silent = [name for name in dict.fromkeys(chosen or []) if name not in table["system"]]
-    if silent:
-        names = ", ".join(silent)
-        click.echo(f"{names}: nothing printed for these metrics at these cutoffs", err=True)
+    table = step("audit", lambda: rr.audit(**given, **settings))
     output.show({"audit": table}, _audit_text(table, everything))
-
-
-@cli.command()
-@data_options()
-@options("no_relevant", *ROW_RULES, "relevant_from", "naive_order")
-@output_options("recall_curve.csv")
-@explains("recall_curve", "recall", "value")
-def curve(data: Data, output: Output, **settings: Any) -> None:
-    """Show the interpolated precision of RANKINGS at 11 levels of recall, in the mean over the
-    queries. Lists are taken for whole.
-    """
-    output.check(data.paths, "recall_curve.csv")
-    rows = study_of(data, {"metrics": "ap", "truncated": "no", **settings}).recall_curve
-    output.show({"recall_curve": rows}, frame_table(rows, LEVELS))
 
 
 @cli.command()
@@ -296,18 +274,10 @@ def _audit_text(table: pl.DataFrame, everything: bool) -> str:
     ends = table.select("prints_low", "prints_high").iter_rows()
     prints = [None if low is None else span(low, high, " – ") for low, high in ends]
     rows = table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
+    rest = not everything and table["model"].n_unique() > 1
+    changed = rows.filter(changes_rank(table)) if rest else rows
     columns = "system version definition model prints expected lowest highest off z same_winner"
-    by = "metric cutoff"
-    whole = frame_table(rows, columns, by=by)
-    if everything or table["model"].n_unique() == 1:
-        return whole
-    changed = rows.filter(changes_rank(table))
-    shown = frame_table(changed, columns, by=by)
+    text = frame_table(changed, columns, by="metric cutoff")
     if changed.is_empty():
-        shown = "No evaluator whose order inside ties is known gives a model another rank."
-    more = whole.count("\n") - shown.count("\n")
-    return (
-        f"{shown}\n\n--all adds {more} lines, also on systems whose order inside ties is open."
-        if more
-        else shown
-    )
+        text = "No evaluator whose order inside ties is known gives a model another rank."
+    return f"{text}\n\n--all adds all others, also those whose order is open." if rest else text

@@ -36,10 +36,7 @@ Addition = Callable[[Command], Command]  # of an option to a command
 
 def split(text: str) -> list[str]:
     """Return the parts of a list with commas."""
-    parts = [part.strip() for part in text.split(",")]
-    if "" in parts[:-1] and any(parts):  # a comma at the end does no harm
-        raise click.BadParameter(f"'{text}' has one comma too many")
-    return [part for part in parts if part]
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _columns(text: str) -> dict[str, str]:
@@ -232,11 +229,6 @@ class Output:
     raw: bool
     as_json: bool = False
     latex: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse two forms at once."""
-        if self.latex and self.as_json:
-            raise click.UsageError("--latex and --json: choose one of them")
 
     def check(self, inputs: Iterable[str | None], *names: str) -> Path | None:
         """Return the folder, after checking that it is writable and that no file of these names

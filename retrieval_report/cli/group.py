@@ -35,7 +35,6 @@ COMMANDS = {
     "audit": ("analysis", "Show what other evaluators would print."),
     "codes": ("codes", "Score binary codes, without a distance matrix."),
     "compare": ("analysis", "Say of every pair of models whether ties decide it."),
-    "curve": ("analysis", "Show interpolated precision at levels of recall."),
     "dashboard": ("dashboard", "Look at the samples or your data in a browser."),
     "demo": ("scoring", "Compare the models of the two samples that come with the package."),
     "estimate": ("analysis", "Estimate means by few human judgements and many of a machine."),
@@ -110,8 +109,6 @@ class _Commands(click.Group):
             warnings.showwarning = lambda message, *_, **__: click.echo(
                 f"Warning: {self._said(str(message), ctx)}", err=True
             )
-            if sys.warnoptions:  # warnings of libraries must not end in a traceback either
-                warnings.simplefilter("default")
             # These are never errors, whatever PYTHONWARNINGS says.
             warnings.simplefilter("default", RetrievalReportWarning)
             try:

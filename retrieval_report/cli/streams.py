@@ -34,15 +34,13 @@ def form_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return json_option(latex_option(command))
 
 
-def standard_input(context: click.Context, option: click.Parameter, given: Any) -> Any:
+def standard_input(context: click.Context, _option: click.Parameter, given: Any) -> Any:
     """Put a file in the place of ``-``, which stands for standard input; its content says what it
     is.
     """
     paths = [given] if isinstance(given, str) else list(given or ())
     if DASH not in paths:
         return given
-    if paths.count(DASH) > 1 or context.meta.get(TAKEN):
-        raise click.BadParameter("standard input (-) can be read only once", context, option)
     folder: Any = context.with_resource(scratch())
     file = folder() / NAME
     context.meta[TAKEN] = str(file)

@@ -286,25 +286,26 @@ def _read(
     present = (
         None if rows.height == everything.height else with_model(everything).select(KEYS).unique()
     )
-    given: Named = {"judgements": judgements, "queries": queries}
-    beside = given if whole.part else frames_beside(**given)
+    beside: tuple[Any, Any] = judgements, queries
+    if not whole.part:
+        beside = frames_beside(judgements, queries)
     if options.relevant_items == "own" or options.distance_threshold is not None:
         pool = None
     known = with_model(unretrieved) if pool is None else pool
-    parts = _Parts(rows, present, known, **beside, pooled=pool is not None)
+    parts = _Parts(rows, present, known, *beside, pooled=pool is not None)
     if parts.queries is None:
         return parts
     wide, named = of_one_width(rows, parts.queries, "query", "queries")
     return replace(parts, queries=named).of_types(wide)
 
 
-def frames_beside(judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
+def frames_beside(
+    judgements: object, queries: object
+) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
     """Return the checked frames ``judgements`` and ``queries``, None for what is not given."""
-    given = {"judgements": (judgements, check_judgements), "queries": (queries, check_queries)}
-    return {
-        name: None if part is None else check(to_polars(part, name))
-        for name, (part, check) in given.items()
-    }
+    judged = None if judgements is None else check_judgements(to_polars(judgements, "judgements"))
+    named = None if queries is None else check_queries(to_polars(queries, "queries"))
+    return judged, named
 
 
 def _with_judged_ids(parts: _Parts) -> _Parts:

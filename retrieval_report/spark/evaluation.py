@@ -139,14 +139,13 @@ def evaluate(
 
 def _facts(frames: Mapping[str, DataFrame], options: Options) -> pl.DataFrame:
     """Return what all rows tell of the whole."""
-    rankings, *others = (
-        collected(frame.select(*(name for name in TELLING if name in frame.columns)).distinct())
-        if frame is not None
-        else None
-        for frame in map(frames.get, FRAMES)
-    )
-    assert rankings is not None
-    return facts_of(rankings, *others, replace(options, distance_threshold=None)).collect()
+    told = {
+        name: collected(frame.select(*(c for c in TELLING if c in frame.columns)).distinct())
+        for name, frame in frames.items()
+    }
+    judgements, queries = told.get("judgements"), told.get("queries")
+    near = replace(options, distance_threshold=None)  # as if no row were too far
+    return facts_of(told["rankings"], judgements, queries, near).collect()
 
 
 def _evidence(*given: Frame, options: Options, whole: KnownOfWhole) -> Iterable[pl.DataFrame]:
@@ -242,8 +241,7 @@ def _checked(
     assert rankings is not None
     if PATH in rankings.columns:
         rankings = rankings.sort(PATH, "row").drop(PATH, "row")
-    beside = frames_beside(judgements, queries)
-    return rankings, beside["judgements"], beside["queries"]
+    return rankings, *frames_beside(judgements, queries)
 
 
 def count_ties(rankings: DataFrame) -> DataFrame:

@@ -158,10 +158,4 @@ def collected(frame: DataFrame) -> pl.DataFrame:
 
 def arrow_schema(frame: pl.DataFrame) -> pa.Schema:
     """Return the types of a frame's columns as Spark takes them."""
-    fields = frame.clear().to_arrow(compat_level=pl.CompatLevel.oldest()).schema
-    return pa.schema(
-        [
-            part.with_type(pa.string()) if pa.types.is_large_string(part.type) else part
-            for part in fields
-        ]
-    )
+    return frame.clear().to_arrow(compat_level=pl.CompatLevel.oldest()).schema

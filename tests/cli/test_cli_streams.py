@@ -56,13 +56,6 @@ def test_judgements_come_from_standard_input_too(tmp_path: Path) -> None:
     )
 
 
-def test_standard_input_is_read_once() -> None:
-    for arguments in (["-", "-"], ["-", "--judgements", "-"]):
-        outcome = CliRunner().invoke(cli, ["evaluate", *arguments], input=TEXT)
-        assert outcome.exit_code == 2
-        assert "standard input (-) can be read only once" in outcome.output
-
-
 def test_json_holds_the_frames_that_are_printed() -> None:
     study = rr.Study(RANKINGS, "ndcg@3, ap@3")
     summary = loaded(run("evaluate", "-", "--json", *ASKED))["summary"]
@@ -88,9 +81,6 @@ def test_json_holds_the_frames_that_are_printed() -> None:
 @pytest.mark.parametrize("command", ["leaderboard", "compare"])
 def test_latex_is_the_table_of_a_study(command: str) -> None:
     assert run(command, "-", "--latex", *ASKED) == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
-    outcome = CliRunner().invoke(cli, [command, "-", "--latex", "--json"], input=TEXT)
-    assert outcome.exit_code == 2
-    assert "--latex and --json: choose one" in outcome.output
 
 
 def test_the_marks_of_latex_follow_the_correction_and_are_not_against_a_baseline() -> None:

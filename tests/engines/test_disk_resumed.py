@@ -194,7 +194,7 @@ def test_the_command_line_removes_the_parts_once_the_results_are_written(
         "summary.csv",
     ]
     refused = CliRunner().invoke(cli, [*words[:2], "--resume"])
-    assert (refused.exit_code, "--resume needs --engine disk and --out" in refused.output) == (
+    assert (refused.exit_code, "--resume does not work with --engine memory" in refused.output) == (
         2,
         True,
     )
