@@ -191,21 +191,6 @@ class _Entry(NamedTuple):
         }
 
 
-def changes_rank(audit: pl.DataFrame) -> pl.Series:
-    """Return for each row of an audit whether tie order gives the model another rank.
-
-    Ranks are by what the system prints, against those by the exact means of its own definition;
-    equal means share a rank. Where a system's order is open, no rank is known to change.
-    """
-    entry = ("system", "version", "call", "metric", "cutoff")
-    printed, exact = (
-        means.round(12).rank("min", descending=True).over(*entry)
-        for means in (pl.col("expected") + pl.col("off"), pl.col("expected"))
-    )
-    known = (pl.col("off").null_count() == 0).over(*entry)
-    return audit.select(changed=((printed != exact) & known).fill_null(False))["changed"]
-
-
 def is_printed(measures: Iterable[Measure]) -> bool:
     """Whether any system prints one of the measures; an audit of others is refused.
 

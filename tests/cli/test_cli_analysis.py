@@ -17,7 +17,6 @@ from made_reports import made_rankings
 from retrieval_report.cli import cli
 from retrieval_report.comparison.verdicts import EQUAL, VERDICTS
 from retrieval_report.study.samples import sample_folder
-from retrieval_report.systems.audit import changes_rank
 
 ROWS = """model,query,item,distance,relevance
 a,q1,x,1,1
@@ -204,7 +203,7 @@ def test_audit_shows_the_range_of_what_a_system_could_print(rankings: Path) -> N
     assert "open" not in known
 
 
-def test_audit_prints_what_changes_a_rank_and_counts_the_rest() -> None:
+def test_audit_prints_what_changes_the_winner() -> None:
     folder = sample_folder() / "docs"
     asked = ("audit", folder / "runs", "--judgements", folder / "qrels.txt", "--metrics", "ndcg@10")
     short, whole = (run(*asked, *more).output.splitlines() for more in ((), ("--all",)))
@@ -215,35 +214,16 @@ def test_audit_prints_what_changes_a_rank_and_counts_the_rest() -> None:
         "pytrec_eval",
         "ir_measures",
     )  # which put the last document name first
-    assert [(row[0], row[3]) for row in rows] == [
-        (name, m) for name in systems for m in ("bm25", "bm25-1-digit")
-    ]
-    for first, second in zip(rows[::2], rows[1::2], strict=True):
-        assert float(first[4]) < float(second[4])  # as printed
-        assert float(first[5]) > float(second[5])  # as expected
+    assert list(dict.fromkeys(row[0] for row in rows)) == list(dict.fromkeys(systems))
+    best = {row[3]: row for row in rows[: len(rows) // len(systems)]}
+    assert float(best["bm25"][4]) < float(best["bm25-1-digit"][4])  # as printed
+    assert float(best["bm25"][5]) > float(best["bm25-1-digit"][5])  # as expected
     assert short[-1].startswith("--all adds all others")
     assert len(short) < len(whole)
-    quiet = run(*asked[:-1], "ndcg@5").output  # at which no order of names changes a rank
+    quiet = run(*asked[:-1], "ndcg@5").output  # at which no order of names changes the winner
     assert quiet.startswith(
-        "No evaluator whose order inside ties is known gives a model another rank."
+        "No evaluator whose order inside ties is known has another winner by it."
     )
-
-
-def test_equal_means_share_a_rank_and_an_open_order_changes_none() -> None:
-    rows = {"model": list("abc"), "expected": [0.5, 0.5, 0.25], "off": [0.0, 0.0, 0.25]}
-    same = {"system": "s", "version": "", "call": "x", "metric": "rr", "cutoff": None}
-    closed = pl.DataFrame(rows).with_columns(
-        pl.lit(value).alias(name) for name, value in same.items()
-    )
-    opened = closed.with_columns(call=pl.lit("y"), off=pl.Series([0.0, 0.0, None]))
-    assert changes_rank(pl.concat([closed, opened])).to_list() == [
-        False,
-        False,
-        True,
-        False,
-        False,
-        False,
-    ]
 
 
 def test_help_of_audit_speaks_of_what_audit_has() -> None:

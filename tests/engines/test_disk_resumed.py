@@ -152,7 +152,7 @@ def test_what_is_no_folder_of_parts_or_no_file_is_refused(tmp_path: Path, source
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.txt").write_text("mine")
-    with pytest.raises(rr.OutputError, match="not a folder of finished parts"):
+    with pytest.raises(rr.OutputError, match="it has no finished parts of this run"):
         scored(tmp_path, source, other)
     with pytest.raises(rr.ParameterError, match="is for rankings in files"):
         rr.evaluate_to(tmp_path / "scores.parquet", made(), resume=other)
