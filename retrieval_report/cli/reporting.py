@@ -20,6 +20,7 @@ from retrieval_report.cli.files import (
     Data,
     Output,
     data_options,
+    form_options,
     output_options,
     tell_written,
 )
@@ -31,7 +32,6 @@ from retrieval_report.cli.settings import (
     question_options,
     study_options,
 )
-from retrieval_report.cli.streams import form_options
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, visible
@@ -69,17 +69,11 @@ ALSO = ["segments", "no_worse", "costs"]
 @click.option(
     "--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex."
 )
-@click.option(
-    "--timestamp",
-    metavar="TEXT",
-    help="Text shown as the time of the report; without it, equal input gives equal bytes.",
-)
 @output_options("the report", default="report")
 def report(
     data: Data,
     output: Output,
     formats: str,
-    timestamp: str | None,
     title: str,
     **settings: Any,
 ) -> None:
@@ -100,9 +94,7 @@ def report(
     kinds = [part.strip() for part in formats.split(",")]
     written = step(
         "written",
-        lambda: rr.write_report(
-            folder, contents, formats=kinds, timestamp=timestamp, raw=output.raw
-        ),
+        lambda: rr.write_report(folder, contents, formats=kinds, raw=output.raw),
     )
     click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
     click.echo("\n" + leaderboard_table(study, contents.leaderboard))
@@ -173,10 +165,9 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     twins = [name for group in study.identical for name in sorted(group)[1:]]
     both, first = pl.col("model_a", "model_b"), pl.col("model_a").first().over("measure")
     near = (pl.col("model_a") == first) | pl.struct("measure", "model_a").is_first_distinct()
-    headline, unsure = pl.col("measure") == 0, pl.col("verdict").is_in([CUT, DEPENDS])
-    tier = pl.when(headline & near).then(0).when(headline & unsure).then(1).when(near).then(2)
+    unsure = (pl.col("measure") == 0) & pl.col("verdict").is_in([CUT, DEPENDS])
     apart = pairs.filter(~pl.any_horizontal(both.is_in(twins)))
-    telling = apart.filter(tier.is_not_null()).sort(tier, pl.int_range(pl.len()).over("measure"))
+    telling = apart.filter(near | unsure).sort("measure", ~near, maintain_order=True)
     return telling.head(PAIRS), (
         f"{min(PAIRS, telling.height)} of {pairs.height} pairs are printed: the leader against "
         "each, neighbours in rank, and what tie order may reverse; --all prints all."

@@ -15,10 +15,12 @@ from retrieval_report.cli.files import (
     Data,
     Output,
     data_options,
+    json_option,
     output_options,
+    print_json,
     tell_written,
 )
-from retrieval_report.cli.group import EXAMPLES, cli
+from retrieval_report.cli.group import EXAMPLES, cli, option
 from retrieval_report.cli.settings import (
     average_option,
     check,
@@ -27,8 +29,6 @@ from retrieval_report.cli.settings import (
     settled,
     was_given,
 )
-from retrieval_report.cli.streams import json_option, print_json
-from retrieval_report.cli.wording import option
 from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import check_writable_folder, made

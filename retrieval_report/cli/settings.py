@@ -15,7 +15,6 @@ from retrieval_report.cli.files import Addition, Command, add_all, split
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import DRAWS, PARAMETERS, RULES, Options
 from retrieval_report.contracts.registry import column
-from retrieval_report.contracts.warning import warn
 from retrieval_report.metrics.parsing import (
     DEFAULT_MEASURES,
     Cutoffs,
@@ -168,6 +167,3 @@ def check(
 
         check_like(settings)
         measures_like(like, metrics, cutoffs)
-    if was_given("shuffles") and "shuffled" not in settings.get("policies", ["shuffled"]):
-        effect = "--shuffles has no effect: shuffled is not among the policies"
-        warn(f"{effect}; add it, as in --policies expected,shuffled")

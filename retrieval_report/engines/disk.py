@@ -58,7 +58,6 @@ def evaluate_to(
     metrics: Metrics = None,
     cutoffs: Cutoffs = None,
     columns: ColumnNames = None,
-    model: str | None = None,
     rows_per_part: int | None = None,
     resume: str | Path | None = None,
     **options: Unpack[EvaluateOptions],
@@ -82,7 +81,7 @@ def evaluate_to(
         once; if it has more than ``rows_per_part`` rows, it goes to disk.
     judgements, queries, metrics, cutoffs
         As for :func:`evaluate`; the frames are held in memory.
-    columns, model
+    columns
         For files, as for :func:`read_rankings`.
     rows_per_part
         Number of rows scored together, by default two million. The scores do not depend on it.
@@ -151,7 +150,7 @@ def evaluate_to(
             folder()
         except OutputError as error:
             raise OutputError(f"cannot write to '{target}': {error}") from error
-        table = open_table(rankings, folder, columns, model)
+        table = open_table(rankings, folder, columns)
         refuse_inputs([target], [file.path for file in table.files])
         given = (table, judgements, queries, requests, settings)
         keep = afresh if resume is None else keeping(check_path("resume", resume), *given)

@@ -5,7 +5,6 @@ The rows are copied once, in order, into one folder for every hash of the query.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,18 +24,18 @@ MOST_ROWS = 2**32 - 1  # the most that Polars counts
 class Parts:
     """Parts of a table, scored one after the other."""
 
-    scans: Sequence[pl.LazyFrame]  # the rows of each part, in the order of the table
+    copies: pl.LazyFrame  # the rows of each part, in the order of the table
     rows: tuple[int, ...]  # number of rows of each part
 
     def read(self, number: int) -> pl.DataFrame:
         """Return the rows of a part."""
-        return self.scans[number].collect()
+        return self.copies.filter(part=number).drop("part").collect()
 
     def locate(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Add the column ``part`` to a frame with a column ``query``, of whatever type its ids
         are.
         """
-        ids = pl.col("query").cast(self.scans[0].collect_schema()["query"], strict=False)
+        ids = pl.col("query").cast(self.copies.collect_schema()["query"], strict=False)
         return frame.with_columns(_part_of(len(self.rows), ids))
 
 
@@ -59,7 +58,6 @@ def copied_parts(table: Table, folder: Path, rows_per_part: int, results: int) -
     parts = max(1, min(-(-size // rows_per_part), MOST_PARTS))
     if not {"row", "count"} & set(table.empty.columns):
         rows = rows.with_row_index("row")
-    schema = rows.collect_schema()
     target = pl.PartitionBy(
         folder / "copies", key=_part_of(parts, pl.col("query")), include_key=False
     )
@@ -70,21 +68,10 @@ def copied_parts(table: Table, folder: Path, rows_per_part: int, results: int) -
         raise OutputError(
             f"the rows cannot be copied to the temporary folder '{folder}': {one_line(error)}"
         ) from error
-    scans = [
-        pl.concat(
-            [
-                pl.DataFrame(schema=schema).lazy(),
-                *(
-                    pl.scan_parquet(file, hive_partitioning=False)
-                    for file in sorted((folder / "copies" / f"part={part}").glob("*.parquet"))
-                ),
-            ]
-        )
-        for part in range(parts)
-    ]
-    sizes = tuple(scan.select(pl.len()).collect().item() for scan in scans)
-    check_rows(sum(sizes), table.rows)
-    return Parts(scans, sizes)
+    copies = pl.scan_parquet(folder / "copies", hive_schema={"part": pl.Int64})
+    sizes = dict(copies.group_by("part").len().collect().iter_rows())
+    check_rows(sum(sizes.values()), table.rows)
+    return Parts(copies, tuple(sizes.get(part, 0) for part in range(parts)))
 
 
 def _part_of(parts: int, ids: pl.Expr) -> pl.Expr:

@@ -24,7 +24,12 @@ from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
 from retrieval_report.reading.ids import as_text
-from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns, under_our_names
+from retrieval_report.reading.names import (
+    ID_COLUMNS,
+    RANKINGS,
+    match_columns,
+    under_our_names,
+)
 from retrieval_report.reading.sources import base_name, folder_model, open_source
 from retrieval_report.writing.temporary import Scratch
 
@@ -55,8 +60,7 @@ class Table:
     """The rows of all files, in the order of the files."""
 
     files: tuple[File, ...]
-    empty: pl.DataFrame  # no rows, but the right columns and types
-    given: pl.DataFrame  # no rows, but all columns of the frame as given, for messages
+    empty: pl.DataFrame  # no rows, but all columns, also those that are not read
 
     @property
     def rows(self) -> int:
@@ -65,7 +69,7 @@ class Table:
 
     def read(self) -> pl.DataFrame:
         """Read all rows, in order."""
-        found = self.collect(lambda rows: rows.select(self.empty.columns))
+        found = self.collect(lambda rows: rows)
         check_rows(found.height, self.rows)
         return found
 
@@ -88,7 +92,6 @@ def open_table(
     rankings: object,
     scratch: Scratch,
     columns: ColumnNames = None,
-    model: str | None = None,
 ) -> Table:
     """Open rankings or counts as one table; a frame is computed once, into a file in
     ``scratch``.
@@ -97,31 +100,27 @@ def open_table(
     because widening them would require reading all values first.
     """
     refuse_fork()
-    if not is_path(rankings) and (columns is not None or model is not None):
-        raise ParameterError(
-            "columns, model: apply to files only; rename or add the columns of a frame"
-        )
+    if not is_path(rankings) and columns is not None:
+        raise ParameterError("columns: is for files; rename the columns of a frame")
     if not is_path(rankings):
-        lazy = isinstance(rankings, pl.LazyFrame)
-        return _computed(rankings if lazy else to_polars(rankings, "rankings").lazy(), scratch)
-    if model is not None and not model:
-        raise ParameterError("model: expected a name that is not empty")
-    files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
+        if not isinstance(rankings, pl.LazyFrame):
+            rankings = to_polars(rankings, "rankings").lazy()
+        return _computed(rankings, scratch)
+    files = [_open(path, columns) for path in find_files(rankings, skip=("run", "qrels"))]
     first, *others = files
     schema = first.frame.collect_schema()
     for file in others:
-        other = file.frame.collect_schema()
-        for name in {**schema, **other}:
-            if schema.get(name) != other.get(name):
-                raise ColumnError(
-                    f"column {name!r} is {schema.get(name)} in {first.path} but {other.get(name)} "
-                    f"in {file.path}; to be scored part by part, all files need the same columns "
-                    "and types (read_rankings widens whole numbers)"
-                )
+        odd = {name for name, _ in schema.items() ^ file.frame.collect_schema().items()}
+        if odd:
+            raise ColumnError(
+                f"columns {sorted(odd)} differ between {first.path} and {file.path}; to be scored "
+                "part by part, all files need the same columns and types (read_rankings widens "
+                "whole numbers)"
+            )
     empty = pl.DataFrame(schema=schema)
     refuse_shared_names([Part(file.path, empty, file.name) for file in files])
     ordered = [replace(file, frame=file.frame.select(empty.columns)) for file in files]
-    return Table(tuple(ordered), empty, empty)
+    return Table(tuple(ordered), empty)
 
 
 def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
@@ -140,11 +139,10 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
         ) from error
     rows = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     file = File(path, rows, rows.select(pl.len()).collect().item())
-    empty = pl.DataFrame(schema=rows.collect_schema())
-    return Table((file,), empty, renamed(given, matched, RANKINGS))
+    return Table((file,), renamed(given, matched, RANKINGS))
 
 
-def _open(path: Path, columns: ColumnNames, model: str | None) -> File:
+def _open(path: Path, columns: ColumnNames) -> File:
     source = open_source(path)
     form = detect_format(source)
     if form not in ("parquet", "arrow") or isinstance(source.content, bytes):
@@ -160,9 +158,8 @@ def _open(path: Path, columns: ColumnNames, model: str | None) -> File:
         rows = frame.select(pl.len()).collect().item()
     chosen = match_columns(found, RANKINGS, columns, str(path))
     known = as_text(frame.select(under_our_names(chosen)), ID_COLUMNS)
-    if "model" in chosen and model is None:
+    if "model" in chosen:
         return File(path, known, rows)
-    given = model if model is not None else folder_model(path)
-    name = base_name(path) if given is None else given
-    named = known.with_columns(model=pl.lit(name))
-    return File(path, named, rows, name if given is None else None)
+    folder = folder_model(path)
+    name = folder or base_name(path)
+    return File(path, known.with_columns(model=pl.lit(name)), rows, None if folder else name)

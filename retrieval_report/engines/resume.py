@@ -61,16 +61,11 @@ def keeping(
         inputs.update(repr(tuple(rows)).encode())
         if not folder.exists() or not any(folder.iterdir()):
             write_files({folder / RUN: inputs.hexdigest().encode()})
-        try:
-            kept = (folder / RUN).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
+        run = folder / RUN
+        if not run.is_file() or run.read_bytes() != inputs.hexdigest().encode():
             raise OutputError(
-                f"cannot resume from '{folder}': it is not a folder of finished parts"
-            ) from error
-        if kept != inputs.hexdigest():
-            raise OutputError(
-                f"cannot resume from '{folder}': rankings, frames, arguments or versions changed "
-                "since; remove the folder to start again"
+                f"cannot resume from '{folder}': it has no finished parts of this run, or rankings, "
+                "frames, arguments or versions changed since; remove it to start again"
             )
         return lambda number: _scored(folder / f"part-{number:06}.npz", lambda: work(number))
 

@@ -151,9 +151,9 @@ class Pairs:
         others = np.delete(np.arange(models, dtype=np.intp), fixed)
         return cls(others, np.full_like(others, fixed))
 
-    def blocks(self, queries: int, most: int = BLOCK) -> list[Pairs]:
+    def blocks(self, queries: int) -> list[Pairs]:
         """Return these pairs in parts, at least one, with at most so many differences each."""
-        step = max(1, most // max(queries, 1))
+        step = max(1, BLOCK // max(queries, 1))
         starts = range(0, max(self.first.size, 1), step)
         return [self.part(slice(start, start + step)) for start in starts]
 
@@ -373,15 +373,15 @@ def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
     )
     starts = np.flatnonzero((lists["model"] != lists["model"].shift()).fill_null(True).to_numpy())
     kept = ~np.isnan(values)
-    if "truncated" in scores.columns:  # one that nothing bounds leaves the mean without a bound
-        kept |= scores["truncated"].to_numpy().reshape(-1, labels.height)
+    # one that nothing bounds leaves the mean without a bound
+    kept |= scores["truncated"].to_numpy().reshape(-1, labels.height)
     size = np.add.reduceat(kept.astype(np.float64), starts, axis=0)
     size[size == 0] = np.nan
     value = np.add.reduceat(np.where(kept, values, 0.0), starts, axis=0) / size
     spread = np.sqrt(np.add.reduceat(np.where(kept, spreads, 0.0) ** 2, starts, axis=0)) / size
     shortest = np.minimum.reduceat(lists["items"].to_numpy(), starts)
-    which = np.repeat(np.arange(starts.size), labels.height)
-    means = labels[np.tile(np.arange(labels.height), starts.size)].with_columns(
-        model=lists["model"][starts[which]], value=value.ravel(), tie_std=spread.ravel()
+    models = lists[starts].select("model", shortest=shortest)
+    means = models.join(labels, how="cross", maintain_order="left_right").with_columns(
+        value=value.ravel(), tie_std=spread.ravel()
     )
-    return in_contract(means.fill_nan(None).with_columns(shortest=shortest[which]), MEANS)
+    return in_contract(means.fill_nan(None), MEANS)

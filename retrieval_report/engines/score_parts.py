@@ -10,7 +10,6 @@ from typing import TypeVar
 import polars as pl
 
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.contracts.frames import check_counts, check_rankings
 from retrieval_report.contracts.options import NO, Options, is_relevant
 from retrieval_report.contracts.warning import noticed, warn
 from retrieval_report.engines.disk_parts import copied_parts
@@ -142,23 +141,23 @@ def scored_parts(
     """Yield the scores of every part; a table of one part is scored directly. ``keep`` may change
     how one is scored.
     """
-    _check_columns(table, relevance=judgements is None)
-    if table.rows <= rows_per_part:
-        rows = (table.rows,)
-        asked = judgements, queries, requests, options
-        yield from _run(keep(lambda _: score_part(table.read(), *asked), rows), rows)
-        return
     quiet = replace(options, progress=False)
     given = frames_beside(judgements, queries)
-    facts = table.collect(partial(facts_of, **given, options=options))
-    whole = known_of(facts)
     # No rows are scored first, so that wrong arguments are refused before hours of work.
-    judged, named = (None if frame is None else frame.clear() for frame in given.values())
-    score_part(table.empty, judged, named, requests, replace(quiet, truncated=NO), whole)
+    judged, named = (None if frame is None else frame.clear() for frame in given)
+    nothing = replace(quiet, truncated=NO), KnownOfWhole(part=True)
+    score_part(table.empty, judged, named, requests, *nothing)
+    if table.rows <= rows_per_part:
+        rows = (table.rows,)
+        whole_table = keep(lambda _: score_part(table.read(), *given, requests, options), rows)
+        yield from _run(whole_table, rows)
+        return
+    facts = table.collect(lambda rows: facts_of(rows, *given, options))
+    whole = known_of(facts)
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
     results *= max(len(whole.models), 1)
     parts = copied_parts(table, scratch(), rows_per_part, results)
-    located = [None if frame is None else parts.locate(frame) for frame in given.values()]
+    located = [None if frame is None else parts.locate(frame) for frame in given]
 
     def frames_of(number: int) -> tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]:
         judged, named = (
@@ -182,21 +181,13 @@ def scored_parts(
 
 def counted_parts(table: Table, scratch: Scratch, rows_per_part: int) -> Iterator[pl.DataFrame]:
     """Yield the counts of every part."""
-    _check_columns(table, relevance=True)
+    count_rows(table.empty)  # refuses columns that are missing
     if table.rows <= rows_per_part:
         yield from _run(lambda _: count_rows(table.read()), (table.rows,))
         return
     parts = copied_parts(table, scratch(), rows_per_part, 1)
     models = table.collect(lambda rows: rows.select("model").unique())["model"].n_unique()
     yield from _run(lambda number: count_rows(parts.read(number), models), parts.rows)
-
-
-def _check_columns(table: Table, *, relevance: bool) -> None:
-    """Refuse columns that are missing or of the wrong type before any row is read."""
-    if "count" in table.given.columns:
-        check_counts(table.given)
-    else:
-        check_rankings(table.given, relevance=relevance)
 
 
 def _run(

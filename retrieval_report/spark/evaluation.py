@@ -15,7 +15,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
 from retrieval_report.contracts.frames import check_counts, check_rankings
 from retrieval_report.contracts.options import (
@@ -46,12 +45,6 @@ from retrieval_report.spark.frames import (
 
 PART_ROWS = 1 << 17  # rows scored together, so that no Python code runs for every query
 BATCH_ROWS = 1 << 16  # scores per output batch
-ELSEWHERE = {
-    "threads": "an executor uses one thread per task; set spark.task.cpus and the number of "
-    "executors",
-    "progress": "Spark's own web page and log show the progress",
-}
-
 FRAMES = ("rankings", "judgements", "queries")
 TELLING = ("model", "relevance", "mask", "truncated", "n_relevant")  # see `facts_of`
 Frame = pl.DataFrame | None
@@ -100,8 +93,8 @@ def evaluate(
         Number of partitions over which queries are spread; by default
         ``spark.sql.shuffle.partitions`` and adaptive execution decide.
     **options
-        All other options of :func:`retrieval_report.evaluate`, except ``threads`` and ``progress``,
-        which are refused. Naive scores take rows in the order of ``row``, or in the order of file
+        All other options of :func:`retrieval_report.evaluate`; ``threads`` and ``progress`` have no
+        effect. Naive scores take rows in the order of ``row``, or in the order of file
         paths and rows if the frame was just read from Parquet; otherwise they are refused.
 
     Returns
@@ -114,7 +107,7 @@ def evaluate(
     RetrievalReportError
         Immediately for arguments, columns and grades; during actions for values in the data.
     """
-    checked = _options(options)
+    checked = replace(options_with(options), threads=1, progress=False)  # Spark has its own
     requests = parse_metrics(metrics, cutoffs)
     frames = frames_of(rankings, judgements, queries, checked)
     rows = _divided(frames, clustered, partitions)
@@ -139,14 +132,13 @@ def evaluate(
 
 def _facts(frames: Mapping[str, DataFrame], options: Options) -> pl.DataFrame:
     """Return what all rows tell of the whole."""
-    rankings, *others = (
-        collected(frame.select(*(name for name in TELLING if name in frame.columns)).distinct())
-        if frame is not None
-        else None
-        for frame in map(frames.get, FRAMES)
-    )
-    assert rankings is not None
-    return facts_of(rankings, *others, replace(options, distance_threshold=None)).collect()
+    told = {
+        name: collected(frame.select(*(c for c in TELLING if c in frame.columns)).distinct())
+        for name, frame in frames.items()
+    }
+    judgements, queries = told.get("judgements"), told.get("queries")
+    near = replace(options, distance_threshold=None)  # as if no row were too far
+    return facts_of(told["rankings"], judgements, queries, near).collect()
 
 
 def _evidence(*given: Frame, options: Options, whole: KnownOfWhole) -> Iterable[pl.DataFrame]:
@@ -162,21 +154,10 @@ def _scores(
     return score_part(*_checked(*given), requests, options, whole).frames(BATCH_ROWS)
 
 
-def _options(options: EvaluateOptions) -> Options:
-    for name, reason in ELSEWHERE.items():
-        if options.get(name):
-            raise ParameterError(f"{name}: has no meaning on Spark; {reason}")
-    return replace(options_with(options), threads=1)
-
-
 def _divided(frames: Mapping[str, DataFrame], clustered: bool, partitions: int | None) -> DataFrame:
     """Return the rows of all frames, each as a record in the column of its frame, where those of a
     query stand together.
     """
-    if partitions is not None:
-        partitions = check_whole("partitions", partitions, 1)
-    if clustered and partitions is not None:
-        raise ParameterError("partitions: with clustered=True the input's own partitions are kept")
     if clustered and len(frames) > 1:
         raise ParameterError(
             "clustered=True: judgements and queries frames have to be brought to the lists, which "
@@ -188,10 +169,8 @@ def _divided(frames: Mapping[str, DataFrame], clustered: bool, partitions: int |
         frame.select(query, F.struct(*frame.columns).alias(name)) for name, frame in frames.items()
     ]
     rows = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), records)
-    if partitions is not None:
-        rows = rows.repartition(partitions, "key")
-    elif not clustered:
-        rows = rows.repartition("key")
+    if not clustered:
+        rows = rows.repartition(*([] if partitions is None else [partitions]), "key")
     return rows.sortWithinPartitions("key")
 
 
@@ -242,8 +221,7 @@ def _checked(
     assert rankings is not None
     if PATH in rankings.columns:
         rankings = rankings.sort(PATH, "row").drop(PATH, "row")
-    beside = frames_beside(judgements, queries)
-    return rankings, beside["judgements"], beside["queries"]
+    return rankings, *frames_beside(judgements, queries)
 
 
 def count_ties(rankings: DataFrame) -> DataFrame:

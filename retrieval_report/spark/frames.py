@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import DecimalType
 
 from retrieval_report.contracts.columns import Column
@@ -72,19 +72,16 @@ def _numbered(frame: DataFrame) -> DataFrame:
     """Return the frame with the columns that hold the order received."""
     if "row" in frame.columns:
         return frame
-    problem: Exception | None = None
-    if frame.inputFiles():
-        try:
-            placed = frame.select("*", F.col(FILE).alias(PATH), F.col(ROW).alias("row"))
-            _ = placed.columns  # Spark Connect checks names only now
-            return placed
-        except PySparkException as error:
-            problem = error
-    raise ParameterError(
-        "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet "
-        "files and evaluate the frame as read, add a column 'row', choose naive_order='item', or "
-        "leave 'naive' out"
-    ) from problem
+    try:
+        placed = frame.select("*", F.col(FILE).alias(PATH), F.col(ROW).alias("row"))
+        _ = placed.columns  # Spark Connect checks names only now
+    except PySparkException as error:
+        raise ParameterError(
+            "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet "
+            "files and evaluate the frame as read, add a column 'row', choose naive_order='item', "
+            "or leave 'naive' out"
+        ) from error
+    return placed
 
 
 def check_frame(frame: object, what: str) -> None:
@@ -158,10 +155,5 @@ def collected(frame: DataFrame) -> pl.DataFrame:
 
 def arrow_schema(frame: pl.DataFrame) -> pa.Schema:
     """Return the types of a frame's columns as Spark takes them."""
-    fields = frame.clear().to_arrow(compat_level=pl.CompatLevel.oldest()).schema
-    return pa.schema(
-        [
-            part.with_type(pa.string()) if pa.types.is_large_string(part.type) else part
-            for part in fields
-        ]
-    )
+    schema = frame.clear().to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+    return to_arrow_schema(from_arrow_schema(schema))

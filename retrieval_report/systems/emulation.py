@@ -67,12 +67,11 @@ class Emulation:
         records: Mapping[Measure, Convention],
     ) -> Emulation:
         """Prepare judged rankings; trec_eval and others order ids as text, 10 before 9."""
-        if judged.retrieved.schema["item"] == pl.String:
-            return cls(judged, options, records)
-        text = pl.col("item").cast(pl.String)
-        known = judged.known.with_columns(text) if "item" in judged.known.columns else judged.known
-        rows = judged.retrieved.with_columns(text)
-        return cls(replace(judged, retrieved=rows, known=known), options, records)
+        if judged.retrieved.schema["item"] != pl.String:
+            text = pl.selectors.by_name("item", require_all=False).cast(pl.String)
+            rows, known = (part.with_columns(text) for part in (judged.retrieved, judged.known))
+            judged = replace(judged, retrieved=rows, known=known)
+        return cls(judged, options, records)
 
     @cached_property
     def _lists(self) -> Judged:

@@ -76,11 +76,8 @@ def test_commas_inside_parentheses_do_not_split_metrics(rankings: Path) -> None:
     assert second.endswith("@1")
 
 
-@pytest.mark.parametrize(
-    "option", [("--cutoffs", "1,,2"), ("--metrics", "ap,,rr"), ("--policies", ",naive")]
-)
-def test_a_comma_too_many_is_refused(rankings: Path, option: tuple[str, str]) -> None:
-    result = run("evaluate", rankings, *option)
+def test_a_comma_too_many_is_refused(rankings: Path) -> None:
+    result = run("evaluate", rankings, "--metrics", "ap,,rr")
     assert result.exit_code == 2
     assert "has one comma too many" in result.stderr
 

@@ -66,7 +66,8 @@ def both(
 
 def assert_decided_alike(rankings: pl.DataFrame, **options: Any) -> list[str]:
     """Word and reason from the evidence of parts are those of memory."""
-    beside = frames_beside(options.pop("judgements", None), options.pop("queries", None))
+    frames = frames_beside(options.pop("judgements", None), options.pop("queries", None))
+    beside = dict(zip(("judgements", "queries"), frames, strict=True))
     given: dict[str, Any] = {name: frame for name, frame in beside.items() if frame is not None}
     whole = KnownOfWhole(part=True, models=tuple(sorted(rankings["model"].unique())))
     evidence = []

@@ -183,8 +183,6 @@ def test_lists_that_are_not_together_are_found_afterwards(spark: Any) -> None:
             clustered=True,
             **EXPECTED | {"partitions": None},
         )
-    with pytest.raises(rr.ParameterError, match="partitions: with clustered=True"):
-        on.evaluate(apart, clustered=True, **EXPECTED)
 
 
 def test_judgements_sent_from_here(spark: Any) -> None:
@@ -337,10 +335,7 @@ def test_naive_order_has_to_be_known(spark: Any, tmp_path: Path) -> None:
 def test_arguments_are_refused_at_once(spark: Any) -> None:
     frame = sent(spark, made())
     refused: dict[str, dict[str, Any]] = {
-        "threads: has no meaning on Spark": {"threads": 2},
-        "progress: has no meaning on Spark": {"progress": True},
         "policies: 'mean'": {"policies": "mean"},
-        "partitions: 0": {"partitions": 0},
         "gain: the table has no entry for grade 2": {"metrics": rr.NDCG(gain={0: 0, 1: 1})},
         "no column 'relevance'": {"rankings": frame.drop("relevance")},
         "rankings: a column cannot be used": {
