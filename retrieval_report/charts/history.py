@@ -51,8 +51,7 @@ def history(
     >>> history(steps, metric="rr@2").to_dict()["title"]["text"]
     ['rr@2 by version']
     """
-    name = "history"
-    every, where = at_measure(held(history, HISTORY, name, name, "no versions"), metric, cutoff)
+    every, where = at_measure(held(history, HISTORY, "history"), metric, cutoff)
     first = every["series"].head(1).to_list()
     rows = every.filter(pl.col("series").is_in([series] if series is not None else first))
     filled(rows.drop_nulls("value"), f"no version has a score for {where}")

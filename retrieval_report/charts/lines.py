@@ -150,8 +150,7 @@ def recall_curve(recall_curve: object) -> ChartType:
     >>> recall_curve(curve).to_dict()["title"]["text"]
     ['Precision along recall']
     """
-    maker = "recall_curve of a study"
-    frame = held(recall_curve, CURVE, "curve", maker, "the curve has no rows")
+    frame = held(recall_curve, CURVE, "recall_curve")
     rows = filled(frame.drop_nulls(), "no model has an expected precision")
     rows, colour = _shaded(rows.sort("model", "recall"))
     x, y = number_axis(alt.X, "recall"), number_axis(alt.Y, "interpolated precision")
@@ -186,7 +185,7 @@ def thresholds(thresholds: object) -> ChartType:
     ['Precision and recall by threshold']
     """
     contract = schema("thresholds", "model", *MEASURES) | {"threshold": pl.Float64}
-    frame = held(thresholds, contract, "thresholds", "thresholds", "the table has no rows")
+    frame = held(thresholds, contract, "thresholds")
     apart = -(-frame.height // MOST_POINTS)  # every n-th is drawn
     frame = frame.filter(pl.int_range(pl.len()).mod(apart).eq(0).over("model"))
     long = frame.unpivot([*MEASURES], index=["model", "threshold"], variable_name="measure")

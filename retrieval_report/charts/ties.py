@@ -63,7 +63,7 @@ def profile(profile: object) -> ChartType:
     >>> profile(tie_profile(rankings, cutoffs=(1, 2))).to_dict()["title"]["text"]
     ['Ties, and the cutoffs that split them']
     """
-    frame = held(profile, PROFILE, "profile", "tie_profile", "the tie profile has no rows")
+    frame = held(profile, PROFILE, "tie_profile")
     worst = pl.mean("cut_share").over("model")
     order = frame.sort(worst, "model", descending=[True, False], maintain_order=True)
     models = order["model"].unique(maintain_order=True)
