@@ -34,7 +34,6 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, JudgedOptions
 from retrieval_report.contracts.warning import noticed
-from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
@@ -93,19 +92,18 @@ def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
     # The usual measures too, so that switching between them costs nothing.
     metrics = dict.fromkeys((*METRICS, choice.metric))
     cutoffs = CUTOFFS if set(choice.cutoffs) <= set(CUTOFFS) else choice.cutoffs
-    measures = [measure_text(metric, cutoff) for metric in metrics for cutoff in cutoffs]
-    return _scored(data, tuple(dict.fromkeys(measures)), choice.only(SCORING))
+    return _scored(data, tuple(metrics), cutoffs, choice.only(SCORING))
 
 
 @remember(8)
 def _scored(
-    data: Data, measures: tuple[str, ...], rules: Named
+    data: Data, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Named
 ) -> tuple[rr.Study, tuple[str, ...]]:
     # `evaluate` returns an empty frame for it, which is of no use to any page.
     if data.frames["rankings"].is_empty():
         raise DataError(f"{data.name}: no rows")
     with noticed() as notes:
-        study = data.source.alone(measures=measures, **rules)
+        study = data.source.alone(measures=metrics, cutoffs=cutoffs, **rules)
         study.under("expected").scores  # noqa: B018  # computed now, so that its warnings are caught here
     return study, tuple(notes)
 

@@ -22,6 +22,11 @@ from uploads import MOST_BYTES, read_tables
 FIRST_ROWS = 100
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
 PARTS = {"model": "models", "query": "queries", "item": "items"}
+OTHERS = {
+    "judgements": "Judgements (qrels), if relevance is not in the rankings",
+    "queries": "Queries with label, weight or n_relevant, if there are any",
+    "items": "Items with a column text or image, to see what a list holds",
+}
 FACTS = "frame rows models queries items columns"
 
 
@@ -79,18 +84,8 @@ def _upload_tables() -> None:
         key="rankings upload",
     )
     rankings = [Upload(file.name, file.getvalue()) for file in files]
-    left, right = st.columns(2)
-    others = {
-        "judgements": _upload(
-            left, "Judgements (qrels), if relevance is not in the rankings", "judgements upload"
-        ),
-        "queries": _upload(
-            right, "Queries with label, weight or n_relevant, if there are any", "queries upload"
-        ),
-        "items": _upload(
-            left, "Items with a column text or image, to see what a list holds", "items upload"
-        ),
-    }
+    places = zip(st.columns(2) * 2, OTHERS.items(), strict=False)
+    others = {name: _upload(place, label, f"{name} upload") for place, (name, label) in places}
     if not rankings:
         return
     columns = _mapping(rankings[0])
@@ -145,15 +140,22 @@ def _downloads(page: Page) -> None:
         "sidebar."
     )
     study = page.curve
-    left, middle, right = st.columns(3)
-    left.download_button("Scores, CSV", lambda: csv_bytes(study.scores), "scores.csv", "text/csv")
-    left.caption("One row per model, query, measure and policy.")
-    middle.download_button(
-        "Summary, CSV", lambda: csv_bytes(study.summary), "summary.csv", "text/csv"
+    files = (
+        (
+            "Scores, CSV",
+            lambda: csv_bytes(study.scores),
+            "One row per model, query, measure and policy.",
+        ),
+        (
+            "Summary, CSV",
+            lambda: csv_bytes(study.summary),
+            "One row per model, measure and policy.",
+        ),
+        ("Scores, Parquet", lambda: parquet_bytes(study.scores), "With every digit and type."),
     )
-    middle.caption("One row per model, measure and policy.")
-    right.download_button("Scores, Parquet", lambda: parquet_bytes(study.scores), "scores.parquet")
-    right.caption("With every digit and type.")
+    for place, (label, made, about) in zip(st.columns(3), files, strict=True):
+        place.download_button(label, made, label.lower().replace(", ", "."))
+        place.caption(about)
     known = asked(data)
     also = {
         "the costs that you entered": known.get("costs"),

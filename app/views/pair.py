@@ -163,8 +163,7 @@ def _verdict(page: Page, first: str, second: str) -> None:
         st.info(f"They have no query in common on which both have a score for {page.measure}.")
         return
     _numbers(exact.row(0, named=True))
-    plain_means = page.choice.options["average"] == "micro"
-    if not plain_means:
+    if page.choice.options["average"] != "micro":
         st.caption(
             "Differences, intervals and p-values refer to plain means over queries, whatever the "
             "average."
