@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
+import streamlit as st
 
 import retrieval_report as rr
 from records import NAMED, Data, Upload
@@ -28,6 +30,12 @@ MOST_MEMORY = 2**30
 """Largest size of the columns of one Parquet or Arrow file, in bytes."""
 MOST_ROWS = 50_000_000
 """Most rows of one Parquet or Arrow file, which can hold many equal rows in few bytes."""
+
+
+def offered(label: str, key: str, place: Any = st) -> Upload | None:
+    """Offer to upload one file."""
+    file = place.file_uploader(label, key=key)
+    return None if file is None else Upload(file.name, file.getvalue())
 
 
 def opened(upload: Upload) -> Source:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 import streamlit as st
 
@@ -17,7 +15,7 @@ from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
 from tables import frame_table
 from text import plain, short
-from uploads import MOST_BYTES, read_tables
+from uploads import MOST_BYTES, offered, read_tables
 
 FIRST_ROWS = 100
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
@@ -71,12 +69,6 @@ def _what_is_there(data: Data) -> None:
             frame_table(frame.head(FIRST_ROWS), key=f"first {name}")
 
 
-def _upload(place: Any, label: str, key: str) -> Upload | None:
-    """Offer to upload one file."""
-    file = place.file_uploader(label, key=key)
-    return None if file is None else Upload(file.name, file.getvalue())
-
-
 def _upload_tables() -> None:
     files = st.file_uploader(
         "Rankings or counts: one file, or one for each model",
@@ -85,17 +77,16 @@ def _upload_tables() -> None:
     )
     rankings = [Upload(file.name, file.getvalue()) for file in files]
     places = zip(st.columns(2) * 2, OTHERS.items(), strict=False)
-    others = {name: _upload(place, label, f"{name} upload") for place, (name, label) in places}
+    others = {name: offered(label, f"{name} upload", place) for place, (name, label) in places}
     if not rankings:
         return
     columns = _mapping(rankings[0])
-    # Lists need these columns; None means the columns found by name.
-    short_of = columns is not None and (
-        "query" not in columns or columns.keys().isdisjoint(("distance", "score"))
-    )
-    if st.button("Open these files", type="primary", disabled=short_of):
+    if st.button("Open these files", type="primary"):
         with st.spinner("Reading and scoring …", show_time=True):
-            _open(read_tables(rankings, columns=columns, **others))
+            data = read_tables(rankings, columns=columns, **others)
+            check(data)
+        adopt(data)
+        st.rerun()
 
 
 def _mapping(upload: Upload) -> dict[str, str] | None:
@@ -120,12 +111,6 @@ def _mapping(upload: Upload) -> dict[str, str] | None:
         for place, ours in zip(st.columns(3) * 2, MAPPED, strict=True)
     }
     return {ours: theirs for ours, theirs in chosen.items() if theirs is not None}
-
-
-def _open(data: Data) -> None:
-    check(data)
-    adopt(data)
-    st.rerun()
 
 
 def _downloads(page: Page) -> None:

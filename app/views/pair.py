@@ -38,8 +38,7 @@ def show(page: Page) -> None:
     """Draw the page."""
     page.link("overview", "All models")
     ranked = page.ranked
-    with st.spinner("Comparing the models …"):
-        leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
+    leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
     best, next_best = leading[0] if leading else ranked[:2]
     left, right = st.columns(2)
     with left:
@@ -59,7 +58,7 @@ def show(page: Page) -> None:
 
 def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
     """Show the queries as points and as a table; a rectangle around points chooses among them."""
-    st.header("Query by query", anchor="deciding")
+    st.header("Query by query")
     said = (
         "queries{}, the largest differences first, whichever model they favour. Drag a rectangle on "
         "the chart to choose among them; choose a row to see both lists."
@@ -77,7 +76,7 @@ def _take(row: Named) -> None:
 
 def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     """Show both lists of one query, with steps to the query before and after it."""
-    st.header("Both lists of a query", anchor="lists")
+    st.header("Both lists of a query")
     query = choose_query(rows["query"], QUERY, LISTED)
     if query is None:
         st.info("Neither list is here: no query of this name has a score of both models.")
@@ -134,10 +133,9 @@ def _ranges(page: Page, query: object, row: Named) -> None:
 
 def _alike(page: Page, first: str, second: str) -> None:
     """Show whether the lists of two models differ in more than the order of their ties."""
-    with st.spinner("Comparing both lists of every query …"):
-        alike = page.study.pair(first, second).similarity_means
+    alike = page.study.pair(first, second).similarity_means
     if alike.width:
-        st.header("How alike are the lists?", anchor="alike")
+        st.header("How alike are the lists?")
         alt = "Similarity of the lists of both models."
         frame_table(alike, of="similarity_means", alt=alt)
         st.caption(
@@ -168,7 +166,7 @@ def _verdict(page: Page, first: str, second: str) -> None:
             "Differences, intervals and p-values refer to plain means over queries, whatever the "
             "average."
         )
-    st.subheader("What each kind of score says", anchor="policies")
+    st.subheader("What each kind of score says")
     rows = with_chances(pair.drop("model_a", "model_b"))
     frame_table(rows, of="comparison", show=PAIRS, alt="The pair under every kind of score.")
 

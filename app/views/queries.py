@@ -37,8 +37,7 @@ NUMBERS = {
 
 def show(page: Page) -> None:
     """Draw the page."""
-    with st.spinner("Laying out the queries …"):
-        known = page.study.queries.drop_nulls("expected").sort("truncated", maintain_order=True)
+    known = page.study.queries.drop_nulls("expected").sort("truncated", maintain_order=True)
     if known.is_empty():
         st.info(
             f"No query has a score for {page.measure}: the rules in the sidebar leave all of them "
@@ -53,7 +52,7 @@ def show(page: Page) -> None:
     chart = None if page.data.source.counted else charts.query_scatter
     axes, at = ("naive", "expected"), page.choice.at
     brushed_table(chart, known, axes, at, said, of="queries", show=SHOWN, take=_take)
-    st.header("One ranked list", anchor="list")
+    st.header("One ranked list")
     st.caption(
         "Tied items have the same distance or score for the query, and nothing in the data says which "
         f"of them comes first. The order received is one possibility; the expected {page.measure} "

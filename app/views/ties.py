@@ -28,8 +28,7 @@ COVERAGE = "model metric value tie_std queries"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    with st.spinner("Counting ties …"):
-        profile = page.curve.profile
+    profile = page.curve.profile
     if profile.is_empty():
         st.info("There are no lists.")
         return
@@ -42,13 +41,13 @@ def show(page: Page) -> None:
             "scores."
         )
     oddities = st.container()  # shown first, but computed last, because it takes longest
-    st.subheader(f"Ties at the cutoff: {page.measure}", anchor="profile")
+    st.subheader(f"Ties at the cutoff: {page.measure}")
     rows = page.best_first(profile.filter(at_cutoff(page.choice.cutoff)))
     frame_table(rows, of="profile", show=PROFILE, alt="Ties of every model at the cutoff.")
     if tied:
         _cuts(page)
     if "judgements" in page.data.frames and not page.data.source.counted:
-        st.subheader("How much is judged", anchor="judged")
+        st.subheader("How much is judged")
         covered = page.study.coverage.filter(at_cutoff(page.choice.cutoff))
         alt = "Judged share of every model at the cutoff."
         st.caption(
@@ -62,8 +61,7 @@ def show(page: Page) -> None:
 
 def _hints(page: Page) -> None:
     """Show oddities of the data; many of one kind are folded."""
-    with st.spinner("Looking for oddities …"):
-        hints = page.study.hints
+    hints = page.study.hints
     said: dict[str, list[str]] = {}
     for kind, models, message in joined_hints(hints):
         of_models = f"**{plain(models)}**: " if models else ""
@@ -90,7 +88,7 @@ def _all_cuts(data: Data, choice: Choice) -> pl.DataFrame:
 
 def _cuts(page: Page) -> None:
     """Show the lists whose cutoff falls inside a tie."""
-    st.subheader("Where the cutoff splits a tie", anchor="cuts")
+    st.subheader("Where the cutoff splits a tie")
     cutoff = page.choice.cutoff
     if cutoff is None:
         st.info(
