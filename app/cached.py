@@ -37,7 +37,6 @@ from retrieval_report.contracts.warning import noticed
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
-from retrieval_report.ties.orders import ranking_ties
 from uploads import columns_of, read_texts
 
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {
@@ -117,10 +116,13 @@ def study_of(data: Data, choice: Choice) -> rr.Study:
     return study.at(*choice.leading(study.measures))
 
 
-@remember(64)
-def ranked(data: Data, choice: Choice, model: str, query: str | int) -> pl.DataFrame:
-    """Return one list as from `ranking_ties`, in the order received."""
-    return ranking_ties(**data.frames, model=model, query=query, **choice.only(SCORING))
+@remember(192)
+def answered(data: Data, ask: Any, how: Named) -> pl.DataFrame:
+    """Return the result of a function of the rankings that no study answers, such as
+    `ranking_ties` for a single list.
+    """
+    answer: pl.DataFrame = ask(**data.frames, **how)
+    return answer
 
 
 def check(data: Data) -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import ranked
+from cached import answered
 from chart_display import BOXES
 from page import Page
+from records import SCORING
 from retrieval_report import charts
 from retrieval_report.comparison.pairs import turned
 from retrieval_report.comparison.verdicts import both_among, chance_of, with_chances
@@ -17,7 +18,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.caveats import naive_ties, significance
 from retrieval_report.study.verdict import verdict
-from retrieval_report.ties.orders import side_by_side
+from retrieval_report.ties.orders import ranking_ties, side_by_side
 from retrieval_report.writing.numbers import interval, number, size
 from tables import LISTED, PAIRS, brushed_table, frame_table, items_table
 from text import plain, short
@@ -87,7 +88,8 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     if page.data.source.counted:
         st.info("Counts have no items, so there are no ranked lists to show.")
         return
-    lists = [ranked(page.data, page.choice.of_list, model, query) for model in pair]
+    rules = {"query": query, **page.choice.only(SCORING)}
+    lists = [answered(page.data, ranking_ties, {"model": model, **rules}) for model in pair]
     places = st.columns(2)
     for place, model, shown, other in zip(places, pair, lists, lists[::-1], strict=True):
         with place:

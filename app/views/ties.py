@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import remember
+from cached import answered
 from chart_display import show_chart
 from page import Page
-from records import OF_ROWS, Choice, Data
+from records import OF_ROWS
 from retrieval_report import charts
 from retrieval_report.engines.check_scores import at_cutoff
 from retrieval_report.study.caveats import joined_hints
@@ -79,13 +79,6 @@ def _hints(page: Page) -> None:
         )
 
 
-@remember(32)
-def _all_cuts(data: Data, choice: Choice) -> pl.DataFrame:
-    """Return the result of `ties_at_cutoff` for all models; the choice has a cutoff."""
-    options = {"cutoff": choice.cutoff, **choice.only(("relevant_from", *OF_ROWS))}
-    return ties_at_cutoff(**data.frames, **options)
-
-
 def _cuts(page: Page) -> None:
     """Show the lists whose cutoff falls inside a tie."""
     st.subheader("Where the cutoff splits a tie")
@@ -95,7 +88,8 @@ def _cuts(page: Page) -> None:
             "The whole list is scored, so no cutoff splits a tie. Choose a cutoff in the sidebar."
         )
         return
-    cuts = _all_cuts(page.data, page.choice.of_list)
+    rules = page.choice.only(("relevant_from", *OF_ROWS))
+    cuts = answered(page.data, ties_at_cutoff, {"cutoff": cutoff, **rules})
     cuts = cuts.filter(pl.col("model").is_in(page.choice.models))
     if cuts.is_empty():
         st.info(f"Cutoff {cutoff} falls between ties in every list.")
