@@ -9,7 +9,6 @@ from cached import ask
 from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
-from retrieval_report.contracts.errors import FileError
 from tables import frame_table
 from uploads import offered, read_costs
 from url_controls import choose_one
@@ -30,9 +29,6 @@ def show(page: Page) -> None:
         costs = _entered(page.ranked)
     else:
         costs = read_costs(upload)
-        strange = sorted(set(costs["model"].drop_nulls()) - set(page.data.models))
-        if strange:
-            raise FileError(f"{upload.label}: there is no model {strange[0]!r} in this data")
         costs = costs.filter(pl.col("model").is_in(page.choice.models))
     table = study.using(costs=costs).costs
     ask(page.data, costs=None if table.is_empty() else costs)
