@@ -13,7 +13,7 @@ from altair.typing import ChartType
 from retrieval_report.charts.data import expected_at, held, with_labels
 from retrieval_report.charts.layers import left_out, row_axis, tiles
 from retrieval_report.charts.theme import chart, finish, layered
-from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
+from retrieval_report.comparison.flips import pair_verdicts
 from retrieval_report.comparison.pairs import turned
 from retrieval_report.comparison.verdicts import CUT, DEPENDS, first_that_holds, with_chances
 from retrieval_report.contracts.registry import title_of
@@ -75,7 +75,7 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     """
     given = to_polars(comparison, "comparison")
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
-    frame = held(judged, JUDGED_PAIRS, "pair_verdicts")
+    frame = held(judged, "judged_pairs")
     pairs, where = expected_at(frame, metric, cutoff, "difference")
     known = pairs.with_columns(sign=SIGN)
     ranked = _best_first(known)

@@ -19,7 +19,6 @@ from retrieval_report.charts.layers import (
     number_axis,
 )
 from retrieval_report.charts.theme import chart, finish, layered
-from retrieval_report.comparison.costs import COSTS
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean
@@ -80,7 +79,7 @@ def costs(
     >>> costs(table, metric="ndcg", cutoff=10).to_dict()["title"]["text"]
     ['Scores at ndcg@10 against cost']
     """
-    frame = held(costs, COSTS, "cost_table")
+    frame = held(costs, "costs")
     kinds = list(dict.fromkeys(frame["cost"]))
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import polars as pl
 
 from retrieval_report.charts.theme import filled
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.contracts.registry import FRAMES, schema
 from retrieval_report.engines.check_scores import at_cutoff, board, hold
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
@@ -18,17 +17,16 @@ from retrieval_report.writing.names import clean, measure_name, unique_labels
 SAME = 1e-12  # scores are exact to twelve digits
 
 
-def held(
-    frame: object, contract: Mapping[str, type[pl.DataType] | None], maker: str
-) -> pl.DataFrame:
-    """Return the result of a function as its contract says; without rows the chart says so."""
-    given = to_polars(frame, maker)
-    return hold(filled(given, f"the result of {maker} has no rows"), contract, maker, maker)
+def held(frame: object, name: str, contract: Named | None = None) -> pl.DataFrame:
+    """Return the frame of a name as its contract says; without rows the chart says so."""
+    maker = next(iter(FRAMES[name].returned_by), name)
+    given = filled(to_polars(frame, name), f"the result of {maker} has no rows")
+    return hold(given, contract or schema(name), name, maker)
 
 
 def summary_frame(summary: object) -> pl.DataFrame:
     """Return a summary, which has rows."""
-    return held(summary, SUMMARY, "summarise")
+    return held(summary, "summary")
 
 
 def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:

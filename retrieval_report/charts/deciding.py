@@ -10,7 +10,6 @@ from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, expected_at, held, with_labels
 from retrieval_report.charts.layers import RULE, keyed, layer, number_axis, row_axis, span
 from retrieval_report.charts.theme import chart, filled, finish, row_chart
-from retrieval_report.comparison.queries import DECIDING
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import quoted
@@ -69,7 +68,7 @@ def deciding_queries(
     >>> chart.to_dict()["title"]["text"]
     ['Queries that decide between a and b at ap@all']
     """
-    frame = held(deciding, DECIDING, "deciding_queries")
+    frame = held(deciding, "deciding")
     everything, where = expected_at(frame, metric, cutoff)
     able = pl.any_horizontal(pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME)
     differing = filled(everything.filter(able), f"no query tells the two apart by {where}")

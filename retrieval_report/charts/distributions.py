@@ -30,17 +30,15 @@ from retrieval_report.charts.layers import (
     span,
 )
 from retrieval_report.charts.theme import WIDTH, Said, chart, finish, layered
-from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import at_measure as measure_is
 from retrieval_report.engines.check_scores import beside, hold
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
 from retrieval_report.reading.frames import to_polars
-from retrieval_report.ties.distributions import DISTRIBUTION, MEAN_DISTRIBUTION
+from retrieval_report.ties.distributions import MEAN_DISTRIBUTION
 from retrieval_report.writing.names import clean, measure_name
 from retrieval_report.writing.numbers import number
 from retrieval_report.writing.numbers import span as range_text
 
-MEANS = schema("shuffled")
 PANELS, COLUMNS = 6, 3
 PANEL_WIDTH, PANEL_HEIGHT, HEIGHT = 225, 130, 170
 MOST = 60  # bars; of more values, some share one
@@ -94,7 +92,7 @@ def shuffled_distribution(
     >>> shuffled_distribution(means, summary, metric="rr", cutoff=2).to_dict()["description"]
     'All random tie orders give the same rr@2.'
     """
-    means = held(shuffled, MEANS, "shuffled_means")
+    means = held(shuffled, "shuffled")
     wide, where = models_at(summary, metric, cutoff)
     draws = at_measure(means, metric, cutoff, "value")[0]
     width = (pl.max("value") - pl.min("value")).alias("width")
@@ -215,7 +213,7 @@ def score_distribution(
     rr@all of one list under its tie orders
     """
     where = measure_name(*parse_measure(metric, cutoff))
-    frame = held(list_scores, DISTRIBUTION, "score_distribution")
+    frame = held(list_scores, "score_distribution")
     drawn = "" if frame["method"][0] == "exact" else f"{frame['orders'][0]} random orders"
     if frame.height == 1:
         orders = f"All {drawn} give" if drawn else "Every order of these ties gives"

@@ -12,12 +12,9 @@ from retrieval_report.charts.layers import keyed, layer, number_axis
 from retrieval_report.charts.theme import chart, finish, layered
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean, unique_labels
 
-DECIDING = schema("deciding")
-QUERIES = schema("queries")
 TIPS = "model query lists naive expected naive_error lowest highest std"
 PAIR_TIPS = "query lists value_a value_b difference lowest highest"
 MOST, GRID = 5000, 60
@@ -70,7 +67,7 @@ def query_scatter(
     >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['Naive and expected rr@all of every list']
     """
-    frame = held(queries, QUERIES, "query_table")
+    frame = held(queries, "queries")
     rows, where = at_measure(frame, metric, cutoff, "naive", "expected")
     error = pl.col("naive_error")
     rules = {OPEN: pl.col("truncated").fill_null(False), HIGH: error > SAME, LOW: error < -SAME}
@@ -128,7 +125,7 @@ def pair_scatter(
     >>> pair_scatter(queries, metric="rr@2").to_dict()["title"]["text"]
     ['Every query by rr@2: fine and tied']
     """
-    rows, where = expected_at(held(deciding, DECIDING, "deciding_queries"), metric, cutoff)
+    rows, where = expected_at(held(deciding, "deciding"), metric, cutoff)
     names = rows["model_a"][0], rows["model_b"][0]
     labels = unique_labels(pl.Series(names))
     first, second = (labels[name] for name in names)
