@@ -34,11 +34,9 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, JudgedOptions
 from retrieval_report.contracts.warning import noticed
-from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
-from retrieval_report.ties.orders import ranking_ties
 from uploads import columns_of, read_texts
 
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {
@@ -93,19 +91,18 @@ def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
     # The usual measures too, so that switching between them costs nothing.
     metrics = dict.fromkeys((*METRICS, choice.metric))
     cutoffs = CUTOFFS if set(choice.cutoffs) <= set(CUTOFFS) else choice.cutoffs
-    measures = [measure_text(metric, cutoff) for metric in metrics for cutoff in cutoffs]
-    return _scored(data, tuple(dict.fromkeys(measures)), choice.only(SCORING))
+    return _scored(data, tuple(metrics), cutoffs, choice.only(SCORING))
 
 
 @remember(8)
 def _scored(
-    data: Data, measures: tuple[str, ...], rules: Named
+    data: Data, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Named
 ) -> tuple[rr.Study, tuple[str, ...]]:
     # `evaluate` returns an empty frame for it, which is of no use to any page.
     if data.frames["rankings"].is_empty():
         raise DataError(f"{data.name}: no rows")
     with noticed() as notes:
-        study = data.source.alone(measures=measures, **rules)
+        study = data.source.alone(measures=metrics, cutoffs=cutoffs, **rules)
         study.under("expected").scores  # noqa: B018  # computed now, so that its warnings are caught here
     return study, tuple(notes)
 
@@ -119,10 +116,13 @@ def study_of(data: Data, choice: Choice) -> rr.Study:
     return study.at(*choice.leading(study.measures))
 
 
-@remember(64)
-def ranked(data: Data, choice: Choice, model: str, query: str | int) -> pl.DataFrame:
-    """Return one list as from `ranking_ties`, in the order received."""
-    return ranking_ties(**data.frames, model=model, query=query, **choice.only(SCORING))
+@remember(192)
+def answered(data: Data, ask: Any, how: Named) -> pl.DataFrame:
+    """Return the result of a function of the rankings that no study answers, such as
+    `ranking_ties` for a single list.
+    """
+    answer: pl.DataFrame = ask(**data.frames, **how)
+    return answer
 
 
 def check(data: Data) -> None:

@@ -40,7 +40,8 @@ def view(name: str, page: Page) -> Callable[[], None]:
                 st.info(LACKING[name])
                 return
             try:
-                import_module(f"views.{name}").show(page)
+                with st.spinner("Computing …", show_time=True):
+                    import_module(f"views.{name}").show(page)
             except RetrievalReportError as error:
                 st.error(remedy(error))
 

@@ -12,6 +12,7 @@ import retrieval_report as rr
 from cached import study_of
 from records import MEASURES, Choice, Data
 from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.study.leaderboard_rows import best_first
 from text import plain
 
 VIEWS = "pages of the dashboard by name"
@@ -95,9 +96,7 @@ class Page:
 
     def best_first(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return rows about models, the best by the chosen measure first."""
-        ranked = self.ranked
-        order = pl.col("model").replace_strict(ranked, range(len(ranked)), default=len(ranked))
-        return rows.sort(order, maintain_order=True)
+        return best_first(rows, self.ranked)
 
     @property
     def measure(self) -> str:

@@ -13,7 +13,6 @@ import polars as pl
 import retrieval_report as rr
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import PARAMETERS, RULES, RowOptions
-from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.metrics.parsing import (
     DEFAULT_MEASURES,
     Measure,
@@ -78,14 +77,6 @@ class Choice:
     def cutoffs(self) -> tuple[int | None, ...]:
         """Return the cutoffs of the curve; the chosen one is among them."""
         return (None,) if own_depth(self.metric) else curve(self.cutoff)
-
-    @property
-    def of_list(self) -> Choice:
-        """Return the choice without what does not change the score of a list, by which single lists
-        are cached.
-        """
-        options = {**self.options, "average": "micro", "correction": MAX_T}
-        return replace(self, models=(), options=options)
 
     def leading(self, others: Iterable[Measure]) -> Iterable[str]:
         """Return the chosen measure and then others, each once, as text."""

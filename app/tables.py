@@ -137,41 +137,27 @@ def brushed_table(
     a new rectangle.
     """
     left, right = st.columns([5, 7])
-    rows, total = known, known.height
+    rows, key = known, f"{of} rectangle"
     with left:
         if chart is None:
             st.caption("Counts have no order, so there is no naive score to compare with.")
         else:
-            rows = _brushed(chart, known, axes, at, f"{of} rectangle", take)
+            event = show_chart(chart, known, brush=key, **at)
+            box = event["selection"].get("brush") or {}
+            inside = [pl.col(axis).is_between(*sorted(box[axis])) for axis in axes if axis in box]
+            rows = known.filter(*inside)
+            if rows.is_empty():
+                st.info("No query lies inside the rectangle; all are listed.")
+                rows = known
+            elif box and box != st.session_state.get(f"taken of {key}"):
+                take(rows.row(0, named=True))
+            st.session_state[f"taken of {key}"] = box
     with right:
-        part = "" if rows.height == total else f" inside the rectangle, of {total}"
+        part = "" if rows.height == known.height else f" inside the rectangle, of {known.height}"
         cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
         st.caption(f"{rows.height} {said.format(f'{part}{cut}')}")
         alt, key, head = "Scores of every query.", f"{of} table", rows.head(LISTED)
         frame_table(head, of=of, show=show, widths=NARROW, alt=alt, key=key, on_select=take)
-    return rows
-
-
-def _brushed(
-    chart: Any,
-    known: pl.DataFrame,
-    axes: Sequence[str],
-    at: Named,
-    key: str,
-    take: Callable[[Named], None],
-) -> pl.DataFrame:
-    """Draw a scatter, and return the rows inside the rectangle drawn on it, or all."""
-    event = show_chart(chart, known, brush=key, **at)
-    box = event["selection"].get("brush") or {}
-    inside = [pl.col(axis).is_between(*sorted(box[axis])) for axis in axes if axis in box]
-    rows = known.filter(*inside)
-    if rows.is_empty():
-        st.info("No query lies inside the rectangle; all are listed.")
-        return known
-    taken = f"taken of {key}"
-    if box and box != st.session_state.get(taken):
-        take(rows.row(0, named=True))
-    st.session_state[taken] = box
     return rows
 
 

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
+import streamlit as st
 
 import retrieval_report as rr
 from records import NAMED, Data, Upload
@@ -24,20 +26,16 @@ from retrieval_report.writing.names import first_names
 
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
-MOST_VALUES = {
-    **dict.fromkeys(("json", "ndjson"), 6_000_000),
-    "run": 20_000_000,
-    "qrels": 20_000_000,
-    "csv": 20_000_000,
-    "tsv": 20_000_000,
-}
-"""Most lines plus separators of one text file, by format: while it is read, a value takes some 40
-bytes, in NDJSON up to 150, so that no upload takes more than about 1 GB."""
-SEPARATORS = {"run": (b" ", b"\t"), "qrels": (b" ", b"\t"), "tsv": (b"\t",)}  # others: commas
 MOST_MEMORY = 2**30
 """Largest size of the columns of one Parquet or Arrow file, in bytes."""
 MOST_ROWS = 50_000_000
 """Most rows of one Parquet or Arrow file, which can hold many equal rows in few bytes."""
+
+
+def offered(label: str, key: str, place: Any = st) -> Upload | None:
+    """Offer to upload one file."""
+    file = place.file_uploader(label, key=key)
+    return None if file is None else Upload(file.name, file.getvalue())
 
 
 def opened(upload: Upload) -> Source:
@@ -49,15 +47,9 @@ def opened(upload: Upload) -> Source:
         The file exceeds a limit.
     """
     source = source_of(upload.label, upload.content, MOST_BYTES)
-    form, content = detect_format(source), source.read()
+    form = detect_format(source)
     if form in BINARY.values():
         try_first(source, form, MOST_ROWS, MOST_MEMORY)
-    marks = (b"\n", *SEPARATORS.get(form, (b",",)))
-    if form in MOST_VALUES and sum(map(content.count, marks)) > MOST_VALUES[form]:
-        raise FileError(
-            f"{upload.label}: more than {MOST_VALUES[form]} values; Parquet may hold up to "
-            f"{MOST_ROWS} rows"
-        )
     return source
 
 

@@ -21,7 +21,6 @@ from text import plain, short
 T = TypeVar("T")
 REFUSED = "refused values of the address"
 SHOWN = 40
-MOST_LISTED = 8
 
 
 def refuse(name: str, value: str, reason: str) -> None:
@@ -128,12 +127,9 @@ def _texts(name: str, options: Sequence[T], show: Callable[[T], str] = short) ->
     silently.
     """
     texts = numbered(options, show)
-    known = list(texts.values())
-    listed = f"known are {', '.join(known)}"
-    reason = listed if len(known) <= MOST_LISTED else "there is no such choice here"
     for value in given(name):
-        if value not in known:
-            refuse(name, value, reason)
+        if value not in texts.values():
+            refuse(name, value, "there is no such choice here")
     return texts
 
 

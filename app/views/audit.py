@@ -40,8 +40,7 @@ def show(page: Page) -> None:
     ):
         return
     try:
-        with st.spinner("Computing what others would print …"):
-            printed = page.study.audit
+        printed = page.study.audit
     except ParameterError as error:  # no known evaluator has this metric at this cutoff
         st.info(plain(error))
         return
@@ -54,7 +53,7 @@ def show(page: Page) -> None:
 
 def _winners(printed: pl.DataFrame) -> None:
     """Show which evaluators name another best model because of tie order."""
-    st.header("Who would win?", anchor="winners")
+    st.header("Who would win?")
     sentences = winner_sentences(printed)
     if not sentences:
         st.info("There is only one model, so no evaluator can name the wrong winner.")
@@ -76,7 +75,7 @@ def _winners(printed: pl.DataFrame) -> None:
 
 def _model(page: Page, printed: pl.DataFrame) -> None:
     """Show what is printed for one model."""
-    st.header("What is printed for one model?", anchor="model")
+    st.header("What is printed for one model?")
     model = choose_one("Model", page.ranked, name="model")
     rows = printed.filter(model=model).sort(
         as_defined, furthest_off, descending=True, nulls_last=True, maintain_order=True

@@ -41,7 +41,7 @@ def show(page: Page) -> None:
 
 def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     """Show every pair, as a chart and a table."""
-    st.header("Pairs of models", anchor="all-pairs")
+    st.header("Pairs of models")
     show_chart(charts.comparison_matrix, page.study.comparison, **page.choice.at)
     known = page.study.flips.select("model_a", "model_b", "verdict")
     judged = beside(expected.drop("policy"), known, ["model_a", "model_b"])
@@ -68,7 +68,7 @@ def _take(row: Named) -> None:
 
 def _no_worse(page: Page, ranked: list[str]) -> None:
     """Show which models lose no more than a margin against a baseline."""
-    st.header("No worse than", anchor="no-worse")
+    st.header("No worse than")
     st.caption(
         "That a difference is not significant does not show that there is none. Two one-sided "
         "tests ask whether a "

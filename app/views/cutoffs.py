@@ -22,5 +22,5 @@ def show(page: Page) -> None:
     show_chart(charts.scores_by_cutoff, page.curve.summary, metric=choice.metric)
     curve = page.all_measures.recall_curve
     if curve.width:  # large ties would make it take minutes
-        st.header("Along recall", anchor="recall")
+        st.header("Along recall")
         show_chart(charts.recall_curve, curve)

@@ -7,9 +7,10 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import ranked
+from cached import answered
 from chart_display import BOXES
 from page import Page
+from records import SCORING
 from retrieval_report import charts
 from retrieval_report.comparison.pairs import turned
 from retrieval_report.comparison.verdicts import both_among, chance_of, with_chances
@@ -17,7 +18,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
 from retrieval_report.study.caveats import naive_ties, significance
 from retrieval_report.study.verdict import verdict
-from retrieval_report.ties.orders import side_by_side
+from retrieval_report.ties.orders import ranking_ties, side_by_side
 from retrieval_report.writing.numbers import interval, number, size
 from tables import LISTED, PAIRS, brushed_table, frame_table, items_table
 from text import plain, short
@@ -38,8 +39,7 @@ def show(page: Page) -> None:
     """Draw the page."""
     page.link("overview", "All models")
     ranked = page.ranked
-    with st.spinner("Comparing the models …"):
-        leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
+    leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
     best, next_best = leading[0] if leading else ranked[:2]
     left, right = st.columns(2)
     with left:
@@ -59,7 +59,7 @@ def show(page: Page) -> None:
 
 def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
     """Show the queries as points and as a table; a rectangle around points chooses among them."""
-    st.header("Query by query", anchor="deciding")
+    st.header("Query by query")
     said = (
         "queries{}, the largest differences first, whichever model they favour. Drag a rectangle on "
         "the chart to choose among them; choose a row to see both lists."
@@ -77,7 +77,7 @@ def _take(row: Named) -> None:
 
 def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     """Show both lists of one query, with steps to the query before and after it."""
-    st.header("Both lists of a query", anchor="lists")
+    st.header("Both lists of a query")
     query = choose_query(rows["query"], QUERY, LISTED)
     if query is None:
         st.info("Neither list is here: no query of this name has a score of both models.")
@@ -88,7 +88,8 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     if page.data.source.counted:
         st.info("Counts have no items, so there are no ranked lists to show.")
         return
-    lists = [ranked(page.data, page.choice.of_list, model, query) for model in pair]
+    rules = {"query": query, **page.choice.only(SCORING)}
+    lists = [answered(page.data, ranking_ties, {"model": model, **rules}) for model in pair]
     places = st.columns(2)
     for place, model, shown, other in zip(places, pair, lists, lists[::-1], strict=True):
         with place:
@@ -134,10 +135,9 @@ def _ranges(page: Page, query: object, row: Named) -> None:
 
 def _alike(page: Page, first: str, second: str) -> None:
     """Show whether the lists of two models differ in more than the order of their ties."""
-    with st.spinner("Comparing both lists of every query …"):
-        alike = page.study.pair(first, second).similarity_means
+    alike = page.study.pair(first, second).similarity_means
     if alike.width:
-        st.header("How alike are the lists?", anchor="alike")
+        st.header("How alike are the lists?")
         alt = "Similarity of the lists of both models."
         frame_table(alike, of="similarity_means", alt=alt)
         st.caption(
@@ -163,13 +163,12 @@ def _verdict(page: Page, first: str, second: str) -> None:
         st.info(f"They have no query in common on which both have a score for {page.measure}.")
         return
     _numbers(exact.row(0, named=True))
-    plain_means = page.choice.options["average"] == "micro"
-    if not plain_means:
+    if page.choice.options["average"] != "micro":
         st.caption(
             "Differences, intervals and p-values refer to plain means over queries, whatever the "
             "average."
         )
-    st.subheader("What each kind of score says", anchor="policies")
+    st.subheader("What each kind of score says")
     rows = with_chances(pair.drop("model_a", "model_b"))
     frame_table(rows, of="comparison", show=PAIRS, alt="The pair under every kind of score.")
 

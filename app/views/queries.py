@@ -7,13 +7,14 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import ranked, remember
+from cached import answered
 from chart_display import show_chart
 from page import Page
-from records import SCORING, Choice, Data
+from records import SCORING
 from retrieval_report import charts
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.ties.distributions import score_distribution
+from retrieval_report.ties.orders import ranking_ties
 from tables import ITEMS, LISTED, brushed_table, items_table
 from text import plain, short
 from url_controls import choose_one, choose_query
@@ -37,8 +38,7 @@ NUMBERS = {
 
 def show(page: Page) -> None:
     """Draw the page."""
-    with st.spinner("Laying out the queries …"):
-        known = page.study.queries.drop_nulls("expected").sort("truncated", maintain_order=True)
+    known = page.study.queries.drop_nulls("expected").sort("truncated", maintain_order=True)
     if known.is_empty():
         st.info(
             f"No query has a score for {page.measure}: the rules in the sidebar leave all of them "
@@ -53,7 +53,7 @@ def show(page: Page) -> None:
     chart = None if page.data.source.counted else charts.query_scatter
     axes, at = ("naive", "expected"), page.choice.at
     brushed_table(chart, known, axes, at, said, of="queries", show=SHOWN, take=_take)
-    st.header("One ranked list", anchor="list")
+    st.header("One ranked list")
     st.caption(
         "Tied items have the same distance or score for the query, and nothing in the data says which "
         f"of them comes first. The order received is one possibility; the expected {page.measure} "
@@ -90,7 +90,7 @@ def _choose(known: pl.DataFrame, models: tuple[str, ...]) -> Named | None:
 def _list(page: Page, scores: Named) -> None:
     """Show one list: its numbers, all scores that its orders can give, and its items."""
     data = page.data
-    model, query = key = (scores["model"], scores["query"])
+    model, query = scores["model"], scores["query"]
     queries = data.frames.get("queries", pl.DataFrame())
     if "text" in queries.columns:
         texts = queries.filter(query=query)["text"]
@@ -102,8 +102,8 @@ def _list(page: Page, scores: Named) -> None:
         _numbers(scores)
         st.info("Counts have no items, so there is no ranked list to show.")
         return
-    list_key = (data, page.choice.of_list, *key)
-    rows = ranked(*list_key)
+    which = {"model": model, "query": query, **page.choice.only(SCORING)}
+    rows = answered(data, ranking_ties, which)
     if rows.is_empty():
         name = f"query {plain(query, 60)} of {plain(model, 60)}"
         st.info(f"The list of {name} is empty: the model has no rows for it.")
@@ -114,19 +114,13 @@ def _list(page: Page, scores: Named) -> None:
             "Items may be missing from this list: lowest and highest allow for them, and the scores "
             "below are those of the items that are there."
         )
-    possible = _distribution(*list_key)
+    drawn = {**which, **page.choice.at, "seed": page.choice.options["seed"]}
+    possible = answered(data, score_distribution, drawn)
     marks = {"expected": scores["expected"], RECEIVED: scores["naive"]}
     show_chart(charts.score_distribution, possible, **page.choice.at, marks=marks)
     if rows.height > ITEMS:
         st.caption(f"The first {ITEMS} of {rows.height}.")
     items_table(data, rows.with_row_index("rank", 1), query, **ITEMS_SHOWN)
-
-
-@remember(64)
-def _distribution(data: Data, choice: Choice, model: str, query: str | int) -> pl.DataFrame:
-    """Return the result of `score_distribution` for one list and the chosen measure."""
-    options = choice.only((*SCORING, "seed"))
-    return score_distribution(**data.frames, model=model, query=query, **choice.at, **options)
 
 
 def _numbers(scores: Named) -> None:

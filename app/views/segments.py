@@ -61,7 +61,7 @@ def _headline(segments: pl.DataFrame, by: str) -> None:
 
 def _one(page: Page, values: pl.Series) -> None:
     """Show the tables of the overview for one segment."""
-    st.header("One segment", anchor="segment")
+    st.header("One segment")
     texts = values.cast(pl.String)
     names = texts.drop_nulls().unique().sort().to_list()
     if not names:

@@ -29,8 +29,7 @@ def show(page: Page) -> None:
             "At least", name="at_least", low=0.01, high=1.0, step=0.01, default=known["at_least"]
         )
     study = page.study.using(calibrate=metric, at_least=at_least)
-    with st.spinner("Counting pairs …"):
-        chosen, matches = study.calibration, study.matches
+    chosen, matches = study.calibration, study.matches
     frame_table(page.best_first(chosen), of="calibration", alt="The threshold of every model.")
     areas = page.best_first(matches.areas)
     frame_table(areas, of="threshold_areas", alt="Areas under the curves of every model.")

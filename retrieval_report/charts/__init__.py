@@ -3,7 +3,7 @@
 Every function takes a frame from this package and returns one themed chart. The data is inside the
 chart, so it needs no file and no network; large frames are reduced first, so Altair's row limit is
 never reached. Nothing global is changed in Altair. Screen readers get the ``description`` of a
-chart. ``a | b`` puts two charts side by side, ``a & b`` one below the other.
+chart.
 
 In a notebook the charts display without a network after ``altair.renderers.enable("html",
 template="inline")``, which embeds Vega from the installed ``vl-convert-python`` in the page; by

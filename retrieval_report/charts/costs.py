@@ -19,7 +19,6 @@ from retrieval_report.charts.layers import (
     number_axis,
 )
 from retrieval_report.charts.theme import chart, finish, layered
-from retrieval_report.comparison.costs import COSTS
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean
@@ -80,13 +79,12 @@ def costs(
     >>> costs(table, metric="ndcg", cutoff=10).to_dict()["title"]["text"]
     ['Scores at ndcg@10 against cost']
     """
-    frame = held(costs, COSTS, "table", "cost_table", "there are no models with a cost")
+    frame = held(costs, "costs")
     kinds = list(dict.fromkeys(frame["cost"]))
     cost = kinds[0] if cost is None else cost
     check_choice("cost", cost, kinds)
     rows, where = expected_at(frame.filter(cost=cost), metric, cutoff)
-    beaten_by = pl.col("beaten_by").map_elements(clean, return_dtype=pl.String)
-    rows, what = with_labels(rows).with_columns(beaten_by), clean(cost, 60)
+    rows, what = with_labels(rows, "model", "beaten_by"), clean(cost, 60)
     low, high = float(str(rows["amount"].min())), float(str(rows["amount"].max()))
     on_log = high > 20 * low > 0
     scale = alt.Scale(type="log") if on_log else alt.Scale(zero=False)

@@ -10,10 +10,9 @@ from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import SAME, expected_at, held, with_labels
 from retrieval_report.charts.layers import RULE, keyed, layer, number_axis, row_axis, span
 from retrieval_report.charts.theme import chart, filled, finish, row_chart
-from retrieval_report.comparison.queries import DECIDING
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.metrics.parsing import Cutoff
-from retrieval_report.writing.names import clean, quoted
+from retrieval_report.writing.names import quoted
 
 MOST = 40  # queries
 SURE, UNSURE = "the difference", "it may have the other sign"
@@ -69,14 +68,12 @@ def deciding_queries(
     >>> chart.to_dict()["title"]["text"]
     ['Queries that decide between a and b at ap@all']
     """
-    reason = "no query has a score of both models"
-    frame = held(deciding, DECIDING, "deciding", "deciding_queries", reason)
+    frame = held(deciding, "deciding")
     everything, where = expected_at(frame, metric, cutoff)
     able = pl.any_horizontal(pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME)
     differing = filled(everything.filter(able), f"no query tells the two apart by {where}")
     rows = differing.head(MOST).with_columns(pl.col("query").cast(pl.String))
-    rows = with_labels(rows, "query").with_columns(
-        pl.col("model_a", "model_b").map_elements(clean, return_dtype=pl.String),
+    rows = with_labels(rows, "query", "model_a", "model_b").with_columns(
         order=first_that_holds({UNSURE: pl.col("order_unsure").fill_null(False)}, SURE),
     )
     x = number_axis(alt.X, f"difference of {where}", scale=alt.Scale(zero=True))

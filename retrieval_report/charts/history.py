@@ -10,10 +10,8 @@ from retrieval_report.charts.colours import GREY, VERMILLION
 from retrieval_report.charts.data import at_measure, held, with_labels
 from retrieval_report.charts.layers import RANGES, how_to_read, keyed, models, number_axis, span
 from retrieval_report.charts.theme import chart, filled, finish, layered
-from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import Cutoff
 
-HISTORY = schema("history")
 TIPS = "version value tie_std lowest highest ci_low ci_high difference step_p p_tie"
 LINE = {"type": "line", "strokeWidth": 1, "opacity": 0.5}
 RING = {"type": "point", "shape": "circle", "size": 190, "strokeWidth": 2, "opacity": 1}
@@ -51,8 +49,7 @@ def history(
     >>> history(steps, metric="rr@2").to_dict()["title"]["text"]
     ['rr@2 by version']
     """
-    name = "history"
-    every, where = at_measure(held(history, HISTORY, name, name, "no versions"), metric, cutoff)
+    every, where = at_measure(held(history, "history"), metric, cutoff)
     first = every["series"].head(1).to_list()
     rows = every.filter(pl.col("series").is_in([series] if series is not None else first))
     filled(rows.drop_nulls("value"), f"no version has a score for {where}")

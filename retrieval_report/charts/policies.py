@@ -28,15 +28,14 @@ TIPS = "model expected tie_std lowest highest naive naive_error shuffled query_s
 TICK = {"type": "tick", "thickness": 2, "size": 9, "opacity": 1, "yOffset": -8}
 SCORE, RANGE, PRINTED = "expected score", "range over tie orders", "printed in the naive order"
 LOOKS = {SCORE: BLUE, RANGE: f"{SKY}73", PRINTED: VERMILLION}
+MOST = 60  # models, from the top
 FEW, LOW = 12, 16  # more rows are lower, so that most of them are on the first screen of a report
 WIDER = "range where lists may be cut"
 HOLLOW = {"symbolType": "square", "symbolFillColor": "transparent", "symbolStrokeColor": SKY}
 
 
 @chart
-def policies(
-    summary: object, *, metric: object, cutoff: Cutoff = None, most: int = 60
-) -> ChartType:
+def policies(summary: object, *, metric: object, cutoff: Cutoff = None) -> ChartType:
     """Draw the scores of models at one cutoff, best first, and how far printed scores are off.
 
     Parameters
@@ -45,8 +44,6 @@ def policies(
         The result of :func:`summarise`; policies it lacks are not drawn.
     metric, cutoff
         A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
-    most
-        How many models to draw, from the top.
 
     Returns
     -------
@@ -74,7 +71,7 @@ def policies(
     """
     wide, where = models_at(summary, metric, cutoff)
     shown = wide.filter(pl.any_horizontal(pl.col("value", "lowest").is_not_null()))
-    rows = with_labels(filled(shown, f"no model has a score for {where}").head(most))
+    rows = with_labels(filled(shown, f"no model has a score for {where}").head(MOST))
     rows = rows.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     x, y = number_axis(alt.X, where), row_axis(rows["label"])
     cut = is_cut(rows)

@@ -7,17 +7,14 @@ import polars as pl
 from altair.typing import ChartType
 
 from retrieval_report.charts.colours import BLUE, GREY, PINK, VERMILLION
-from retrieval_report.charts.data import SAME, at_measure, held
+from retrieval_report.charts.data import SAME, at_measure, expected_at, held
 from retrieval_report.charts.layers import keyed, layer, number_axis
-from retrieval_report.charts.theme import chart, filled, finish, layered
+from retrieval_report.charts.theme import chart, finish, layered
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import Cutoff
 from retrieval_report.writing.names import clean, unique_labels
 
-DECIDING = schema("deciding")
-QUERIES = schema("queries")
 TIPS = "model query lists naive expected naive_error lowest highest std"
 PAIR_TIPS = "query lists value_a value_b difference lowest highest"
 MOST, GRID = 5000, 60
@@ -70,11 +67,8 @@ def query_scatter(
     >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['Naive and expected rr@all of every list']
     """
-    name, reason = "query_table", "the table of queries has no rows"
-    frame = held(queries, QUERIES, name, name, reason)
-    every, where = at_measure(frame, metric, cutoff)
-    rows = every.drop_nulls(["naive", "expected"])
-    filled(rows, f"no query has both a naive and an expected score for {where}")
+    frame = held(queries, "queries")
+    rows, where = at_measure(frame, metric, cutoff, "naive", "expected")
     error = pl.col("naive_error")
     rules = {OPEN: pl.col("truncated").fill_null(False), HIGH: error > SAME, LOW: error < -SAME}
     side = first_that_holds(rules, RIGHT)
@@ -131,10 +125,7 @@ def pair_scatter(
     >>> pair_scatter(queries, metric="rr@2").to_dict()["title"]["text"]
     ['Every query by rr@2: fine and tied']
     """
-    name, reason = "deciding_queries", "the models have no query in common"
-    frame = held(deciding, DECIDING, name, name, reason).filter(policy="expected")
-    rows, where = at_measure(frame, metric, cutoff)
-    filled(rows, f"no query has a score of both for {where}")
+    rows, where = expected_at(held(deciding, "deciding"), metric, cutoff)
     names = rows["model_a"][0], rows["model_b"][0]
     labels = unique_labels(pl.Series(names))
     first, second = (labels[name] for name in names)

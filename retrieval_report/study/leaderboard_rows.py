@@ -90,6 +90,13 @@ def leaderboard_columns(rows: pl.DataFrame) -> str:
     return " ".join(name for name in shown if rows[name].null_count() < rows.height)
 
 
+def best_first(frame: pl.DataFrame, ranked: Sequence[str]) -> pl.DataFrame:
+    """Return rows about models in the order of a leaderboard."""
+    places = range(len(ranked))
+    order = pl.col("model").replace_strict(ranked, places, default=None, return_dtype=pl.Int64)
+    return frame.sort(order, nulls_last=True, maintain_order=True)
+
+
 def estimates_line(columns: str) -> str:
     """Return what the mark means, if a column has it."""
     return f"{ESTIMATE}: estimates, where lists may be cut." if ESTIMATE in columns else ""

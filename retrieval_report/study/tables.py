@@ -19,6 +19,7 @@ from retrieval_report.study.caveats import uneven_lengths
 from retrieval_report.study.contents import Report
 from retrieval_report.study.leaderboard_rows import (
     COLUMNS,
+    best_first,
     estimates_line,
     leaderboard_columns,
     leaderboard_rows,
@@ -216,14 +217,7 @@ def _truncation(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     """Rows of the models in the order of the verdict's leaderboard."""
-    board = report.leaderboard.filter(report.at_headline)["model"].to_list()
-    return frame.sort(
-        pl.col("model").replace_strict(
-            board, range(len(board)), default=None, return_dtype=pl.Int64
-        ),
-        nulls_last=True,
-        maintain_order=True,
-    )
+    return best_first(frame, report.leaderboard.filter(report.at_headline)["model"].to_list())
 
 
 def confused(confusion: pl.DataFrame) -> pl.DataFrame:

@@ -32,7 +32,6 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
     page = open_page("costs", DATA)
     assert page.info[0].value == "No cost is known yet."
     for content, message in (
-        ("model,bytes\nother,8\n", "costs.csv: there is no model 'other' in this data"),
         ("name,bytes\nfine,8\n", "costs.csv: the costs lack model"),
         ("model,bytes\nfine,-8\n", "negative"),
     ):
