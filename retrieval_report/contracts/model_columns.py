@@ -300,7 +300,7 @@ audit: audit
       could have it, however unlikely that is, joined by 'or'
   exact_winner | text | Best without the accident | model with the highest expected value
   same_winner | flag | Same without ties | whether that model is best by the evaluator's own
-      definition averaged over tie orders; empty: it could go either way
+      definition averaged over tie orders; empty or open: it could go either way
   order note
 
 conventions: systems.conventions

@@ -192,12 +192,9 @@ def python_call(frames: Sequence[str], parameters: Named, part: Named) -> str:
         for name, value in parameters.items()
         if name not in part and usual.get(name) != value
     }
-    metrics = "measures" if part else "metrics"
     words += [
-        f"{metrics if name == 'metrics' else name}={value!r}" for name, value in given.items()
+        f"{'measures' if name == 'metrics' else name}={value!r}" for name, value in given.items()
     ]
-    if not part:
-        return f'retrieval_report.write_report("report", {", ".join(words)})'
     models = f".models({quoted(part['models'])})" if "models" in part else ""
     where = ", ".join(f"{name}={value!r}" for name, value in part.get("where", {}).items())
     where = f".where({where})" if where else ""

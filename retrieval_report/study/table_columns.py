@@ -113,16 +113,6 @@ def sort_key(value: float) -> str:
     return f"{value:.7g}"
 
 
-def _names_winner(row: Row) -> Cell:
-    """Return whether an evaluator names the same winner, or "open" if it could name several."""
-    same = row["same_winner"]
-    if row["winner"] is None:
-        return Cell(NOTHING)
-    if same is None:
-        return Cell("open", "open", visible(row["winner"][:FULL_NAME]))
-    return Cell("yes" if same else "no", "yes" if same else "no")
-
-
 JOINED = {
     "interval": replace(
         _joined("summary", ("ci_low", "ci_high"), interval, INTERVAL.title), help=INTERVAL.help
@@ -137,17 +127,18 @@ JOINED = {
         column("board", "query_ranks").title,
     ),
     "counts": _joined("comparison", ("wins", "ties", "losses"), _counts),
-    "names_winner": Column(
-        column("audit", "same_winner").title,
-        _names_winner,
-        f"{column('audit', 'same_winner').help}; open: several models could win, however unlikely that is",
-        numeric=False,
-    ),
     "prints": replace(
         _joined("audit", ("prints_low", "prints_high"), _printed, column("audit", "prints").title),
         help=f"{column('audit', 'prints').help}; a range if its order is not defined",
     ),
 }
+
+
+def joined_texts(rows: pl.DataFrame, *names: str) -> list[pl.Series]:
+    """Return some of these columns as text for a terminal, where numbers can be copied."""
+    every = rows.to_dicts()
+    texts = [[JOINED[name].fill(row).text.replace("−", "-") for row in every] for name in names]
+    return list(map(partial(pl.Series, dtype=pl.String), names, texts))
 
 
 def column_of(frame: str, name: str, *, title: str = "") -> Column:
@@ -180,7 +171,7 @@ def _cell(name: str, format: str, row: Row) -> Cell:
     value = row.get(name)
     if value is None or value != value or value == "":
         return Cell("all" if name == "cutoff" else NOTHING)
-    if format == "text":
+    if format == "text" or isinstance(value, str):
         text, full = (
             visible(str(value), WIDTHS.get(name, NAME_WIDTH), middle=" " not in str(value)),
             visible(str(value)[:FULL_NAME]),

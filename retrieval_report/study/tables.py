@@ -15,7 +15,7 @@ from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.engines.check_scores import MEAN, at_cutoff, beside
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
-from retrieval_report.study.caveats import uneven_lengths
+from retrieval_report.study.caveats import same_winner, uneven_lengths
 from retrieval_report.study.contents import Report
 from retrieval_report.study.leaderboard_rows import (
     COLUMNS,
@@ -194,8 +194,9 @@ def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Par
     exact = layout._replace(
         id="audit-exact", caption=f"{layout.caption}: the exact score of its definition"
     )
-    yield layout, rows.filter(~settled).with_columns(system=named)
-    yield exact, rows.filter(settled).with_columns(system=named)
+    rows = rows.with_columns(same_winner(), settled=settled, system=named)
+    yield layout, rows.filter(~pl.col("settled"))
+    yield exact, rows.filter("settled")
 
 
 def _queries(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:

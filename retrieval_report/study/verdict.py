@@ -19,7 +19,7 @@ from retrieval_report.comparison.verdicts import (
     equal_means,
 )
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.engines.check_scores import at_measure, side_by_side
+from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study import caveats
 from retrieval_report.study.caveats import model_text, names_text
@@ -122,11 +122,7 @@ def ranked_means(
     """Return the models that have an expected mean of a measure, best first; one of each group of
     ``identical`` ones, and the first alone of its replicates, unless no other is left.
     """
-    others = pl.col("truncated_share").filter(policy="expected").first()
-    names = {"naive": "naive", "expected": "expected"}
-    of_measure = summary.filter(at_measure(metric, cutoff))
-    means = side_by_side(of_measure, ["model"], names, others).drop_nulls("expected")
-    rows = means.sort("expected", "model", descending=[True, False]).to_dicts()
+    rows = board(summary.filter(at_measure(metric, cutoff))).drop_nulls("expected").to_dicts()
     twins = {name for group in identical for name in sorted(group)[1:]}
     if of_run and rows:
         first = rows[0]["model"]

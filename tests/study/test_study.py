@@ -340,7 +340,6 @@ def test_a_part_of_a_study_has_a_report_of_its_numbers(narrow: str, tmp_path: Pa
     )
     assert shuffled["value_right"].to_list() == pytest.approx(shuffled["value"].to_list())
     call = contents.command.replace(".report('report')", ".contents()")
-    call = call.replace('write_report("report", ', "report.report_contents(")
     again = eval(call, {"retrieval_report": rr, **whole.frames})  # the command that the page tells
     assert_frame_equal(again.summary, contents.summary)
     assert again.parameters == contents.parameters
