@@ -18,8 +18,7 @@ from typing import Any
 import jinja2
 
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
-from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.study.caveats import (
     joined_hints,
     naive_ties,
@@ -167,28 +166,19 @@ class Method:
 
 
 def describe_metrics(measures: Iterable[str]) -> list[Method]:
-    """Describe each metric of measures such as ``ap(denominator=min)@10`` once.
+    """Describe each metric of measures such as ``ap(denominator=min)@10`` once; one whose gain or
+    discount is a function has no text to be read.
 
     >>> describe_metrics(["ap(denominator=min)@10"])[0].divisor
     'min(k, R)'
     """
-    return [
-        _describe(name)
-        for name in dict.fromkeys(measure.rpartition("@")[0] for measure in measures)
-    ]
-
-
-def _describe(text: str) -> Method:
-    try:
-        metric, _ = parse_metric(text)
-    except ParameterError:
-        # A gain or discount that is a function has no text form that could be parsed.
-        name = text.partition("(")[0]
-        formula = CATALOGUE.get(name, Metric).formula
-        return Method(text, formula.total, "as its parameters say", "")
-    formula = metric.formula
-    values = {part.name: getattr(metric, part.name) for part in fields(metric)}
-    shown = ", ".join(f"{name} = {value}" for name, value in values.items())
-    return Method(
-        str(metric), formula.total, formula.divided_by(values.get(formula.parameter)), shown or "–"
-    )
+    methods = []
+    for text in dict.fromkeys(measure.rpartition("@")[0] for measure in measures):
+        with suppress(ParameterError):
+            metric, _ = parse_metric(text)
+            values = {part.name: getattr(metric, part.name) for part in fields(metric)}
+            shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+            formula = metric.formula
+            divisor = formula.divided_by(values.get(formula.parameter))
+            methods.append(Method(str(metric), formula.total, divisor, shown or "–"))
+    return methods

@@ -15,8 +15,7 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.contracts.arguments import Named, Names, check_text, known_of, quoted
-from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.arguments import Named, Names, known_of
 from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.memo import Once
@@ -39,7 +38,7 @@ from retrieval_report.study.reversals import (
     reversals_html,
     reversals_text,
 )
-from retrieval_report.study.server import Dashboard, asked_of_dashboard, serve
+from retrieval_report.study.server import Dashboard, serve
 from retrieval_report.study.study_data import (
     AUDIT_OPTIONS,
     COVERAGE_OPTIONS,
@@ -192,24 +191,17 @@ class Study(LevelledStudy):
         """
         asked, known_as = map(parse_measure, measures), self._data.measures
         wanted = tuple(known_as.get(measure, measure) for measure in asked)
-        known = ", ".join(measure_text(*measure) for measure in self.measures)
-        missing = [
-            f"{text!r} is not one of {known}"
-            for text, measure in zip(measures, wanted, strict=True)
-            if measure not in self.measures
-        ]
-        check_chosen("measure", list(map(str, measures)), missing)
+        texts, known = (
+            [measure_text(*measure) for measure in some] for some in (wanted, self.measures)
+        )
+        check_chosen("measure", texts, known)
         return self._with(replace(self._view, measures=wanted))
 
     def models(self, *names: str) -> Self:
         """Return the study with some of its models. R does not change, because it belongs to the
         query.
         """
-        known = self.model_names
-        choices = f"there are {quoted(known)}"
-        texts = [check_text("models", name) for name in names]
-        missing = [f"no model {name!r}; {choices}" for name in texts if name not in known]
-        check_chosen("models", names, missing)
+        check_chosen("models", names, self.model_names)
         return self._with(replace(self._view, models=tuple(dict.fromkeys(names))))
 
     def where(self, **columns: object) -> Self:
@@ -225,9 +217,7 @@ class Study(LevelledStudy):
         {'where': {'label': 'dog', 'query': 'q'}}
         """
         frame, view = self._data.frames["queries"], self._view
-        known = [] if frame is None else frame.columns
-        missing = [f"no column {name!r} in the queries" for name in columns if name not in known]
-        check_chosen("where", columns, missing)
+        check_chosen("where", columns, [] if frame is None else frame.columns)
         kept = frame.filter(**columns)["query"].to_list()
         if view.queries is not None:
             kept = [query for query in kept if query in set(view.queries)]
@@ -599,12 +589,9 @@ class Study(LevelledStudy):
 
     def contents(self, *, title: str = "Retrieval report", command: str | None = None) -> Report:
         """Return :func:`report_contents` of this study."""
-        every = self._data.policies_of(self._view.draws)  # the order received may be left out
-        lacking = [name for name in every if name not in (*self.policies, "naive")]
-        if lacking:
-            raise ParameterError(
-                f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
-            )
+        if self._view.policies is not None:  # a report shows all
+            every = self._with(replace(self._view, policies=None))
+            return every.contents(title=title, command=command)
         frames = {question.name: question.ask(self) for question in QUESTIONS}
         names = [measure_text(*known) for known in self.measures]
         named = self._data.replicate
@@ -667,9 +654,7 @@ class Study(LevelledStudy):
             The dashboard has no control for a setting, the port is in use, or Streamlit is not
             installed.
         """
-        settings = {"average": self.average, "correction": self._view.correction}
-        asked = asked_of_dashboard(self.options, self.measures[0], self.like, **settings)
-        return serve(self.alone(), {"name": name, **asked}, port=port, browser=browser)
+        return serve(self.alone(), name, port=port, browser=browser)
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""

@@ -346,12 +346,9 @@ def test_a_part_of_a_study_has_a_report_of_its_numbers(narrow: str, tmp_path: Pa
     assert rr.read_report(part.report(tmp_path, formats="csv")).summary.equals(contents.summary)
 
 
-def test_a_report_needs_all_policies() -> None:
-    with pytest.raises(
-        rr.ParameterError,
-        match="report: it shows all policies, and these answers lack shuffled, best, worst",
-    ):
-        study().under("naive", "expected").contents()
+def test_a_report_has_all_policies() -> None:
+    made = study()
+    assert made.under("naive").contents().summary.equals(made.summary)
 
 
 def test_the_curve_along_recall_is_that_of_the_function() -> None:
