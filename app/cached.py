@@ -26,7 +26,7 @@ from retrieval_report.reading.finding import find_files
 from retrieval_report.reading.readers import read_labels
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
-from retrieval_report.study.study_data import headline_judge, read_judges, with_levels
+from retrieval_report.study.study_data import headline_judge, read_frames, read_judges
 from retrieval_report.ties.orders import ranking_ties
 from uploads import columns_of, read_texts
 from warning_log import noticed
@@ -39,7 +39,6 @@ LENIENT = {
 }
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Part = TypeVar("Part")
 
 
 def remember(entries: int) -> Callable[[Function], Function]:
@@ -66,36 +65,28 @@ def _read(files: Files, states: object) -> Data:
     study = dict(files.study or {})
     with noticed() as notes:
         judges = read_judges(files.judgements)
-        judgements = (
-            judges[headline_judge(judges, study.get("judge"))]
-            if judges
-            else _if_given(rr.read_judgements, files.judgements)
+        rankings, path = list(files.rankings), files.items
+        frames, of_run = read_frames(
+            rr.from_labels(rankings) if files.labels_as_rankings else rankings,
+            judges[headline_judge(judges, study.get("judge"))] if judges else files.judgements,
+            files.queries,
+            study.get("replicate"),
+            study.get("dataset"),
+            columns=files.columns,
+            name_by=files.name_by,
         )
-        queries = _if_given(rr.read_queries, files.queries)
-        given: Named = {"rankings": list(files.rankings), "queries": queries}
-        reading: Named = {"columns": files.columns, "name_by": files.name_by}
-        named = (study.get(name) for name in ("replicate", "dataset"))
-        given, of_run = with_levels(given, reading, *named)
         study |= {"replicate": of_run} if of_run else {}
         study |= {"judgements": judges} if judges else {}
         study |= {"labels": read_labels(files.labels)} if files.labels else {}
         data = Data(
             files.name,
-            rr.from_labels(given["rankings"])
-            if files.labels_as_rankings
-            else rr.read_rankings(given["rankings"], **reading),
-            judgements,
-            given["queries"],
-            _if_given(lambda path: read_texts(Upload(path, Path(path).read_bytes())), files.items),
+            **frames,
+            items=read_texts(Upload(path, Path(path).read_bytes())) if path else None,
             start=files.start,
             history=files.history,
             study=study,
         )
     return replace(data, notes=tuple(notes))
-
-
-def _if_given(read: Callable[[Any], Part], path: Any) -> Part | None:
-    return None if path is None else read(path)
 
 
 def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
@@ -167,8 +158,6 @@ def report(data: Data, choice: Choice, known: Named) -> bytes:
     if costs is not None:
         costs = costs.filter(pl.col("model").is_in(choice.models))
         known = {**known, "costs": None if costs.is_empty() else costs}
-    if known.get("baseline") not in choice.models:
-        known = {**known, "baseline": None, "margin": None}
-    study = study_of(data, choice).at(*choice.leading(MEASURES)).alone().using(**known)
+    study = study_of(data, choice).at(*choice.leading(MEASURES)).using(**known)
     contents = study.contents()
     return render_html(contents, pictures(contents)).encode()

@@ -178,14 +178,18 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     there are none.
 
     >>> identical_sentence([("06-18", "06-28")])
-    ['The lists of these are the same, so their ranks include each other: 06-18 and 06-28.']
+    ['The lists of these are the same, so they count once above; their ranks include each
+    other: 06-18 and 06-28.']
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
-    ['The lists of these are the same, so their ranks include each other: a, b and c; d and e.']
+    ['The lists of these are the same, so they count once above; their ranks include each
+    other: a, b and c; d and e.']
     """
     named = [names_text(map(model_text, group)) for group in groups]
     more = [f"{len(named) - GROUPS} more groups"] if len(named) > GROUPS + 1 else []
     every = "; ".join([*named[: GROUPS + (not more)], *more])
-    said = "The lists of these are the same, so their ranks include each other"
+    said = (
+        "The lists of these are the same, so they count once above; their ranks include each other"
+    )
     return [f"{said}: {every}."] if named else []
 
 

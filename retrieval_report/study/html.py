@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
@@ -33,22 +31,9 @@ from retrieval_report.study.tables import report_tables
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import write_files
 
-# Characters that could end the script element, start a comment, or end a line in older JavaScript.
-UNSAFE_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 # The interpreter evaluates expressions without `eval`, so that the page can forbid it.
 SNIPPET = "window.embedChart = vegaEmbed;"
 HINTS = 4  # hints that are shown; more are folded away
-
-
-def json_for_script(value: Any) -> str:
-    r"""Return a value as JSON that is safe inside a script element; NaN is an error.
-
-    >>> json_for_script({"name": "</script>"})
-    '{"name":"\\u003c/script\\u003e"}'
-    """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(
-        UNSAFE_IN_SCRIPT
-    )
 
 
 def render_html(
@@ -123,7 +108,8 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"visible": visible, "json": json_for_script, "plain": _plain}
+    environment.filters |= {"visible": visible, "plain": _plain}
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment
 
 

@@ -40,19 +40,22 @@ def leaderboard_rows(
     return rows
 
 
-def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Return the leaderboard of a study, of which only the headline needs ``ranks``."""
+def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> tuple[pl.DataFrame, str, str]:
+    """Return the leaderboard of a study, of which only the headline needs ``ranks``; the names of
+    the columns to show; and what a mark in them means.
+    """
     ranks = study.headline.leaderboard if ranks is None else ranks
-    return leaderboard_rows(study.summary, ranks, study.measures)
+    rows = leaderboard_rows(study.summary, ranks, study.measures)
+    columns = leaderboard_columns(rows)
+    return rows, columns, estimates_line(columns)
 
 
 def leaderboard_table(study: Any, ranks: pl.DataFrame | None = None) -> str:
     """Return the leaderboard of a study as text."""
-    rows = leaderboard_of(study, ranks)
+    rows, columns, note = leaderboard_of(study, ranks)
     rows = rows.with_columns(unpaired=0) if "unpaired" not in rows.columns else rows
-    columns = leaderboard_columns(rows)
     table = frame_table(rows, columns, by="metric cutoff queries unpaired")
-    return "\n".join(filter(None, [table, estimates_line(columns)]))
+    return "\n".join(filter(None, [table, note]))
 
 
 def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
@@ -73,9 +76,8 @@ def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
 
 def leaderboard_html(study: Any) -> str:
     """Return the leaderboard of a study as HTML."""
-    rows = leaderboard_of(study)
-    columns = leaderboard_columns(rows)
-    return html_table(rows, columns, note=estimates_line(columns))
+    rows, columns, note = leaderboard_of(study)
+    return html_table(rows, columns, note=note)
 
 
 def leaderboard_columns(rows: pl.DataFrame) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 import polars as pl
 
 from retrieval_report.contracts.arguments import Named, known_of
+from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import FileError, OutputError, ParameterError
 from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES
 from retrieval_report.metrics.parsing import CATALOGUE
@@ -114,15 +115,25 @@ def asked_of_dashboard(study: Any) -> Named:
     }
 
 
-def serve(study: Any, name: str, *, port: int | None = None, browser: bool = True) -> Dashboard:
+def serve(
+    study: Any,
+    name: str,
+    frames: Frames,
+    judgements: Frames,
+    *,
+    port: int | None = None,
+    browser: bool = True,
+) -> Dashboard:
     """Start a dashboard for a study, and wait until it answers.
 
     Parameters
     ----------
     study
-        Its ``frames``, the judgements of several judges, and its settings.
+        What is asked, as `asked_of_dashboard` says.
     name
         What the dashboard calls these data.
+    frames, judgements
+        The data, and the judgements of several judges by name.
     port
         Port of the server; by default a free one.
     browser
@@ -141,13 +152,11 @@ def serve(study: Any, name: str, *, port: int | None = None, browser: bool = Tru
     # immediately.
     with ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="retrieval-report-"))
-        opened: Named = {part: _stored(one, folder, part) for part, one in study.frames.items()}
+        opened: Named = {part: _stored(one, folder, part) for part, one in frames.items()}
         opened["rankings"] = [opened["rankings"]]
-        if study.judge is not None:
-            judges = enumerate(study.judgements.items())
-            opened["judgements"] = {
-                judge: _stored(one, folder, f"judge-{number}") for number, (judge, one) in judges
-            }
+        judges = enumerate(judgements.items())
+        if by_judge := {judge: _stored(one, folder, f"judge-{n}") for n, (judge, one) in judges}:
+            opened["judgements"] = by_judge
         process = subprocess.Popen(
             [sys.executable, str(application())],
             env={**os.environ, **environment({**opened, "name": name, **asked}, port)},

@@ -56,7 +56,7 @@ from retrieval_report.study.study_data import (
     of_models,
 )
 from retrieval_report.study.terminal import html_page, html_table, summary_table, visible
-from retrieval_report.study.verdict import verdict
+from retrieval_report.study.verdict import ranked_means, verdict
 from retrieval_report.study.write import check_output, save_report
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.emulation import Emulation
@@ -256,31 +256,6 @@ class Study(LevelledStudy):
         drawn = known_of({"shuffles": shuffles, "seed": seed})
         checked = Options(**{**self._options, **drawn}).of(DRAWS)
         return self._with(replace(self._view, draws=Draws(**checked), **settings))
-
-    def alone(self) -> Self:
-        """Return a study of these models, queries and measures as if there were no others, as a
-        report needs.
-
-        Without judgements, the relevant items are then those that these models retrieved.
-        """
-        asked = self._data.asked
-        if self._view.measures is not None:
-            names = [measure_text(*measure) for measure in self._view.measures]
-            asked = {"metrics": names, "cutoffs": None}
-        given = {
-            **self._frames_alone(),
-            "measures": asked["metrics"],
-            "cutoffs": asked["cutoffs"],
-            "like": self.like,
-            "average": self.average,
-            "replicate": self.of_run or None,
-            "labels": self._data.labels,
-        }
-        if self.judge is not None:
-            by_judge = {judge: self.judged_by(judge)._given() for judge in self.judgements}
-            judgements = {judge: frames["judgements"] for judge, frames in by_judge.items()}
-            given |= {"judgements": judgements, "judge": self.judge}
-        return type(self)(**given, **self.also, **self._options)
 
     @property
     def metric(self) -> str:
@@ -654,7 +629,10 @@ class Study(LevelledStudy):
             The dashboard has no control for a setting, the port is in use, or Streamlit is not
             installed.
         """
-        return serve(self.alone(), name, port=port, browser=browser)
+        frames = known_of({**self._frames_alone(), "labels": self._data.labels})
+        judges = {judge: self.judged_by(judge)._given() for judge in self.judgements}
+        by_judge = {judge: given["judgements"] for judge, given in judges.items()}
+        return serve(self, name, frames, by_judge, port=port, browser=browser)
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""
@@ -713,9 +691,9 @@ class Study(LevelledStudy):
         chosen = self._view.models or ()
         if len(chosen) == 2:
             return chosen
-        names = at_measures(self.measures[:1], self.leaderboard)["model"]
-        apart = names.filter(~names.is_in([name for same in self.identical for name in same[1:]]))
-        return tuple((apart if len(apart) > 1 else names).head(2))
+        means = self.headline.summary
+        ranked = ranked_means(means, self.metric, self.cutoff, self.identical, self.of_run)
+        return tuple(row["model"] for row in ranked[:2])
 
     def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
         asked = {"rankings": self.judged, **self._options}

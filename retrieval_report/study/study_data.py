@@ -125,7 +125,6 @@ class Data:
         reading: Named = {
             name: scoring.pop(name) for name in ("columns", "name_by") if name in scoring
         }
-        given, of_run = with_levels(given, reading, replicate, dataset)
         options_with(scoring)
         named = {
             (str(metric), cutoff): (str(metric), cutoff)
@@ -141,7 +140,7 @@ class Data:
         judge = headline_judge(judges, judge)
         if judge is not None:
             given = {**given, "judgements": judges[judge]}
-        frames = _read(**given, **reading)
+        frames, of_run = read_frames(**given, replicate=replicate, dataset=dataset, **reading)
         if replicate is not None and not of_run:
             runs = frames["rankings"]["model"].unique().sort().to_list()
             of_run = replicate_groups(runs, replicate)
@@ -186,11 +185,11 @@ class Data:
             for name, frame in self.frames.items()
         }
 
-    @property
+    @cached_property
     def models(self) -> list[str]:
         """All models, by name."""
-        column = self.frames["rankings"]["model"]
-        return self.found.find("models", lambda: column.unique().sort().to_list())
+        names: list[str] = self.frames["rankings"]["model"].unique().sort().to_list()
+        return names
 
     @property
     def judged(self) -> Judged:
@@ -222,24 +221,31 @@ class Data:
         return tuple(name for name in self.policies if draws.shuffles or name != "shuffled")
 
 
-def with_levels(
-    given: Named, reading: Named, replicate: object, dataset: str | None
+def read_frames(
+    rankings: Any, judgements: Any, queries: Any, replicate: object, dataset: str | None, **how: Any
 ) -> tuple[Named, dict[str, str]]:
-    """Return what was given, where columns of the rankings that name a replicate or a data set have
-    become names of models or a frame of queries; and the model of every run.
+    """Return rankings, judgements and queries as frames, where columns of the rankings that name a
+    replicate or a data set have become names of models or a frame of queries; and the model of
+    every run. Search results hold all three frames.
     """
-    columns = columns_named(replicate, dataset if given["queries"] is None else None)
-    if isinstance(given["rankings"], Inputs) or not columns:
-        return given, {}
-    frame = read_rankings(given["rankings"], keep=columns, **reading)
-    reading.clear()
-    given = {**given, "rankings": frame}
+    if isinstance(rankings, Inputs):
+        judgements = rankings.judgements if judgements is None else judgements
+        queries = rankings.queries if queries is None else queries
+        rankings = rankings.rankings
+    columns = columns_named(replicate, dataset if queries is None else None)
+    frame = read_rankings(rankings, keep=columns, **how)
+    of_run: dict[str, str] = {}
+    queries = None if queries is None else read_queries(queries)
     if dataset in columns and dataset in frame.columns:
-        given["queries"] = datasets_of(frame, dataset)
+        queries = datasets_of(frame, dataset)
     if replicate in columns and replicate in frame.columns:
-        given["rankings"], of_run = runs_of(frame, replicate)
-        return given, of_run
-    return given, {}
+        frame, of_run = runs_of(frame, str(replicate))
+    frames = {
+        "rankings": frame.drop(columns, strict=False),
+        "judgements": None if judgements is None else read_judgements(judgements),
+        "queries": queries,
+    }
+    return frames, of_run
 
 
 def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
@@ -273,19 +279,6 @@ def of_models(frames: Named, models: Sequence[str]) -> Named:
         queries = rankings.select("query").unique(maintain_order=True)
     rankings = rankings.filter(pl.col("model").is_in(models))
     return {**frames, "rankings": rankings, "queries": queries}
-
-
-def _read(rankings: Any, judgements: Any, queries: Any, **reading: Any) -> Named:
-    """Return rankings, judgements and queries as frames; search results hold all three."""
-    if isinstance(rankings, Inputs):
-        judgements = rankings.judgements if judgements is None else judgements
-        queries = rankings.queries if queries is None else queries
-        rankings = rankings.rankings
-    return {
-        "rankings": read_rankings(rankings, **reading),
-        "judgements": None if judgements is None else read_judgements(judgements),
-        "queries": None if queries is None else read_queries(queries),
-    }
 
 
 @dataclass(frozen=True)

@@ -126,11 +126,8 @@ def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[P
 
 def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     wide = summary_rows(frame)
-    parts = wide.partition_by("metric", "cutoff", as_dict=True)
-    digits = {measure: column_decimals(part["value"]) for measure, part in parts.items()}
-    wide = wide.with_columns(
-        digits=pl.Series([digits[measure] for measure in wide.select("metric", "cutoff").rows()])
-    )
+    parts = wide.partition_by("metric", "cutoff", maintain_order=True)
+    wide = pl.concat(part.with_columns(digits=column_decimals(part["value"])) for part in parts)
     if {"naive", "expected"} <= {*wide.columns}:
         wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     if frame["model"].n_unique() > 1:
@@ -139,7 +136,7 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     headline = (report.metric, report.cutoff)
     others = [measure for measure in measures if measure != headline]
     board = leaderboard_rows(frame, report.leaderboard, [headline, *others])
-    board = board.with_columns(digits=pl.lit(digits[headline]))
+    board = board.with_columns(digits=column_decimals(board["expected"]))
     # The verdict names the headline.
     marks = estimates_line(leaderboard_columns(board))
     note = " ".join(filter(None, [marks, *uneven_lengths(report.scores, others)]))

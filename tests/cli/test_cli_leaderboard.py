@@ -148,7 +148,7 @@ def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(
     files: dict[str, str],
 ) -> None:
     for wrong, message in (
-        (["--margin", "0.1"], "margin: it is given without a baseline"),
+        (["--margin", "0.1"], "margin: it is given without baseline"),
         (
             ["--queries", files["queries"], "--by", "language"],
             "by: no column 'language' in the queries",

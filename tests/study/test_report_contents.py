@@ -346,14 +346,6 @@ def test_every_metric_of_the_catalogue_has_a_formula_and_every_choice_a_divisor(
     )
 
 
-def test_a_metric_made_of_a_function_is_described_by_name() -> None:
-    def doubled(grades: object) -> object:
-        return grades
-
-    text = str(rr.NDCG(gain=doubled))
-    assert describe_metrics([f"{text}@5"])[0].metric == text
-
-
 def test_every_column_of_every_frame_has_a_meaning() -> None:
     for name, frame in made_report().frames.items():
         assert all(len(column(name, part).meaning) > 5 for part in frame.columns)

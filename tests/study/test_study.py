@@ -179,22 +179,6 @@ def test_the_audit_is_of_the_models_and_measures_looked_at() -> None:
     assert_frame_equal(whole.audit, rr.audit(RANKINGS, metrics="ndcg@3, ap@2", cutoffs=None))
 
 
-def test_models_alone_are_a_whole_study() -> None:
-    part = (
-        study(missing_query="skip").models("fine").at("ap@3").using(average="macro", seed=4).alone()
-    )
-    rows = RANKINGS.filter(pl.col("model") == "fine")
-    whole = rr.Study(
-        rows, "ap@3", queries=QUERIES, average="macro", shuffles=20, seed=4, missing_query="skip"
-    )
-    assert part.part == {}
-    assert_frame_equal(part.summary, whole.summary)
-    assert part.contents().parameters == whole.contents().parameters
-    gone = (pl.col("model") == "fine") & (pl.col("query") == "query 1")
-    missing = rr.Study(RANKINGS.filter(~gone), "ap@3").models("fine").alone()
-    assert missing.summary["missing"].to_list() == [1] * 5
-
-
 def test_a_pair_is_read_in_the_order_it_was_asked_in() -> None:
     made = study().at("ap@3")
     pair = made.pair("middle", "coarse").deciding
@@ -216,8 +200,8 @@ def test_segments_margins_and_costs_are_those_of_the_functions() -> None:
     assert made.using(**asked).models("coarse").no_worse.is_empty()  # its baseline was not chosen
     with pytest.raises(rr.ParameterError, match="no column 'size'"):
         made.using(by="size")
-    for one, message in (({"margin": 0.1}, "margin: it is given without a baseline"),
-                         ({"baseline": "fine"}, "baseline: it is given without a margin")):  # fmt: skip
+    for one, message in (({"margin": 0.1}, "margin: it is given without baseline"),
+                         ({"baseline": "fine"}, "baseline: it is given without margin")):  # fmt: skip
         with pytest.raises(rr.ParameterError, match=message):
             made.using(**one)
 
