@@ -320,24 +320,32 @@ def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: l
         (
             [False, None, True],
             (
-                "A different winner, an accident of tie order, is named by 1 of 3 evaluator "
-                "configurations: s0.",
-                "A different winner, however unlikely that is, could be named by 1 of 3 evaluator "
-                "configurations, which leave tie order open: s1.",
+                (
+                    "A different winner, an accident of tie order, is named by 1 of 3 evaluator "
+                    "configurations: s0."
+                ),
+                (
+                    "A different winner, however unlikely that is, could be named by 1 of 3 evaluator "
+                    "configurations, which leave tie order open: s1."
+                ),
             ),
         ),
         (
             [None, True, None],
             (
-                "A different winner, however unlikely that is, could be named by 2 of 3 evaluator "
-                "configurations, which leave tie order open: s0, s2.",
+                (
+                    "A different winner, however unlikely that is, could be named by 2 of 3 evaluator "
+                    "configurations, which leave tie order open: s0, s2."
+                ),
             ),
         ),
         (
             [False, True],
             (
-                "A different winner, an accident of tie order, is named by 1 of 2 evaluator "
-                "configurations: s0.",
+                (
+                    "A different winner, an accident of tie order, is named by 1 of 2 evaluator "
+                    "configurations: s0."
+                ),
             ),
         ),
         (
@@ -379,6 +387,8 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
     ]
     assert winner_sentences(pl.DataFrame(rows)) == (
         "No evaluator configuration (of 3) names a different winner by tie order.",
-        "Another model is best by definitions of their own for 1 of 3 evaluator configurations: "
-        "theirs.",
+        (
+            "Another model is best by definitions of their own for 1 of 3 evaluator configurations: "
+            "theirs."
+        ),
     )
