@@ -285,9 +285,8 @@ audit: audit
   system version call model
   metric | | | the metric asked for
   cutoff definition
-  prints | number | Prints | the mean that it prints; empty if its order is unknown and decides it,
-      or if it would
-      raise an error
+  prints | number | Prints | the mean that it prints; empty, or a range, if its order is unknown and
+      decides it; empty if it would raise an error
   prints_low | number | At least | the smallest value that it could print
   prints_high | number | At most | the largest value that it could print
   exact | number | Exact | the exact value of the metric asked for, of the lists as given

@@ -235,7 +235,7 @@ def relevant_notice(summary: pl.DataFrame) -> str:
 
 def model_text(model: str) -> str:
     """Return the name of a model for a sentence."""
-    return visible(model, NAME_WIDTH, middle=True)
+    return visible(model, NAME_WIDTH)
 
 
 def names_text(names: Iterable[str]) -> str:

@@ -132,9 +132,9 @@ def _note(study: Any) -> str:
 
 def markdown_text(text: str, width: int | None = NAME_WIDTH) -> str:
     """Escape text for Markdown, and shorten it."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", unlinked(visible(text, width, middle=True)))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", unlinked(visible(text, width)))
 
 
 def _latex(text: str, width: int | None = NAME_WIDTH) -> str:
-    shown = visible(text, width, middle=True)
+    shown = visible(text, width)
     return "".join(LATEX.get(character, character) for character in shown)

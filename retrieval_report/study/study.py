@@ -57,7 +57,7 @@ from retrieval_report.study.study_data import (
 )
 from retrieval_report.study.terminal import html_page, html_table, summary_table, visible
 from retrieval_report.study.verdict import ranked_means, verdict
-from retrieval_report.study.write import check_output, save_report
+from retrieval_report.study.write import save_report
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.emulation import Emulation
 from retrieval_report.systems.evaluate_like import emulated, measures_like
@@ -598,8 +598,7 @@ class Study(LevelledStudy):
         """Write the report of what is looked at into a folder, as :func:`write_report` does; return
         the folder.
         """
-        checked = check_output(folder, formats, timestamp, raw)
-        save_report(checked, self.contents(**about), formats=formats, timestamp=timestamp, raw=raw)
+        save_report(folder, lambda: self.contents(**about), formats, timestamp, raw)
         return Path(folder)
 
     def dashboard(

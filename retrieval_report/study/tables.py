@@ -65,7 +65,7 @@ def report_tables(report: Report) -> dict[str, Table]:
             )
             for part in PARTS.get(question.name, _of_expected)(report, layout, frame):
                 tables[part[0].id] = _table(report, question.name, *part)
-    return {id: table for id, table in tables.items() if table.rows or table.note}
+    return {id: table for id, table in tables.items() if table.rows or table.layout.note}
 
 
 def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Table:
@@ -77,18 +77,17 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Ta
         rows = [{**row, "measure": measure_text(row["metric"], row["cutoff"])} for row in rows]
         order = {measure: rank for rank, measure in enumerate(report.parameters["metrics"])}
         rows.sort(key=lambda row: order.get(row["measure"], len(order)))
-    shown, note = rows[:ROWS], layout.note
+    shown = rows[:ROWS]
     if len(shown) < len(rows):
-        note = (
-            f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. {note}"
-        ).strip()
+        some = f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. "
+        layout = layout._replace(note=f"{some}{layout.note}".strip())
     columns = _columns(name, layout, frame)
     filled = [(column, [column.fill(row) for row in shown]) for column in columns]
     said = [part for part in filled if any(cell.text != NOTHING for cell in part[1])]
     cells = list(zip(*(cells for _, cells in said), strict=True))
     measures = [row["measure"] for row in shown if "measure" in row] if layout.choice else []
     headed = [column for column, _ in said]
-    return Table(layout, headed, cells, measures, note, report.measure if layout.choice else "")
+    return Table(layout, headed, cells, measures)
 
 
 def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[Column]:
@@ -115,13 +114,8 @@ def _of_expected(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
 
 
 def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    of_measure = frame.filter(report.at_headline)
     able = pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME
-    rows = of_measure.filter(pl.any_horizontal(able))
-    if alike := rows.height and of_measure.height - rows.height:
-        others = "other" if alike == 1 else "others"
-        layout = layout._replace(caption=f"{layout.caption}; on {alike} {others} they never differ")
-    yield layout, rows
+    yield layout, frame.filter(report.at_headline, pl.any_horizontal(able))
 
 
 def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:

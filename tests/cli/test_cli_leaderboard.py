@@ -137,7 +137,7 @@ def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(
     page = report_tables(
         rr.Study(pl.DataFrame(rows), "precision@3, ap", truncated="no", shuffles=2).contents()
     )
-    assert page["summary"].note == said
+    assert page["summary"].layout.note == said
     assert rr.Study(pl.DataFrame(rows), "ap", truncated="no").verdict[-1] == said
     assert said not in rr.Study(pl.DataFrame(rows), "precision@3, ap", truncated="no").verdict
     equal = pl.DataFrame(rows).filter(pl.col("item") < 9)

@@ -234,7 +234,7 @@ def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
     large = replace(report, frames=frames, metric="ndcg", cutoff=None)
     table = report_tables(large)["summary-all"]
     assert len(table.rows) == ROWS
-    assert table.note.startswith(f"The first {ROWS} of ")
+    assert table.layout.note.startswith(f"The first {ROWS} of ")
 
 
 def test_values_that_are_missing_sort_last_and_zero_has_no_sign() -> None:
