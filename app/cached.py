@@ -51,7 +51,6 @@ LENIENT = {
 }
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Part = TypeVar("Part")
 
 
 def remember(entries: int) -> Callable[[Function], Function]:
@@ -155,8 +154,6 @@ def report(data: Data, choice: Choice, known: Named) -> bytes:
     if costs is not None:
         costs = costs.filter(pl.col("model").is_in(choice.models))
         known = {**known, "costs": None if costs.is_empty() else costs}
-    if known.get("baseline") not in choice.models:
-        known = {**known, "baseline": None, "margin": None}
-    study = study_of(data, choice).at(*choice.leading(MEASURES)).alone().using(**known)
+    study = study_of(data, choice).at(*choice.leading(MEASURES)).using(**known)
     contents = study.contents()
     return render_html(contents, pictures(contents)).encode()

@@ -15,11 +15,7 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import beside
-from retrieval_report.study.leaderboard_rows import (
-    estimates_line,
-    leaderboard_columns,
-    leaderboard_of,
-)
+from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
@@ -177,8 +173,7 @@ def items_table(data: Data, rows: pl.DataFrame, query: object, **how: Any) -> No
 
 def leaderboard_table(study: rr.Study) -> None:
     """Show the leaderboard of a study."""
-    rows = leaderboard_of(study)
-    show = leaderboard_columns(rows)
+    rows, show, note = leaderboard_of(study)
     frame_table(rows, of="board", show=show, alt="Scores of the models, best first.")
-    if line := estimates_line(show):
-        st.caption(line)
+    if note:
+        st.caption(note)

@@ -285,9 +285,8 @@ audit: audit
   system version call model
   metric | | | the metric asked for
   cutoff definition
-  prints | number | Prints | the mean that it prints; empty if its order is unknown and decides it,
-      or if it would
-      raise an error
+  prints | number | Prints | the mean that it prints; empty, or a range, if its order is unknown and
+      decides it; empty if it would raise an error
   prints_low | number | At least | the smallest value that it could print
   prints_high | number | At most | the largest value that it could print
   exact | number | Exact | the exact value of the metric asked for, of the lists as given
@@ -300,7 +299,7 @@ audit: audit
       could have it, however unlikely that is, joined by 'or'
   exact_winner | text | Best without the accident | model with the highest expected value
   same_winner | flag | Same without ties | whether that model is best by the evaluator's own
-      definition averaged over tie orders; empty: it could go either way
+      definition averaged over tie orders; empty or open: it could go either way
   order note
 
 conventions: systems.conventions

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib import metadata
 from typing import TypedDict
 
@@ -17,6 +16,7 @@ from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOpt
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study.caveats import any_cut, notices_of
+from retrieval_report.study.terminal import html_page
 
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 
@@ -122,8 +122,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return the same as HTML."""
-        lines = "".join(f"<p>{escape(line)}</p>" for line in (*self.verdict, *self.notices))
-        return f"<div><h4>{escape(self.title)}</h4>{lines}</div>"
+        return html_page([self.title, *self.verdict, *self.notices], [])
 
     @property
     def measure(self) -> str:
@@ -192,12 +191,9 @@ def python_call(frames: Sequence[str], parameters: Named, part: Named) -> str:
         for name, value in parameters.items()
         if name not in part and usual.get(name) != value
     }
-    metrics = "measures" if part else "metrics"
     words += [
-        f"{metrics if name == 'metrics' else name}={value!r}" for name, value in given.items()
+        f"{'measures' if name == 'metrics' else name}={value!r}" for name, value in given.items()
     ]
-    if not part:
-        return f'retrieval_report.write_report("report", {", ".join(words)})'
     models = f".models({quoted(part['models'])})" if "models" in part else ""
     where = ", ".join(f"{name}={value!r}" for name, value in part.get("where", {}).items())
     where = f".where({where})" if where else ""

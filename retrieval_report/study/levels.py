@@ -73,9 +73,7 @@ class LevelledStudy:
         >>> study.under("naive", "expected").policies
         ('expected', 'naive')
         """
-        for policy in policies:
-            check_choice("policies", policy, self.policies)
-        check_chosen("policies", policies, [])
+        check_chosen("policies", policies, self.policies)
         chosen = tuple(policy for policy in self.policies if policy in policies)
         return self._with(replace(self._view, policies=chosen))
 

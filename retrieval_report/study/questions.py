@@ -150,7 +150,7 @@ QUESTIONS = (
         _audit,
         table=Layout(
             "What other systems would print for {measure}",
-            "system call model prints exact definition_shift off z names_winner order",
+            "system call model prints exact definition_shift off z same_winner order",
             choice=False,
         ),
     ),

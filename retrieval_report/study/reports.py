@@ -13,7 +13,7 @@ from retrieval_report.metrics.parsing import Cutoffs, Metrics
 from retrieval_report.study.contents import PageOptions, Report
 from retrieval_report.study.study import Study
 from retrieval_report.study.study_data import Questions
-from retrieval_report.study.write import check_output, save_report
+from retrieval_report.study.write import save_report
 
 
 class ReportOptions(PageOptions, Questions, ScoringOptions, total=False):
@@ -175,11 +175,14 @@ def write_report(
     | **model** | **0.2083 ± 0.0417** |
     ...
     """
-    folder = check_output(path, formats, timestamp, raw)
-    if not isinstance(rankings, Report):
-        rankings = report_contents(rankings, **contents)
-    elif contents:
-        raise ParameterError(
-            f"write_report: a finished report takes no {', '.join(sorted(contents))}"
-        )
-    return save_report(folder, rankings, formats=formats, timestamp=timestamp, raw=raw)
+
+    def make() -> Report:
+        if not isinstance(rankings, Report):
+            return report_contents(rankings, **contents)
+        if contents:
+            raise ParameterError(
+                f"write_report: a finished report takes no {', '.join(sorted(contents))}"
+            )
+        return rankings
+
+    return save_report(path, make, formats, timestamp, raw)

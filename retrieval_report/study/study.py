@@ -15,8 +15,7 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.contracts.arguments import Named, Names, check_text, known_of, quoted
-from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.arguments import Named, Names, known_of
 from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.memo import Once
@@ -39,7 +38,7 @@ from retrieval_report.study.reversals import (
     reversals_html,
     reversals_text,
 )
-from retrieval_report.study.server import Dashboard, asked_of_dashboard, serve
+from retrieval_report.study.server import Dashboard, serve
 from retrieval_report.study.study_data import (
     AUDIT_OPTIONS,
     COVERAGE_OPTIONS,
@@ -57,8 +56,8 @@ from retrieval_report.study.study_data import (
     of_models,
 )
 from retrieval_report.study.terminal import html_page, html_table, summary_table, visible
-from retrieval_report.study.verdict import verdict
-from retrieval_report.study.write import check_output, save_report
+from retrieval_report.study.verdict import ranked_means, verdict
+from retrieval_report.study.write import save_report
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.emulation import Emulation
 from retrieval_report.systems.evaluate_like import emulated, measures_like
@@ -192,24 +191,17 @@ class Study(LevelledStudy):
         """
         asked, known_as = map(parse_measure, measures), self._data.measures
         wanted = tuple(known_as.get(measure, measure) for measure in asked)
-        known = ", ".join(measure_text(*measure) for measure in self.measures)
-        missing = [
-            f"{text!r} is not one of {known}"
-            for text, measure in zip(measures, wanted, strict=True)
-            if measure not in self.measures
-        ]
-        check_chosen("measure", list(map(str, measures)), missing)
+        texts, known = (
+            [measure_text(*measure) for measure in some] for some in (wanted, self.measures)
+        )
+        check_chosen("measure", texts, known)
         return self._with(replace(self._view, measures=wanted))
 
     def models(self, *names: str) -> Self:
         """Return the study with some of its models. R does not change, because it belongs to the
         query.
         """
-        known = self.model_names
-        choices = f"there are {quoted(known)}"
-        texts = [check_text("models", name) for name in names]
-        missing = [f"no model {name!r}; {choices}" for name in texts if name not in known]
-        check_chosen("models", names, missing)
+        check_chosen("models", names, self.model_names)
         return self._with(replace(self._view, models=tuple(dict.fromkeys(names))))
 
     def where(self, **columns: object) -> Self:
@@ -225,9 +217,7 @@ class Study(LevelledStudy):
         {'where': {'label': 'dog', 'query': 'q'}}
         """
         frame, view = self._data.frames["queries"], self._view
-        known = [] if frame is None else frame.columns
-        missing = [f"no column {name!r} in the queries" for name in columns if name not in known]
-        check_chosen("where", columns, missing)
+        check_chosen("where", columns, [] if frame is None else frame.columns)
         kept = frame.filter(**columns)["query"].to_list()
         if view.queries is not None:
             kept = [query for query in kept if query in set(view.queries)]
@@ -599,12 +589,9 @@ class Study(LevelledStudy):
 
     def contents(self, *, title: str = "Retrieval report", command: str | None = None) -> Report:
         """Return :func:`report_contents` of this study."""
-        every = self._data.policies_of(self._view.draws)  # the order received may be left out
-        lacking = [name for name in every if name not in (*self.policies, "naive")]
-        if lacking:
-            raise ParameterError(
-                f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
-            )
+        if self._view.policies is not None:  # a report shows all
+            every = self._with(replace(self._view, policies=None))
+            return every.contents(title=title, command=command)
         frames = {question.name: question.ask(self) for question in QUESTIONS}
         names = [measure_text(*known) for known in self.measures]
         named = self._data.replicate
@@ -636,8 +623,7 @@ class Study(LevelledStudy):
         """Write the report of what is looked at into a folder, as :func:`write_report` does; return
         the folder.
         """
-        checked = check_output(folder, formats, timestamp, raw)
-        save_report(checked, self.contents(**about), formats=formats, timestamp=timestamp, raw=raw)
+        save_report(folder, lambda: self.contents(**about), formats, timestamp, raw)
         return Path(folder)
 
     def dashboard(
@@ -667,9 +653,10 @@ class Study(LevelledStudy):
             The dashboard has no control for a setting, the port is in use, or Streamlit is not
             installed.
         """
-        settings = {"average": self.average, "correction": self._view.correction}
-        asked = asked_of_dashboard(self.options, self.measures[0], self.like, **settings)
-        return serve(self.alone(), {"name": name, **asked}, port=port, browser=browser)
+        frames = known_of({**self._frames_alone(), "labels": self._data.labels})
+        judges = {judge: self.judged_by(judge)._given() for judge in self.judgements}
+        by_judge = {judge: given["judgements"] for judge, given in judges.items()}
+        return serve(self, name, frames, by_judge, port=port, browser=browser)
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""
@@ -728,9 +715,9 @@ class Study(LevelledStudy):
         chosen = self._view.models or ()
         if len(chosen) == 2:
             return chosen
-        names = at_measures(self.measures[:1], self.leaderboard)["model"]
-        apart = names.filter(~names.is_in([name for same in self.identical for name in same[1:]]))
-        return tuple((apart if len(apart) > 1 else names).head(2))
+        means = self.headline.summary
+        ranked = ranked_means(means, self.metric, self.cutoff, self.identical, self.of_run)
+        return tuple(row["model"] for row in ranked[:2])
 
     def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
         asked = {"rankings": self.judged, **self._options}

@@ -15,7 +15,7 @@ from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.engines.check_scores import MEAN, at_cutoff, beside
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
-from retrieval_report.study.caveats import uneven_lengths
+from retrieval_report.study.caveats import same_winner, uneven_lengths
 from retrieval_report.study.contents import Report
 from retrieval_report.study.leaderboard_rows import (
     COLUMNS,
@@ -66,7 +66,7 @@ def report_tables(report: Report) -> dict[str, Table]:
             )
             for part in PARTS.get(question.name, _of_expected)(report, layout, frame):
                 tables[part[0].id] = _table(report, question.name, *part)
-    return {id: table for id, table in tables.items() if table.rows or table.note}
+    return {id: table for id, table in tables.items() if table.rows or table.layout.note}
 
 
 def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Table:
@@ -78,18 +78,17 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Ta
         rows = [{**row, "measure": measure_text(row["metric"], row["cutoff"])} for row in rows]
         order = {measure: rank for rank, measure in enumerate(report.parameters["metrics"])}
         rows.sort(key=lambda row: order.get(row["measure"], len(order)))
-    shown, note = rows[:ROWS], layout.note
+    shown = rows[:ROWS]
     if len(shown) < len(rows):
-        note = (
-            f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. {note}"
-        ).strip()
+        some = f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. "
+        layout = layout._replace(note=f"{some}{layout.note}".strip())
     columns = _columns(name, layout, frame)
     filled = [(column, [column.fill(row) for row in shown]) for column in columns]
     said = [part for part in filled if any(cell.text != NOTHING for cell in part[1])]
     cells = list(zip(*(cells for _, cells in said), strict=True))
     measures = [row["measure"] for row in shown if "measure" in row] if layout.choice else []
     headed = [column for column, _ in said]
-    return Table(layout, headed, cells, measures, note, report.measure if layout.choice else "")
+    return Table(layout, headed, cells, measures)
 
 
 def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[Column]:
@@ -116,22 +115,14 @@ def _of_expected(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
 
 
 def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    of_measure = frame.filter(report.at_headline)
     able = pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME
-    rows = of_measure.filter(pl.any_horizontal(able))
-    if alike := rows.height and of_measure.height - rows.height:
-        others = "other" if alike == 1 else "others"
-        layout = layout._replace(caption=f"{layout.caption}; on {alike} {others} they never differ")
-    yield layout, rows
+    yield layout, frame.filter(report.at_headline, pl.any_horizontal(able))
 
 
 def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     wide = summary_rows(frame)
-    parts = wide.partition_by("metric", "cutoff", as_dict=True)
-    digits = {measure: column_decimals(part["value"]) for measure, part in parts.items()}
-    wide = wide.with_columns(
-        digits=pl.Series([digits[measure] for measure in wide.select("metric", "cutoff").rows()])
-    )
+    parts = wide.partition_by("metric", "cutoff", maintain_order=True)
+    wide = pl.concat(part.with_columns(digits=column_decimals(part["value"])) for part in parts)
     if {"naive", "expected"} <= {*wide.columns}:
         wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     if frame["model"].n_unique() > 1:
@@ -140,7 +131,7 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     headline = (report.metric, report.cutoff)
     others = [measure for measure in measures if measure != headline]
     board = leaderboard_rows(frame, report.leaderboard, [headline, *others])
-    board = board.with_columns(digits=pl.lit(digits[headline]))
+    board = board.with_columns(digits=column_decimals(board["expected"]))
     # The verdict names the headline.
     marks = estimates_line(leaderboard_columns(board))
     note = " ".join(filter(None, [marks, *uneven_lengths(report.scores, others)]))
@@ -195,8 +186,9 @@ def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Par
     exact = layout._replace(
         id="audit-exact", caption=f"{layout.caption}: the exact score of its definition"
     )
-    yield layout, rows.filter(~settled).with_columns(system=named)
-    yield exact, rows.filter(settled).with_columns(system=named)
+    rows = rows.with_columns(same_winner(), settled=settled, system=named)
+    yield layout, rows.filter(~pl.col("settled"))
+    yield exact, rows.filter("settled")
 
 
 def _queries(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:

@@ -142,10 +142,10 @@ def _cell(value: Any, write: Callable[[float], str]) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return write(value)
-    return visible(str(value), None if " " in str(value) else NAME_WIDTH, middle=True)
+    return visible(str(value), None if " " in str(value) else NAME_WIDTH)
 
 
-def visible(text: str, width: int | None = None, *, middle: bool = False) -> str:
+def visible(text: str, width: int | None = None) -> str:
     r"""Return text with control, direction-changing and unpaired characters as escapes, so that it
     is safe to show.
 
@@ -154,28 +154,24 @@ def visible(text: str, width: int | None = None, *, middle: bool = False) -> str
     text
         Any string, such as a model name from a file.
     width
-        If given, text wider than this many terminal columns is shortened and ends in ``…``.
-    middle
-        Leave out the middle instead, so that names that differ at their end remain different.
+        If given, text wider than this many terminal columns is shortened in the middle, so that
+        names that differ at their end remain different.
 
     Examples
     --------
     >>> print(visible("red\x1b[31m"))
     red\x1b[31m
-    >>> (
-    ...     visible("a name of many letters", width=10),
-    ...     visible("a name of many letters", width=10, middle=True),
-    ... )
-    ('a name of…', 'a name…ers')
+    >>> visible("a name of many letters", width=10)
+    'a name…ers'
     """
     if width is None:
         return _escaped(text)
     shown = _escaped(text[: 4 * width])  # text of combining marks only has no width
     if display_width(shown) <= width and len(text) <= 4 * width:
         return shown
-    while display_width(shown) > (2 * width // 3 if middle else width - 1):
+    while display_width(shown) > 2 * width // 3:
         shown = shown[:-1]
-    tail = _escaped(text[-2 * width :]) if middle else ""
+    tail = _escaped(text[-2 * width :])
     # A combining mark that lost its letter would attach to the dots.
     while tail and (display_width(shown + tail) >= width or display_width(tail[0]) == 0):
         tail = tail[1:]

@@ -41,9 +41,7 @@ def test_the_page_shows_the_numbers_of_the_study(
     for name, frame in made.frames.items():
         paths[name] = str(tmp_path / f"{name}.parquet")
         frame.write_parquet(paths[name])
-    how = {"average": "macro", "correction": "holm"}
-    asked = asked_of_dashboard(made.options, made.measures[0], made.like, **how)
-    about = {"name": "my study", **asked}
+    about = {"name": "my study", **asked_of_dashboard(made)}
     monkeypatch.setenv(
         START, json.dumps({**paths, "rankings": [paths["rankings"]], "judgements": None, **about})
     )

@@ -122,7 +122,7 @@ def test_a_port_that_is_taken_is_refused(served: list[dict[str, Any]]) -> None:
         outcome = run("--port", str(port))
     assert outcome.exit_code == 2
     assert outcome.output.startswith(
-        f"Error: port {port} is used by another program; choose another --port"
+        f"Error: port {port} cannot be used: Address already in use; choose another --port"
     )
     assert served == []
 

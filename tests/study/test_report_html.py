@@ -18,7 +18,7 @@ from retrieval_report.charts import IN_REPORT
 from retrieval_report.charts.responsive import Panel, Responsive
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.report import report_contents
-from retrieval_report.study.html import json_for_script, render_html, vega_bundle
+from retrieval_report.study.html import render_html, vega_bundle
 from retrieval_report.study.pictures import Picture, pictures
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.table_columns import column_of
@@ -96,12 +96,13 @@ def test_row_104_json_in_the_page_is_escaped_and_reads_as_it_was() -> None:
     data = next(text for attributes, text in parsed.all("script") if attributes.get("type"))
     assert not re.search("[<>&\u2028\u2029]", data)
     assert json.loads(data) == chart().drawn.panels[0].specification
-    assert json_for_script("\u2028\u2029&<>") == '"\\u2028\\u2029\\u0026\\u003c\\u003e"'
 
 
 def test_row_107_nan_in_a_chart_is_an_error_and_not_a_broken_page() -> None:
+    picture = chart()
+    picture.drawn.panels[0].specification["value"] = float("nan")
     with pytest.raises(ValueError, match="Out of range float"):
-        json_for_script({"value": float("nan")})
+        render_html(made_report(), [picture])
 
 
 def test_row_106_long_and_right_to_left_names_are_cut_and_harmless() -> None:
@@ -233,7 +234,7 @@ def test_rows_beyond_the_limit_are_left_to_the_files() -> None:
     large = replace(report, frames=frames, metric="ndcg", cutoff=None)
     table = report_tables(large)["summary-all"]
     assert len(table.rows) == ROWS
-    assert table.note.startswith(f"The first {ROWS} of ")
+    assert table.layout.note.startswith(f"The first {ROWS} of ")
 
 
 def test_values_that_are_missing_sort_last_and_zero_has_no_sign() -> None:
@@ -283,7 +284,7 @@ def test_queries_that_were_left_out_are_counted_in_the_table_of_means() -> None:
 def test_every_picture_has_a_description_and_fits_into_json(models: tuple[str, ...]) -> None:
     for picture in pictures(made_report(models)):
         for panel in picture.drawn.panels:
-            json_for_script(panel.specification)
+            json.dumps(panel.specification, allow_nan=False)
             assert panel.specification["description"], picture.id
         assert picture.drawn.title, picture.id
 
@@ -338,9 +339,7 @@ def test_the_audit_shows_ranges_where_nobody_can_say_what_is_printed() -> None:
     assert opened.select("prints_low", "prints_high").unique().rows() == [(0.0, 1.0)]
     assert len(shown) == opened.height > 0
     assert {row["By tie order"].text for row in shown} == {"–"}
-    assert {(row["Same without ties"].text, row["Same without ties"].title) for row in shown} == {
-        ("open", "coarse or fine")
-    }
+    assert {row["Same without ties"].text for row in shown} == {"open"}
 
 
 @pytest.mark.parametrize(
