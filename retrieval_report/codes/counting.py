@@ -88,7 +88,7 @@ def _by_class(labels: LabelSpace, items: Items) -> tuple[Words, Matrix]:
     """
     if labels.relation != hamming.SAME:
         return items.codes, np.empty((0, 2), np.int64)
-    classes = items.labels[0].astype(np.min_scalar_type(labels.classes.size))  # sorts 16 bits fast
+    classes = items.labels[0].astype(np.min_scalar_type(len(labels.classes)))  # sorts 16 bits fast
     order = classes.argsort(kind="stable")
     own = labels.queries[:, 0].astype(classes.dtype)
     ends = [classes.searchsorted(own, side, sorter=order) for side in ("left", "right")]
