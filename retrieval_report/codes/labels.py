@@ -14,6 +14,7 @@ from retrieval_report.contracts.errors import DataError, KeyMismatchError, Param
 from retrieval_report.kernels import hamming
 from retrieval_report.kernels.hamming import Words
 from retrieval_report.kernels.lists import Integers
+from retrieval_report.reading.search_results import as_array
 
 RELEVANCES = ("any", "shared")
 Labels = pl.Series | Matrix
@@ -51,12 +52,11 @@ class LabelSpace:
         values = _as_labels(labels, count, what)
         if not isinstance(values, pl.Series):
             fits = values.shape[1] == self.width
-        elif fits := self.relation == hamming.SAME:
-            if values.dtype != self.classes.dtype:
-                raise KeyMismatchError(
-                    f"{what}: {values.dtype} where query_labels are {self.classes.dtype}; classes "
-                    "are never cast"
-                )
+        elif (fits := self.relation == hamming.SAME) and values.dtype != self.classes.dtype:
+            raise KeyMismatchError(
+                f"{what}: {values.dtype} where query_labels are {self.classes.dtype}; classes are "
+                "never cast"
+            )
         if not fits:
             wanted = f"multi-hot over {self.width} classes" if self.width else "class ids"
             raise DataError(f"{what}: shape {values.shape}; query_labels are {wanted}")
@@ -82,9 +82,7 @@ class LabelSpace:
 def _indexes(values: pl.Series, classes: pl.Series) -> Words:
     """Return the index of the class of every value, or the number of classes if it is another."""
     numbers = pl.int_range(classes.len(), dtype=pl.UInt64, eager=True)
-    indexes = values.replace_strict(
-        classes, numbers, default=classes.len(), return_dtype=pl.UInt64
-    )
+    indexes = values.replace_strict(classes, numbers, default=classes.len(), return_dtype=pl.UInt64)
     return indexes.to_numpy()
 
 
@@ -92,6 +90,16 @@ def _as_labels(labels: Any, count: int, what: str) -> Labels:
     """Return class ids (n,) as text or whole numbers, or anything that may be multi-hot (n,
     classes) as an array.
     """
+    given = label_count(labels, what)
+    if given != count:
+        raise DataError(f"{what}: {given} labels for {count} rows")
+    if len(np.shape(labels)) == 1:
+        return as_names(labels, what)
+    return as_array(labels, what)
+
+
+def label_count(labels: Any, what: str) -> int:
+    """Return how many labels there are."""
     try:
         shape = np.shape(labels)
     except ValueError as error:  # rows of unequal length
@@ -100,9 +108,7 @@ def _as_labels(labels: Any, count: int, what: str) -> Labels:
         raise DataError(
             f"{what}: shape {shape}; labels are class ids (n,) or multi-hot (n, classes)"
         )
-    if shape[0] != count:
-        raise DataError(f"{what}: {shape[0]} labels for {count} codes")
-    return as_names(labels, what) if len(shape) == 1 else np.asarray(labels)
+    return int(shape[0])
 
 
 def _pack(values: Matrix, what: str, offset: int) -> Words:
@@ -127,7 +133,7 @@ def _pack(values: Matrix, what: str, offset: int) -> Words:
 def as_names(values: Any, what: str) -> pl.Series:
     """Return ids or classes as text or as int64, none missing."""
     try:
-        series = pl.Series(values)
+        series = pl.Series(as_array(values, what) if hasattr(values, "detach") else values)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         raise DataError(f"{what}: not all text and not all whole numbers") from None
     text = isinstance(series.dtype, pl.String | pl.Categorical | pl.Enum)
@@ -143,14 +149,12 @@ def as_names(values: Any, what: str) -> pl.Series:
         raise DataError(f"{what}: beyond int64, largest {series.max()!r}") from None
 
 
-def check_ids(ids: Any, count: int, what: str) -> pl.Series:
-    """Return ids as a series of distinct text or whole numbers, one per code."""
-    if hasattr(ids, "__len__") and len(ids) != count:
-        raise DataError(f"{what}: {len(ids)} ids for {count} codes")
+def check_ids(ids: Any, count: int | None, what: str) -> pl.Series:
+    """Return ids as a series of distinct text or whole numbers, one per row if that is known."""
+    if count is not None and hasattr(ids, "__len__") and len(ids) != count:
+        raise DataError(f"{what}: {len(ids)} ids for {count} rows")
     names = as_names(ids, what)
-    if names.n_unique() != count:
-        raise DataError(
-            f"{what}: {count - names.n_unique()} of {count} ids repeat another, first "
-            f"{names.filter(names.is_duplicated())[0]!r}"
-        )
+    again = names.filter(names.is_duplicated())
+    if len(again):
+        raise DataError(f"{what}: {len(again)} ids repeat another, first {again[0]!r}")
     return names

@@ -49,10 +49,8 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, GOOD, {}, ParameterError, "query_labels: none given"),
         (GOOD, GOOD, {"query_labels": [0, 1]}, ParameterError, ("query_labels: given without "
                                                                "item_labels")),
-        (GOOD, GOOD, {**LABELS, "query_labels": [0]}, DataError, ("query_labels: 1 labels for 2 "
-                                                                 "codes")),
-        (GOOD, GOOD, {**LABELS, "item_labels": [0, 1, 2]}, DataError, ("item_labels: 3 labels for 2 "
-                                                                      "codes")),
+        (GOOD, GOOD, {**LABELS, "query_labels": [0]}, DataError, "query_labels: 1 labels for 2 rows"),
+        (GOOD, GOOD, {**LABELS, "item_labels": [0, 1, 2]}, DataError, "item_labels: 3 labels for 2 rows"),
         (GOOD, GOOD, {**LABELS, "item_labels": [0.0, 1.0]}, DataError, "item_labels: Float64 values"),
         (GOOD, GOOD, {**LABELS, "item_labels": [0, None]}, DataError, "item_labels: 1 null, first in row 1"),
         (GOOD, GOOD, {**LABELS, "item_labels": ["a", 1]}, DataError, "item_labels: not all text"),
@@ -84,15 +82,14 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, GOOD, {**LABELS, "depth": True}, ParameterError, "depth: True is not"),
         (GOOD, GOOD, {**LABELS, "threads": 0}, ParameterError, "threads: 0 is not"),
         (GOOD, GOOD, {**LABELS, "model": ""}, ParameterError, "model: '' is not a name"),
-        (GOOD, GOOD, {**LABELS, "query_ids": ["a", "a"]}, DataError, ("query_ids: 1 of 2 ids repeat "
-                                                                     "another, first 'a'")),
-        (GOOD, GOOD, {**LABELS, "query_ids": ["a"]}, DataError, "query_ids: 1 ids for 2 codes"),
+        (GOOD, GOOD, {**LABELS, "query_ids": ["a", "a"]}, DataError, "query_ids: 2 ids repeat another, first 'a'"),
+        (GOOD, GOOD, {**LABELS, "query_ids": ["a"]}, DataError, "query_ids: 1 ids for 2 rows"),
         (GOOD, GOOD, {**LABELS, "query_ids": ["a", None]}, DataError, ("query_ids: 1 null, first in "
                                                                       "row 1")),
         (GOOD, GOOD, {**LABELS, "query_ids": ["a", 1]}, DataError, "query_ids: not all text"),
         (GOOD, GOOD, {**LABELS, "query_ids": [0.5, 1.0]}, DataError, "query_ids: Float64 values"),
         (GOOD, GOOD, {**LABELS, "query_ids": np.array([1, 2**63], np.uint64)}, DataError, "query_ids: beyond int64"),
-        (GOOD, GOOD, {**LABELS, "item_ids": [1, 1]}, DataError, "item_ids: 1 of 2 ids repeat"),
+        (GOOD, GOOD, {**LABELS, "item_ids": [1, 1]}, DataError, "item_ids: 2 ids repeat"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_with_rule_place_and_value(
