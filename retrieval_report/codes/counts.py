@@ -210,7 +210,7 @@ def count_relevant(
     frame = frame.join(relevant, on="query", how="left", maintain_order="left").with_columns(
         pl.col("n_relevant").fill_null(0)
     )
-    if len(np.shape(query_labels)) > 1:
+    if LabelSpace.of(query_labels, len(queries), relevance).width:
         return frame
     return frame.with_columns(label=as_names(query_labels, "query_labels"))
 
