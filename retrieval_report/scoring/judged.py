@@ -282,8 +282,11 @@ def _of_one_type(
     for name in frames:
         for key in keys[name]:
             rows, frames[name] = of_one_width(rows, frames[name], key, name)
-    kinds = {name: {key: rows.schema[key] for key in keys[name]} for name in frames}
-    return rows, {**beside, **{name: frames[name].cast(kinds[name]) for name in frames}}
+    typed = {
+        name: frame.cast({key: rows.schema[key] for key in keys[name]})
+        for name, frame in frames.items()
+    }
+    return rows, {**beside, **typed}
 
 
 def frames_beside(
