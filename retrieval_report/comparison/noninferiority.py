@@ -12,9 +12,10 @@ import polars as pl
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
-from retrieval_report.contracts.arguments import Named, Names, check_number
+from retrieval_report.contracts.arguments import Named, Names, check_number, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
@@ -326,8 +327,7 @@ def detectable_effect(
     """
     from scipy import optimize
 
-    check_fraction("alpha", alpha)
-    check_fraction("power", power)
+    _check_design(std, queries, alpha, power)
     if queries < 2 or not std >= 0:
         return math.nan
     if power <= alpha:
@@ -367,8 +367,7 @@ def queries_needed(
     (156, 2475)
     """
     check_margin(effect)
-    check_fraction("alpha", alpha)
-    check_fraction("power", power)
+    _check_design(std, 2, alpha, power)
     if not std >= 0:
         return None
     if std == 0:
@@ -380,6 +379,15 @@ def queries_needed(
             return None
     numbers = range(high // 2 + 1, high)
     return numbers.start + bisect_left(numbers, power, key=lambda n: _power(effect / std, n, alpha))
+
+
+def _check_design(std: object, queries: object, alpha: float, power: float) -> None:
+    """Refuse what is no design of a test; ``std`` may be NaN, if it is not known."""
+    if not (isinstance(std, float) and math.isnan(std)):
+        check_number("std", std, lambda _: True, "number")
+    check_whole("queries", queries, 0, MOST_ITEMS)
+    check_fraction("alpha", alpha)
+    check_fraction("power", power)
 
 
 def _power(effect: float, queries: int, alpha: float) -> float:
