@@ -150,9 +150,9 @@ class Pairs:
         others = np.delete(np.arange(models, dtype=np.intp), fixed)
         return cls(others, np.full_like(others, fixed))
 
-    def blocks(self, queries: int, most: int = BLOCK) -> list[Pairs]:
+    def blocks(self, queries: int) -> list[Pairs]:
         """Return these pairs in parts, at least one, with at most so many differences each."""
-        step = max(1, most // max(queries, 1))
+        step = max(1, BLOCK // max(queries, 1))
         starts = range(0, max(self.first.size, 1), step)
         return [self.part(slice(start, start + step)) for start in starts]
 
