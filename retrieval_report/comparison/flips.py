@@ -8,7 +8,8 @@ import polars as pl
 
 from retrieval_report.comparison.pairs import COMPARISON, pairs_of_means, turned
 from retrieval_report.comparison.verdicts import ALPHA, SHOWN, TIE_RISK, order_of, with_verdicts
-from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.contracts.checks import refuse
+from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
@@ -18,8 +19,6 @@ from retrieval_report.engines.check_scores import (
     hold,
     side_by_side,
 )
-from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.reading.frames import to_polars
 
 JUDGED_PAIRS = schema("judged_pairs")
 HERE = ["metric", "cutoff"]
@@ -174,19 +173,10 @@ def _judged(pairs: pl.DataFrame, tie_risk: float, alpha: float) -> pl.DataFrame:
 
 
 def _check_summary(summary: object) -> pl.DataFrame:
-    frame = to_polars(summary, "summary")
-    if "truncated_share" not in frame.columns:
-        frame = frame.with_columns(truncated_share=pl.lit(0.0))
-    frame = hold(frame, SUMMARY, "summary", "summarise")
-    keys = ["model", *HERE, "policy"]
-    if frame.select(keys).n_unique() < frame.height:
-        model, metric, cutoff, policy = (
-            frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0)
-        )
-        raise DataError(
-            f"summary: {measure_text(metric, cutoff)} of model {model!r} and policy {policy!r} is "
-            "repeated; pass one summary"
-        )
+    frame = hold(summary, SUMMARY, "summary", "summarise")
+    repeated = pl.struct("model", *HERE, "policy").is_duplicated()
+    what = "means of the same model, metric, cutoff and policy"
+    refuse(frame, repeated, "value", what, what="summary")
     return frame
 
 

@@ -12,9 +12,10 @@ import polars as pl
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
-from retrieval_report.contracts.arguments import Named, Names, check_number
+from retrieval_report.contracts.arguments import Named, Names, check_number, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
@@ -233,7 +234,8 @@ def _columns(
     least = _bound(scores.lowest, scores.highest, scored, pairs, alpha)
     most = _bound(scores.highest, scores.lowest, scored, pairs, alpha)
     above = one_sided(least.mean, least.spread, least.units, -margin)
-    below = one_sided(-most.mean, most.spread, most.units, margin)
+    loss = -most.mean, most.spread, most.units
+    below = one_sided(*loss, margin)
     reasons: dict[str, Bools] = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
         for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
@@ -255,7 +257,7 @@ def _columns(
         "margin": margin,
         "no_worse_p": above,
         "worse_p": below,
-        "equivalent_p": np.maximum(above, one_sided(-most.mean, most.spread, most.units, -margin)),
+        "equivalent_p": np.maximum(above, one_sided(*loss, -margin)),
         "verdict": margin_rule(above, below, alpha, reasons),
         "detectable": np.array([unit[n] for n in units]) * plain.spread,
         "queries_needed": pl.Series(
@@ -271,13 +273,8 @@ def _bound(models: Floats, baseline: Floats, scored: Bools, pairs: Pairs, alpha:
     """
     both = replace(pairs, second=pairs.second + len(models))
     difference = differences(np.concatenate([models, baseline]), both)
-    unbounded = (scored & np.isnan(difference)).any(axis=1)
-    return PairedT(
-        *(
-            np.where(unbounded, np.nan, column)
-            for column in paired_t(difference, 1 - 2 * alpha, pairs.cluster)
-        )
-    )
+    difference[(scored & np.isnan(difference)).any(axis=1)] = np.nan
+    return paired_t(difference, 1 - 2 * alpha, pairs.cluster)
 
 
 def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
@@ -326,8 +323,7 @@ def detectable_effect(
     """
     from scipy import optimize
 
-    check_fraction("alpha", alpha)
-    check_fraction("power", power)
+    _check_design(std, queries, alpha, power)
     if queries < 2 or not std >= 0:
         return math.nan
     if power <= alpha:
@@ -367,8 +363,7 @@ def queries_needed(
     (156, 2475)
     """
     check_margin(effect)
-    check_fraction("alpha", alpha)
-    check_fraction("power", power)
+    _check_design(std, 2, alpha, power)
     if not std >= 0:
         return None
     if std == 0:
@@ -380,6 +375,15 @@ def queries_needed(
             return None
     numbers = range(high // 2 + 1, high)
     return numbers.start + bisect_left(numbers, power, key=lambda n: _power(effect / std, n, alpha))
+
+
+def _check_design(std: object, queries: object, alpha: float, power: float) -> None:
+    """Refuse what is no design of a test; ``std`` may be NaN, if it is not known."""
+    if not (isinstance(std, float) and math.isnan(std)):
+        check_number("std", std, lambda _: True, "number")
+    check_whole("queries", queries, 0, MOST_ITEMS)
+    check_fraction("alpha", alpha)
+    check_fraction("power", power)
 
 
 def _power(effect: float, queries: int, alpha: float) -> float:

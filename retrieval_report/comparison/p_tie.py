@@ -64,6 +64,14 @@ class Side:
         sums = every_sum(spreads, self.near / (2 * max(len(spreads), 1))) if whole else None
         return sums and Spread(sums.value + self.fixed, sums.chance)
 
+    @cached_property
+    def moments(self) -> Floats:
+        """Least, mean and most of the sum of the lists, and how far one moves it."""
+        each = [(one.least, one.mean, one.most) for one in self.lists]
+        least, mean, most = known = np.reshape(each, (-1, 3)).T
+        reach = np.maximum(most - mean, mean - least).max(initial=0.0)
+        return np.append(known.sum(axis=1), reach)
+
     def wave(self, period: float, terms: int) -> Complex:
         """Return the characteristic function of the sum of the lists."""
         key = period, terms
@@ -158,13 +166,10 @@ class _Sums(NamedTuple):
     @classmethod
     def of(cls, first: Side, second: Side) -> _Sums:
         """Return the range of the first minus the second."""
-        ahead, behind, fixed = first.lists, second.lists, first.fixed - second.fixed
-        least = fixed + sum(one.least for one in ahead) - sum(one.most for one in behind)
-        most = fixed + sum(one.most for one in ahead) - sum(one.least for one in behind)
-        mean = fixed + sum(one.mean for one in ahead) - sum(one.mean for one in behind)
-        both = [*ahead, *behind]
-        reach = max(max(one.most - one.mean, one.mean - one.least) for one in both)
-        return cls(least, most, mean, float(np.sqrt(sum(one.variance for one in both))), reach)
+        one, other = first.moments, second.moments
+        least, mean, most = first.fixed - second.fixed + one[:3] - other[2::-1]
+        variance = sum(each.variance for each in (*first.lists, *second.lists))
+        return cls(least, most, mean, np.sqrt(variance), max(one[3], other[3]))
 
     def period(self) -> tuple[float, float]:
         """Return how far from a bound sums may be, and how much sums beyond contribute (Bernstein's

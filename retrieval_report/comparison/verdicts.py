@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Bools
 from retrieval_report.writing.numbers import chance_text
 
 CUT = "lists are cut"
@@ -184,14 +184,10 @@ def equal_means(one: Any, other: Any) -> bool:
     >>> equal_means(0.1 + 0.2, 0.3), equal_means(0.3, None)
     (True, False)
     """
-    return (
-        one is not None
-        and other is not None
-        and bool(abs(one - other) <= ROUNDING * max(abs(one), abs(other)))
-    )
+    return one is not None and other is not None and bool(equal_values(one, other))
 
 
-def equal_values(one: Floats, other: Floats) -> Bools:
+def equal_values(one: Any, other: Any) -> Any:
     """Where two arrays are equal to 12 digits."""
     return np.abs(one - other) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
 

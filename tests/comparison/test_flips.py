@@ -296,7 +296,8 @@ def test_summaries_that_cannot_answer_are_refused() -> None:
     ):
         flips(summary.drop("value"))
     with pytest.raises(
-        DataError, match="summary: ap@10 of model 'a' and policy 'naive' is repeated"
+        DataError,
+        match="summary: column 'value': 4 means of the same model, metric, cutoff and policy",
     ):
         flips(pl.concat([summary, summary]))
     known = summary_of({"a": {"expected": 0.5}, "b": {"expected": 0.6}})
