@@ -8,7 +8,7 @@ from retrieval_report.comparison.corrections import corrected
 from retrieval_report.comparison.leaderboard import open_ranks
 from retrieval_report.comparison.segments import segments_of
 from retrieval_report.comparison.significance import paired_t
-from retrieval_report.comparison.verdicts import ALPHA, significant
+from retrieval_report.comparison.verdicts import significant
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import (
@@ -16,7 +16,6 @@ from retrieval_report.engines.check_scores import (
     MEASURE,
     Checked,
     beside,
-    check_fraction,
     check_scores,
     hold,
 )
@@ -92,19 +91,13 @@ def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.D
     return pl.concat(parts)
 
 
-def dataset_table(
-    of_datasets: object, *, alpha: float = ALPHA, confidence: float = 0.95
-) -> pl.DataFrame:
+def dataset_table(of_datasets: object) -> pl.DataFrame:
     """Rank models by the mean over data sets of their mean over the queries of each.
 
     Parameters
     ----------
     of_datasets
         The result of :func:`dataset_scores`.
-    alpha
-        Two models differ significantly if the corrected p of their difference is below it.
-    confidence
-        Confidence level of the intervals of means.
 
     Returns
     -------
@@ -143,13 +136,11 @@ def dataset_table(
     >>> table.select("rank", "model", pl.col("value").round(4), "datasets", "lacks").rows()
     [(1, 'one', 0.6, 3, ''), (2, 'two', 0.55, 3, ''), (None, 'part', None, 2, 'd1')]
     """
-    check_fraction("alpha", alpha)
-    check_fraction("confidence", confidence)
     given = hold(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
     scores = given.rename({"dataset": "query", "tie_std": "std"}).with_columns(
         policy=pl.lit("expected"), items=1, n_relevant=1, truncated=False, pooled=False
     )
-    means = summarise(Checked(scores), confidence=confidence).rename({"queries": "datasets"})
+    means = summarise(Checked(scores)).rename({"queries": "datasets"})
     without = pl.col("dataset").filter(pl.col("value").is_null()).sort()
     lacks = given.group_by(MEAN).agg(lacks=without.str.join(", "))
     numbers = pl.col("value", "tie_std", "ci_low", "ci_high")
@@ -158,16 +149,16 @@ def dataset_table(
     parts = [pl.DataFrame(schema=RANGES)]
     for part in whole.partition_by(MEASURE, maintain_order=True):
         grid = Grid.of(part)
-        low, high = rank_ranges(grid.arrays["value"][0], alpha)
+        low, high = rank_ranges(grid.arrays["value"][0])
         columns = {"model": grid.models, "rank_low": low, "rank_high": high}
         parts.append(measured(columns, grid.measures[0], RANGES))
     return in_contract(ranked(beside(rows, pl.concat(parts), MEAN), MEASURE), DATASETS)
 
 
-def rank_ranges(means: Floats, alpha: float) -> tuple[Indices, Indices]:
+def rank_ranges(means: Floats) -> tuple[Indices, Indices]:
     """Return the best and worst rank of every model that the tests of all pairs leave open, from
     means (models, data sets).
     """
     pairs = Pairs.every(len(means))
     p = corrected(paired_t(differences(means, pairs), 0.95).p, "holm")
-    return open_ranks(means, pairs.part(significant(p, alpha)))
+    return open_ranks(means, pairs.part(significant(p)))

@@ -132,13 +132,13 @@ def significant(p: Any, alpha: float = ALPHA) -> Any:
     return p < alpha * (1 - TOLERANCE)
 
 
-def is_significant(p: object, alpha: float = ALPHA) -> bool:
-    """Whether one p-value is below alpha; none is not.
+def is_significant(p: object) -> bool:
+    """Whether one p-value is below 0.05; none is not.
 
     >>> is_significant(0.04), is_significant(1 / 20), is_significant(None)
     (True, False, False)
     """
-    return isinstance(p, float) and significant(p, alpha)
+    return isinstance(p, float) and significant(p)
 
 
 def reverses(share: float) -> bool:

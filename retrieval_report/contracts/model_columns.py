@@ -278,7 +278,6 @@ costs: stats.cost_table
   front | flag | On the front | whether no other model costs as little and scores as much
   front_in_every_order | flag | In every order | the same, in its worst tie order and the others'
       best
-  front_in_some_order | flag | In some order | the same, in its best tie order and the others' worst
   beaten_by | text | Beaten by | the best-scoring model that beats it; empty on the front
 
 audit: audit

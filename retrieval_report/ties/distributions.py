@@ -88,8 +88,7 @@ def score_distribution(
     """
     check_whole("draws", draws, 1)
     frame, given = lists_of_query(rankings, query, judgements, queries)
-    if frame.filter(model=check_text("model", model)).is_empty():
-        return pl.DataFrame(schema=DISTRIBUTION)
+    check_text("model", model)
     requests = parse_metrics(metric, cutoff)
     if len(requests) > 1 or len(requests[0][1]) > 1:
         raise ParameterError("metric: it takes one metric at one cutoff")

@@ -14,6 +14,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Names, check_number, listed
 from retrieval_report.contracts.checks import check_choice
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.kernels.lists import Bools, Lists, frozen, running
 from retrieval_report.kernels.recall import (
@@ -100,6 +101,8 @@ def recall_curve(
         check_number("levels", level, lambda share: 0 <= share <= 1, "number between 0 and 1")
         for level in listed(levels)
     ]
+    if not wanted:
+        raise ParameterError("levels: none given")
     asked = options_with(options, truncated="no", policies=policies)
     for name in asked.policies:
         check_choice("policies", name, POLICIES)

@@ -18,7 +18,6 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
-from retrieval_report.engines.check_scores import beside
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.kernels.lists import Floats, Integers
 from retrieval_report.ties.profile import TieTable
@@ -116,7 +115,7 @@ class Thresholds:
     @cached_property
     def areas(self) -> pl.DataFrame:
         """Areas under the curves of the table, one row per model."""
-        rows = []
+        rows, exact = [], {} if self.k else _exact_ap(self.ties, self.order)
         for model, curve in self._curves(self.k):
             counts = curve.outcomes()
             recall, fpr = (np.append(0.0, rate(name, counts)) for name in ("recall", "fpr"))
@@ -128,10 +127,10 @@ class Thresholds:
                     "all_pairs": round(tp + fp),
                     "roc_auc": np.trapezoid(recall, fpr),
                     "average_precision": np.sum(np.diff(recall) * rate("precision", counts)),
+                    **exact.get(model, {}),
                 }
             )
-        areas = self._frame(rows, "threshold_areas")
-        return areas if self.k is not None or not rows else _with_ap(areas, self.ties, self.order)
+        return self._frame(rows, "threshold_areas")
 
     def calibrate(
         self,
@@ -413,9 +412,9 @@ def _interval(
     return {"strictest": strictest, "loosest": loosest, "ci_low": low, "ci_high": high}
 
 
-def _with_ap(areas: pl.DataFrame, ties: pl.DataFrame, order: str) -> pl.DataFrame:
-    """Add the average precision of all pairs of a model in one list, if any is relevant and the
-    list is not so long that it would take gigabytes.
+def _exact_ap(ties: pl.DataFrame, order: str) -> Named:
+    """Return the average precision of all pairs of a model in one list, and its deviation, by
+    model; not where none is relevant, or the list is so long that it would take gigabytes.
     """
     size, relevant = (pl.col(name).sum().over("model") for name in ("size", "relevant"))
     ties = ties.filter(relevant > 0, size <= MOST_PAIRS)
@@ -428,5 +427,4 @@ def _with_ap(areas: pl.DataFrame, ties: pl.DataFrame, order: str) -> pl.DataFram
         counts, metrics="ap", policies="expected", truncated="no", relevant_items="own"
     )
     known = scores.select("model", ap="value", tie_std="std")
-    joined = beside(areas.drop("ap", "tie_std"), known, "model")
-    return in_contract(joined, schema("threshold_areas"))
+    return known.rows_by_key("model", named=True, unique=True)
