@@ -87,7 +87,7 @@ def judged_batch(batch: Batch, options: Options, requests: Requests) -> Judged:
     if few and _only_relevant(options, requests):
         frame, lengths = _counted(batch, which)
     else:
-        frame = pl.DataFrame({order: key, "relevance": _plain(grade)})
+        frame = pl.DataFrame({order: key, "relevance": grade})
     end = np.cumsum(lengths)
     grades, index = arrays.grade_indices(frame["relevance"], np.zeros(0))
     model = pl.Series([MODEL]).new_from_index(0, lengths.size)
@@ -132,7 +132,7 @@ def _counted(batch: Batch, which: Integers) -> tuple[pl.DataFrame, Integers]:
     between = np.diff(beyond, prepend=0) - (beyond - tie)
     rows = {
         order: np.concatenate([2 * own + 1, 2 * tie + 1, 2 * tie]),
-        "relevance": np.append(_plain(grade[which]), np.zeros(2 * tie.size, np.int8)),
+        "relevance": np.append(grade[which], np.zeros(2 * tie.size, np.int8)),
         "count": np.concatenate([np.ones_like(own), others, between]),
     }
     nearest = np.argsort(rows[order])
@@ -165,13 +165,3 @@ def _like(values: object, what: str, lengths: Integers) -> Array:
 
 def _finite(values: Array) -> bool:
     return values.dtype.kind != "f" or bool(np.isfinite(values).all())
-
-
-def _plain(grade: Array) -> Array:
-    """Return grades as whole numbers, which are looked up in a table, if that changes none."""
-    if grade.dtype.kind == "b":
-        return grade.astype(np.uint8)
-    if grade.dtype.kind != "f" or (grade.size and grade.max() >= arrays.SMALL):
-        return grade
-    whole = grade.astype(np.int64)
-    return whole if np.array_equal(whole, grade) else grade

@@ -123,4 +123,5 @@ def of_one_width(
         return left, right
     ids = pl.concat([left[key].cast(pl.Int128), right[key].cast(pl.Int128)])
     dtype = pl.Int64 if ids.is_between(-(2**63), 2**63 - 1).all() else pl.Int128
-    return left.with_columns(pl.col(key).cast(dtype)), right.with_columns(pl.col(key).cast(dtype))
+    wide = pl.col(key).cast(dtype)
+    return left.with_columns(wide), right.with_columns(wide)

@@ -54,9 +54,9 @@ def pool_of(counts: pl.DataFrame) -> pl.DataFrame:
     ... )
     >>> pool_of(counts)
     Traceback (most recent call last):
-    retrieval_report.DataError: counts: column 'retrieved': models have different numbers of
-    relevant items, 2 and 3 of relevance 1 for query 'q', retrieved or not; count the rankings of
-    all models together by count_ties
+    retrieval_report.DataError: counts: column 'retrieved': a model has 3 items of relevance 1 for
+    query 'q', retrieved or not, and another has fewer; count the rankings of all models together by
+    count_ties
     """
     rows = with_model(counts)
     models = rows.group_by("query").agg(models=pl.n_unique("model"))
@@ -65,17 +65,14 @@ def pool_of(counts: pl.DataFrame) -> pl.DataFrame:
     pool = held.group_by("query", "relevance").agg(
         least=count.min(), count=count.max(), known=pl.len()
     )
-    pool = pool.join(models, on="query").with_columns(
-        least=pl.when(pl.col("known") == pl.col("models")).then("least").otherwise(0)
-    )
-    unlike = pool.filter(pl.col("least") < count).sort("query", "relevance")
+    pool = pool.join(models, on="query").sort("query", "relevance")
+    unlike = pool.filter((pl.col("known") < pl.col("models")) | (pl.col("least") < count))
     if unlike.height:
         first = unlike.row(0, named=True)
         raise DataError(
-            "counts: column 'retrieved': models have different numbers of relevant items, "
-            f"{first['least']} and "
-            f"{first['count']} of relevance {first['relevance']:g} for query {first['query']!r}, "
-            "retrieved or not; "
+            f"counts: column 'retrieved': a model has {first['count']} items of relevance "
+            f"{first['relevance']:g} for query {first['query']!r}, retrieved or not, and another "
+            "has fewer; "
             "count the rankings of all models together by count_ties"
         )
     return pool.select("query", "relevance", "count")

@@ -172,7 +172,7 @@ def test_a_threshold_takes_the_pool_away() -> None:
                 [counts.filter(model="a"), count_ties(runs(1)).filter(model="b")]
             ),
             (
-                "column 'retrieved': models have different numbers of relevant items, .* count the "
+                "column 'retrieved': a model has .* and another has fewer; count the "
                 "rankings of all models"
             ),
         ),
