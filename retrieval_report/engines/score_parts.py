@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,7 +11,6 @@ import polars as pl
 
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import NO, Options, is_relevant
-from retrieval_report.contracts.warning import warn
 from retrieval_report.engines.disk_parts import copied_parts
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
@@ -208,25 +206,16 @@ def counted_parts(table: Table, scratch: Scratch, rows_per_part: int) -> Iterato
 def _run(
     work: Callable[[int], Result], parts: tuple[int, ...], title: str = ""
 ) -> Iterator[Result]:
-    """Yield the results of all parts, with a progress bar if it has a title; a warning that several
-    parts raise is shown once.
-    """
+    """Yield the results of all parts, with a progress bar if it has a title."""
     from tqdm import tqdm
 
-    given: set[str] = set()
     with tqdm(total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not title) as bar:
         for number, rows in enumerate(parts):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                try:
-                    result = work(number)
-                except RetrievalReportError as error:
-                    if len(parts) > 1:
-                        error.add_note(f"Counted within part {number + 1} of {len(parts)}.")
-                    raise
-            for warning in caught:
-                if str(warning.message) not in given:
-                    given.add(str(warning.message))
-                    warn(warning.message)
+            try:
+                result = work(number)
+            except RetrievalReportError as error:
+                if len(parts) > 1:
+                    error.add_note(f"Counted within part {number + 1} of {len(parts)}.")
+                raise
             yield result
             bar.update(rows)

@@ -65,11 +65,9 @@ class TieAwareEvaluator(providers.Evaluator):
 
 def register() -> TieAware:
     """Put the provider first in ir_measures' default pipeline, once."""
-    pipeline = ir_measures.DefaultPipeline.providers
-    known = [one for one in pipeline if isinstance(one, TieAware)]
-    if not known:
+    if TieAware.NAME not in providers.registry:
         make: Any = TieAware
-        known = [make()]
-        providers.registry[TieAware.NAME] = known[0]
-        pipeline.insert(0, known[0])
-    return known[0]
+        providers.registry[TieAware.NAME] = made = make()
+        ir_measures.DefaultPipeline.providers.insert(0, made)
+    known: TieAware = providers.registry[TieAware.NAME]
+    return known
