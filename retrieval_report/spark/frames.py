@@ -128,16 +128,12 @@ def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
 
 def sent(session: SparkSession, local: pl.DataFrame, what: str) -> DataFrame:
     """Send a local frame to the cluster; Spark has no unsigned numbers."""
-    wide = [
-        name
-        for name, dtype in local.schema.items()
-        if dtype.is_unsigned_integer() or dtype == pl.Int128
-    ]
+    wide = pl.selectors.unsigned_integer() | pl.selectors.by_dtype(pl.Int128)
     try:
-        local = local.with_columns(pl.col(wide).cast(pl.Int64))
+        local = local.with_columns(wide.cast(pl.Int64))
     except pl.exceptions.InvalidOperationError as error:
         raise ColumnError(
-            f"{what}: Spark has no whole numbers of more than 64 bits: {wide}"
+            f"{what}: Spark has no whole numbers of more than 64 bits: {one_line(error)}"
         ) from error
     if int(session.conf.get(BATCH) or 1) < 1:
         raise ParameterError(
