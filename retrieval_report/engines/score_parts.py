@@ -179,9 +179,8 @@ def scored_parts(
         return parts.read(number), judged, named
 
     def evidence() -> pl.DataFrame:
-        title = "looking at the lists" if options.progress else ""
         of_part = partial(evidence_of_part, options=quiet, whole=whole)
-        return pl.concat(_run(lambda number: of_part(*frames_of(number)), parts.rows, title))
+        return pl.concat(_run(lambda number: of_part(*frames_of(number)), parts.rows))
 
     decided = with_ends(quiet, whole, facts, evidence)
     work = keep(lambda number: score_part(*frames_of(number), requests, decided, whole), parts.rows)

@@ -65,9 +65,10 @@ class TieAwareEvaluator(providers.Evaluator):
 
 def register() -> TieAware:
     """Put the provider first in ir_measures' default pipeline, once."""
-    if TieAware.NAME not in providers.registry:
+    registry: Any = providers.registry
+    if TieAware.NAME not in registry:
         make: Any = TieAware
-        providers.registry[TieAware.NAME] = made = make()
-        ir_measures.DefaultPipeline.providers.insert(0, made)
-    known: TieAware = providers.registry[TieAware.NAME]
-    return known
+        registry[TieAware.NAME] = make()
+        ir_measures.DefaultPipeline.providers.insert(0, registry[TieAware.NAME])
+    ours: TieAware = registry[TieAware.NAME]
+    return ours
