@@ -17,7 +17,6 @@ from retrieval_report.cli.files import (
     Output,
     data_options,
     file_options,
-    form_options,
     json_option,
     output_options,
 )
@@ -77,7 +76,7 @@ ACCEPTED = {
 @dataset_option
 @click.option("--all", "everything", is_flag=True, help="Print all pairs of many models.")
 @output_options("comparison.csv and flips.csv")
-@form_options
+@json_option
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
     data: Data,
@@ -96,10 +95,6 @@ def compare(
     from retrieval_report.study.caveats import named_tests, uneven_lengths
     from retrieval_report.study.reversals import reversals_text
 
-    if output.latex and baseline is not None:
-        raise click.UsageError(
-            "--latex marks what is below the highest, not below --baseline: choose one of them"
-        )
     output.check(data.paths, *(f"{name}.csv" for name in ("comparison", "flips", *REPLICATED)))
     study = study_of(data, settings)
     if len(study.model_names) == 1:
@@ -141,7 +136,6 @@ def compare(
     output.show(
         {**above, "comparison": comparison, "flips": verdicts},
         "\n\n".join(filter(None, texts)),
-        latex=study.to_latex,
         notices=lambda: study.notices,
     )
 

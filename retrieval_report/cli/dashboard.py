@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -71,8 +72,7 @@ def dashboard(
     files = {name: given[name] for name in ("judgements", "queries", "items", "labels")}
     files["rankings"] = list(data)
     if given["labels_as_rankings"]:  # the files of a folder may be called anything
-        folders = ((path, os.path.isdir(path)) for path in files["rankings"])  # noqa: PTH112
-        files["rankings"] = [f"{path}/*" if folder else path for path, folder in folders]
+        files["rankings"] = [f"{path}/*" if Path(path).is_dir() else path for path in data]
     # What cannot be opened is refused here: a server could report it only in the browser.
     from retrieval_report.reading.finding import find_files
     from retrieval_report.reading.sources import open_source

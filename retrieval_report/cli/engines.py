@@ -161,9 +161,8 @@ def on_spark(
         raise ParameterError(f"--engine spark: {error}; and Java 17 or 21") from error
     out = None if output.out is None else output.out.rstrip("/")
     local = out is not None and is_local(master) and not files.is_address(out)
-    folder = output.check(data.paths, "summary.csv") if local else None
-    if folder is not None:
-        out = str(folder.absolute())
+    if local:
+        output.check(data.paths, "summary.csv")
     with session(master, progress=watched()) as spark:
         judgements, queries = (
             None if path is None else files.frame_beside(spark, path, kind)

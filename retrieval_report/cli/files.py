@@ -50,11 +50,6 @@ latex_option = click.option(
 )
 
 
-def form_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --json and --latex to a command."""
-    return json_option(latex_option(command))
-
-
 def standard_input(context: click.Context, _option: click.Parameter, given: Any) -> Any:
     """Put a file in the place of ``-``, which stands for standard input; its content says what it
     is.

@@ -20,9 +20,9 @@ from retrieval_report.cli.files import (
     Data,
     Output,
     data_options,
-    form_options,
+    json_option,
+    latex_option,
     output_options,
-    tell_written,
 )
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import (
@@ -35,6 +35,7 @@ from retrieval_report.cli.settings import (
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, visible
+from retrieval_report.writing.names import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,12 +99,8 @@ def report(
     )
     click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
     click.echo("\n" + leaderboard_table(study, contents.leaderboard))
-    pages = [path.name for path in written if path.suffix == ".html"]
-    if len(written) == 1:
-        tell_written(written)
-    else:
-        first = f": open {pages[0]} first" if pages else ""
-        click.echo(f"\nWrote {len(written)} files to {visible(str(folder))}{first}.")
+    first = ": open report.html first" if "html" in kinds else ""
+    click.echo(f"\nWrote {counted(len(written), 'file')} to {visible(str(folder))}{first}.")
 
 
 def _relative(word: str) -> str:
@@ -119,7 +116,8 @@ def _relative(word: str) -> str:
 @study_options
 @question_options
 @output_options("leaderboard.csv and one file for every other question")
-@form_options
+@json_option
+@latex_option
 def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     """Rank the models of RANKINGS by the first measure, best first, and say who leads, and how far
     to trust each rank.

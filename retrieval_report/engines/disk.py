@@ -5,7 +5,6 @@ at all.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Unpack
@@ -146,10 +145,7 @@ def evaluate_to(
     target = regular_file(check_path("out", out))
     # Results are moved to the file in one step, from a folder beside it.
     with scratch(target.parent) as folder:
-        try:
-            folder()
-        except OutputError as error:
-            raise OutputError(f"cannot write to '{target}': {error}") from error
+        folder()  # before any work, if it cannot be made
         table = open_table(rankings, folder, columns)
         refuse_inputs([target], [file.path for file in table.files])
         given = (table, judgements, queries, requests, settings)
@@ -162,22 +158,15 @@ def evaluate_to(
 def _write(results: Iterator[pl.DataFrame], folder: Path, out: Path) -> None:
     """Write every result as it comes, combine them, and only then rename the file to ``out``."""
     written: list[Path] = []
-    for frame in results:
-        written.append(folder / f"result-{len(written):06}.parquet")
-        with _writing(out):
-            frame.write_parquet(written[-1], compression="lz4")
     whole = folder / "whole.parquet"
-    with _writing(out):
+    try:
+        for frame in results:
+            written.append(folder / f"result-{len(written):06}.parquet")
+            frame.write_parquet(written[-1], compression="lz4")
         pl.scan_parquet(written, glob=False, hive_partitioning=False).sink_parquet(
             whole, maintain_order=True, sync_on_close="all"
         )
         whole.replace(out)
-
-
-@contextmanager
-def _writing(out: Path) -> Iterator[None]:
-    try:
-        yield
     except (OSError, pl.exceptions.PolarsError) as error:
         raise OutputError(
             f"cannot write to '{out}': {getattr(error, 'strerror', None) or one_line(error)}"

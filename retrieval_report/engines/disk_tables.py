@@ -13,7 +13,6 @@ from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
     FileError,
-    OutputError,
     ParameterError,
     one_line,
 )
@@ -131,12 +130,8 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
         matched = matched_columns(given, RANKINGS, "rankings")
         known = as_text(frame.select(under_our_names(matched)), ID_COLUMNS)
         known.sink_parquet(path, maintain_order=True, compression="lz4", statistics=False)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise DataError(f"rankings: the frame cannot be computed: {one_line(error)}") from error
-    except OSError as error:
-        raise OutputError(
-            f"the rows cannot be stored in the temporary folder '{path.parent}': {one_line(error)}"
-        ) from error
     rows = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     file = File(path, rows, rows.select(pl.len()).collect().item())
     return Table((file,), renamed(given, matched, RANKINGS))

@@ -11,7 +11,6 @@ import polars as pl
 
 from retrieval_report.contracts.errors import RetrievalReportError
 from retrieval_report.contracts.options import NO, Options, is_relevant
-from retrieval_report.contracts.warning import noticed, warn
 from retrieval_report.engines.disk_parts import copied_parts
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
@@ -166,9 +165,8 @@ def scored_parts(
         return parts.read(number), judged, named
 
     def evidence() -> pl.DataFrame:
-        title = "looking at the lists" if options.progress else ""
         of_part = partial(evidence_of_part, options=quiet, whole=whole)
-        return pl.concat(_run(lambda number: of_part(*frames_of(number)), parts.rows, title))
+        return pl.concat(_run(lambda number: of_part(*frames_of(number)), parts.rows))
 
     decided = with_ends(quiet, whole, facts, evidence)
     work = keep(lambda number: score_part(*frames_of(number), requests, decided, whole), parts.rows)
@@ -193,24 +191,16 @@ def counted_parts(table: Table, scratch: Scratch, rows_per_part: int) -> Iterato
 def _run(
     work: Callable[[int], Result], parts: tuple[int, ...], title: str = ""
 ) -> Iterator[Result]:
-    """Yield the results of all parts, with a progress bar if it has a title; a warning that several
-    parts raise is shown once.
-    """
+    """Yield the results of all parts, with a progress bar if it has a title."""
     from tqdm import tqdm
 
-    given: set[str] = set()
     with tqdm(total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not title) as bar:
         for number, rows in enumerate(parts):
-            with noticed() as notes:
-                try:
-                    result = work(number)
-                except RetrievalReportError as error:
-                    if len(parts) > 1:
-                        error.add_note(f"Counted within part {number + 1} of {len(parts)}.")
-                    raise
-            for note in notes:
-                if note not in given:
-                    given.add(note)
-                    warn(note)
+            try:
+                result = work(number)
+            except RetrievalReportError as error:
+                if len(parts) > 1:
+                    error.add_note(f"Counted within part {number + 1} of {len(parts)}.")
+                raise
             yield result
             bar.update(rows)

@@ -111,7 +111,7 @@ def evaluate(
     requests = parse_metrics(metrics, cutoffs)
     frames = frames_of(rankings, judgements, queries, checked)
     rows = _divided(frames, clustered, partitions)
-    empty = [empty_of(frames[name], name) if name in frames else None for name in FRAMES]
+    empty = [empty_of(frames[name]) if name in frames else None for name in FRAMES]
 
     def mapped(work: Work) -> DataFrame:
         schema = arrow_schema(pl.concat(work(*empty)))
@@ -242,7 +242,7 @@ def count_ties(rankings: DataFrame) -> DataFrame:
         refuses bad ones, but not items that occurred twice in a list.
     """
     rows = rankings_of(rankings, Options(policies="expected"))
-    empty = empty_of(rows, "rankings")
+    empty = empty_of(rows)
     counted = "count" in rows.columns
     _ = check_counts(empty) if counted else check_rankings(empty)
     for mark in {"mask", "retrieved"} & set(rows.columns):

@@ -47,7 +47,7 @@ def frames_of(
         ("queries", queries, QUERIES, check_queries),
     ):
         if isinstance(frame, DataFrame):
-            frames[name] = chosen(frame, contract, name)
+            frames[name] = chosen(frame, name, contract)
         elif frame is not None:
             frames[name] = sent(session, check(to_polars(frame, name)), name)
     return frames
@@ -61,9 +61,9 @@ def rankings_of(frame: DataFrame, options: Options) -> DataFrame:
     counted = "count" in frame.columns
     if "naive" in options.policies and options.naive_order == "row" and not counted:
         frame = _numbered(frame)
-    contract = COUNTS if counted else [column for column in RANKINGS if column.name != "weight"]
     also = [PATH] if PATH in frame.columns else []
-    rows = chosen(frame, contract, "counts" if counted else "rankings", also)
+    kind = ("counts", COUNTS) if counted else ("rankings", RANKINGS)
+    rows = chosen(frame, *kind, also)
     model = F.col("model").cast("string") if "model" in rows.columns else F.lit("model")
     return rows.withColumn("model", model)
 
@@ -93,7 +93,7 @@ def check_frame(frame: object, what: str) -> None:
 
 
 def chosen(
-    frame: DataFrame, contract: Sequence[Column], what: str, also: Sequence[str] = ()
+    frame: DataFrame, what: str, contract: Sequence[Column], also: Sequence[str] = ()
 ) -> DataFrame:
     """Return the contract's columns under our names, found as in `read_rankings`, and others by
     their exact names.
@@ -118,26 +118,19 @@ def chosen(
     return numbered.select(columns)
 
 
-def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
+def empty_of(frame: DataFrame) -> pl.DataFrame:
     """Return a Polars frame with the same columns and no rows, for checks that need no rows."""
-    try:
-        return pl.DataFrame(pl.from_arrow(to_arrow_schema(frame.schema).empty_table()))
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        raise ColumnError(f"{what}: a column cannot be used: {one_line(error)}") from error
+    return pl.DataFrame(pl.from_arrow(to_arrow_schema(frame.schema).empty_table()))
 
 
 def sent(session: SparkSession, local: pl.DataFrame, what: str) -> DataFrame:
     """Send a local frame to the cluster; Spark has no unsigned numbers."""
-    wide = [
-        name
-        for name, dtype in local.schema.items()
-        if dtype.is_unsigned_integer() or dtype == pl.Int128
-    ]
+    wide = pl.selectors.unsigned_integer() | pl.selectors.by_dtype(pl.Int128)
     try:
-        local = local.with_columns(pl.col(wide).cast(pl.Int64))
+        local = local.with_columns(wide.cast(pl.Int64))
     except pl.exceptions.InvalidOperationError as error:
         raise ColumnError(
-            f"{what}: Spark has no whole numbers of more than 64 bits: {wide}"
+            f"{what}: Spark has no whole numbers of more than 64 bits: {one_line(error)}"
         ) from error
     if int(session.conf.get(BATCH) or 1) < 1:
         raise ParameterError(

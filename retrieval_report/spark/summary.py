@@ -50,7 +50,7 @@ def summarise(
     check_frame(scores, "scores")
     given = collected(queries) if isinstance(queries, DataFrame) else queries
     table = None if given is None else to_polars(given, "queries")
-    nothing = summary.summarise(empty_of(scores, "scores"), queries=table, **options)
+    nothing = summary.summarise(empty_of(scores), queries=table, **options)
     schema = arrow_schema(nothing)
 
     def mean(rows: pa.Table) -> pa.Table:

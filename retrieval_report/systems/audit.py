@@ -35,7 +35,7 @@ from retrieval_report.metrics.parsing import (
     measure_text,
     parse_metrics,
 )
-from retrieval_report.scoring.run import score_judged, score_lists
+from retrieval_report.scoring.run import score_lists
 from retrieval_report.systems.conventions import Convention, choose
 from retrieval_report.systems.emulation import Emulation, Rules, Way, judge_items
 
@@ -156,8 +156,8 @@ def audit(
         no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules
     )
     judged = judge_items(rankings, judgements, queries, checked, "audit")
-    score = score_judged if judged is rankings else score_lists
-    exact = tie_means(score(judged, requests, checked).frame()).select(*MEAN, exact="value")
+    scores = score_lists(judged, requests, checked).frame()
+    exact = tie_means(scores).select(*MEAN, exact="value")
     frame = _printed(Emulation.of(judged, rules, {}), entries)
     frame = beside(frame, exact, MEAN)
     return in_contract(_with_winners(_with_reasons(frame)).sort("measure", "model"), AUDIT)

@@ -65,11 +65,10 @@ class TieAwareEvaluator(providers.Evaluator):
 
 def register() -> TieAware:
     """Put the provider first in ir_measures' default pipeline, once."""
-    pipeline = ir_measures.DefaultPipeline.providers
-    known = [one for one in pipeline if isinstance(one, TieAware)]
-    if not known:
+    registry: Any = providers.registry
+    if TieAware.NAME not in registry:
         make: Any = TieAware
-        known = [make()]
-        providers.registry[TieAware.NAME] = known[0]
-        pipeline.insert(0, known[0])
-    return known[0]
+        registry[TieAware.NAME] = make()
+        ir_measures.DefaultPipeline.providers.insert(0, registry[TieAware.NAME])
+    ours: TieAware = registry[TieAware.NAME]
+    return ours

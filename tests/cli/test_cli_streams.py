@@ -77,19 +77,11 @@ def test_json_holds_the_frames_that_are_printed() -> None:
     ].to_list()
 
 
-@pytest.mark.parametrize("command", ["leaderboard", "compare"])
-def test_latex_is_the_table_of_a_study(command: str) -> None:
-    assert run(command, "-", "--latex", *ASKED) == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
-
-
-def test_the_marks_of_latex_follow_the_correction_and_are_not_against_a_baseline() -> None:
-    printed = run("compare", "-", "--latex", "--correction", "holm", *ASKED)
-    assert printed == rr.Study(RANKINGS, "ndcg@3, ap@3", correction="holm").to_latex()
+def test_latex_is_the_table_of_a_study() -> None:
+    printed = run("leaderboard", "-", "--latex", *ASKED)
+    assert printed == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
+    printed = run("leaderboard", "-", "--latex", "--correction", "holm", *ASKED)
     assert "with Holm's correction over" in printed
-    model = str(RANKINGS["model"][0])
-    outcome = CliRunner().invoke(cli, ["compare", "-", "--latex", "--baseline", model], input=TEXT)
-    assert outcome.exit_code == 2
-    assert "not below --baseline" in " ".join(outcome.output.split())
 
 
 @pytest.mark.parametrize("width", ["80", "100"])

@@ -47,7 +47,7 @@ def both(
     frames = []
     for out in (False, True):
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", RetrievalReportWarning)
+            warnings.simplefilter("default", RetrievalReportWarning)
             if out:
                 path = evaluate_to(
                     tmp_path / "scores.parquet",

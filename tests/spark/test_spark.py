@@ -338,9 +338,6 @@ def test_arguments_are_refused_at_once(spark: Any) -> None:
         "policies: 'mean'": {"policies": "mean"},
         "gain: the table has no entry for grade 2": {"metrics": rr.NDCG(gain={0: 0, 1: 1})},
         "no column 'relevance'": {"rankings": frame.drop("relevance")},
-        "rankings: a column cannot be used": {
-            "rankings": frame.selectExpr("query", "item", "make_interval(1) distance")
-        },
         "more than once": {"rankings": frame.select("*", "distance")},
         "rankings: a DataFrame is not a Spark frame": {"rankings": made()},
         "distance_threshold: the rankings have a 'score'": {
