@@ -11,7 +11,6 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import GREY, PALETTE
 from retrieval_report.charts.data import (
     SAME,
     held,
@@ -20,7 +19,9 @@ from retrieval_report.charts.data import (
     with_labels,
 )
 from retrieval_report.charts.layers import (
+    GREY,
     NAMED,
+    PALETTE,
     Axis,
     how_to_read,
     is_cut,
