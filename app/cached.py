@@ -52,7 +52,6 @@ LENIENT = {
 }
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Part = TypeVar("Part")
 
 
 def remember(entries: int) -> Callable[[Function], Function]:

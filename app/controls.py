@@ -43,7 +43,7 @@ STEPS: Mapping[type, Named] = {int: {"step": 1}, float: {"step": 1.0, "format": 
 
 def sidebar(data: Data) -> Choice:
     """Draw the controls and return what they say."""
-    first = data.first_choice
+    first = data.start
     with st.sidebar:
         metric = _metric(first.metric)
         cutoff = None if own_depth(metric) else _cutoff(first.cutoff)
