@@ -179,6 +179,12 @@ def test_the_audit_is_of_the_models_and_measures_looked_at() -> None:
     assert_frame_equal(whole.audit, rr.audit(RANKINGS, metrics="ndcg@3, ap@2", cutoffs=None))
 
 
+def test_a_study_of_its_own_may_have_other_measures_and_rules() -> None:
+    other = study().alone("rr@2", no_relevant="one")
+    whole = rr.Study(RANKINGS, "rr@2", queries=QUERIES, shuffles=20, no_relevant="one")
+    assert_frame_equal(other.scores, whole.scores)
+
+
 def test_models_alone_are_a_whole_study() -> None:
     part = (
         study(missing_query="skip").models("fine").at("ap@3").using(average="macro", seed=4).alone()
