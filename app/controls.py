@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -145,8 +146,7 @@ def remedy(message: RetrievalReportError | str) -> str:
     labels = [OPTIONS[name].title for name in SCORING if f"{name}=" in said]
     if not labels:
         return plain(said)
-    *parts, last = said.split("; ")
-    kept = "; ".join(parts) if parts and "=" in last else said
+    kept = re.sub("; [^;]*=[^;]*$", "", said)  # what Python would be told
     return (
         f"{plain(kept[:1].upper() + kept[1:])}.\n\nYou decide this in the sidebar: "
         f"*{labels[0]}*, under *Rules*."

@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import answered
-from chart_display import BOXES
+from chart_display import say
 from page import Page
 from records import SCORING
 from retrieval_report import charts
@@ -155,7 +155,7 @@ def _verdict(page: Page, first: str, second: str) -> None:
     status, sentences = verdict(
         means, study.flips.filter(both), **page.choice.at, identical=alone.identical
     )
-    BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *alone.notices))))
+    say(status, (*sentences, *alone.notices))
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
     exact = pair.filter(policy="expected")
     if exact["difference"].null_count():
