@@ -34,10 +34,11 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, JudgedOptions
 from retrieval_report.contracts.warning import noticed
+from retrieval_report.reading.files import column_names
 from retrieval_report.reading.finding import find_files
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
-from uploads import columns_of, read_texts
+from uploads import opened, read_texts
 
 DIGESTS: dict[str | type, Callable[[Any], Any]] = {
     Data: lambda data: data.digest,
@@ -60,7 +61,10 @@ def remember(entries: int) -> Callable[[Function], Function]:
     )
 
 
-column_names = remember(64)(columns_of)  # of an uploaded file
+@remember(64)
+def columns_of(upload: Upload) -> list[str]:
+    """Return the columns of an uploaded table."""
+    return column_names(opened(upload))
 
 
 def read_files(files: Files) -> Data:

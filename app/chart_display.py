@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
@@ -43,6 +43,11 @@ BOXES = {  # the kind of box for each verdict of `flips`
 }
 ACROSS = 3  # panels
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
+
+
+def say(status: str, sentences: Iterable[str]) -> None:
+    """Show a verdict in the box of its kind."""
+    BOXES.get(status, st.info)("\n\n".join(map(plain, sentences)))
 
 
 def theme() -> str:

@@ -4,7 +4,7 @@ page.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -23,30 +23,24 @@ from url_controls import refusals
 ICON = Path(__file__).with_name("icon.png")
 
 
-def view(name: str, page: Page) -> Callable[[], None]:
-    """Return the function that draws a page, or errors in the data instead."""
-
-    def draw() -> None:
-        if name != "data":
-            page.heading(name)
-        with noticed():  # `_score` shows the library's warnings once
-            try:
-                _score(page, folded=name not in ("overview", "data"))
-            except RetrievalReportError as error:
-                st.error(remedy(error))
-                if name != "data":  # where other data can be opened
-                    return
-            if name in LACKING and not page.answers(name):
-                st.info(LACKING[name])
+def draw(name: str, page: Page) -> None:
+    """Draw a page, or errors in the data instead."""
+    page.heading(name)
+    with noticed():  # `_score` shows the library's warnings once
+        try:
+            _score(page, folded=name not in ("overview", "data"))
+        except RetrievalReportError as error:
+            st.error(remedy(error))
+            if name != "data":  # where other data can be opened
                 return
-            try:
-                with st.spinner("Computing …", show_time=True):
-                    import_module(f"views.{name}").show(page)
-            except RetrievalReportError as error:
-                st.error(remedy(error))
-
-    draw.__name__ = name
-    return draw
+        if name in LACKING and not page.answers(name):
+            st.info(LACKING[name])
+            return
+        try:
+            with st.spinner("Computing …", show_time=True):
+                import_module(f"views.{name}").show(page)
+        except RetrievalReportError as error:
+            st.error(remedy(error))
 
 
 def _score(page: Page, *, folded: bool) -> None:
@@ -69,7 +63,7 @@ def main() -> None:
     st.html(STYLE)
     data = choose_data()
     page = Page(data, sidebar(data))
-    views = {name: view(name, page) for name in PAGES}
+    views = {name: partial(draw, name, page) for name in PAGES}
     # The page at the root has no path of its own, but links may name the overview.
     first = st.Page(views["overview"], title=PAGES["overview"], url_path="root", default=True)
     named = {

@@ -55,7 +55,7 @@ LACKING = {  # what a page says if it does not answer; others are only left out 
 MOST_SEGMENTS = 200  # a column with more values identifies queries rather than groups of them
 NO_SEGMENTS = ("query", "weight", "n_relevant")
 # What of the choice a page is about; all others are about the measure.
-ABOUT = {"cutoffs": "metric", "neighbours": "", "thresholds": "", "ties": ""}
+ABOUT = {"cutoffs": "metric", **dict.fromkeys(("neighbours", "thresholds", "ties", "data"), "")}
 
 
 @dataclass(frozen=True)

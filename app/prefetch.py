@@ -10,6 +10,7 @@ import importlib
 import os
 import threading
 from contextlib import suppress
+from dataclasses import replace
 
 import streamlit as st
 
@@ -45,7 +46,7 @@ def prepare() -> None:
         data = read_files(first_files())  # for the heading too
         for part in PARTS:
             importlib.import_module(part)
-        page = Page(data, data.first_choice)
+        page = Page(data, replace(data.start, models=data.models))
         page.all_measures.verdict  # noqa: B018
         charts = importlib.import_module("retrieval_report.charts")
         specification("light", charts.policies, (page.study.summary,), page.choice.at)

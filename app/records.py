@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 from uuid import uuid4
@@ -161,11 +161,6 @@ class Data:
         columns = self.frames.get("queries", pl.DataFrame()).columns
         wanted = {"macro": "label", "weighted": "weight"}
         return ("micro", *(average for average, column in wanted.items() if column in columns))
-
-    @property
-    def first_choice(self) -> Choice:
-        """Return the initial choices of the sidebar."""
-        return replace(self.start, models=self.models)
 
 
 class Files(NamedTuple):

@@ -17,7 +17,7 @@ from retrieval_report.contracts.arguments import ColumnNames, repeated
 from retrieval_report.contracts.errors import FileError
 from retrieval_report.contracts.warning import noticed
 from retrieval_report.reading.crash_guard import try_first
-from retrieval_report.reading.files import column_names, costs_from, frame_from
+from retrieval_report.reading.files import column_names, frame_from
 from retrieval_report.reading.formats import BINARY, detect_format
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
 from retrieval_report.reading.sources import Source, source_of
@@ -51,22 +51,6 @@ def opened(upload: Upload) -> Source:
     if form in BINARY.values():
         try_first(source, form, MOST_ROWS, MOST_MEMORY)
     return source
-
-
-def columns_of(upload: Upload) -> list[str]:
-    """Return the columns of an uploaded table."""
-    return column_names(opened(upload))
-
-
-def read_costs(upload: Upload) -> pl.DataFrame:
-    """Read a table of costs, with a column ``model`` and a column of numbers for each kind.
-
-    Raises
-    ------
-    RetrievalReportError
-        It is not such a table.
-    """
-    return costs_from(opened(upload))
 
 
 def read_tables(

@@ -37,13 +37,6 @@ def refusals() -> list[str]:
     return list(st.session_state.pop(REFUSED, {}).values())
 
 
-def no_use(name: str, reason: str) -> None:
-    """Refuse and remove a value in the address for a control that is not shown."""
-    for value in given(name):
-        refuse(name, value, reason)
-        st.query_params.pop(name, None)
-
-
 def given(name: str) -> list[str]:
     """Return the values in the address for a name."""
     return [value for value in st.query_params.get_all(name) if value]

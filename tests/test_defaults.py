@@ -52,7 +52,7 @@ def test_the_first_is_the_headline() -> None:
         report_contents(RANKINGS, metrics="ap", cutoffs=[1, 5, None], shuffles=2).measure == "ap@1"
     )
     data = records.Data("made", rr.Study(RANKINGS))
-    assert data.first_choice.measure == "ndcg@10"
+    assert data.start.measure == "ndcg@10"
     assert tuple(USUAL) == records.MEASURES
 
 

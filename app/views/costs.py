@@ -9,8 +9,9 @@ from cached import ask
 from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
+from retrieval_report.reading.files import costs_from
 from tables import frame_table
-from uploads import offered, read_costs
+from uploads import offered, opened
 from url_controls import choose_one
 
 SHOWN = "model amount value tie_std lowest highest front front_in_every_order beaten_by"
@@ -28,7 +29,7 @@ def show(page: Page) -> None:
     if upload is None:
         costs = _entered(page.ranked)
     else:
-        costs = read_costs(upload)
+        costs = costs_from(opened(upload))
         costs = costs.filter(pl.col("model").is_in(page.choice.models))
     table = study.using(costs=costs).costs
     ask(page.data, costs=None if table.is_empty() else costs)

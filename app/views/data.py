@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import asked, check, column_names, report, scored
+from cached import asked, check, columns_of, report, scored
 from data_source import adopt
 from page import Page
 from records import Data, Upload
@@ -30,7 +30,6 @@ FACTS = "frame rows models queries items columns"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    st.title("Data & export")
     _what_is_there(page.data)
     st.subheader("Open your data")
     st.caption(
@@ -48,7 +47,6 @@ def show(page: Page) -> None:
 
 
 def _what_is_there(data: Data) -> None:
-    st.markdown(f"**{plain(data.name)}**")
     frames = data.frames
     facts: list[Named] = [
         {
@@ -91,7 +89,7 @@ def _upload_tables() -> None:
 
 def _mapping(upload: Upload) -> dict[str, str] | None:
     """Let the user say which column is which, immediately if the names do not show it."""
-    names = column_names(upload)
+    names = columns_of(upload)
     try:
         matched = match_columns(names, RANKINGS, None, upload.label)
     except ColumnError as error:

@@ -8,7 +8,7 @@ import polars as pl
 import streamlit as st
 
 from cached import answered
-from chart_display import BOXES
+from chart_display import say
 from page import Page
 from records import SCORING
 from retrieval_report import charts
@@ -16,7 +16,7 @@ from retrieval_report.comparison.pairs import turned
 from retrieval_report.comparison.verdicts import both_among, chance_of, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
-from retrieval_report.study.caveats import naive_ties, significance
+from retrieval_report.study.caveats import significance
 from retrieval_report.study.verdict import verdict
 from retrieval_report.ties.orders import ranking_ties, side_by_side
 from retrieval_report.writing.numbers import interval, number, size
@@ -148,15 +148,14 @@ def _alike(page: Page, first: str, second: str) -> None:
 
 def _verdict(page: Page, first: str, second: str) -> None:
     """Say whether the lead is safe, and show it under every kind of score."""
-    study, measure = page.study, page.choice.at
-    ties = naive_ties(study.like, study.options.naive_order)
+    study = page.study
     both = both_among([first, second])
     means = study.summary.filter(pl.col("model").is_in([first, second]))
     alone = study.pair(first, second)
     status, sentences = verdict(
-        means, study.flips.filter(both), **measure, ties=ties, identical=alone.identical
+        means, study.flips.filter(both), **page.choice.at, identical=alone.identical
     )
-    BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *alone.notices))))
+    say(status, (*sentences, *alone.notices))
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
     exact = pair.filter(policy="expected")
     if exact["difference"].null_count():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from chart_display import BOXES
+from chart_display import say
 from page import Page
 from retrieval_report.comparison.segments import NO_VALUE
 from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
@@ -72,5 +72,5 @@ def _one(page: Page, values: pl.Series) -> None:
     if study.summary.is_empty():
         st.info("No list belongs to a query of this segment.")
         return
-    BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.sentences[:2])))
+    say(study.status, study.sentences[:2])
     leaderboard_table(study)

@@ -28,13 +28,10 @@ default Altair loads it from a CDN. Save a chart by ``chart.save("chart.png")`` 
 from __future__ import annotations
 
 from retrieval_report.charts.comparisons import comparison_matrix
-from retrieval_report.charts.costs import costs
-from retrieval_report.charts.deciding import deciding_queries
 from retrieval_report.charts.distributions import score_distribution, shuffled_distribution
-from retrieval_report.charts.history import history
 from retrieval_report.charts.lines import recall_curve, scores_by_cutoff, thresholds
-from retrieval_report.charts.policies import policies
-from retrieval_report.charts.queries import pair_scatter, query_scatter
+from retrieval_report.charts.means import costs, history, policies
+from retrieval_report.charts.queries import deciding_queries, pair_scatter, query_scatter
 from retrieval_report.charts.ties import profile
 
 __all__ = [

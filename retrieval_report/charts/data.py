@@ -24,11 +24,6 @@ def held(frame: object, name: str, contract: Named | None = None) -> pl.DataFram
     return hold(given, contract or schema(name), name, maker)
 
 
-def summary_frame(summary: object) -> pl.DataFrame:
-    """Return a summary, which has rows."""
-    return held(summary, "summary")
-
-
 def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
     """Return the rows of one metric, given as text or as a record."""
     check_choice("metric", str(metric), list(dict.fromkeys(frame["metric"])))
@@ -61,7 +56,7 @@ def expected_at(
 
 def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
     """Return one row per model of a summary, as from `board`, by one measure, and its name."""
-    rows, where = at_measure(summary_frame(summary), metric, cutoff)
+    rows, where = at_measure(held(summary, "summary"), metric, cutoff)
     return board(rows), where
 
 

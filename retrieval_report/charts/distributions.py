@@ -11,7 +11,6 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import BLUE, GREY, PALETTE, VERMILLION
 from retrieval_report.charts.data import (
     SAME,
     at_measure,
@@ -20,7 +19,11 @@ from retrieval_report.charts.data import (
     with_labels,
 )
 from retrieval_report.charts.layers import (
+    BLUE,
+    GREY,
+    PALETTE,
     RULE,
+    VERMILLION,
     Axis,
     is_cut,
     keyed,

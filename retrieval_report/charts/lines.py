@@ -11,16 +11,16 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import GREY, PALETTE
 from retrieval_report.charts.data import (
     SAME,
     held,
     of_metric,
-    summary_frame,
     with_labels,
 )
 from retrieval_report.charts.layers import (
+    GREY,
     NAMED,
+    PALETTE,
     Axis,
     how_to_read,
     is_cut,
@@ -81,7 +81,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     ['precision along the cutoffs']
     """
     name = parse_measure(metric)[0]
-    wide = board(of_metric(summary_frame(summary), name)).sort(
+    wide = board(of_metric(held(summary, "summary"), name)).sort(
         "cutoff", nulls_last=True, maintain_order=True
     )
     filled(wide.drop_nulls("value"), "no policy of this summary is expected, shuffled or naive")

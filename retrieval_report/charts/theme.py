@@ -12,8 +12,7 @@ import polars as pl
 from altair.typing import ChartType
 from altair.utils.schemapi import debug_mode
 
-from retrieval_report.charts.colours import GRID, TEXT
-from retrieval_report.charts.layers import IN_CELL
+from retrieval_report.charts.layers import GRID, IN_CELL, INK
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.writing.names import joined
 from retrieval_report.writing.numbers import size
@@ -35,7 +34,7 @@ Drawer = TypeVar("Drawer", bound=Callable[..., ChartType])
 _wrapped = partial(textwrap.wrap, break_on_hyphens=False)
 
 
-def styled(chart: Drawing, *, text: str = TEXT) -> Drawing:
+def styled(chart: Drawing, *, text: str = INK) -> Drawing:
     """Apply the theme to one chart; nothing is set for other charts.
 
     The background is transparent. The default text colour is readable on light and dark pages; a
@@ -92,10 +91,8 @@ def styled(chart: Drawing, *, text: str = TEXT) -> Drawing:
             "offset": 14,
         },
         text={"color": text, "fontSize": 11},
-        style={IN_CELL: {"color": "#222222" if text == TEXT else text}},
-        range={
-            name: [LIGHT if text == TEXT else f"{dark}14", dark] for name, dark in TILES.items()
-        },
+        style={IN_CELL: {"color": "#222222" if text == INK else text}},
+        range={name: [LIGHT if text == INK else f"{dark}14", dark] for name, dark in TILES.items()},
         rule={"color": text},
     )
 

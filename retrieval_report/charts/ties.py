@@ -6,11 +6,13 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import held, with_labels
 from retrieval_report.charts.layers import (
+    BLUE,
     DOT,
+    GREY,
     RULE,
+    VERMILLION,
     keyed,
     layer,
     left_out,

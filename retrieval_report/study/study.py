@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 import polars as pl
 
@@ -257,9 +257,9 @@ class Study(LevelledStudy):
         checked = Options(**{**self._options, **drawn}).of(DRAWS)
         return self._with(replace(self._view, draws=Draws(**checked), **settings))
 
-    def alone(self, **other: Any) -> Self:
+    def alone(self, measures: object = None, **options: Unpack[StudyOptions]) -> Self:
         """Return a study of these models, queries and measures as if there were no others, as a
-        report needs; ``other`` arguments replace those of this one.
+        report needs; other ``measures`` and ``options`` replace those of this one.
 
         Without judgements, the relevant items are then those that these models retrieved.
         """
@@ -280,7 +280,8 @@ class Study(LevelledStudy):
             by_judge = {judge: self.judged_by(judge)._given() for judge in self.judgements}
             judgements = {judge: frames["judgements"] for judge, frames in by_judge.items()}
             given |= {"judgements": judgements, "judge": self.judge}
-        return type(self)(**{**given, **self.also, **self._options, **other})
+        given |= {**self.also, **self._options, **known_of({"measures": measures}), **options}
+        return type(self)(**given)
 
     @property
     def metric(self) -> str:

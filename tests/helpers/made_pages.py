@@ -40,8 +40,7 @@ try:
     with noticed():
         name = st.session_state["made page"]
         page = Page(data, sidebar(data))
-        if name != "data":
-            page.heading(name)
+        page.heading(name)
         if name in LACKING and not page.answers(name):
             st.info(LACKING[name])
         else:

@@ -179,6 +179,28 @@ def test_the_audit_is_of_the_models_and_measures_looked_at() -> None:
     assert_frame_equal(whole.audit, rr.audit(RANKINGS, metrics="ndcg@3, ap@2", cutoffs=None))
 
 
+def test_a_study_of_its_own_may_have_other_measures_and_rules() -> None:
+    other = study().alone("rr@2", no_relevant="one")
+    whole = rr.Study(RANKINGS, "rr@2", queries=QUERIES, shuffles=20, no_relevant="one")
+    assert_frame_equal(other.scores, whole.scores)
+
+
+def test_models_alone_are_a_whole_study() -> None:
+    part = (
+        study(missing_query="skip").models("fine").at("ap@3").using(average="macro", seed=4).alone()
+    )
+    rows = RANKINGS.filter(pl.col("model") == "fine")
+    whole = rr.Study(
+        rows, "ap@3", queries=QUERIES, average="macro", shuffles=20, seed=4, missing_query="skip"
+    )
+    assert part.part == {}
+    assert_frame_equal(part.summary, whole.summary)
+    assert part.contents().parameters == whole.contents().parameters
+    gone = (pl.col("model") == "fine") & (pl.col("query") == "query 1")
+    missing = rr.Study(RANKINGS.filter(~gone), "ap@3").models("fine").alone()
+    assert missing.summary["missing"].to_list() == [1] * 5
+
+
 def test_a_pair_is_read_in_the_order_it_was_asked_in() -> None:
     made = study().at("ap@3")
     pair = made.pair("middle", "coarse").deciding
