@@ -184,7 +184,7 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     ['The lists of these are the same, so they count once above; their ranks include each
     other: a, b and c; d and e.']
     """
-    named = [names_text(map(model_text, group)) for group in groups]
+    named = [names_text(group) for group in groups]
     more = [f"{len(named) - GROUPS} more groups"] if len(named) > GROUPS + 1 else []
     every = "; ".join([*named[: GROUPS + (not more)], *more])
     said = (
@@ -228,11 +228,6 @@ def any_cut(summary: pl.DataFrame) -> bool:
     return bool((summary["truncated_share"] > 0).any())
 
 
-def relevant_notice(summary: pl.DataFrame) -> str:
-    """Say that R is not known if it divides a score; otherwise return an empty text."""
-    return POOLED if summary["pooled"].any() else ""
-
-
 def model_text(model: str) -> str:
     """Return the name of a model for a sentence."""
     return visible(model, NAME_WIDTH)
@@ -240,7 +235,7 @@ def model_text(model: str) -> str:
 
 def names_text(names: Iterable[str]) -> str:
     """Join names for a sentence; of many, the first are named and the others counted."""
-    shown = list(names)
+    shown = list(map(model_text, names))
     if len(shown) > MOST_NAMED + 1:
         shown = [*shown[:MOST_NAMED], f"{len(shown) - MOST_NAMED} others"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
@@ -250,7 +245,7 @@ def joined_hints(hints: pl.DataFrame) -> list[tuple[str, str | None, str]]:
     """Return kind, models and message of the hints, once where several models have the same."""
     same = hints.group_by("hint", "message", maintain_order=True).agg(pl.col("model").drop_nulls())
     return [
-        (kind, names_text(map(model_text, models)) if models else None, message)
+        (kind, names_text(models) if models else None, message)
         for kind, message, models in same.rows()
     ]
 

@@ -128,10 +128,8 @@ def vega_bundle() -> str:
 
     # The same for a version, and two seconds to make: kept beside the compiled code, if that can
     # be.
-    name = hashlib.sha256(
-        f"{metadata.version('vl-convert-python')} {SNIPPET}".encode()
-    ).hexdigest()[:24]
-    kept = Path(__file__).parent / "__pycache__" / f"vega.{name}.js"
+    version = metadata.version("vl-convert-python")
+    kept = Path(__file__).parent / "__pycache__" / f"vega.{version}.js"
     if kept.is_file():
         bundle = kept.read_text(encoding="utf-8")
     else:

@@ -14,7 +14,7 @@ from retrieval_report.comparison.verdicts import CUT, DEPENDS, SIGNIFICANT, is_s
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.study.caveats import any_cut, named_tests, relevant_notice
+from retrieval_report.study.caveats import POOLED, any_cut, named_tests
 from retrieval_report.study.terminal import NOTHING, mean_text, visible
 from retrieval_report.writing.names import unlinked
 from retrieval_report.writing.numbers import column_decimals
@@ -125,9 +125,10 @@ def _marks(against: list[Named]) -> str:
 
 
 def _note(study: Any) -> str:
-    doubt, tests = relevant_notice(study.summary), named_tests(study.comparison)
+    pooled, tests = study.summary["pooled"].any(), named_tests(study.comparison)
     note = NOTE.format(tested=f" ({SIGNIFICANT}; {tests})" if tests else "")
-    return note + OPEN * (any_cut(study.summary) or bool(doubt)) + (f" {doubt}" if doubt else "")
+    note += OPEN if pooled or any_cut(study.summary) else ""
+    return f"{note} {POOLED}" if pooled else note
 
 
 def markdown_text(text: str, width: int | None = NAME_WIDTH) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from inspect import signature
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_report.study.contents import Report
 
@@ -15,13 +14,12 @@ if TYPE_CHECKING:  # Altair takes longer to import than everything else
 PAGE_TEXT = "currentColor"
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """One chart of the page: its id, its section, and its title, its text and its plots."""
 
     id: str
     section: str
-    drawn: Responsive = field(repr=False)
+    drawn: Responsive
 
 
 def pictures(report: Report) -> list[Picture]:

@@ -119,8 +119,8 @@ def compare_reports(before: Report | str | Path, after: Report | str | Path) -> 
     )
     old = before.summary.select(*KEYS, before="value")
     new = after.summary.select(*KEYS, after="value")
-    joined = new.with_columns(in_new=True).join(
-        old.with_columns(in_old=True),
+    joined = new.join(
+        old,
         on=KEYS,
         how="full",
         coalesce=True,
@@ -128,7 +128,7 @@ def compare_reports(before: Report | str | Path, after: Report | str | Path) -> 
         maintain_order="left_right",
     )
     same = pl.col("before").eq_missing(pl.col("after"))
-    rules = {"new": pl.col("in_old").is_null(), "gone": pl.col("in_new").is_null(), "same": same}
+    rules = {"same": same, "new": pl.col("before").is_null(), "gone": pl.col("after").is_null()}
     return joined.select(
         *KEYS,
         "before",

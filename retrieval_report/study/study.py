@@ -17,8 +17,6 @@ from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
 from retrieval_report.contracts.arguments import Named, Names, known_of
 from retrieval_report.contracts.options import DRAWS, Options, options_with
-from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.engines.memo import Once
 from retrieval_report.metrics.parsing import (
     Foreign,
     measure_text,
@@ -42,7 +40,6 @@ from retrieval_report.study.server import Dashboard, serve
 from retrieval_report.study.study_data import (
     AUDIT_OPTIONS,
     COVERAGE_OPTIONS,
-    MOST_KEPT,
     ROW_OPTIONS,
     Data,
     Draws,
@@ -99,7 +96,7 @@ class Study(LevelledStudy):
         A system whose definitions and tie order are used, such as "trec_eval"; see
         :func:`evaluate_like`.
     average
-        One of {"micro", "macro", "weighted"}, as for :func:`summarise`.
+        One of {"micro", "macro", "weighted"}, as for :func:`summarise`; by default "micro".
     by
         A column of the queries; `segments` shows which of its values change the winner.
     replicate
@@ -115,8 +112,8 @@ class Study(LevelledStudy):
     costs
         A cost for every model; `costs` shows which models are worth theirs; see :func:`cost_table`.
     correction
-        How p-values allow for the number of pairs, everywhere: "max-t", "holm" or "bh";
-        see :func:`compare`.
+        How p-values allow for the number of pairs, everywhere: "max-t" (the default), "holm" or
+        "bh"; see :func:`compare`.
     cluster
         A column of the queries, such as the topic that several of them ask about: tests, ranks and
         intervals over queries are then over its values; see :func:`compare`.
@@ -163,27 +160,17 @@ class Study(LevelledStudy):
         queries: object = None,
         judge: str | None = None,
         like: str | None = None,
-        average: str = "micro",
-        by: str | None = None,
         replicate: object = None,
-        dataset: str | None = None,
-        baseline: str | None = None,
-        margin: float | None = None,
-        costs: object = None,
-        correction: str = MAX_T,
-        cluster: str | None = None,
         labels: object = None,
-        k: int | None = None,
-        calibrate: str | None = None,
-        at_least: float | None = None,
         **options: Unpack[StudyOptions],
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         given = {"rankings": rankings, "judgements": judgements, "queries": queries}
-        data = Data.read(given, measures, like, {**options}, judge, replicate, dataset, labels)
-        draws = Draws(**Options(**data.options).of(DRAWS))
-        asked = by, dataset, baseline, margin, costs, correction, cluster, k, calibrate, at_least
-        self._look(data, View(average, draws, *asked))
+        scoring: Named = {**options}
+        asked = {name: scoring.pop(name) for name in Questions.__annotations__ if name in scoring}
+        dataset = asked.get("dataset")
+        data = Data.read(given, measures, like, scoring, judge, replicate, dataset, labels)
+        self._look(data, View(Draws(**Options(**data.options).of(DRAWS)), **asked))
 
     def at(self, *measures: str | Foreign) -> Self:
         """Return the study with some of its measures, such as ``"ndcg@10"``; the first is the
@@ -216,13 +203,10 @@ class Study(LevelledStudy):
         >>> study.where(label="dog", query="q").part
         {'where': {'label': 'dog', 'query': 'q'}}
         """
-        frame, view = self._data.frames["queries"], self._view
+        frame, view = self._given()["queries"], self._view
         check_chosen("where", columns, [] if frame is None else frame.columns)
-        kept = frame.filter(**columns)["query"].to_list()
-        if view.queries is not None:
-            kept = [query for query in kept if query in set(view.queries)]
-        chosen = (*view.where, *columns.items())
-        return self._with(replace(view, queries=tuple(kept), where=chosen))
+        kept, chosen = tuple(frame.filter(**columns)["query"]), (*view.where, *columns.items())
+        return self._with(replace(view, queries=kept, where=chosen))
 
     def pair(self, first: str, second: str) -> Self:
         """Return the study with two models; its verdict, comparison and queries are those of this
@@ -341,13 +325,10 @@ class Study(LevelledStudy):
         """The result of :func:`shuffled_means`: the mean under every single random order, over the
         selected queries; nothing of lists so long that none is drawn.
         """
-        data = self._data if self._view.queries is None else self._data_of_queries
+        data, queries = self._data, self._view.queries
+        if queries is not None:  # the means of some are others, so they are drawn again
+            data = data.other(("of queries", queries), frames=self._given())
         return self._at_measures(self._of_models(drawn(data, self._view.draws)[1]))
-
-    @answer
-    def _data_of_queries(self) -> Data:
-        """The data of some queries, of which the means are others, so they are drawn again."""
-        return replace(self._data, frames=self._given(), found=Once(MOST_KEPT))
 
     @answer
     def comparison(self) -> pl.DataFrame:
@@ -513,14 +494,13 @@ class Study(LevelledStudy):
 
     @answer
     def distribution(self) -> pl.DataFrame:
-        """The result of `mean_distribution` at the headline measure; no rows for counts."""
-        sources = [] if self.counted else [(self.judged, self.options)]
-        if self.like is not None:
-            every = self._emulated.sources()
-            sources = [rules[:2] for rules in every if self.measures[0] in rules[2]]
+        """The result of `mean_distribution` at the headline measure; no rows for counts and with
+        `like`.
+        """
+        if self.counted or self.like is not None:
+            return pl.DataFrame(schema=MEAN_DISTRIBUTION)
         summary = self._undrawn.summary
-        parts = [mean_distribution(*source, summary, *self.measures[0]) for source in sources]
-        return pl.concat([pl.DataFrame(schema=MEAN_DISTRIBUTION), *parts])
+        return mean_distribution(self.judged, self.options, summary, self.metric, self.cutoff)
 
     @property
     def verdict(self) -> tuple[str, ...]:
@@ -594,13 +574,10 @@ class Study(LevelledStudy):
             every = self._with(replace(self._view, policies=None))
             return every.contents(title=title, command=command)
         frames = {question.name: question.ask(self) for question in QUESTIONS}
-        names = [measure_text(*known) for known in self.measures]
         named = self._data.replicate
         if named is not None and not isinstance(named, str):
             named = self.of_run
-        also = {"judge": self.judge, "average": self.average, "replicate": named, **self.also}
-        parameters = parameters_of(names, self.part, self.like, also, self.options)
-        call = python_call(list(self.frames), parameters, self.part)
+        parameters = parameters_of(self, named)
         return Report(
             title=title,
             metric=self.metric,
@@ -609,7 +586,7 @@ class Study(LevelledStudy):
             status=self.status,
             frames=frames,
             parameters=parameters,
-            command=call if command is None else command,
+            command=command or python_call([*self.frames], parameters),
         )
 
     def report(

@@ -4,7 +4,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
@@ -27,6 +27,7 @@ from retrieval_report.contracts.options import (
     ScoringOptions,
     options_with,
 )
+from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
@@ -161,19 +162,17 @@ class Data:
         """Return the same data with the judgements of another judge, which share nothing else."""
         headline_judge(self.judges, judge)
         frames = {**self.frames, "judgements": self.judges[judge]}
-        return self.found.find(
-            ("judged by", judge),
-            lambda: replace(self, frames=frames, judge=judge, found=Once(MOST_KEPT)),
-        )
+        return self.other(("judged by", judge), frames=frames, judge=judge)
 
     def of_judged_queries(self) -> Data:
         """Return the same data, of which queries without judgements are left out."""
         if self.like is not None:
             return self  # the system decides
-        options = {**self.options, "unjudged_query": "skip"}
-        return self.found.find(
-            "judged queries", lambda: replace(self, options=options, found=Once(MOST_KEPT))
-        )
+        return self.other("judged queries", options={**self.options, "unjudged_query": "skip"})
+
+    def other(self, key: Hashable, **changed: Any) -> Data:
+        """Return the data with something else, which share no answer, once."""
+        return self.found.find(key, lambda: replace(self, **changed, found=Once(MOST_KEPT)))
 
     def of_queries(self, queries: Sequence[object] | None) -> Named:
         """Return the frames of some queries (None: of all)."""
@@ -285,20 +284,19 @@ def of_models(frames: Named, models: Sequence[str]) -> Named:
 class View:
     """The selection of a study (None: everything), and the settings of further questions."""
 
-    average: str
     draws: Draws
-    by: str | None
-    dataset: str | None
-    baseline: str | None
-    margin: float | None
-    costs: Any = field(
-        compare=False
-    )  # may be a frame, which has no hash: nothing is remembered by it
-    correction: str
-    cluster: str | None
-    k: int | None
-    calibrate: str | None
-    at_least: float | None
+    average: str = "micro"
+    by: str | None = None
+    dataset: str | None = None
+    baseline: str | None = None
+    margin: float | None = None
+    # May be a frame, which has no hash: nothing is remembered by it.
+    costs: Any = field(default=None, compare=False)
+    correction: str = MAX_T
+    cluster: str | None = None
+    k: int | None = None
+    calibrate: str | None = None
+    at_least: float | None = None
     measures: tuple[Measure, ...] | None = None
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
@@ -348,7 +346,7 @@ class Questions(TypedDict, total=False):
     at_least: float | None
 
 
-class StudyOptions(ScoringOptions, total=False):
+class StudyOptions(Questions, ScoringOptions, total=False):
     """The options of a study: those of ``evaluate`` except policies, cutoffs, and how rankings are
     read.
     """

@@ -36,7 +36,12 @@ KINDS = {
     "reason": "prose",
     "sha256": "prose",
 }  # kinds of text columns
-WIDTHS = {"order": 80, "reason": 80, "sha256": 64}  # of text columns wider than others
+WIDTHS = {
+    "varied": 80,
+    "order": 80,
+    "reason": 80,
+    "sha256": 64,
+}  # of text columns wider than others
 NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 NOTHING = "–"

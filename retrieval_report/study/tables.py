@@ -39,7 +39,6 @@ from retrieval_report.systems.audit import SAME, as_defined, furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
 ROWS = 1000  # more would make the page slow; the files hold all rows
-MANY = 10  # models from which not all pairs are shown at first
 LISTS = {
     NO: "hold all items",
     BETWEEN_TIES: "are cut after a whole tie",
@@ -142,34 +141,19 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
 
 
 def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    """Every pair; of many models those whose order depends on tie order by themselves, and the
-    others by the headline alone, to be folded.
-    """
+    """Every pair, those whose order depends on tie order first."""
     keys = ["model_a", "model_b", "metric", "cutoff"]
     verdicts = report.flips.select(*keys, "verdict", "disagree")
-    rows = frame.filter(policy="expected").join(
-        verdicts, on=keys, nulls_equal=True, maintain_order="left"
-    )
+    rows = beside(frame.filter(policy="expected"), verdicts, keys)
     rows = ahead_first(rows, pl.col("difference") < 0)
     if report.parameters["average"] != "micro":
         layout = layout._replace(caption=f"{layout.caption}, by their plain means over the queries")
-    rest = layout
     if frame["model_a"].n_unique() > 1:
-        rest = layout._replace(
+        layout = layout._replace(
             note="Each interval is for one pair: unlike p-values, intervals are not adjusted for "
             "the number of pairs."
         )
-    depends = rows.filter(verdict=DEPENDS)
-    if (
-        pl.concat([frame["model_a"], frame["model_b"]]).n_unique() < MANY
-        or depends.filter(report.at_headline).is_empty()
-    ):
-        yield rest, rows
-        return
-    yield layout._replace(caption="Pairs whose order depends on tie order"), depends
-    caption = f"All other pairs of models by {report.measure}; the files hold the other measures"
-    others = rows.filter(report.at_headline, pl.col("verdict") != DEPENDS)
-    yield rest._replace(id="comparison-rest", caption=caption, choice=False), others
+    yield layout, rows.sort(pl.col("verdict") != DEPENDS, maintain_order=True)
 
 
 def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:

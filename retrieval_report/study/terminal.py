@@ -251,18 +251,13 @@ def mean_text(row: Row, digits: int = DECIMALS) -> str:
 
 def _align(table: Sequence[Sequence[str]], texts: Collection[int]) -> list[str]:
     """Pad cells to columns, with text aligned left and numbers right."""
-    widths = [max(display_width(cell) for cell in column) for column in zip(*table, strict=True)]
-    lines = []
-    for row in table:
-        pads = [
-            " " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)
-        ]
-        cells = [
-            cell + pad if index in texts else pad + cell
-            for index, (cell, pad) in enumerate(zip(row, pads, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return lines
+    columns = []
+    for index, cells in enumerate(zip(*table, strict=True)):
+        widths = [display_width(cell) for cell in cells]
+        pads = [" " * (max(widths) - width) for width in widths]
+        both = zip(cells, pads, strict=True)
+        columns.append([cell + pad if index in texts else pad + cell for cell, pad in both])
+    return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
 
 
 def html_page(sentences: Iterable[str], tables: Iterable[str]) -> str:
@@ -276,12 +271,12 @@ def html_table(frame: pl.DataFrame, columns: str, *, caption: str = "", note: st
     shown = frame.head(50).select(name for name in columns.split() if name in frame.columns)
     if not shown.height:
         return ""
-    cells = [shown.columns, *zip(*_cells(shown), strict=True)]
-    head, *body = (
-        "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row)
-        for tag, row in zip(["th", *["td"] * shown.height], cells, strict=True)
-    )
-    rows = "".join(f"<tr>{row}</tr>" for row in body)
+    head = _html_row("th", shown.columns)
+    body = "".join(_html_row("td", row) for row in zip(*_cells(shown), strict=True))
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     below = f'<p style="opacity: .7">{html.escape(note)}</p>' if note else ""
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
+    return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>{below}"
+
+
+def _html_row(tag: str, cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"

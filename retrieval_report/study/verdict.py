@@ -139,7 +139,7 @@ def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, 
     names, second = [row["model"] for row in ranked[:2]], ranked[1]["expected"]
     pair, equal = leading_pair(flips, *names), _leaders(ranked, "expected")
     if len(equal) > 1:
-        leaders = names_text(map(model_text, equal))
+        leaders = names_text(equal)
         lead = f"{leaders} share the highest expected {measure}: {number(value)}."
         if len(equal) == 2 and pair["unpaired"]:
             return pair["verdict"], [lead, _on_paired(pair) + _safety(pair)]
@@ -191,7 +191,7 @@ def _unsafe_others(ranked: list[Named], flips: pl.DataFrame) -> list[str]:
     known = dict(flips.select(other, "verdict").rows())
     said = []
     for reason, sentence in ALSO.items():
-        names = [model_text(name) for name in others if known.get(name) == reason]
+        names = [name for name in others if known.get(name) == reason]
         said += [sentence.format(names_text(names))] if names else []
     return said
 
@@ -204,7 +204,7 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     for verdict, sentence in MARGIN.items():
         rows = no_worse.filter(verdict=verdict)
         if rows.height:
-            names = names_text(map(model_text, rows["model"]))
+            names = names_text(rows["model"])
             lead = sentence.format(f"{names} {'is' if rows.height == 1 else 'are'}")
             parts.append(f"{lead} worse than {model_text(rows['baseline'][0])}")
     if not parts:

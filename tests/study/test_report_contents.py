@@ -47,7 +47,7 @@ def test_the_verdict_is_about_the_first_measure() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    ({"policies": "naive"}, "policies: a report has all of them"),
+    ({"policies": "naive"}, "policies: a study uses all of them"),
     ({"average": "median"}, "average"),
     ({"shuffles": 0}, "shuffles: 0 is not a whole number"),
     ({"metrics": "ncdg"}, "did you mean 'ndcg'"),
