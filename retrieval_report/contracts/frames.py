@@ -40,7 +40,7 @@ def _rules(name: str, finite: str = "", padding: str = "") -> Iterable[Rule]:
 
 
 def _whole(name: str, least: int) -> Rule:
-    fits = pl.col(name).cast(pl.Float64).is_between(least, MOST_ITEMS, closed="left")
+    fits = pl.col(name).cast(pl.Int128).is_between(least, MOST_ITEMS - 1)
     return name, ~fits, f"not a whole number from {least} to 2**62 - 1", ""
 
 
@@ -66,15 +66,16 @@ RULES: tuple[Rule, ...] = (
     _whole("n_relevant", 0),
     ("truncated", ~pl.col("truncated").is_in(ENDS), f"not one of {quoted(ENDS)}", ""),
 )
+_TEXT = cs.by_dtype(pl.String, pl.Categorical, pl.Enum)
 _KINDS = {
-    "id": ("text whole", "an id must be text or a whole number"),
-    "label": ("text whole truth", "a label must be text or a whole number"),
-    "number": ("number", "a distance or score must be a number"),
-    "grade": ("number truth", "a relevance must be a number"),
-    "weight": ("number", "a weight must be a number"),
-    "integer": ("whole", "must be whole numbers"),
-    "boolean": ("truth", "must be true or false"),
-    "word": ("text", "must be text"),
+    "id": (_TEXT | cs.integer(), "an id must be text or a whole number"),
+    "label": (_TEXT | cs.integer() | cs.boolean(), "a label must be text or a whole number"),
+    "number": (cs.numeric(), "a distance or score must be a number"),
+    "grade": (cs.numeric() | cs.boolean(), "a relevance must be a number"),
+    "weight": (cs.numeric(), "a weight must be a number"),
+    "integer": (cs.integer(), "must be whole numbers"),
+    "boolean": (cs.boolean(), "must be true or false"),
+    "word": (_TEXT, "must be text"),
 }
 """The types that each kind of column accepts."""
 SCORES = schema("scores")
@@ -165,7 +166,7 @@ def _contract(
     columns = [c for c in columns if c.name in frame.columns]
     frame = frame.select([c.name for c in columns])
     for column in columns:
-        _check_type(frame[column.name], column, what)
+        _check_type(frame, column, what)
     ids = [c.name for c in columns if c.kind == "id"]
     texts = [name for name in ids if name == "model" or not frame.schema[name].is_integer()]
     grades = cs.by_name("relevance", require_all=False)
@@ -185,21 +186,18 @@ def _contract(
     return frame
 
 
-def _check_type(series: pl.Series, column: Column, what: str) -> None:
-    dtype = series.dtype
-    types = {
-        "text": dtype in (pl.String, pl.Categorical, pl.Enum),
-        "whole": dtype.is_integer(),
-        "number": dtype.is_numeric(),
-        "truth": dtype == pl.Boolean,
-    }
+def _check_type(frame: pl.DataFrame, column: Column, what: str) -> None:
+    dtype = frame.schema[column.name]
     accepted, rule = _KINDS[column.kind]
-    fits = any(types[name] for name in accepted.split())
-    if fits or (dtype == pl.Null and len(series) == 0):
+    if frame.select(cs.by_name(column.name) & accepted).width or (
+        dtype == pl.Null and frame.is_empty()
+    ):
         return
-    hint = " (are two columns swapped?)" if types["truth"] and column.kind == "number" else ""
-    hint = " (convert it when reading: it is never cast silently)" if dtype == pl.String else hint
-    raise ColumnError(f"{what}: column {column.name!r} is {dtype}; {rule}{hint}")
+    hints = {
+        pl.Boolean(): " (are two columns swapped?)",
+        pl.String(): " (convert it when reading: it is never cast silently)",
+    }
+    raise ColumnError(f"{what}: column {column.name!r} is {dtype}; {rule}{hints.get(dtype, '')}")
 
 
 def _one_order(frame: pl.DataFrame, given: Sequence[str], what: str) -> str:

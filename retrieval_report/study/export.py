@@ -10,7 +10,7 @@ import polars as pl
 
 from retrieval_report.contracts.registry import describe
 from retrieval_report.study.contents import Report
-from retrieval_report.writing.files import FORMULA_INSIDE, FORMULA_START, csv_bytes, parquet_bytes
+from retrieval_report.writing.files import FORMULA_START, csv_bytes, parquet_bytes
 
 ABOUT = "about.json"
 # What a report holds besides frames.
@@ -18,7 +18,6 @@ WORDS = ["title", "metric", "cutoff", "status", "verdict", "parameters", "versio
 FRAME_FORMATS = ("parquet", "csv", "json")  # in the order of preference for reading
 # Text that looks like a neutralised formula.
 ALREADY_QUOTED = "^'+" + FORMULA_START.removeprefix("^")
-INSIDE_QUOTED = FORMULA_INSIDE.replace(";(", ";'(")
 
 
 def frame_files(report: Report, kind: str, *, raw: bool) -> dict[str, bytes]:
@@ -72,7 +71,7 @@ def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl
         return frame
     text = pl.col(pl.String)
     whole = pl.when(text.str.contains(ALREADY_QUOTED)).then(text.str.slice(1)).otherwise(text)
-    return frame.with_columns(whole.str.replace_all(INSIDE_QUOTED, ";${1}"))
+    return frame.with_columns(whole.name.keep())
 
 
 def _protect(frame: pl.DataFrame, raw: bool) -> pl.DataFrame:
