@@ -13,7 +13,7 @@ from retrieval_report.codes.counting import Items, Task, cells_of
 from retrieval_report.codes.inputs import CodeSpace, as_matrix
 from retrieval_report.codes.labels import LabelSpace, as_names, check_ids
 from retrieval_report.codes.pairs import Selves
-from retrieval_report.codes.shards import count_items, read_slices
+from retrieval_report.codes.shards import is_array, read_slices
 from retrieval_report.contracts.arguments import check_whole, is_name
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
@@ -132,15 +132,16 @@ def count_codes(
     limit = None if depth is None else check_whole("depth", depth, 1)
     workers = (os.cpu_count() or 1) if threads is None else check_whole("threads", threads, 1)
     encoded = np.ascontiguousarray(space.encode(queries, "query_codes").T)
-    # An excluded item may be among the nearest that a slice keeps, so one more is kept until it is
-    # removed.
-    task = Task(space, labels, encoded, None if limit is None else limit + exclude_self, workers)
+    task = Task(space, labels, encoded, workers)
     selves = Selves(task, ids, query_ids is None) if exclude_self else None
     slices = read_slices(item_codes, item_labels, item_ids, space, labels)
     from tqdm import tqdm
 
     with tqdm(
-        total=count_items(item_codes), disable=not progress, unit="items", unit_scale=True
+        total=len(item_codes) if is_array(item_codes) else None,
+        disable=not progress,
+        unit="items",
+        unit_scale=True,
     ) as bar:
         cells = _sum_slices(task, slices, selves, limit, bar)
     if selves is not None:
