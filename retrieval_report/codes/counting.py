@@ -47,6 +47,7 @@ class Task:
     space: CodeSpace
     labels: LabelSpace
     queries: Words  # (queries, words)
+    limit: int | None  # nothing is counted beyond the tie that holds the limit-th item
     threads: int
 
 
@@ -74,7 +75,7 @@ def cells_of(task: Task, items: Items) -> Iterator[tuple[float, pl.DataFrame]]:
             twos = hamming.Twos(values.view(np.uint16), np.zeros(1 << 16, np.uint16))
         hamming.count_hamming(first, last, pairs, values, twos, tables)
         counts = tables.sum(axis=1, dtype=np.uint32).reshape(last - first, -1, grades)
-        return (last - first) / total, _to_cells(counts, first)
+        return (last - first) / total, _to_cells(counts, task.limit, first)
 
     with ThreadPoolExecutor(task.threads) as pool:
         yield from pool.map(run, range(0, total, block))
@@ -93,8 +94,11 @@ def _by_class(labels: LabelSpace, items: Items) -> tuple[Words, Matrix]:
     return items.codes.take(order, axis=1), np.stack(ends, axis=1)  # an index would turn them round
 
 
-def _to_cells(counts: Matrix, first: int) -> pl.DataFrame:
+def _to_cells(counts: Matrix, limit: int | None, first: int) -> pl.DataFrame:
     """Return the counts that are not 0 as rows."""
+    if limit is not None:
+        ties = counts.sum(axis=2, dtype=np.int64)
+        counts[ties.cumsum(axis=1) - ties >= limit] = 0
     flat = np.flatnonzero(counts)  # several times as fast in one dimension as in three
     values, relevance = np.divmod(flat, counts.shape[2])
     query, distance = np.divmod(values, counts.shape[1])

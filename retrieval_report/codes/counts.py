@@ -132,7 +132,9 @@ def count_codes(
     limit = None if depth is None else check_whole("depth", depth, 1)
     workers = (os.cpu_count() or 1) if threads is None else check_whole("threads", threads, 1)
     encoded = np.ascontiguousarray(space.encode(queries, "query_codes").T)
-    task = Task(space, labels, encoded, workers)
+    # An excluded item may be among the nearest that a slice keeps, so one more is kept until it is
+    # removed.
+    task = Task(space, labels, encoded, None if limit is None else limit + exclude_self, workers)
     selves = Selves(task, ids, query_ids is None) if exclude_self else None
     slices = read_slices(item_codes, item_labels, item_ids, space, labels)
     from tqdm import tqdm
