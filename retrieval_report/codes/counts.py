@@ -13,7 +13,7 @@ from retrieval_report.codes.counting import Items, Task, cells_of
 from retrieval_report.codes.inputs import CodeSpace, as_matrix
 from retrieval_report.codes.labels import LabelSpace, as_names, check_ids
 from retrieval_report.codes.pairs import Selves
-from retrieval_report.codes.shards import count_items, read_slices
+from retrieval_report.codes.shards import is_array, read_slices
 from retrieval_report.contracts.arguments import check_whole, is_name
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
@@ -140,7 +140,10 @@ def count_codes(
     from tqdm import tqdm
 
     with tqdm(
-        total=count_items(item_codes), disable=not progress, unit="items", unit_scale=True
+        total=len(item_codes) if is_array(item_codes) else None,
+        disable=not progress,
+        unit="items",
+        unit_scale=True,
     ) as bar:
         cells = _sum_slices(task, slices, selves, limit, bar)
     if selves is not None:

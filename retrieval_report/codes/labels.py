@@ -90,7 +90,7 @@ def _as_labels(labels: Any, count: int, what: str) -> Labels:
     """Return class ids (n,) as text or whole numbers, or anything that may be multi-hot (n,
     classes) as an array.
     """
-    given = label_count(labels, what)
+    given = rows_of(labels, what)
     if given != count:
         raise DataError(f"{what}: {given} labels for {count} rows")
     if len(np.shape(labels)) == 1:
@@ -98,16 +98,14 @@ def _as_labels(labels: Any, count: int, what: str) -> Labels:
     return as_array(labels, what)
 
 
-def label_count(labels: Any, what: str) -> int:
-    """Return how many labels there are."""
+def rows_of(labels: Any, what: str) -> int:
+    """Return how many ids or labels there are."""
     try:
         shape = np.shape(labels)
     except ValueError as error:  # rows of unequal length
-        raise DataError(f"{what}: not an array of labels: {error}") from None
+        raise DataError(f"{what}: not an array: {error}") from None
     if len(shape) not in (1, 2):
-        raise DataError(
-            f"{what}: shape {shape}; labels are class ids (n,) or multi-hot (n, classes)"
-        )
+        raise DataError(f"{what}: shape {shape}; expected (n,), or (n, classes) if multi-hot")
     return int(shape[0])
 
 
@@ -151,8 +149,8 @@ def as_names(values: Any, what: str) -> pl.Series:
 
 def check_ids(ids: Any, count: int | None, what: str) -> pl.Series:
     """Return ids as a series of distinct text or whole numbers, one per row if that is known."""
-    if count is not None and hasattr(ids, "__len__") and len(ids) != count:
-        raise DataError(f"{what}: {len(ids)} ids for {count} rows")
+    if count is not None and (given := rows_of(ids, what)) != count:
+        raise DataError(f"{what}: {given} ids for {count} rows")
     names = as_names(ids, what)
     again = names.filter(names.is_duplicated())
     if len(again):

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.codes.counts import count_relevant
-from retrieval_report.codes.labels import LabelSpace, check_ids, label_count
+from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of
 from retrieval_report.contracts.arguments import check_flag, is_name, known_of, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
@@ -287,7 +287,7 @@ class _Items:
             keys = check_ids(list(labels), None, "item_labels")
             return cls(keys, keys, list(labels.values()))
         named = None if ids is None else check_ids(ids, None, "item_ids")
-        count = 0 if labels is None else label_count(labels, "item_labels")
+        count = 0 if labels is None else rows_of(labels, "item_labels")
         count = count if named is None else len(named)
         return cls(pl.int_range(count, eager=True), named, labels)
 

@@ -10,13 +10,12 @@ import polars as pl
 
 from retrieval_report.contracts.registry import describe
 from retrieval_report.study.contents import Report
-from retrieval_report.writing.files import FORMULA_INSIDE, FORMULA_START, csv_bytes, parquet_bytes
+from retrieval_report.writing.files import FORMULA_START, csv_bytes, parquet_bytes
 
 ABOUT = "about.json"
 # What a report holds besides frames.
 WORDS = ["title", "metric", "cutoff", "status", "verdict", "parameters", "versions", "command"]
 FRAME_FORMATS = ("parquet", "csv", "json")  # in the order of preference for reading
-INSIDE_QUOTED = FORMULA_INSIDE.replace(";(", ";'(")
 
 
 def frame_files(report: Report, kind: str, *, raw: bool) -> dict[str, bytes]:
@@ -74,4 +73,4 @@ def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl
         .then(text.str.slice(1))
         .otherwise(text)
     )
-    return frame.with_columns(whole.str.replace_all(INSIDE_QUOTED, ";${1}"))
+    return frame.with_columns(whole.name.keep())

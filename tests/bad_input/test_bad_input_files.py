@@ -341,7 +341,7 @@ def test_row_092_content_decides_against_the_ending(tmp_path: Path) -> None:
         (b"(\xb5/\xfd", "zstd"),
         (b"BZh91AY", "bzip2"),
         (b"\xfd7zXZ\x00", "xz"),
-        (b"FEA1\x00\x00", "Feather 1"),
+        (b"FEA1\x00\x00", "NUL bytes"),
     ],
 )
 def test_row_092_other_containers_are_named(tmp_path: Path, start: bytes, name: str) -> None:

@@ -458,7 +458,7 @@ D, F = nearest(3)
         ),
         ((D, F), {**FLAT, "item_ids": ["a"]}, DataError, "item_ids: 1 ids for 40 rows"),
         ((D, F), {"query_ids": ["a"]}, DataError, "query_ids: 1 ids for 6 rows"),
-        ((D, F), {"query_ids": 3}, DataError, "query_ids: not all text and not all whole numbers"),
+        ((D, F), {"query_ids": 3}, DataError, r"query_ids: shape \(\)"),
         ((D, F), {"relevance": np.ones((2, 40))}, DataError, r"relevance: shape \(2, 40\)"),
         (
             (D, F),
