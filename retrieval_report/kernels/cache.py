@@ -32,7 +32,7 @@ class KernelCache(FunctionCache):
     """
 
     def __init__(self, function: Any) -> None:
-        super().__init__(function)
+        super().__init__(function)  # type: ignore[no-untyped-call]
         self._cache_file: Any = _Entries(Path(self.cache_path), self._impl.filename_base)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
@@ -43,7 +43,7 @@ class KernelCache(FunctionCache):
         """
         try:
             rtsys.initialize(context)
-            return self._load_overload(signature, context)
+            return self._load_overload(signature, context)  # type: ignore[no-untyped-call]
         except Exception as error:
             _warn_once(
                 f"compiled code in '{self.cache_path}' cannot be used ({error}); it is compiled "
@@ -60,7 +60,7 @@ class KernelCache(FunctionCache):
     def save_overload(self, signature: Any, code: Any) -> None:
         """Store the code; if that fails, the next process compiles it again."""
         try:
-            super().save_overload(signature, code)
+            super().save_overload(signature, code)  # type: ignore[no-untyped-call]
         except OSError as error:
             _warn_unkept(f"in '{self.cache_path}': {error.strerror or error}")
 
