@@ -95,12 +95,10 @@ def gate(
         raise OutputError(
             f"cannot write to '{targets[-1]}' twice: --junit and --markdown must be different files"
         )
-    short = Path(baseline).name, Path(candidate).name
-    names = short if short[0] != short[1] else files
     beside = {"queries": data.read_queries(), "judgements": data.read_judgements()}
     runs = step("read", lambda: read_each(files, columns=data.columns, name_by=data.name_by))
     runs = [data.collapsed(run) for run in runs]
-    result = step("gate", lambda: rr.gate(runs[0], runs[1], **beside, names=names, **settings))
+    result = step("gate", lambda: rr.gate(runs[0], runs[1], **beside, names=files, **settings))
     models = [str(run["model"][0]) for run in runs]
     if models[0] != models[1]:  # errors speak of files, results of models
         result = replace(result, baseline=models[0], candidate=models[1])

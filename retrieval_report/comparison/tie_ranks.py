@@ -211,11 +211,11 @@ def _ranks(means: _Means, drawn: Floats) -> tuple[Floats, Floats]:
     best, worst = np.ones_like(kept), np.ones_like(kept)
     best[:, sure], worst[:, sure] = _order(kept[:, sure])
     margin = 10.0**-DIGITS * max(1.0, float(np.abs(means.mean).max()))  # means that close are level
-    others = ~np.eye(sure.size, dtype=np.bool_)
     for model in np.flatnonzero(~sure):
         # Of two models that may overlap, each may be ahead of the other.
-        best += (lowest[:, [model]] - highest > margin) & others[model]
-        worst += (highest[:, [model]] - lowest >= -margin) & others[model]
-        best[:, model] += (kept[:, sure] - means.highest[model] > margin).sum(axis=1)
-        worst[:, model] += (kept[:, sure] - means.lowest[model] >= -margin).sum(axis=1)
+        low, high = lowest[:, [model]], highest[:, [model]]
+        best[:, model] = 1 + (lowest - high > margin).sum(axis=1)
+        worst[:, model] = (highest - low >= -margin).sum(axis=1)
+        best[:, sure] += low - kept[:, sure] > margin
+        worst[:, sure] += high - kept[:, sure] >= -margin
     return best, worst
