@@ -4,7 +4,6 @@ himself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -41,12 +40,10 @@ def own_labels(judged: Judged) -> list[str]:
     return alike.filter("same", "enough")["model"].sort().to_list()
 
 
-def judge_table(summaries: Frames, self_judged: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+def judge_table(summaries: Frames) -> pl.DataFrame:
     """Return a row for every judge, measure and model, the best first."""
     every = pl.concat(
-        summary.filter(policy="expected")
-        .drop_nulls("value")
-        .with_columns(judge=pl.lit(judge), own=pl.col("model").is_in(self_judged[judge]))
+        summary.filter(policy="expected").drop_nulls("value").with_columns(judge=pl.lit(judge))
         for judge, summary in summaries.items()
     )
     every = ranked(every, ["judge", *MEASURE])

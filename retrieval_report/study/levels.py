@@ -252,8 +252,10 @@ class LevelledStudy:
         studies = self._by_judge()
         if len(studies) < 2:
             return NOTHING
-        self_judged = {name: own_labels(study.judged) for name, study in studies.items()}
-        return judge_table({name: study.summary for name, study in studies.items()}, self_judged)
+        own = {name: pl.col("model").is_in(own_labels(one.judged)) for name, one in studies.items()}
+        return judge_table(
+            {name: one.summary.with_columns(own=own[name]) for name, one in studies.items()}
+        )
 
     @answer
     def judge_pairs(self) -> pl.DataFrame:

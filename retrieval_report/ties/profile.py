@@ -14,7 +14,6 @@ from retrieval_report.contracts.frames import MOST_ITEMS
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import beside
-from retrieval_report.kernels.lists import running
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.ties import tie_table
@@ -148,10 +147,9 @@ class TieTable:
 
     def whole_lists(self) -> pl.DataFrame:
         """What does not depend on the cutoff, one row per model."""
-        near = self._near()
         terms = pl.col("size") * pl.col("size").cast(pl.Float64).log(2)
         return (
-            self.ties.with_columns(near=near, term=terms)
+            self.ties.with_columns(near=self._near(), term=terms)
             .group_by("list", maintain_order=True)
             .agg(
                 pl.first("model"),
@@ -169,23 +167,23 @@ class TieTable:
             .with_columns(pl.col("model").cast(pl.String))
         )
 
-    def _near(self) -> pl.Series:
+    def _near(self) -> pl.Expr:
         """Whether only a few ulp lie between a tie and the one before it in its list."""
-        distance = self.ties[self.order]
-        if not distance.dtype.is_float():
-            return pl.repeat(False, len(distance), eager=True)
-        number = self.ties["list"].rle().struct.field("len").to_numpy().astype(np.int64)
-        first, values = running(number)[:-1], distance.to_numpy()
-        largest = np.maximum.reduceat(np.abs(values), first)
-        # Nothing lies above the largest number: its distance to the next is that of the one below.
-        largest = np.minimum(
-            largest, np.nextafter(np.finfo(largest.dtype).max, largest.dtype.type(0))
-        )
-        with np.errstate(over="ignore"):
-            gap = np.abs(np.diff(values.astype(np.float64), prepend=np.nan))
-        near = gap <= np.repeat(NEAR * np.spacing(largest).astype(np.float64), number)
-        near[first] = False  # it has none before it
-        return pl.Series(near)
+        distance, number = pl.col(self.order), pl.col("list")
+        if not self.ties.schema[self.order].is_float():
+            return pl.lit(value=False)
+        gap = distance.cast(pl.Float64).diff().abs()
+        ulp = distance.abs().max().over(number).map_batches(_ulp, return_dtype=pl.Float64)
+        return (gap <= NEAR * ulp) & (number == number.shift())
+
+
+def _ulp(numbers: pl.Series) -> pl.Series:
+    """Return how far the next number of the type is; that of the largest, above which nothing lies,
+    is that of the one below.
+    """
+    values = numbers.to_numpy()
+    below = np.nextafter(np.finfo(values.dtype).max, values.dtype.type(0))
+    return pl.Series(np.spacing(np.minimum(values, below)).astype(np.float64))
 
 
 def _at_cutoff(ties: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
