@@ -1,37 +1,50 @@
 """Cached data and studies for the pages; only their results are kept from one run of the page to
 the next.
 
-Data are identified by their digest, never by Streamlit's hash of a frame, which considers only a
-few rows. Cached values are shared by all sessions, bounded in number, and never changed; a study
+Data are identified by their digest, and other frames by all their rows; Streamlit's hash of a frame
+considers only a few. Cached values are shared by all sessions, bounded in number, and never changed; a study
 remembers its own answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar
 
 import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
-from records import CUTOFFS, MEASURES, METRICS, SCORING, SETTINGS, Choice, Data, Files, Upload
+from records import (
+    CUTOFFS,
+    FRAMES,
+    MEASURES,
+    METRICS,
+    SCORING,
+    SETTINGS,
+    Choice,
+    Data,
+    Files,
+    Upload,
+)
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, RetrievalReportError
 from retrieval_report.contracts.options import OPTIONS, JudgedOptions
-from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.contracts.warning import noticed
+from retrieval_report.reading.files import column_names
 from retrieval_report.reading.finding import find_files
-from retrieval_report.reading.readers import read_labels
 from retrieval_report.study.html import render_html
 from retrieval_report.study.pictures import pictures
-from retrieval_report.study.study_data import headline_judge, read_judges, with_levels
-from retrieval_report.ties.orders import ranking_ties
-from uploads import columns_of, read_texts
-from warning_log import noticed
+from uploads import opened, read_texts
 
-DIGESTS: dict[str | type, Callable[[Any], Any]] = {Data: lambda data: data.digest}
+DIGESTS: dict[str | type, Callable[[Any], Any]] = {
+    Data: lambda data: data.digest,
+    pl.DataFrame: lambda frame: frame.hash_rows().to_numpy().tobytes(),
+    FunctionType: lambda chart: chart.__name__,
+}
 LENIENT = {
     name: next(choice for choice in OPTIONS[name].choices if choice != "error")
     for name in JudgedOptions.__annotations__
@@ -39,7 +52,6 @@ LENIENT = {
 }
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Part = TypeVar("Part")
 
 
 def remember(entries: int) -> Callable[[Function], Function]:
@@ -49,53 +61,30 @@ def remember(entries: int) -> Callable[[Function], Function]:
     )
 
 
-column_names = remember(64)(columns_of)  # of an uploaded file
+@remember(64)
+def columns_of(upload: Upload) -> list[str]:
+    """Return the columns of an uploaded table."""
+    return column_names(opened(upload))
 
 
 def read_files(files: Files) -> Data:
     """Read files, or return the cached data if none has changed."""
-    named = files.judgements
-    judgements = list(named.values()) if isinstance(named, Mapping) else named
-    kinds = (files.rankings, judgements, files.queries, files.items, files.labels)
-    paths = [path for given in kinds if given is not None for path in find_files(given)]
+    given = [files.items, *(files.study.get(kind) for kind in (*FRAMES, "labels"))]
+    named = (list(one.values()) if isinstance(one, dict) else one for one in given if one)
+    paths = [path for one in named for path in find_files(one)]
     return _read(files, [(path.stat().st_mtime_ns, path.stat().st_size) for path in paths])
 
 
 @remember(4)
 def _read(files: Files, states: object) -> Data:
-    study = dict(files.study or {})
+    given = dict(files.study)
     with noticed() as notes:
-        judges = read_judges(files.judgements)
-        judgements = (
-            judges[headline_judge(judges, study.get("judge"))]
-            if judges
-            else _if_given(rr.read_judgements, files.judgements)
-        )
-        queries = _if_given(rr.read_queries, files.queries)
-        given: Named = {"rankings": list(files.rankings), "queries": queries}
-        reading: Named = {"columns": files.columns, "name_by": files.name_by}
-        named = (study.get(name) for name in ("replicate", "dataset"))
-        given, of_run = with_levels(given, reading, *named)
-        study |= {"replicate": of_run} if of_run else {}
-        study |= {"judgements": judges} if judges else {}
-        study |= {"labels": read_labels(files.labels)} if files.labels else {}
-        data = Data(
-            files.name,
-            rr.from_labels(given["rankings"])
-            if files.labels_as_rankings
-            else rr.read_rankings(given["rankings"], **reading),
-            judgements,
-            given["queries"],
-            _if_given(lambda path: read_texts(Upload(path, Path(path).read_bytes())), files.items),
-            start=files.start,
-            history=files.history,
-            study=study,
-        )
+        if files.labels_as_rankings:
+            given["rankings"] = rr.from_labels(given["rankings"])
+        study, path = rr.Study(**given), files.items
+        items = None if path is None else read_texts(Upload(path, Path(path).read_bytes()))
+        data = Data(files.name, study, items, start=files.start, history=files.history)
     return replace(data, notes=tuple(notes))
-
-
-def _if_given(read: Callable[[Any], Part], path: Any) -> Part | None:
-    return None if path is None else read(path)
 
 
 def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
@@ -105,19 +94,18 @@ def scored(data: Data, choice: Choice) -> tuple[rr.Study, tuple[str, ...]]:
     # The usual measures too, so that switching between them costs nothing.
     metrics = dict.fromkeys((*METRICS, choice.metric))
     cutoffs = CUTOFFS if set(choice.cutoffs) <= set(CUTOFFS) else choice.cutoffs
-    measures = [measure_text(metric, cutoff) for metric in metrics for cutoff in cutoffs]
-    return _scored(data, tuple(dict.fromkeys(measures)), choice.only(SCORING))
+    return _scored(data, tuple(metrics), cutoffs, choice.only(SCORING))
 
 
 @remember(8)
 def _scored(
-    data: Data, measures: tuple[str, ...], rules: Named
+    data: Data, metrics: tuple[str, ...], cutoffs: tuple[int | None, ...], rules: Named
 ) -> tuple[rr.Study, tuple[str, ...]]:
     # `evaluate` returns an empty frame for it, which is of no use to any page.
-    if data.rankings.is_empty():
+    if data.frames["rankings"].is_empty():
         raise DataError(f"{data.name}: no rows")
     with noticed() as notes:
-        study = rr.Study(measures=measures, **{**data.frames, **data.study}, **rules)
+        study = data.source.alone(measures=metrics, cutoffs=cutoffs, **rules)
         study.under("expected").scores  # noqa: B018  # computed now, so that its warnings are caught here
     return study, tuple(notes)
 
@@ -131,10 +119,13 @@ def study_of(data: Data, choice: Choice) -> rr.Study:
     return study.at(*choice.leading(study.measures))
 
 
-@remember(64)
-def ranked(data: Data, choice: Choice, model: str, query: str | int) -> pl.DataFrame:
-    """Return one list as from `ranking_ties`, in the order received."""
-    return ranking_ties(**data.frames, model=model, query=query, **choice.only(SCORING))
+@remember(192)
+def answered(data: Data, ask: Any, how: Named) -> pl.DataFrame:
+    """Return the result of a function of the rankings that no study answers, such as
+    `ranking_ties` for a single list.
+    """
+    answer: pl.DataFrame = ask(**data.frames, **how)
+    return answer
 
 
 def check(data: Data) -> None:
@@ -167,8 +158,6 @@ def report(data: Data, choice: Choice, known: Named) -> bytes:
     if costs is not None:
         costs = costs.filter(pl.col("model").is_in(choice.models))
         known = {**known, "costs": None if costs.is_empty() else costs}
-    if known.get("baseline") not in choice.models:
-        known = {**known, "baseline": None, "margin": None}
-    study = study_of(data, choice).at(*choice.leading(MEASURES)).alone().using(**known)
+    study = study_of(data, choice).at(*choice.leading(MEASURES)).using(**known)
     contents = study.contents()
     return render_html(contents, pictures(contents)).encode()

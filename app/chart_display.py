@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import polars as pl
 import streamlit as st
@@ -45,13 +45,9 @@ ACROSS = 3  # panels
 TEXT = {"dark": "#e6e6e6", "light": "#31333f"}
 
 
-class Drawing(NamedTuple):
-    """A chart that is not made yet, and everything that decides it: its function's name, the data,
-    and so on.
-    """
-
-    build: Callable[[], Any]
-    key: tuple[Hashable, ...]
+def say(status: str, sentences: Iterable[str]) -> None:
+    """Show a verdict in the box of its kind."""
+    BOXES.get(status, st.info)("\n\n".join(map(plain, sentences)))
 
 
 def theme() -> str:
@@ -59,7 +55,7 @@ def theme() -> str:
     return st.context.theme.type or "light"
 
 
-def show_chart(drawing: Drawing, **shown: Any) -> Any:
+def show_chart(chart: Any, *frames: pl.DataFrame, brush: str = "", **how: Any) -> Any:
     """Show a chart of `retrieval_report.charts` as wide as the page, with its finding as text
     above.
 
@@ -68,12 +64,12 @@ def show_chart(drawing: Drawing, **shown: Any) -> Any:
 
     Parameters
     ----------
-    drawing
-        The chart, which is made only if none is cached for its key.
-    **shown
-        Further arguments of `st.vega_lite_chart`, such as ``on_select``.
+    chart, *frames, **how
+        The function that draws, and its arguments.
+    brush
+        The key of a rectangle that readers may drag, which is returned.
     """
-    drawn = json.loads(specification((*drawing.key, theme()), drawing.build))
+    drawn = json.loads(specification(theme(), chart, frames, how))
     if drawn["title"]:
         st.markdown(f"**{plain(drawn['title'])}**")
     if drawn["subtitle"]:
@@ -82,34 +78,23 @@ def show_chart(drawing: Drawing, **shown: Any) -> Any:
         {"spec": spec, "theme": None, "width": "stretch" if most is None else most}
         for spec, most in drawn["panels"]
     ]
-    event = None
-    if len(panels) == 1:
-        event = st.vega_lite_chart(**panels[0], **shown)
-    else:
-        across = 2 if len(panels) == 4 else min(ACROSS, drawn["columns"])
-        for start in range(0, len(panels), across):
-            for column, panel in zip(
-                st.columns(across), panels[start : start + across], strict=False
-            ):
-                column.vega_lite_chart(**panel, **shown)
-    return event
-
-
-def brushed(
-    drawing: Drawing, key: str, rows: pl.DataFrame, *axes: str
-) -> tuple[pl.DataFrame, Named]:
-    """Show a scatter, and return the rows inside the rectangle dragged on it, and the rectangle."""
-    event = show_chart(drawing, key=key, on_select="rerun", selection_mode="brush")
-    box = event["selection"].get("brush") or {}
-    inside = [pl.col(name).is_between(*sorted(box[name])) for name in axes if name in box]
-    return rows.filter(*inside), box
+    if brush:
+        how_to_choose: Named = {"key": brush, "on_select": "rerun", "selection_mode": "brush"}
+        return st.vega_lite_chart(**panels[0], **how_to_choose)
+    across = 2 if len(panels) == 4 else min(ACROSS, drawn["columns"])
+    for start in range(0, len(panels), across):
+        places = st.columns(across)
+        for column, panel in zip(places, panels[start : start + across], strict=False):
+            column.vega_lite_chart(**panel)
+    return None
 
 
 @remember(256)
-def specification(key: tuple[Hashable, ...], _build: Callable[[], Any]) -> str:
+def specification(page: str, chart: Any, frames: Sequence[pl.DataFrame], how: Named) -> str:
     """Return the chart as JSON, cached because Altair takes longer to write it than a page takes to
     draw.
     """
     from retrieval_report.charts.responsive import responsive  # after the page's heading
 
-    return json.dumps(responsive(_build(), text=TEXT[str(key[-1])])._asdict(), allow_nan=False)
+    drawn = responsive(chart(*frames, **how), text=TEXT[page])
+    return json.dumps(drawn._asdict(), allow_nan=False)

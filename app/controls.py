@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -20,11 +21,9 @@ from retrieval_report.metrics.parsing import (
     whole_number,
 )
 from text import plain
-from url_controls import choose_models, choose_number, choose_one, given, no_use, refuse
+from url_controls import choose_models, choose_number, choose_one, given, refuse
 
 UNSET = "usual"  # the default of `evaluate`, which depends on the data
-# A value can be set only before its widget is made, that is, in the next run
-RESET = "reset the cutoff"
 MOST_SEED = 2**53 - 1  # the largest whole number that a browser keeps exactly
 PARAMETERS = {  # of metrics; the first option of each is the default
     "precision": "denominator",
@@ -43,7 +42,7 @@ STEPS: Mapping[type, Named] = {int: {"step": 1}, float: {"step": 1.0, "format": 
 
 def sidebar(data: Data) -> Choice:
     """Draw the controls and return what they say."""
-    first = data.first_choice
+    first = data.start
     with st.sidebar:
         metric = _metric(first.metric)
         cutoff = None if own_depth(metric) else _cutoff(first.cutoff)
@@ -96,14 +95,11 @@ def _as_controls(text: str) -> dict[str, str]:
 def _cutoff(first: int | None) -> int | None:
     """Return a cutoff chosen from the menu or typed."""
     usual = [str(number or "all") for number in curve(first)]
-    default = str(first or "all")
-    if st.session_state.pop(RESET, False):
-        st.session_state["cutoff"] = default
     chosen = str(
         st.selectbox(
             "Cutoff k",
             usual,
-            index=usual.index(default),
+            index=usual.index(str(first or "all")),
             key="cutoff",
             accept_new_options=True,
             bind="query-params",
@@ -114,8 +110,7 @@ def _cutoff(first: int | None) -> int | None:
         (cutoff,) = parse_cutoffs(whole_number(chosen))
     except RetrievalReportError:
         refuse("cutoff", chosen, "a whole number from 1 on or all is needed")
-        st.session_state[RESET] = True
-        st.rerun()
+        return first
     return cutoff
 
 
@@ -129,8 +124,7 @@ def _option(name: str, data: Data) -> Any:
         "name": name if first == usual else f"given_{name}",
         "help": known.meaning,
     }
-    if name == "distance_threshold" and "distance" not in data.rankings.columns:
-        no_use(name, "this data has scores instead of distances")
+    if name == "distance_threshold" and "distance" not in data.frames["rankings"].columns:
         return None
     if known.kind in STEPS:
         how = {**STEPS[known.kind], **LIMITS.get(name, {})}
@@ -152,8 +146,7 @@ def remedy(message: RetrievalReportError | str) -> str:
     labels = [OPTIONS[name].title for name in SCORING if f"{name}=" in said]
     if not labels:
         return plain(said)
-    *parts, last = said.split("; ")
-    kept = "; ".join(parts) if parts and "=" in last else said
+    kept = re.sub("; [^;]*=[^;]*$", "", said)  # what Python would be told
     return (
         f"{plain(kept[:1].upper() + kept[1:])}.\n\nYou decide this in the sidebar: "
         f"*{labels[0]}*, under *Rules*."

@@ -4,7 +4,7 @@ page.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -14,43 +14,41 @@ from cached import scored
 from chart_display import STYLE
 from controls import remedy, sidebar
 from data_source import choose_data
-from page import PAGES, VIEWS, Page
+from page import LACKING, PAGES, VIEWS, Page
 from retrieval_report.contracts.errors import RetrievalReportError
+from retrieval_report.contracts.warning import noticed
 from retrieval_report.writing.names import counted
 from url_controls import refusals
-from views.segments import segment_columns
-from warning_log import noticed
 
 ICON = Path(__file__).with_name("icon.png")
 
 
-def view(name: str, page: Page) -> Callable[[], None]:
-    """Return the function that draws a page, or errors in the data instead."""
-
-    def draw() -> None:
-        if name != "data":
-            page.heading(name)
-        with noticed():  # `_score` shows the library's warnings once
-            try:
-                _score(page, folded=name not in ("overview", "data"))
-            except RetrievalReportError as error:
-                st.error(remedy(error))
-                if name != "data":  # where other data can be opened
-                    return
-            try:
+def draw(name: str, page: Page) -> None:
+    """Draw a page, or errors in the data instead."""
+    page.heading(name)
+    with noticed():  # `_score` shows the library's warnings once
+        try:
+            _score(page, folded=name not in ("overview", "data"))
+        except RetrievalReportError as error:
+            st.error(remedy(error))
+            if name != "data":  # where other data can be opened
+                return
+        if name in LACKING and not page.answers(name):
+            st.info(LACKING[name])
+            return
+        try:
+            with st.spinner("Computing …", show_time=True):
                 import_module(f"views.{name}").show(page)
-            except RetrievalReportError as error:
-                st.error(remedy(error))
-
-    draw.__name__ = name
-    return draw
+        except RetrievalReportError as error:
+            st.error(remedy(error))
 
 
 def _score(page: Page, *, folded: bool) -> None:
     """Compute what takes long, in steps that are announced, and show warnings; cached results
     appear immediately.
     """
-    with st.spinner(f"Scoring {page.data.rankings.height} rows …", show_time=True):
+    rows = page.data.frames["rankings"].height
+    with st.spinner(f"Scoring {rows} rows …", show_time=True):
         _, notes = scored(page.data, page.choice)
     # In full where they are looked for; a line elsewhere, since they are the same on every page.
     count = counted(len(notes), "warning")
@@ -59,28 +57,13 @@ def _score(page: Page, *, folded: bool) -> None:
             st.warning(remedy(note))
 
 
-def _answers(name: str, page: Page) -> bool:
-    """Return whether a page has anything to show of these data; links to others still work."""
-    if name == "history":
-        return page.data.history is not None
-    if name == "neighbours":
-        return "labels" in page.data.study
-    if name == "thresholds":  # scores of different queries can seldom be compared
-        return "distance" in page.data.rankings.columns or "calibrate" in page.data.study
-    if name in ("compare", "pair", "costs"):
-        return len(page.data.models) > 1
-    if name == "segments":
-        return bool(segment_columns(page.data))
-    return name != "audit" or not page.data.counted
-
-
 def main() -> None:
     """Draw the page named in the address."""
     st.set_page_config(page_title="Retrieval report", page_icon=str(ICON), layout="wide")
     st.html(STYLE)
     data = choose_data()
     page = Page(data, sidebar(data))
-    views = {name: view(name, page) for name in PAGES}
+    views = {name: partial(draw, name, page) for name in PAGES}
     # The page at the root has no path of its own, but links may name the overview.
     first = st.Page(views["overview"], title=PAGES["overview"], url_path="root", default=True)
     named = {
@@ -88,7 +71,7 @@ def main() -> None:
             views[name],
             title=title,
             url_path=name,
-            visibility="hidden" if name == "overview" or not _answers(name, page) else "visible",
+            visibility="hidden" if name == "overview" or not page.answers(name) else "visible",
         )
         for name, title in PAGES.items()
     }

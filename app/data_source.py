@@ -70,9 +70,11 @@ def _started_with() -> Files | None:
     metric, cutoff = known.pop("measure", (Choice.metric, Choice.cutoff))
     options = {**USUAL, **known.pop("options", {})}
     name = first_names([Path(path.removesuffix("/*")).name for path in known["rankings"]], NAMED)
-    return Files(**{"name": name, **known, "start": Choice(metric, cutoff, options=options)})
+    about = {part: known.pop(part) for part in Files._fields if part in known}
+    start = Choice(metric, cutoff, options=options)
+    return Files(**{"name": name, **about, "study": known, "start": start})
 
 
 def _sample(sample: Sample) -> Files:
     start = Choice(options={**USUAL, "truncated": sample.truncated})
-    return Files(sample.title, **sample.files, start=start)
+    return Files(sample.title, sample.files, start=start)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
 from cached import study_of
-from chart_display import Drawing, show_chart
 from records import MEASURES, Choice, Data
 from retrieval_report.metrics.parsing import measure_text
+from retrieval_report.study.leaderboard_rows import best_first
 from text import plain
 
 VIEWS = "pages of the dashboard by name"
@@ -33,8 +31,31 @@ PAGES = {
     "audit": "Audit",
     "data": "Data & export",
 }
+TWO = "It takes two models to compare. Choose more in the sidebar, or open data that has several."
+LACKING = {  # what a page says if it does not answer; others are only left out of the menu
+    "compare": TWO,
+    "pair": TWO,
+    "history": (
+        "No pattern says which part of a run’s name is its version. Start the dashboard with "
+        "*--history*, such as `--history '(?P<date>[0-9-]{10})'`."
+    ),
+    "segments": (
+        "No column divides these queries into segments. Open a file of queries with a column "
+        "such as *language* or *label*, on the page Data & export."
+    ),
+    "neighbours": (
+        "The labels of the items are not known. Start the dashboard with *--labels*, a file of "
+        "item and label."
+    ),
+    "audit": (
+        "This data consists of counts. What others print depends on the order of items, which "
+        "counts do not have."
+    ),
+}
+MOST_SEGMENTS = 200  # a column with more values identifies queries rather than groups of them
+NO_SEGMENTS = ("query", "weight", "n_relevant")
 # What of the choice a page is about; all others are about the measure.
-ABOUT = {"cutoffs": "metric", "neighbours": "", "thresholds": "", "ties": ""}
+ABOUT = {"cutoffs": "metric", **dict.fromkeys(("neighbours", "thresholds", "ties", "data"), "")}
 
 
 @dataclass(frozen=True)
@@ -75,14 +96,44 @@ class Page:
 
     def best_first(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return rows about models, the best by the chosen measure first."""
-        ranked = self.ranked
-        order = pl.col("model").replace_strict(ranked, range(len(ranked)), default=len(ranked))
-        return rows.sort(order, maintain_order=True)
+        return best_first(rows, self.ranked)
 
     @property
     def measure(self) -> str:
         """Return the chosen measure as Markdown."""
         return plain(self.choice.measure)
+
+    @cached_property
+    def segment_columns(self) -> list[str]:
+        """Return columns of the queries with few enough values to be segments; floats must be
+        binned first.
+        """
+        return [
+            values.name
+            for values in self.data.frames.get("queries", pl.DataFrame())
+            if values.name not in NO_SEGMENTS
+            and not (
+                values.dtype.is_float() or values.dtype.is_decimal() or values.dtype.is_nested()
+            )
+            and values.n_unique() <= MOST_SEGMENTS
+        ]
+
+    def answers(self, name: str) -> bool:
+        """Return whether a page has anything to show of these data."""
+        source, several = self.data.source, len(self.choice.models) > 1
+        distances = "distance" in source.frames["rankings"].columns
+        found = {
+            "compare": several,
+            "pair": several,
+            "costs": several,
+            "history": self.data.history is not None,
+            "segments": bool(self.segment_columns),
+            "neighbours": "labels" in source.frames,
+            # scores of different queries can seldom be compared
+            "thresholds": distances or source.also["calibrate"] is not None,
+            "audit": not source.counted,
+        }
+        return found.get(name, True)
 
     def heading(self, name: str) -> None:
         """Show the title of a page, and the name and size of the data below it."""
@@ -94,14 +145,3 @@ class Page:
         """Offer another page."""
         if name in (views := st.session_state.get(VIEWS, {})):
             st.page_link(views[name], label=label)
-
-    def drawing(
-        self, chart: Any, *frames: object, key: tuple[Hashable, ...] = (), **how: Any
-    ) -> Drawing:
-        """Return the drawing of a chart; ``key`` holds what decides it beside data and choices."""
-        decided_by = (chart.__name__, self.data.digest, self.choice, *key)
-        return Drawing(lambda: chart(*frames, **how), decided_by)
-
-    def show(self, chart: Any, *frames: object, **how: Any) -> None:
-        """Show a chart, with its sentence above it and its files below."""
-        show_chart(self.drawing(chart, *frames, **how))

@@ -10,6 +10,7 @@ import importlib
 import os
 import threading
 from contextlib import suppress
+from dataclasses import replace
 
 import streamlit as st
 
@@ -18,8 +19,8 @@ from chart_display import specification
 from data_source import first_files
 from page import Page
 from retrieval_report.cli.dashboard import open_browser
+from retrieval_report.contracts.warning import noticed
 from retrieval_report.study.server import BROWSER
-from warning_log import noticed
 
 # What a page needs beside its heading, loaded while the browser loads Streamlit's own scripts.
 PARTS = (
@@ -45,7 +46,7 @@ def prepare() -> None:
         data = read_files(first_files())  # for the heading too
         for part in PARTS:
             importlib.import_module(part)
-        page = Page(data, data.first_choice)
+        page = Page(data, replace(data.start, models=data.models))
         page.all_measures.verdict  # noqa: B018
-        drawing = importlib.import_module("views.overview").drawing(page)
-        specification((*drawing.key, "light"), drawing.build)
+        charts = importlib.import_module("retrieval_report.charts")
+        specification("light", charts.policies, (page.study.summary,), page.choice.at)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 from uuid import uuid4
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import ColumnNames, Named
+import retrieval_report as rr
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import PARAMETERS, RULES, RowOptions
-from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.metrics.parsing import (
     DEFAULT_MEASURES,
     Measure,
@@ -29,7 +29,7 @@ METRICS = tuple(metric for metric, _ in MEASURES)
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100, None)
 NAMED = 3  # files in the name of data
 LABEL = 120  # characters of an upload's name
-LARGE = 2_000_000  # with more rows, random orders are drawn only on request
+FRAMES = ("rankings", "judgements", "queries")
 SETTINGS = (
     "average",
     "correction",
@@ -78,14 +78,6 @@ class Choice:
         """Return the cutoffs of the curve; the chosen one is among them."""
         return (None,) if own_depth(self.metric) else curve(self.cutoff)
 
-    @property
-    def of_list(self) -> Choice:
-        """Return the choice without what does not change the score of a list, by which single lists
-        are cached.
-        """
-        options = {**self.options, "average": "micro", "correction": MAX_T}
-        return replace(self, models=(), options=options)
-
     def leading(self, others: Iterable[Measure]) -> Iterable[str]:
         """Return the chosen measure and then others, each once, as text."""
         return dict.fromkeys((self.measure, *(measure_text(*other) for other in others)))
@@ -117,8 +109,8 @@ class Data:
     ----------
     name
         The name shown on the page, as text, not Markdown.
-    rankings, judgements, queries
-        Checked frames; the last two may be None.
+    source
+        The study as it was read: its frames, and what it was asked beside the choices.
     items
         Columns ``item`` and ``text``, to show what a list holds; may be None.
     notes
@@ -127,88 +119,59 @@ class Data:
         The initial measure and options, from what is known of the data, or from a study.
     history
         The regular expression that finds versions in the names of models.
-    study
-        Arguments of the study besides frames and choices: judgements by judge, replicate, dataset,
-        cluster, labels of items, k, calibrate, at_least.
     digest
         Identifies the content: equal digests mean equal frames.
     """
 
     name: str
-    rankings: pl.DataFrame
-    judgements: pl.DataFrame | None = None
-    queries: pl.DataFrame | None = None
+    source: rr.Study
     items: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
     start: Choice = field(default_factory=Choice)
     history: str | None = None
-    study: Named = field(default_factory=dict)
     digest: str = field(default_factory=lambda: uuid4().hex)
 
-    @cached_property
+    @property
+    def frames(self) -> Named:
+        """Return rankings and, if there are any, judgements and queries, named as in `evaluate`."""
+        frames = self.source.frames
+        return {name: frames[name] for name in FRAMES if name in frames}
+
+    @property
     def models(self) -> tuple[str, ...]:
         """Return all models, by name."""
-        if "model" not in self.rankings.columns:
-            return ("model",)
-        return tuple(sorted(self.rankings["model"].cast(pl.String).unique().drop_nulls()))
+        return tuple(self.source.model_names)
 
     @cached_property
     def size(self) -> str:
         """Return how many models and queries there are, and how many queries were never judged, as
         text.
         """
-        queries = self.rankings["query"].unique().cast(pl.String)
+        frames = self.frames
+        queries = frames["rankings"]["query"].unique().cast(pl.String)
         text = f"{counted(len(self.models), 'model')} · {counted(len(queries), 'query')}"
-        if self.judgements is None:
+        if "judgements" not in frames:
             return text
-        judged = queries.is_in(self.judgements["query"].unique().cast(pl.String).implode())
+        judged = queries.is_in(frames["judgements"]["query"].unique().cast(pl.String).implode())
         return text if judged.all() else f"{text}, {(~judged).sum()} without judgements"
-
-    @property
-    def counted(self) -> bool:
-        """Return whether rows are counts, which have no order and so neither naive scores nor an
-        audit.
-        """
-        return "count" in self.rankings.columns
-
-    @property
-    def large(self) -> bool:
-        """Return whether drawing random orders takes long."""
-        return self.rankings.height > LARGE
 
     @property
     def averages(self) -> tuple[str, ...]:
         """Return the averages that the queries allow."""
-        columns = () if self.queries is None else self.queries.columns
+        columns = self.frames.get("queries", pl.DataFrame()).columns
         wanted = {"macro": "label", "weighted": "weight"}
         return ("micro", *(average for average, column in wanted.items() if column in columns))
 
-    @property
-    def frames(self) -> Named:
-        """Return the frames, named as in `evaluate`."""
-        return {name: getattr(self, name) for name in ("rankings", "judgements", "queries")}
-
-    @property
-    def first_choice(self) -> Choice:
-        """Return the initial choices of the sidebar."""
-        return replace(self.start, models=self.models)
-
 
 class Files(NamedTuple):
-    """Files to open, as accepted by `read_rankings`, `read_judgements` and `read_queries`."""
+    """Files to open: the arguments of a study, in which files stand for the data, and others."""
 
     name: str
-    rankings: Sequence[str]
-    judgements: str | Mapping[str, str] | None = None  # files by judge
-    queries: str | None = None
+    study: Named
     items: str | None = None
-    labels: str | None = None
-    columns: ColumnNames = None
-    name_by: str | None = None
     labels_as_rankings: bool = False
     start: Choice = Choice()
     history: str | None = None
-    study: Named | None = None
 
 
 class Upload(NamedTuple):

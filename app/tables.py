@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 import streamlit as st
 
 import retrieval_report as rr
+from chart_display import show_chart
+from records import Data
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.registry import column
 from retrieval_report.engines.check_scores import beside
-from retrieval_report.study.leaderboard_rows import (
-    estimates_line,
-    leaderboard_columns,
-    leaderboard_of,
-)
+from retrieval_report.study.leaderboard_rows import leaderboard_of
 from retrieval_report.writing.numbers import (
     DECIMALS,
     chance_text,
@@ -92,59 +90,90 @@ def _column(of: str, values: pl.Series, width: int | None) -> tuple[pl.Series, A
     """Return the values that the browser formats, or texts where it cannot, with title, help and
     format.
     """
-    name, dtype = values.name, values.dtype
-    kinds = st.column_config
+    name, kinds = values.name, st.column_config
     declared = of and "@" not in name  # other measures are not
-    known = column(of, name) if declared else Column(name, dtype, name, "", "")
+    known = column(of, name) if declared else Column(name, values.dtype, name, "", "")
     about: Named = {"label": known.title, "help": known.help or None}
     if name == "image":
         return values, kinds.ImageColumn(**about)
-    if dtype == pl.Boolean:
-        return values, kinds.CheckboxColumn(**about)
     if known.format == "chance":
-        if dtype.is_float():
+        if values.dtype.is_float():
             values = values.map_elements(chance_text, return_dtype=pl.String)
-        return values, kinds.TextColumn(**about, alignment="right")
-    if not dtype.is_numeric():
-        return values, kinds.TextColumn(**about, width=width)
-    if known.format == "amount" and ((values == values.round()) & (values.abs() < 2**53)).all():
-        values, dtype = values.cast(pl.Int64), pl.Int64()  # bytes, pairs
+        return values, kinds.Column(**about, alignment="right")
+    if not values.dtype.is_numeric():
+        return values, kinds.Column(**about, width=width)
+    if not values.dtype.is_float():
+        return values, kinds.NumberColumn(**about, format="%d")
     # "plain" writes some whole numbers with the noise of floats: 249.99999999999997.
-    form, places = "%d", DECIMALS
-    if dtype.is_float():
-        form = FORMATS.get(known.format, "%.{}f")
-    if dtype.is_float() and len(values) <= FEW:
+    form, places = FORMATS.get(known.format, "%.{}f"), DECIMALS
+    if known.format == "amount" and (values == values.round()).all():  # bytes, pairs
+        form = "%d"
+    if len(values) <= FEW:
         alone = known.format == "signed" or name.endswith(ALONE)
         places = min(decimals(*values) if alone else column_decimals(values), MOST)
     shown = 100 * values if known.format == "share" else values
-    if dtype.is_float():  # −1e-17 would be -0.0000
-        shown = shown.set((shown < 0) & (shown > -0.5 * 10.0**-places), 0.0)
+    # −1e-17 would be -0.0000
+    shown = shown.set((shown < 0) & (shown > -0.5 * 10.0**-places), 0.0)
     return shown, kinds.NumberColumn(**about, format=form.format(places))
 
 
-def judged_alone(
-    rows: pl.DataFrame, judgements: pl.DataFrame | None, query: object
+def brushed_table(
+    chart: Any,
+    known: pl.DataFrame,
+    axes: Sequence[str],
+    at: Named,
+    said: str,
+    *,
+    of: str,
+    show: str,
+    take: Callable[[Named], None],
 ) -> pl.DataFrame:
-    """Return the items of a list, without a relevance where nobody judged them."""
-    if judgements is None:
-        return rows
-    judged = judgements.filter(query=query)["item"].cast(pl.String)
-    known = pl.col("item").cast(pl.String).is_in(judged.implode())
-    return rows.with_columns(pl.when(known).then("relevance"))
+    """Show queries as points, and as a table with what is ``said`` of it; return those inside the
+    rectangle dragged around points, else all. ``take`` gets a row that is chosen, and the first of
+    a new rectangle.
+    """
+    left, right = st.columns([5, 7])
+    rows, key = known, f"{of} rectangle"
+    with left:
+        if chart is None:
+            st.caption("Counts have no order, so there is no naive score to compare with.")
+        else:
+            event = show_chart(chart, known, brush=key, **at)
+            box = event["selection"].get("brush") or {}
+            inside = [pl.col(axis).is_between(*sorted(box[axis])) for axis in axes if axis in box]
+            rows = known.filter(*inside)
+            if rows.is_empty():
+                st.info("No query lies inside the rectangle; all are listed.")
+                rows = known
+            elif box and box != st.session_state.get(f"taken of {key}"):
+                take(rows.row(0, named=True))
+            st.session_state[f"taken of {key}"] = box
+    with right:
+        part = "" if rows.height == known.height else f" inside the rectangle, of {known.height}"
+        cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
+        st.caption(f"{rows.height} {said.format(f'{part}{cut}')}")
+        alt, key, head = "Scores of every query.", f"{of} table", rows.head(LISTED)
+        frame_table(head, of=of, show=show, widths=NARROW, alt=alt, key=key, on_select=take)
+    return rows
 
 
-def with_texts(rows: pl.DataFrame, texts: pl.DataFrame | None) -> pl.DataFrame:
-    """Return items with their texts and pictures, if there are any."""
-    if texts is None:
-        return rows
-    texts = texts.unique("item", keep="first", maintain_order=True)
-    return beside(rows.with_columns(pl.col("item").cast(pl.String)), texts, "item")
+def items_table(data: Data, rows: pl.DataFrame, query: object, **how: Any) -> None:
+    """Show the items of a list, with texts and pictures if there are any, and without a relevance
+    where nobody judged them.
+    """
+    rows, item = rows.head(ITEMS), pl.col("item").cast(pl.String)
+    if "judgements" in data.frames:
+        judged = data.frames["judgements"].filter(query=query)["item"].cast(pl.String)
+        rows = rows.with_columns(pl.when(item.is_in(judged.implode())).then("relevance"))
+    if data.items is not None:
+        texts = data.items.unique("item", keep="first", maintain_order=True)
+        rows = beside(rows.with_columns(item), texts, "item")
+    frame_table(rows, **how)
 
 
 def leaderboard_table(study: rr.Study) -> None:
     """Show the leaderboard of a study."""
-    rows = leaderboard_of(study)
-    show = leaderboard_columns(rows)
+    rows, show, note = leaderboard_of(study)
     frame_table(rows, of="board", show=show, alt="Scores of the models, best first.")
-    if line := estimates_line(show):
-        st.caption(line)
+    if note:
+        st.caption(note)

@@ -42,7 +42,7 @@ def short(text: object) -> str:
     Examples
     --------
     >>> short("lsh-16"), short("x" * 99)[-9:], short("x" * 98)[-9:]
-    ('lsh-16', '… #d0621f', '… #9b4ebb')
+    ('lsh-16', 'x #d0621f', 'x #9b4ebb')
     """
     name = str(text)
     shown = visible(name, WIDTH).strip()

@@ -6,37 +6,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
+import streamlit as st
 
+import retrieval_report as rr
 from records import NAMED, Data, Upload
 from retrieval_report.contracts.arguments import ColumnNames, repeated
 from retrieval_report.contracts.errors import FileError
+from retrieval_report.contracts.warning import noticed
 from retrieval_report.reading.crash_guard import try_first
-from retrieval_report.reading.files import column_names, costs_from, frame_from
+from retrieval_report.reading.files import column_names, frame_from
 from retrieval_report.reading.formats import BINARY, detect_format
 from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, match_columns
 from retrieval_report.reading.sources import Source, source_of
 from retrieval_report.reading.trec import RUN_FIELDS
 from retrieval_report.writing.names import first_names
-from warning_log import noticed
 
 MOST_BYTES = 2**28
 """Largest size of one file, unpacked; the same as .streamlit/config.toml allows for a file."""
-MOST_VALUES = {
-    **dict.fromkeys(("json", "ndjson"), 6_000_000),
-    "run": 20_000_000,
-    "qrels": 20_000_000,
-    "csv": 20_000_000,
-    "tsv": 20_000_000,
-}
-"""Most lines plus separators of one text file, by format: while it is read, a value takes some 40
-bytes, in NDJSON up to 150, so that no upload takes more than about 1 GB."""
-SEPARATORS = {"run": (b" ", b"\t"), "qrels": (b" ", b"\t"), "tsv": (b"\t",)}  # others: commas
 MOST_MEMORY = 2**30
 """Largest size of the columns of one Parquet or Arrow file, in bytes."""
 MOST_ROWS = 50_000_000
 """Most rows of one Parquet or Arrow file, which can hold many equal rows in few bytes."""
+
+
+def offered(label: str, key: str, place: Any = st) -> Upload | None:
+    """Offer to upload one file."""
+    file = place.file_uploader(label, key=key)
+    return None if file is None else Upload(file.name, file.getvalue())
 
 
 def opened(upload: Upload) -> Source:
@@ -48,32 +47,10 @@ def opened(upload: Upload) -> Source:
         The file exceeds a limit.
     """
     source = source_of(upload.label, upload.content, MOST_BYTES)
-    form, content = detect_format(source), source.read()
+    form = detect_format(source)
     if form in BINARY.values():
         try_first(source, form, MOST_ROWS, MOST_MEMORY)
-    marks = (b"\n", *SEPARATORS.get(form, (b",",)))
-    if form in MOST_VALUES and sum(map(content.count, marks)) > MOST_VALUES[form]:
-        raise FileError(
-            f"{upload.label}: more than {MOST_VALUES[form]} values; Parquet may hold up to "
-            f"{MOST_ROWS} rows"
-        )
     return source
-
-
-def columns_of(upload: Upload) -> list[str]:
-    """Return the columns of an uploaded table."""
-    return column_names(opened(upload))
-
-
-def read_costs(upload: Upload) -> pl.DataFrame:
-    """Read a table of costs, with a column ``model`` and a column of numbers for each kind.
-
-    Raises
-    ------
-    RetrievalReportError
-        It is not such a table.
-    """
-    return costs_from(opened(upload))
 
 
 def read_tables(
@@ -97,13 +74,13 @@ def read_tables(
         )
     sources = [opened(upload) for upload in rankings]
     with noticed() as notes:
-        data = Data(
-            first_names([upload.label for upload in rankings], NAMED),
+        study = rr.Study(
             _read(sources, RANKINGS, columns),
-            None if judgements is None else _read([opened(judgements)], JUDGEMENTS),
-            None if queries is None else _read([opened(queries)], QUERIES),
-            None if items is None else read_texts(items),
+            judgements=judgements and _read([opened(judgements)], JUDGEMENTS),
+            queries=queries and _read([opened(queries)], QUERIES),
         )
+        name = first_names([upload.label for upload in rankings], NAMED)
+        data = Data(name, study, items and read_texts(items))
         notes += [note for source in sources for note in _left_out(source, columns)]
     return replace(data, notes=tuple(notes))
 

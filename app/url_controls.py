@@ -19,10 +19,8 @@ from retrieval_report.writing.names import numbered
 from text import plain, short
 
 T = TypeVar("T")
-UNBOUND = "numbers that the address does not set in this session"
 REFUSED = "refused values of the address"
 SHOWN = 40
-MOST_LISTED = 8
 
 
 def refuse(name: str, value: str, reason: str) -> None:
@@ -37,13 +35,6 @@ def refuse(name: str, value: str, reason: str) -> None:
 def refusals() -> list[str]:
     """Return the refused values as Markdown, once."""
     return list(st.session_state.pop(REFUSED, {}).values())
-
-
-def no_use(name: str, reason: str) -> None:
-    """Refuse and remove a value in the address for a control that is not shown."""
-    for value in given(name):
-        refuse(name, value, reason)
-        st.query_params.pop(name, None)
 
 
 def given(name: str) -> list[str]:
@@ -79,10 +70,8 @@ def choose_one(
         Markdown text of the tool tip.
     """
     texts = _texts(name, options, show)
-    if name in st.session_state and st.session_state[name] not in texts:
-        del st.session_state[name]  # other data, other options
     index = options.index(default) if default in texts else 0
-    chosen = st.selectbox(
+    return st.selectbox(
         label,
         options,
         index=index,
@@ -91,7 +80,6 @@ def choose_one(
         help=help,
         bind="query-params",
     )
-    return options[index] if chosen is None else chosen
 
 
 def choose_query(queries: pl.Series, name: str, most: int) -> Any:
@@ -116,8 +104,6 @@ def choose_query(queries: pl.Series, name: str, most: int) -> Any:
 def choose_models(models: Sequence[str]) -> tuple[str, ...]:
     """Offer the models of the data, and return the chosen ones in order."""
     texts, name = _texts("models", models), "models"
-    if not set(st.session_state.get(name, ())) <= set(texts):
-        del st.session_state[name]  # other data, other models
     chosen = st.multiselect(
         "Models",
         models,
@@ -134,12 +120,9 @@ def _texts(name: str, options: Sequence[T], show: Callable[[T], str] = short) ->
     silently.
     """
     texts = numbered(options, show)
-    known = list(texts.values())
-    listed = f"known are {', '.join(known)}"
-    reason = listed if len(known) <= MOST_LISTED else "there is no such choice here"
     for value in given(name):
-        if value not in known:
-            refuse(name, value, reason)
+        if value not in texts.values():
+            refuse(name, value, "there is no such choice here")
     return texts
 
 
@@ -164,11 +147,10 @@ def choose_number(
         if low <= number <= high and abs(number) != math.inf:
             continue
         refuse(name, value, "its control takes no such number")
-        # Streamlit converts the initial value in the address to an integer, and infinity would end
-        # the session; so this control leaves the address alone from now on.
+        # Streamlit would convert it to an integer, and infinity would end the session; widgets read
+        # the address only as it is when a run begins.
         st.query_params.pop(name, None)
-        st.session_state.setdefault(UNBOUND, set()).add(name)
-    unbound = name in st.session_state.get(UNBOUND, ())
+        st.rerun()
     return st.number_input(
         label,
         min_value=None if low == -math.inf else low,
@@ -178,6 +160,6 @@ def choose_number(
         format=format,
         key=name,
         help=help,
-        bind=None if unbound else "query-params",
+        bind="query-params",
         placeholder="none",
     )

@@ -24,8 +24,8 @@ every metric.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import polars as pl
 
@@ -38,25 +38,7 @@ from retrieval_report.metrics.expressions import tie_start as tie_start
 from retrieval_report.metrics.parsing import CATALOGUE
 from retrieval_report.metrics.record import Metric
 
-
-class Measure(Protocol):
-    """A metric that is called with the columns of a list."""
-
-    def __call__(
-        self,
-        relevance: Column,
-        *,
-        distance: Column | None = None,
-        score: Column | None = None,
-        k: int | None = None,
-        order: str = "expected",
-        std: bool = False,
-        n_relevant: Column | float | None = None,
-        relevant_from: float | None = None,
-        no_relevant: str = "zero",
-        **parameters: Any,
-    ) -> pl.Expr:
-        """Return the expression; see `Metric.expr`."""
+Measure = Callable[..., pl.Expr]  # a metric that is called with the columns of a list
 
 
 def _measure(record: type[Metric]) -> Measure:

@@ -46,7 +46,7 @@ HOMES = {
     "py4j": {"spark"},
     "pyarrow": {"engines", "spark"},
     "pyspark": {"spark"},
-    "scipy": {"comparison", "engines"},
+    "scipy": {"comparison", "engines", "ties"},
     "streamlit": {"app"},
     "tqdm": {"cli", "codes", "engines", "kernels", "scoring"},
     "vl_convert": {"charts", "study"},
@@ -145,7 +145,6 @@ APP = sorted((ROOT / "app").rglob("*.py"))
 # From the ground up, as LAYERS; a view imports no other view.
 APP_LAYERS = (
     "text",
-    "warning_log",
     "records",
     "uploads",
     "url_controls",

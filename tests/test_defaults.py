@@ -51,8 +51,8 @@ def test_the_first_is_the_headline() -> None:
     assert (
         report_contents(RANKINGS, metrics="ap", cutoffs=[1, 5, None], shuffles=2).measure == "ap@1"
     )
-    data = records.Data("made", RANKINGS)
-    assert data.first_choice.measure == "ndcg@10"
+    data = records.Data("made", rr.Study(RANKINGS))
+    assert data.start.measure == "ndcg@10"
     assert tuple(USUAL) == records.MEASURES
 
 

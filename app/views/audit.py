@@ -8,6 +8,7 @@ import streamlit as st
 from page import Page
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.study.caveats import not_audited, same_winner, winner_sentences
+from retrieval_report.study.questions import MOST_AUDITED
 from retrieval_report.systems.audit import as_defined, furthest_off
 from tables import frame_table
 from text import plain
@@ -22,12 +23,6 @@ WINNERS = "system winner same_winner exact_winner version call order"  # what fi
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if page.data.counted:
-        st.info(
-            "This data consists of counts. What others print depends on the order of items, which "
-            "counts do not have."
-        )
-        return
     st.markdown(
         "What widely used evaluators would print for these rankings. None of them is run: their "
         "definitions and their "
@@ -39,13 +34,13 @@ def show(page: Page) -> None:
     )
     if rules := not_audited(page.choice.options):
         st.caption(rules)
-    if page.data.large and not st.toggle(
+    large = page.data.frames["rankings"].height > MOST_AUDITED
+    if large and not st.toggle(
         "Compute it (takes minutes for this much data)", key="audit", bind="query-params"
     ):
         return
     try:
-        with st.spinner("Computing what others would print …"):
-            printed = page.study.audit
+        printed = page.study.audit
     except ParameterError as error:  # no known evaluator has this metric at this cutoff
         st.info(plain(error))
         return
@@ -58,7 +53,7 @@ def show(page: Page) -> None:
 
 def _winners(printed: pl.DataFrame) -> None:
     """Show which evaluators name another best model because of tie order."""
-    st.header("Who would win?", anchor="winners")
+    st.header("Who would win?")
     sentences = winner_sentences(printed)
     if not sentences:
         st.info("There is only one model, so no evaluator can name the wrong winner.")
@@ -80,7 +75,7 @@ def _winners(printed: pl.DataFrame) -> None:
 
 def _model(page: Page, printed: pl.DataFrame) -> None:
     """Show what is printed for one model."""
-    st.header("What is printed for one model?", anchor="model")
+    st.header("What is printed for one model?")
     model = choose_one("Model", page.ranked, name="model")
     rows = printed.filter(model=model).sort(
         as_defined, furthest_off, descending=True, nulls_last=True, maintain_order=True

@@ -8,7 +8,9 @@ import polars as pl
 import streamlit as st
 
 from cached import ask
+from chart_display import show_chart
 from page import Page
+from retrieval_report import charts
 from retrieval_report.comparison.pairs import ahead_first
 from retrieval_report.comparison.verdicts import CUT, UNKNOWN_R, doubt, with_chances
 from retrieval_report.contracts.arguments import Named
@@ -28,12 +30,6 @@ CHOSEN = "the chosen pair"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if len(page.choice.models) < 2:
-        st.info(
-            "It takes two models to compare. Choose more in the sidebar, or open data that has "
-            "several."
-        )
-        return
     expected = page.study.comparison.filter(policy="expected")
     if expected["difference"].null_count() == expected.height:
         st.info(f"No two of these models have a score for {page.measure} on the same query.")
@@ -45,8 +41,8 @@ def show(page: Page) -> None:
 
 def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
     """Show every pair, as a chart and a table."""
-    st.header("Pairs of models", anchor="all-pairs")
-    page.show(page.study.plot.comparison_matrix)
+    st.header("Pairs of models")
+    show_chart(charts.comparison_matrix, page.study.comparison, **page.choice.at)
     known = page.study.flips.select("model_a", "model_b", "verdict")
     judged = beside(expected.drop("policy"), known, ["model_a", "model_b"])
     rows = ahead_first(judged, pl.col("difference") < 0)
@@ -72,7 +68,7 @@ def _take(row: Named) -> None:
 
 def _no_worse(page: Page, ranked: list[str]) -> None:
     """Show which models lose no more than a margin against a baseline."""
-    st.header("No worse than", anchor="no-worse")
+    st.header("No worse than")
     st.caption(
         "That a difference is not significant does not show that there is none. Two one-sided "
         "tests ask whether a "

@@ -6,12 +6,12 @@ import polars as pl
 import streamlit as st
 
 from cached import ask
+from chart_display import show_chart
 from page import Page
-from records import Upload
 from retrieval_report import charts
-from retrieval_report.contracts.errors import FileError
+from retrieval_report.reading.files import costs_from
 from tables import frame_table
-from uploads import read_costs
+from uploads import offered, opened
 from url_controls import choose_one
 
 SHOWN = "model amount value tie_std lowest highest front front_in_every_order beaten_by"
@@ -25,14 +25,11 @@ def show(page: Page) -> None:
         "table with a column *model* and a column of numbers for each kind of cost."
     )
     study = page.study.under("expected", "best", "worst")
-    file = st.file_uploader("Costs", key="costs upload")
-    if file is None:
+    upload = offered("Costs", "costs upload")
+    if upload is None:
         costs = _entered(page.ranked)
     else:
-        costs = read_costs(Upload(file.name, file.getvalue()))
-        strange = sorted(set(costs["model"].drop_nulls()) - set(page.data.models))
-        if strange:
-            raise FileError(f"{file.name}: there is no model {strange[0]!r} in this data")
+        costs = costs_from(opened(upload))
         costs = costs.filter(pl.col("model").is_in(page.choice.models))
     table = study.using(costs=costs).costs
     ask(page.data, costs=None if table.is_empty() else costs)
@@ -42,8 +39,7 @@ def show(page: Page) -> None:
     kinds = table["cost"].unique(maintain_order=True).to_list()
     kind = choose_one("Kind of cost", kinds, name="cost")
     rows = table.filter(cost=kind)
-    amounts = rows["amount"]
-    page.show(charts.costs, rows, **page.choice.at, cost=kind, key=(kind, tuple(amounts)))
+    show_chart(charts.costs, rows, **page.choice.at, cost=kind)
     frame_table(rows, of="costs", show=SHOWN, alt="Models and their costs, cheapest first.")
 
 

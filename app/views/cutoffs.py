@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
 from text import plain
@@ -18,9 +19,8 @@ def show(page: Page) -> None:
             "choose."
         )
         return
-    means = page.curve.summary
-    page.show(charts.scores_by_cutoff, means, metric=choice.metric)
-    curve = page.all_measures.quick_curve
+    show_chart(charts.scores_by_cutoff, page.curve.summary, metric=choice.metric)
+    curve = page.all_measures.recall_curve
     if curve.width:  # large ties would make it take minutes
-        st.header("Along recall", anchor="recall")
-        page.show(charts.recall_curve, curve)
+        st.header("Along recall")
+        show_chart(charts.recall_curve, curve)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 import streamlit as st
 
-from cached import asked, check, column_names, report, scored
+from cached import asked, check, columns_of, report, scored
 from data_source import adopt
 from page import Page
 from records import Data, Upload
@@ -17,17 +15,21 @@ from retrieval_report.reading.names import RANKINGS, match_columns
 from retrieval_report.writing.files import csv_bytes, parquet_bytes
 from tables import frame_table
 from text import plain, short
-from uploads import MOST_BYTES, read_tables
+from uploads import MOST_BYTES, offered, read_tables
 
 FIRST_ROWS = 100
 MAPPED = ("query", "item", "distance", "score", "relevance", "model")
 PARTS = {"model": "models", "query": "queries", "item": "items"}
+OTHERS = {
+    "judgements": "Judgements (qrels), if relevance is not in the rankings",
+    "queries": "Queries with label, weight or n_relevant, if there are any",
+    "items": "Items with a column text or image, to see what a list holds",
+}
 FACTS = "frame rows models queries items columns"
 
 
 def show(page: Page) -> None:
     """Draw the page."""
-    st.title("Data & export")
     _what_is_there(page.data)
     st.subheader("Open your data")
     st.caption(
@@ -45,11 +47,10 @@ def show(page: Page) -> None:
 
 
 def _what_is_there(data: Data) -> None:
-    st.markdown(f"**{plain(data.name)}**")
-    frames = {name: frame for name, frame in data.frames.items() if frame is not None}
+    frames = data.frames
     facts: list[Named] = [
         {
-            "frame": "counts" if name == "rankings" and data.counted else name,
+            "frame": "counts" if name == "rankings" and data.source.counted else name,
             "rows": frame.height,
             **{PARTS[part]: frame[part].n_unique() for part in PARTS if part in frame.columns},
             "columns": ", ".join(frame.columns),
@@ -66,12 +67,6 @@ def _what_is_there(data: Data) -> None:
             frame_table(frame.head(FIRST_ROWS), key=f"first {name}")
 
 
-def _upload(place: Any, label: str, key: str) -> Upload | None:
-    """Offer to upload one file."""
-    file = place.file_uploader(label, key=key)
-    return None if file is None else Upload(file.name, file.getvalue())
-
-
 def _upload_tables() -> None:
     files = st.file_uploader(
         "Rankings or counts: one file, or one for each model",
@@ -79,33 +74,22 @@ def _upload_tables() -> None:
         key="rankings upload",
     )
     rankings = [Upload(file.name, file.getvalue()) for file in files]
-    left, right = st.columns(2)
-    others = {
-        "judgements": _upload(
-            left, "Judgements (qrels), if relevance is not in the rankings", "judgements upload"
-        ),
-        "queries": _upload(
-            right, "Queries with label, weight or n_relevant, if there are any", "queries upload"
-        ),
-        "items": _upload(
-            left, "Items with a column text or image, to see what a list holds", "items upload"
-        ),
-    }
+    places = zip(st.columns(2) * 2, OTHERS.items(), strict=False)
+    others = {name: offered(label, f"{name} upload", place) for place, (name, label) in places}
     if not rankings:
         return
     columns = _mapping(rankings[0])
-    # Lists need these columns; None means the columns found by name.
-    short_of = columns is not None and (
-        "query" not in columns or columns.keys().isdisjoint(("distance", "score"))
-    )
-    if st.button("Open these files", type="primary", disabled=short_of):
+    if st.button("Open these files", type="primary"):
         with st.spinner("Reading and scoring …", show_time=True):
-            _open(read_tables(rankings, columns=columns, **others))
+            data = read_tables(rankings, columns=columns, **others)
+            check(data)
+        adopt(data)
+        st.rerun()
 
 
 def _mapping(upload: Upload) -> dict[str, str] | None:
     """Let the user say which column is which, immediately if the names do not show it."""
-    names = column_names(upload)
+    names = columns_of(upload)
     try:
         matched = match_columns(names, RANKINGS, None, upload.label)
     except ColumnError as error:
@@ -127,12 +111,6 @@ def _mapping(upload: Upload) -> dict[str, str] | None:
     return {ours: theirs for ours, theirs in chosen.items() if theirs is not None}
 
 
-def _open(data: Data) -> None:
-    check(data)
-    adopt(data)
-    st.rerun()
-
-
 def _downloads(page: Page) -> None:
     data, choice = page.data, page.choice
     try:
@@ -145,15 +123,22 @@ def _downloads(page: Page) -> None:
         "sidebar."
     )
     study = page.curve
-    left, middle, right = st.columns(3)
-    left.download_button("Scores, CSV", lambda: csv_bytes(study.scores), "scores.csv", "text/csv")
-    left.caption("One row per model, query, measure and policy.")
-    middle.download_button(
-        "Summary, CSV", lambda: csv_bytes(study.summary), "summary.csv", "text/csv"
+    files = (
+        (
+            "Scores, CSV",
+            lambda: csv_bytes(study.scores),
+            "One row per model, query, measure and policy.",
+        ),
+        (
+            "Summary, CSV",
+            lambda: csv_bytes(study.summary),
+            "One row per model, measure and policy.",
+        ),
+        ("Scores, Parquet", lambda: parquet_bytes(study.scores), "With every digit and type."),
     )
-    middle.caption("One row per model, measure and policy.")
-    right.download_button("Scores, Parquet", lambda: parquet_bytes(study.scores), "scores.parquet")
-    right.caption("With every digit and type.")
+    for place, (label, made, about) in zip(st.columns(3), files, strict=True):
+        place.download_button(label, made, label.lower().replace(", ", "."))
+        place.caption(about)
     known = asked(data)
     also = {
         "the costs that you entered": known.get("costs"),

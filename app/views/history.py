@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import polars as pl
-import streamlit as st
 
 from cached import remember
+from chart_display import show_chart
 from page import Page
 from records import Choice, Data
 from retrieval_report import charts
@@ -18,16 +18,10 @@ SHOWN = "version model value tie_std lowest highest ci_low ci_high difference st
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if page.data.history is None:
-        st.info(
-            "No pattern says which part of a run’s name is its version. Start the dashboard with "
-            "*--history*, such as `--history '(?P<date>[0-9-]{10})'`."
-        )
-        return
     steps = _steps(page.data, page.choice, page)
     names = steps["series"].unique(maintain_order=True).to_list()
     series = names[0] if len(names) == 1 else choose_one("Model", names, name="series")
-    page.show(charts.history, steps, **page.choice.at, series=series, key=("series", series))
+    show_chart(charts.history, steps, **page.choice.at, series=series)
     frame_table(steps.filter(series=series), of="history", show=SHOWN, alt="Versions in order.")
 
 

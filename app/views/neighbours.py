@@ -16,20 +16,13 @@ CLASSES = "label metric value tie_std lowest highest"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if "labels" not in page.data.study:
-        st.info(
-            "The labels of the items are not known. Start the dashboard with *--labels*, a file of "
-            "item and label."
-        )
-        return
-    k = choose_number("Items that vote", name="k", low=1, default=page.data.study.get("k", 1))
+    k = choose_number("Items that vote", name="k", low=1, default=page.data.source.also["k"] or 1)
     ask(page.data, k=k)
-    with st.spinner("Counting votes …"):
-        found = page.study.using(k=k).nearest
+    found = page.study.using(k=k).nearest
     assert found is not None  # the labels are known
     frame_table(found.accuracy, of="knn_accuracy", alt="Share of the queries that get their label.")
     st.caption("A list that ends inside the tie of the k-th item lacks votes: search deeper.")
-    st.header("One model", anchor="model")
+    st.header("One model")
     model = choose_one("Model", page.ranked, name="classifier")
     cells = found.confusion.filter(model=model)
     st.caption("Rows: the label of the queries; columns: what is predicted, mean over tie orders.")

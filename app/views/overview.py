@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from chart_display import BOXES, Drawing, show_chart
+from chart_display import say, show_chart
 from page import Page
 from retrieval_report import charts
 from retrieval_report.study.reversals import TITLE, not_varied_line, varied
@@ -23,7 +23,7 @@ MEANINGS = (
 def show(page: Page) -> None:
     """Draw the page."""
     study = page.study
-    BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.verdict)))
+    say(study.status, study.verdict)
     if "truncated=" in " ".join(study.notices):
         st.caption("You say so in the sidebar: *Lists cut at their end*, under *Rules*.")
     reversals = study.reversals
@@ -34,11 +34,6 @@ def show(page: Page) -> None:
     st.subheader("Leaderboard")
     leaderboard_table(page.with_others)
     st.caption(MEANINGS)
-    show_chart(drawing(page))
+    show_chart(charts.policies, study.summary, **page.choice.at)
     if len(page.choice.models) > 1:
         page.link("compare", "See every pair of models, and whether its order depends on ties")
-
-
-def drawing(page: Page) -> Drawing:
-    """Return the chart of the page, which the server prepares."""
-    return page.drawing(charts.policies, page.study.summary, **page.choice.at)

@@ -7,38 +7,39 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import ranked
-from chart_display import BOXES, brushed
+from cached import answered
+from chart_display import say
 from page import Page
+from records import SCORING
 from retrieval_report import charts
 from retrieval_report.comparison.pairs import turned
 from retrieval_report.comparison.verdicts import both_among, chance_of, with_chances
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import column
-from retrieval_report.study.caveats import naive_ties, significance
+from retrieval_report.study.caveats import significance
 from retrieval_report.study.verdict import verdict
-from retrieval_report.ties.orders import side_by_side
+from retrieval_report.ties.orders import ranking_ties, side_by_side
 from retrieval_report.writing.numbers import interval, number, size
-from tables import ITEMS, LISTED, NARROW, PAIRS, frame_table, judged_alone, with_texts
+from tables import LISTED, PAIRS, brushed_table, frame_table, items_table
 from text import plain, short
 from url_controls import choose_one, choose_query
 
 INTERVAL = column("board", "interval")
-WIDE = {"text": 260, "ranks": 80, "other_ranks": 90}
 QUERY = "pair_query"
 DECIDING = "query difference lowest highest value_a value_b decides order_unsure"
-LIST = "ranks item text image relevance other_ranks distance score"
+LIST: Named = {
+    "of": "side_by_side",
+    "show": "ranks item text image relevance other_ranks distance score",
+    "widths": {"text": 260, "ranks": 80, "other_ranks": 90},
+    "alt": "A list.",
+}
 
 
 def show(page: Page) -> None:
     """Draw the page."""
-    if len(page.choice.models) < 2:
-        st.info("It takes two models. Choose more in the sidebar, or open data that has several.")
-        return
     page.link("overview", "All models")
     ranked = page.ranked
-    with st.spinner("Comparing the models …"):
-        leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
+    leading = page.study.deciding.select("model_a", "model_b").head(1).rows()
     best, next_best = leading[0] if leading else ranked[:2]
     left, right = st.columns(2)
     with left:
@@ -58,28 +59,14 @@ def show(page: Page) -> None:
 
 def _queries(page: Page, queries: pl.DataFrame, pair: tuple[str, str]) -> None:
     """Show the queries as points and as a table; a rectangle around points chooses among them."""
-    st.header("Query by query", anchor="deciding")
-    left, right = st.columns([5, 7])
-    with left:
-        scatter = page.drawing(charts.pair_scatter, queries, **page.choice.at, key=pair)
-        inside, _ = brushed(scatter, "pair scatter", queries, "value_a", "value_b")
-    rows = inside if inside.height else queries
-    with right:
-        cut = f"; the first {LISTED} are listed" if rows.height > LISTED else ""
-        st.caption(
-            f"{rows.height} of {queries.height} queries{cut}, the largest differences first, "
-            "whichever model they favour. Drag a rectangle on the chart to choose among them; "
-            "choose a row to see both lists."
-        )
-        frame_table(
-            rows.head(LISTED),
-            of="deciding",
-            show=DECIDING,
-            widths=NARROW,
-            alt="Differences of two models, query by query.",
-            key="pair table",
-            on_select=_take,
-        )
+    st.header("Query by query")
+    said = (
+        "queries{}, the largest differences first, whichever model they favour. Drag a rectangle on "
+        "the chart to choose among them; choose a row to see both lists."
+    )
+    axes, at = ("value_a", "value_b"), page.choice.at
+    shown: Named = {"of": "deciding", "show": DECIDING, "take": _take}
+    rows = brushed_table(charts.pair_scatter, queries, axes, at, said, **shown)
     _lists(page, rows, pair)
 
 
@@ -90,7 +77,7 @@ def _take(row: Named) -> None:
 
 def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     """Show both lists of one query, with steps to the query before and after it."""
-    st.header("Both lists of a query", anchor="lists")
+    st.header("Both lists of a query")
     query = choose_query(rows["query"], QUERY, LISTED)
     if query is None:
         st.info("Neither list is here: no query of this name has a score of both models.")
@@ -98,15 +85,16 @@ def _lists(page: Page, rows: pl.DataFrame, pair: tuple[str, str]) -> None:
     _steps([short(name) for name in rows["query"].head(LISTED)])
     row = rows.filter(query=query).row(0, named=True)
     _ranges(page, query, row)
-    if page.data.counted:
+    if page.data.source.counted:
         st.info("Counts have no items, so there are no ranked lists to show.")
         return
-    lists = [ranked(page.data, page.choice.of_list, model, query) for model in pair]
+    rules = {"query": query, **page.choice.only(SCORING)}
+    lists = [answered(page.data, ranking_ties, {"model": model, **rules}) for model in pair]
     places = st.columns(2)
     for place, model, shown, other in zip(places, pair, lists, lists[::-1], strict=True):
         with place:
             st.subheader(plain(model, 60))
-            _list(page, side_by_side(shown, other), query)
+            items_table(page.data, side_by_side(shown, other), query, **LIST)
     st.caption(
         "A bracket holds items that tie: any of them may come first. The right column has the ranks "
         "of the same item in the other list. Relevance is empty where nobody judged the item."
@@ -145,19 +133,11 @@ def _ranges(page: Page, query: object, row: Named) -> None:
         st.markdown("Within these ranges either may be ahead on this query.")
 
 
-def _list(page: Page, rows: pl.DataFrame, query: object) -> None:
-    """Show one list."""
-    rows = judged_alone(rows.head(ITEMS), page.data.judgements, query)
-    rows = with_texts(rows, page.data.items)
-    frame_table(rows, of="side_by_side", show=LIST, widths=WIDE, alt="A list.")
-
-
 def _alike(page: Page, first: str, second: str) -> None:
     """Show whether the lists of two models differ in more than the order of their ties."""
-    with st.spinner("Comparing both lists of every query …"):
-        alike = page.study.pair(first, second).similarity_means
+    alike = page.study.pair(first, second).similarity_means
     if alike.width:
-        st.header("How alike are the lists?", anchor="alike")
+        st.header("How alike are the lists?")
         alt = "Similarity of the lists of both models."
         frame_table(alike, of="similarity_means", alt=alt)
         st.caption(
@@ -168,28 +148,26 @@ def _alike(page: Page, first: str, second: str) -> None:
 
 def _verdict(page: Page, first: str, second: str) -> None:
     """Say whether the lead is safe, and show it under every kind of score."""
-    study, measure = page.study, page.choice.at
-    ties = naive_ties(study.like, study.options.naive_order)
+    study = page.study
     both = both_among([first, second])
     means = study.summary.filter(pl.col("model").is_in([first, second]))
     alone = study.pair(first, second)
     status, sentences = verdict(
-        means, study.flips.filter(both), **measure, ties=ties, identical=alone.identical
+        means, study.flips.filter(both), **page.choice.at, identical=alone.identical
     )
-    BOXES.get(status, st.info)("\n\n".join(map(plain, (*sentences, *alone.notices))))
+    say(status, (*sentences, *alone.notices))
     pair = turned(study.comparison.filter(both), pl.col("model_a") != first)
     exact = pair.filter(policy="expected")
     if exact["difference"].null_count():
         st.info(f"They have no query in common on which both have a score for {page.measure}.")
         return
     _numbers(exact.row(0, named=True))
-    plain_means = page.choice.options["average"] == "micro"
-    if not plain_means:
+    if page.choice.options["average"] != "micro":
         st.caption(
             "Differences, intervals and p-values refer to plain means over queries, whatever the "
             "average."
         )
-    st.subheader("What each kind of score says", anchor="policies")
+    st.subheader("What each kind of score says")
     rows = with_chances(pair.drop("model_a", "model_b"))
     frame_table(rows, of="comparison", show=PAIRS, alt="The pair under every kind of score.")
 

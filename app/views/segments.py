@@ -5,18 +5,14 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import remember
-from chart_display import BOXES
+from chart_display import say
 from page import Page
-from records import Data
 from retrieval_report.comparison.segments import NO_VALUE
 from retrieval_report.comparison.verdicts import NOT_SIGNIFICANT, OTHER_WINNER, SAME_WINNER
 from tables import frame_table, leaderboard_table
 from text import plain
 from url_controls import choose_one
 
-MOST = 200  # segments; a column with more values identifies queries rather than groups of them
-NO_SEGMENTS = ("query", "weight", "n_relevant")
 SHOWN = (
     "segment verdict winner value overall_winner overall_value difference tie_std segments_p "
     "queries"
@@ -25,16 +21,11 @@ SHOWN = (
 
 def show(page: Page) -> None:
     """Draw the page."""
-    queries, columns = page.data.queries, segment_columns(page.data)
-    if queries is None or not columns:
-        st.info(
-            "No column divides these queries into segments. Open a file of queries with a column "
-            "such as *language* "
-            "or *label*, on the page Data & export."
-        )
-        return
     by = choose_one(
-        "Column of the queries", columns, name="by", help="Its values are the segments."
+        "Column of the queries",
+        page.segment_columns,
+        name="by",
+        help="Its values are the segments.",
     )
     segments = page.study.using(by=by).segments
     if segments["winner"].null_count() == segments.height:
@@ -45,22 +36,7 @@ def show(page: Page) -> None:
     unlike_first = pl.col("verdict").replace_strict({OTHER_WINNER: 0, SAME_WINNER: 2}, default=1)
     rows = segments.sort(unlike_first, maintain_order=True)
     frame_table(rows, of="segments", show=SHOWN, alt="The winner of every segment.")
-    _one(page, queries[by])
-
-
-@remember(16)
-def segment_columns(data: Data) -> list[str]:
-    """Return columns of the queries with few enough values to be segments; floats must be binned
-    first.
-    """
-    queries = pl.DataFrame() if data.queries is None else data.queries
-    return [
-        values.name
-        for values in queries
-        if values.name not in NO_SEGMENTS
-        and not (values.dtype.is_float() or values.dtype.is_decimal() or values.dtype.is_nested())
-        and values.n_unique() <= MOST
-    ]
+    _one(page, page.data.frames["queries"][by])
 
 
 def _headline(segments: pl.DataFrame, by: str) -> None:
@@ -85,7 +61,7 @@ def _headline(segments: pl.DataFrame, by: str) -> None:
 
 def _one(page: Page, values: pl.Series) -> None:
     """Show the tables of the overview for one segment."""
-    st.header("One segment", anchor="segment")
+    st.header("One segment")
     texts = values.cast(pl.String)
     names = texts.drop_nulls().unique().sort().to_list()
     if not names:
@@ -96,5 +72,5 @@ def _one(page: Page, values: pl.Series) -> None:
     if study.summary.is_empty():
         st.info("No list belongs to a query of this segment.")
         return
-    BOXES.get(study.status, st.info)("\n\n".join(map(plain, study.sentences[:2])))
+    say(study.status, study.sentences[:2])
     leaderboard_table(study)

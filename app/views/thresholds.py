@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from chart_display import show_chart
 from page import Page
 from retrieval_report import charts
 from retrieval_report.ties.thresholds import METRICS
@@ -19,17 +20,18 @@ def show(page: Page) -> None:
         "and the areas are of the relevant items in a model's own lists: they compare thresholds, not "
         "models."
     )
-    known = {"calibrate": "f1", "at_least": None, **page.data.study}
+    known = page.data.source.also
     with st.container(horizontal=True):
-        metric = choose_one("Choose by", METRICS, name="calibrate", default=known["calibrate"])
+        metric = choose_one(
+            "Choose by", METRICS, name="calibrate", default=known["calibrate"] or "f1"
+        )
         at_least = choose_number(
             "At least", name="at_least", low=0.01, high=1.0, step=0.01, default=known["at_least"]
         )
     study = page.study.using(calibrate=metric, at_least=at_least)
-    with st.spinner("Counting pairs …"):
-        chosen, matches = study.calibration, study.matches
+    chosen, matches = study.calibration, study.matches
     frame_table(page.best_first(chosen), of="calibration", alt="The threshold of every model.")
     areas = page.best_first(matches.areas)
     frame_table(areas, of="threshold_areas", alt="Areas under the curves of every model.")
     model = choose_one("Model", page.ranked, name="matcher")
-    page.show(charts.thresholds, matches.table.filter(model=model), key=("matcher", model))
+    show_chart(charts.thresholds, matches.table.filter(model=model))

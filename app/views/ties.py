@@ -5,9 +5,10 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from cached import remember
+from cached import answered
+from chart_display import show_chart
 from page import Page
-from records import OF_ROWS, Choice, Data
+from records import OF_ROWS
 from retrieval_report import charts
 from retrieval_report.engines.check_scores import at_cutoff
 from retrieval_report.study.caveats import joined_hints
@@ -27,27 +28,26 @@ COVERAGE = "model metric value tie_std queries"
 
 def show(page: Page) -> None:
     """Draw the page."""
-    with st.spinner("Counting ties …"):
-        profile = page.curve.profile
+    profile = page.curve.profile
     if profile.is_empty():
         st.info("There are no lists.")
         return
     tied = (profile["tied_items"] > 0).any()
     if tied:
-        page.show(charts.profile, profile)
+        show_chart(charts.profile, profile)
     else:
         st.success(
             "No two items of a list tie: every evaluator that sorts correctly prints the same "
             "scores."
         )
     oddities = st.container()  # shown first, but computed last, because it takes longest
-    st.subheader(f"Ties at the cutoff: {page.measure}", anchor="profile")
+    st.subheader(f"Ties at the cutoff: {page.measure}")
     rows = page.best_first(profile.filter(at_cutoff(page.choice.cutoff)))
     frame_table(rows, of="profile", show=PROFILE, alt="Ties of every model at the cutoff.")
     if tied:
         _cuts(page)
-    if page.data.judgements is not None and not page.data.counted:
-        st.subheader("How much is judged", anchor="judged")
+    if "judgements" in page.data.frames and not page.data.source.counted:
+        st.subheader("How much is judged")
         covered = page.study.coverage.filter(at_cutoff(page.choice.cutoff))
         alt = "Judged share of every model at the cutoff."
         st.caption(
@@ -61,8 +61,7 @@ def show(page: Page) -> None:
 
 def _hints(page: Page) -> None:
     """Show oddities of the data; many of one kind are folded."""
-    with st.spinner("Looking for oddities …"):
-        hints = page.study.hints
+    hints = page.study.hints
     said: dict[str, list[str]] = {}
     for kind, models, message in joined_hints(hints):
         of_models = f"**{plain(models)}**: " if models else ""
@@ -80,23 +79,17 @@ def _hints(page: Page) -> None:
         )
 
 
-@remember(32)
-def _all_cuts(data: Data, choice: Choice) -> pl.DataFrame:
-    """Return the result of `ties_at_cutoff` for all models; the choice has a cutoff."""
-    options = {"cutoff": choice.cutoff, **choice.only(("relevant_from", *OF_ROWS))}
-    return ties_at_cutoff(**data.frames, **options)
-
-
 def _cuts(page: Page) -> None:
     """Show the lists whose cutoff falls inside a tie."""
-    st.subheader("Where the cutoff splits a tie", anchor="cuts")
+    st.subheader("Where the cutoff splits a tie")
     cutoff = page.choice.cutoff
     if cutoff is None:
         st.info(
             "The whole list is scored, so no cutoff splits a tie. Choose a cutoff in the sidebar."
         )
         return
-    cuts = _all_cuts(page.data, page.choice.of_list)
+    rules = page.choice.only(("relevant_from", *OF_ROWS))
+    cuts = answered(page.data, ties_at_cutoff, {"cutoff": cutoff, **rules})
     cuts = cuts.filter(pl.col("model").is_in(page.choice.models))
     if cuts.is_empty():
         st.info(f"Cutoff {cutoff} falls between ties in every list.")

@@ -3,7 +3,7 @@
 Every function takes a frame from this package and returns one themed chart. The data is inside the
 chart, so it needs no file and no network; large frames are reduced first, so Altair's row limit is
 never reached. Nothing global is changed in Altair. Screen readers get the ``description`` of a
-chart. ``a | b`` puts two charts side by side, ``a & b`` one below the other.
+chart.
 
 In a notebook the charts display without a network after ``altair.renderers.enable("html",
 template="inline")``, which embeds Vega from the installed ``vl-convert-python`` in the page; by
@@ -28,13 +28,10 @@ default Altair loads it from a CDN. Save a chart by ``chart.save("chart.png")`` 
 from __future__ import annotations
 
 from retrieval_report.charts.comparisons import comparison_matrix
-from retrieval_report.charts.costs import costs
-from retrieval_report.charts.deciding import deciding_queries
 from retrieval_report.charts.distributions import score_distribution, shuffled_distribution
-from retrieval_report.charts.history import history
 from retrieval_report.charts.lines import recall_curve, scores_by_cutoff, thresholds
-from retrieval_report.charts.policies import policies
-from retrieval_report.charts.queries import pair_scatter, query_scatter
+from retrieval_report.charts.means import costs, history, policies
+from retrieval_report.charts.queries import deciding_queries, pair_scatter, query_scatter
 from retrieval_report.charts.ties import profile
 
 __all__ = [
@@ -64,4 +61,5 @@ IN_REPORT = {
     "comparison_matrix": "comparison",
     "deciding_queries": "comparison",
     "profile": "ties",
+    "thresholds": "thresholds",
 }

@@ -12,8 +12,8 @@ from altair.typing import ChartType
 
 from retrieval_report.charts.data import expected_at, held, with_labels
 from retrieval_report.charts.layers import left_out, row_axis, tiles
-from retrieval_report.charts.theme import chart, filled, finish, layered
-from retrieval_report.comparison.flips import JUDGED_PAIRS, pair_verdicts
+from retrieval_report.charts.theme import chart, finish, layered
+from retrieval_report.comparison.flips import pair_verdicts
 from retrieval_report.comparison.pairs import turned
 from retrieval_report.comparison.verdicts import CUT, DEPENDS, first_that_holds, with_chances
 from retrieval_report.contracts.registry import title_of
@@ -27,7 +27,6 @@ TIPS = (
     "model_a model_b value_a value_b difference ci_low ci_high tie_std "
     "family_p permutation_p chance wins ties losses queries verdict"
 )
-NONE = "there are no pairs of models to compare"
 SIGN = first_that_holds({"?": pl.col("verdict") == CUT, "*": pl.col("significant")}, "")
 READ = (
     "below the diagonal: column − row of expected scores, * if the difference is significant; above: "
@@ -76,9 +75,9 @@ def comparison_matrix(comparison: object, *, metric: object, cutoff: Cutoff = No
     """
     given = to_polars(comparison, "comparison")
     judged = given if "verdict" in given.columns or not given.height else pair_verdicts(given)
-    frame = held(judged, JUDGED_PAIRS, "comparison", "pair_verdicts", NONE)
-    every, where = expected_at(frame, metric, cutoff)
-    known = filled(every.drop_nulls("difference"), NONE).with_columns(sign=SIGN)
+    frame = held(judged, "judged_pairs")
+    pairs, where = expected_at(frame, metric, cutoff, "difference")
+    known = pairs.with_columns(sign=SIGN)
     ranked = _best_first(known)
     pairs = _better_as_a(with_chances(known, "chance"), ranked)
     doubt = pairs.filter(verdict=DEPENDS)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import polars as pl
 
 from retrieval_report.charts.theme import filled
+from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import SUMMARY
+from retrieval_report.contracts.registry import FRAMES, schema
 from retrieval_report.engines.check_scores import at_cutoff, board, hold
 from retrieval_report.metrics.parsing import parse_measure
 from retrieval_report.reading.frames import to_polars
@@ -18,23 +17,11 @@ from retrieval_report.writing.names import clean, measure_name, unique_labels
 SAME = 1e-12  # scores are exact to twelve digits
 
 
-def held(
-    frame: object,
-    contract: Mapping[str, type[pl.DataType] | None],
-    what: str,
-    maker: str,
-    reason: str = "",
-) -> pl.DataFrame:
-    """Return a frame as its contract says; if it has no rows, the chart is the reason, if any."""
-    given = to_polars(frame, what)
-    if given.height:
-        return hold(given, contract, what, maker)
-    return filled(given, reason) if reason else pl.DataFrame(schema=contract)
-
-
-def summary_frame(summary: object) -> pl.DataFrame:
-    """Return a summary, which has rows."""
-    return held(summary, SUMMARY, "summary", "summarise", "the summary has no rows")
+def held(frame: object, name: str, contract: Named | None = None) -> pl.DataFrame:
+    """Return the frame of a name as its contract says; without rows the chart says so."""
+    maker = next(iter(FRAMES[name].returned_by), name)
+    given = filled(to_polars(frame, name), f"the result of {maker} has no rows")
+    return hold(given, contract or schema(name), name, maker)
 
 
 def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
@@ -43,36 +30,44 @@ def of_metric(frame: pl.DataFrame, metric: object) -> pl.DataFrame:
     return frame.filter(pl.col("metric") == str(metric))
 
 
-def at_measure(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
-    """Return the rows of one metric at one cutoff (None is the whole list), and the name of the
-    measure.
+def at_measure(
+    frame: pl.DataFrame, metric: object, cutoff: object, *needed: str
+) -> tuple[pl.DataFrame, str]:
+    """Return the rows of one metric at one cutoff (None is the whole list) that have the columns
+    needed, and the name of the measure; if there are none, the chart says so.
     """
     name, depth = parse_measure(metric, cutoff)
     rows = of_metric(frame, name)
     cutoffs = rows["cutoff"].unique(maintain_order=True).to_list()
     if depth not in cutoffs:
         raise ParameterError(f"cutoff: {depth!r} is not one of {', '.join(map(repr, cutoffs))}")
-    return rows.filter(at_cutoff(depth)), measure_name(name, depth)
+    where = measure_name(name, depth)
+    rows = rows.filter(at_cutoff(depth), *(pl.col(column).is_not_null() for column in needed))
+    return filled(rows, f"there is no score for {where}"), where
 
 
-def expected_at(frame: pl.DataFrame, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
+def expected_at(
+    frame: pl.DataFrame, metric: object, cutoff: object, *needed: str
+) -> tuple[pl.DataFrame, str]:
     """Return the rows of expected scores by one measure, and the name of the measure."""
-    rows, where = at_measure(frame, metric, cutoff)
-    check_choice("policy", "expected", list(dict.fromkeys(rows["policy"])))
-    return rows.filter(policy="expected"), where
+    check_choice("policy", "expected", list(dict.fromkeys(frame["policy"])))
+    return at_measure(frame.filter(policy="expected"), metric, cutoff, *needed)
 
 
 def models_at(summary: object, metric: object, cutoff: object) -> tuple[pl.DataFrame, str]:
     """Return one row per model of a summary, as from `board`, by one measure, and its name."""
-    rows, where = at_measure(summary_frame(summary), metric, cutoff)
+    rows, where = at_measure(held(summary, "summary"), metric, cutoff)
     return board(rows), where
 
 
-def with_labels(frame: pl.DataFrame, column: str = "model") -> pl.DataFrame:
-    """Add ``label``, short and unique; the full name stays for the tooltip."""
+def with_labels(frame: pl.DataFrame, column: str = "model", *names: str) -> pl.DataFrame:
+    """Add ``label``, short and unique; the full name stays for the tooltip, harmless, as do other
+    ``names``.
+    """
     labels = unique_labels(frame[column])
     name = pl.col(column)
     return frame.with_columns(
         name.replace_strict({text: clean(text) for text in labels}, return_dtype=pl.String),
+        pl.col(names).map_elements(clean, return_dtype=pl.String),
         label=name.replace_strict(labels, return_dtype=pl.String),
     )

@@ -11,7 +11,6 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import BLUE, GREY, PALETTE, VERMILLION
 from retrieval_report.charts.data import (
     SAME,
     at_measure,
@@ -20,7 +19,11 @@ from retrieval_report.charts.data import (
     with_labels,
 )
 from retrieval_report.charts.layers import (
+    BLUE,
+    GREY,
+    PALETTE,
     RULE,
+    VERMILLION,
     Axis,
     is_cut,
     keyed,
@@ -29,17 +32,16 @@ from retrieval_report.charts.layers import (
     number_axis,
     span,
 )
-from retrieval_report.charts.theme import WIDTH, Said, chart, filled, finish, layered
-from retrieval_report.contracts.registry import schema
+from retrieval_report.charts.theme import WIDTH, Said, chart, finish, layered
 from retrieval_report.engines.check_scores import at_measure as measure_is
-from retrieval_report.engines.check_scores import beside
+from retrieval_report.engines.check_scores import beside, hold
 from retrieval_report.metrics.parsing import Cutoff, parse_measure
-from retrieval_report.ties.distributions import DISTRIBUTION, MEAN_DISTRIBUTION
+from retrieval_report.reading.frames import to_polars
+from retrieval_report.ties.distributions import MEAN_DISTRIBUTION
 from retrieval_report.writing.names import clean, measure_name
 from retrieval_report.writing.numbers import number
 from retrieval_report.writing.numbers import span as range_text
 
-MEANS = schema("shuffled")
 PANELS, COLUMNS = 6, 3
 PANEL_WIDTH, PANEL_HEIGHT, HEIGHT = 225, 130, 170
 MOST = 60  # bars; of more values, some share one
@@ -93,17 +95,17 @@ def shuffled_distribution(
     >>> shuffled_distribution(means, summary, metric="rr", cutoff=2).to_dict()["description"]
     'All random tie orders give the same rr@2.'
     """
-    draws = held(shuffled, MEANS, "means", "shuffled_means", "there are no draws")
+    means = held(shuffled, "shuffled")
     wide, where = models_at(summary, metric, cutoff)
-    draws = at_measure(draws, metric, cutoff)[0].drop_nulls("value")
-    filled(draws, f"no draw has a value for {where}")
+    draws = at_measure(means, metric, cutoff, "value")[0]
     width = (pl.max("value") - pl.min("value")).alias("width")
     varying = draws.group_by("model").agg(width).filter(pl.col("width") > SAME)
     if varying.is_empty():
         raise Said(f"All random tie orders give the same {where}.")
     shown = varying.sort("width", "model", descending=[True, False]).head(PANELS)
-    given = pl.DataFrame() if distribution is None else distribution
-    exact = held(given, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
+    exact = pl.DataFrame(schema=MEAN_DISTRIBUTION)
+    if distribution is not None and to_polars(distribution, "distribution").height:
+        exact = hold(distribution, MEAN_DISTRIBUTION, "distribution", "mean_distribution")
     of_measure = exact.filter(measure_is(*parse_measure(metric, cutoff)))
     known = of_measure.select("model", "value", "probability")
     counted = draws.group_by("model", pl.col("value").round(12)).agg(probability=pl.len())
@@ -214,8 +216,7 @@ def score_distribution(
     rr@all of one list under its tie orders
     """
     where = measure_name(*parse_measure(metric, cutoff))
-    maker, reason = "score_distribution", f"the list has no {where}"
-    frame = held(list_scores, DISTRIBUTION, "distribution", maker, reason)
+    frame = held(list_scores, "score_distribution")
     drawn = "" if frame["method"][0] == "exact" else f"{frame['orders'][0]} random orders"
     if frame.height == 1:
         orders = f"All {drawn} give" if drawn else "Every order of these ties gives"

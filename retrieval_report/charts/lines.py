@@ -11,16 +11,16 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import GREY, PALETTE
 from retrieval_report.charts.data import (
     SAME,
     held,
     of_metric,
-    summary_frame,
     with_labels,
 )
 from retrieval_report.charts.layers import (
+    GREY,
     NAMED,
+    PALETTE,
     Axis,
     how_to_read,
     is_cut,
@@ -43,11 +43,7 @@ UNLIT = {"type": "line", "strokeWidth": 1.1, "opacity": 0.6, "point": POINTS}
 RING = {"type": "point", "shape": "circle", "size": 60, "strokeWidth": 1.3, "opacity": 1}
 MEASURES = {"precision": [1, 0], "recall": [4, 3]}  # how their lines are dashed
 MOST_POINTS = 2_000  # of all models
-CURVE: dict[str, type[pl.DataType] | None] = {
-    "model": pl.String,
-    "recall": pl.Float64,
-    "value": pl.Float64,
-}
+CURVE = ("model", "recall", "value")
 
 
 @chart
@@ -85,7 +81,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
     ['precision along the cutoffs']
     """
     name = parse_measure(metric)[0]
-    wide = board(of_metric(summary_frame(summary), name)).sort(
+    wide = board(of_metric(held(summary, "summary"), name)).sort(
         "cutoff", nulls_last=True, maintain_order=True
     )
     filled(wide.drop_nulls("value"), "no policy of this summary is expected, shuffled or naive")
@@ -150,8 +146,7 @@ def recall_curve(recall_curve: object) -> ChartType:
     >>> recall_curve(curve).to_dict()["title"]["text"]
     ['Precision along recall']
     """
-    maker = "recall_curve of a study"
-    frame = held(recall_curve, CURVE, "curve", maker, "the curve has no rows")
+    frame = held(recall_curve, "recall_curve", schema("recall_curve", *CURVE))
     rows = filled(frame.drop_nulls(), "no model has an expected precision")
     rows, colour = _shaded(rows.sort("model", "recall"))
     x, y = number_axis(alt.X, "recall"), number_axis(alt.Y, "interpolated precision")
@@ -186,7 +181,7 @@ def thresholds(thresholds: object) -> ChartType:
     ['Precision and recall by threshold']
     """
     contract = schema("thresholds", "model", *MEASURES) | {"threshold": pl.Float64}
-    frame = held(thresholds, contract, "thresholds", "thresholds", "the table has no rows")
+    frame = held(thresholds, "thresholds", contract)
     apart = -(-frame.height // MOST_POINTS)  # every n-th is drawn
     frame = frame.filter(pl.int_range(pl.len()).mod(apart).eq(0).over("model"))
     long = frame.unpivot([*MEASURES], index=["model", "threshold"], variable_name="measure")

@@ -1,4 +1,6 @@
-"""Draw scores against each other, query by query: naive and exact ones, and those of two models."""
+"""Draw queries: which decide between two models, and their scores against each other, naive and
+exact ones or those of two models.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +8,32 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import BLUE, GREY, PINK, VERMILLION
-from retrieval_report.charts.data import SAME, at_measure, held
-from retrieval_report.charts.layers import keyed, layer, number_axis
-from retrieval_report.charts.theme import chart, filled, finish, layered
+from retrieval_report.charts.data import SAME, at_measure, expected_at, held, with_labels
+from retrieval_report.charts.layers import (
+    BLUE,
+    GREY,
+    PINK,
+    RULE,
+    VERMILLION,
+    keyed,
+    layer,
+    number_axis,
+    row_axis,
+    span,
+)
+from retrieval_report.charts.theme import chart, filled, finish, layered, row_chart
 from retrieval_report.comparison.verdicts import first_that_holds
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.registry import schema
 from retrieval_report.metrics.parsing import Cutoff
-from retrieval_report.writing.names import clean, unique_labels
+from retrieval_report.writing.names import clean, quoted, unique_labels
 
-DECIDING = schema("deciding")
-QUERIES = schema("queries")
+MOST_BARS = 40  # queries
+SURE, OTHER_SIGN = "the difference", "it may have the other sign"
+SIGN_COLOURS = {SURE: BLUE, OTHER_SIGN: VERMILLION}
+BAR = {"type": "bar", "height": 10, "opacity": 0.75}
+BAR_TIPS = (
+    "query model_a model_b order value_a value_b difference lowest highest tie_std share decides"
+)
 TIPS = "model query lists naive expected naive_error lowest highest std"
 PAIR_TIPS = "query lists value_a value_b difference lowest highest"
 MOST, GRID = 5000, 60
@@ -27,6 +43,78 @@ OPEN = "not known: items may be missing"
 COLOURS = {HIGH: VERMILLION, LOW: BLUE, RIGHT: GREY, OPEN: PINK}
 UNSURE = "either may be ahead"
 LINE = {"type": "rule", "strokeDash": [4, 3], "opacity": 0.7}
+
+
+@chart
+def deciding_queries(
+    deciding: object,
+    *,
+    metric: object,
+    cutoff: Cutoff = None,
+) -> ChartType:
+    """Draw the queries that decide between two models, the largest differences first.
+
+    Parameters
+    ----------
+    deciding
+        The result of :func:`retrieval_report.stats.deciding_queries`.
+    metric, cutoff
+        A measure in it: ``"ndcg@10"``, or metric and cutoff; without a cutoff the whole list.
+
+    Returns
+    -------
+    altair.Chart
+        Bar: difference; line: its range over tie orders and, where lists are cut, missing items;
+        the colour shows whether that includes both signs. Forty queries at most.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from retrieval_report.stats import deciding_queries as decide
+    >>> scores = pl.DataFrame(
+    ...     [
+    ...         {
+    ...             "model": model,
+    ...             "query": f"q{number}",
+    ...             "metric": "ap",
+    ...             "cutoff": None,
+    ...             "policy": "expected",
+    ...             "value": value,
+    ...             "std": 0.0,
+    ...             "items": 9,
+    ...             "n_relevant": 2,
+    ...         }
+    ...         for model, column in {"a": [0.9, 0.5, 0.4], "b": [0.2, 0.5, 0.5]}.items()
+    ...         for number, value in enumerate(column)
+    ...     ]
+    ... )
+    >>> chart = deciding_queries(decide(scores, "a", "b"), metric="ap", cutoff=None)
+    >>> chart.to_dict()["title"]["text"]
+    ['Queries that decide between a and b at ap@all']
+    """
+    frame = held(deciding, "deciding")
+    everything, where = expected_at(frame, metric, cutoff)
+    able = pl.any_horizontal(pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME)
+    differing = filled(everything.filter(able), f"no query tells the two apart by {where}")
+    rows = differing.head(MOST_BARS).with_columns(pl.col("query").cast(pl.String))
+    rows = with_labels(rows, "query", "model_a", "model_b").with_columns(
+        order=first_that_holds({OTHER_SIGN: pl.col("order_unsure").fill_null(False)}, SURE),
+    )
+    x = number_axis(alt.X, f"difference of {where}", scale=alt.Scale(zero=True))
+    y = row_axis(rows["label"])
+    colour = keyed(alt.Color, rows["order"], SIGN_COLOURS)
+    layers = [
+        layer(rows, BAR, BAR_TIPS, x=x("difference"), y=y, color=colour),
+        span(rows, {**RULE, "color": GREY}, x, "lowest", "highest", y=y, tips=BAR_TIPS),
+    ]
+    one, other = (quoted(everything[f"model_{side}"][0]) for side in "ab")
+    missing = " and missing items" if rows["tie_std"].has_nulls() else ""
+    text = (
+        f"bar: {where} of {one} minus that of {other}; line: its range over tie orders{missing}; the "
+        f"{rows.height} largest of {differing.height} differences, {everything.height} queries in all"
+    )
+    title = f"Queries that decide between {one} and {other} at {where}"
+    return finish(row_chart(layers, rows.height, step=16), title, text, rows, "difference")
 
 
 @chart
@@ -70,11 +158,8 @@ def query_scatter(
     >>> query_scatter(table, metric="rr", cutoff=None).to_dict()["title"]["text"]
     ['Naive and expected rr@all of every list']
     """
-    name, reason = "query_table", "the table of queries has no rows"
-    frame = held(queries, QUERIES, name, name, reason)
-    every, where = at_measure(frame, metric, cutoff)
-    rows = every.drop_nulls(["naive", "expected"])
-    filled(rows, f"no query has both a naive and an expected score for {where}")
+    frame = held(queries, "queries")
+    rows, where = at_measure(frame, metric, cutoff, "naive", "expected")
     error = pl.col("naive_error")
     rules = {OPEN: pl.col("truncated").fill_null(False), HIGH: error > SAME, LOW: error < -SAME}
     side = first_that_holds(rules, RIGHT)
@@ -131,10 +216,7 @@ def pair_scatter(
     >>> pair_scatter(queries, metric="rr@2").to_dict()["title"]["text"]
     ['Every query by rr@2: fine and tied']
     """
-    name, reason = "deciding_queries", "the models have no query in common"
-    frame = held(deciding, DECIDING, name, name, reason).filter(policy="expected")
-    rows, where = at_measure(frame, metric, cutoff)
-    filled(rows, f"no query has a score of both for {where}")
+    rows, where = expected_at(held(deciding, "deciding"), metric, cutoff)
     names = rows["model_a"][0], rows["model_b"][0]
     labels = unique_labels(pl.Series(names))
     first, second = (labels[name] for name in names)

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import altair as alt
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import TEXT
-from retrieval_report.charts.layers import IN_CELL, NARROW
+from retrieval_report.charts.layers import IN_CELL, INK, NARROW
 from retrieval_report.charts.theme import WIDTH, styled, unchecked, with_parts
 from retrieval_report.contracts.arguments import Named
 
@@ -40,7 +39,7 @@ class Responsive(NamedTuple):
     columns: int
 
 
-def responsive(chart: ChartType, *, text: str = TEXT) -> Responsive:
+def responsive(chart: ChartType, *, text: str = INK) -> Responsive:
     """Take a chart apart for a page that fits it to its width.
 
     Vega-Lite stretches only single plots to the element around them, so panels are returned

@@ -12,9 +12,7 @@ import polars as pl
 from altair.typing import ChartType
 from altair.utils.schemapi import debug_mode
 
-from retrieval_report.charts.colours import GRID, TEXT
-from retrieval_report.charts.layers import IN_CELL
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.charts.layers import GRID, IN_CELL, INK
 from retrieval_report.contracts.registry import title_of
 from retrieval_report.writing.names import joined
 from retrieval_report.writing.numbers import size
@@ -27,9 +25,6 @@ TILES = {"ramp": "#0a5f96", "heatmap": "#8a3b7c"}  # ranges of colours, by their
 LIGHT = "#ececec"  # where they begin, unless the page is known, which shines through
 EMPTY = "Nothing to show"
 SPOKEN = 5  # rows of which screen readers are told
-APART: Named = dict.fromkeys(
-    ("color", "fill", "stroke", "shape", "strokeDash", "opacity", "size"), "independent"
-)
 
 Drawing = TypeVar("Drawing", bound=ChartType)
 Drawer = TypeVar("Drawer", bound=Callable[..., ChartType])
@@ -39,43 +34,7 @@ Drawer = TypeVar("Drawer", bound=Callable[..., ChartType])
 _wrapped = partial(textwrap.wrap, break_on_hyphens=False)
 
 
-class _Themed:
-    """A chart with our theme that can still be combined with others.
-
-    Altair does not combine charts that have a configuration, so it is added only when the whole
-    chart is written.
-    """
-
-    def to_dict(self, *arguments: Any, context: Named | None = None, **named: Any) -> Named:
-        """Return the specification, with the theme if this is the whole chart."""
-        inside = not (context or {}).get("top_level", True)
-        if inside or self._get("config") is not alt.Undefined:  # type: ignore[attr-defined]
-            return super().to_dict(*arguments, context=context, **named)  # type: ignore[no-any-return, misc]
-        return styled(cast(Any, self)).to_dict(*arguments, context=context, **named)  # type: ignore[no-any-return]
-
-    def __or__(self, other: Any) -> Any:
-        """Put another chart on the right; each keeps its own colours."""
-        return _themed(alt.hconcat(cast(Any, self), other).resolve_scale(**APART))
-
-    def __and__(self, other: Any) -> Any:
-        """Put another chart below; each keeps its own colours."""
-        return _themed(alt.vconcat(cast(Any, self), other).resolve_scale(**APART))
-
-
-KINDS: dict[type[Any], type[Any]] = {
-    kind: type(f"Themed{kind.__name__}", (_Themed, kind), {})
-    for kind in (alt.Chart, alt.LayerChart, alt.ConcatChart, alt.HConcatChart, alt.VConcatChart)
-}
-
-
-def _themed(chart: Drawing) -> Drawing:
-    """Turn a chart into one with our theme, in place."""
-    # Altair treats every attribute that is set as a part of the specification.
-    object.__setattr__(chart, "__class__", KINDS.get(type(chart), type(chart)))
-    return chart
-
-
-def styled(chart: Drawing, *, text: str = TEXT) -> Drawing:
+def styled(chart: Drawing, *, text: str = INK) -> Drawing:
     """Apply the theme to one chart; nothing is set for other charts.
 
     The background is transparent. The default text colour is readable on light and dark pages; a
@@ -132,10 +91,8 @@ def styled(chart: Drawing, *, text: str = TEXT) -> Drawing:
             "offset": 14,
         },
         text={"color": text, "fontSize": 11},
-        style={IN_CELL: {"color": "#222222" if text == TEXT else text}},
-        range={
-            name: [LIGHT if text == TEXT else f"{dark}14", dark] for name, dark in TILES.items()
-        },
+        style={IN_CELL: {"color": "#222222" if text == INK else text}},
+        range={name: [LIGHT if text == INK else f"{dark}14", dark] for name, dark in TILES.items()},
         rule={"color": text},
     )
 
@@ -178,7 +135,8 @@ def finish(
     heading = alt.Title(
         text=_wrapped(title, LETTERS), subtitle=_wrapped(how_to_read, SMALL_LETTERS)
     )
-    return _themed(with_parts(chart, title=heading, description=f"{title}. {joined(parts)}"))
+    said = f"{title}. {joined(parts)}"
+    return styled(with_parts(chart, title=heading, description=said))
 
 
 def sentence_chart(sentence: str) -> alt.Chart:
@@ -189,7 +147,7 @@ def sentence_chart(sentence: str) -> alt.Chart:
         .mark_text(align="left", fontSize=13, text=lines)
         .encode(x=alt.value(0), y=alt.value(11))
     )
-    return _themed(chart)
+    return styled(chart)
 
 
 # Altair would hold every part of a chart to its schema when it is made, and the whole when it is

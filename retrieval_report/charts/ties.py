@@ -6,11 +6,13 @@ import altair as alt
 import polars as pl
 from altair.typing import ChartType
 
-from retrieval_report.charts.colours import BLUE, GREY, VERMILLION
 from retrieval_report.charts.data import held, with_labels
 from retrieval_report.charts.layers import (
+    BLUE,
     DOT,
+    GREY,
     RULE,
+    VERMILLION,
     keyed,
     layer,
     left_out,
@@ -21,7 +23,6 @@ from retrieval_report.charts.layers import (
 )
 from retrieval_report.charts.theme import chart, finish, row_chart
 from retrieval_report.contracts.registry import title_of
-from retrieval_report.ties.profile import PROFILE
 
 WIDTH, COLUMN = 250, 34
 ENDED = "–"  # instead of a number
@@ -63,7 +64,7 @@ def profile(profile: object) -> ChartType:
     >>> profile(tie_profile(rankings, cutoffs=(1, 2))).to_dict()["title"]["text"]
     ['Ties, and the cutoffs that split them']
     """
-    frame = held(profile, PROFILE, "profile", "tie_profile", "the tie profile has no rows")
+    frame = held(profile, "profile")
     worst = pl.mean("cut_share").over("model")
     order = frame.sort(worst, "model", descending=[True, False], maintain_order=True)
     models = order["model"].unique(maintain_order=True)

@@ -1,10 +1,9 @@
-"""`compare`, `history`, `profile`, `audit`, `curve`, `estimate` and `similarity`: what tie order
-decides, and what it does not.
+"""`compare`, `history`, `profile`, `audit`, `estimate`, `similarity`, `knn` and `thresholds`: what
+tie order decides, and what it does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -18,24 +17,25 @@ from retrieval_report.cli.files import (
     Output,
     data_options,
     file_options,
+    json_option,
     output_options,
 )
-from retrieval_report.cli.group import cli
+from retrieval_report.cli.group import cli, in_options
 from retrieval_report.cli.reporting import question_tables, telling_pairs
 from retrieval_report.cli.settings import (
     POLICIES,
+    at_least_option,
     check,
     cluster_option,
     correction_option,
     dataset_option,
     depths_option,
     explains,
+    labels_option,
     options,
     replicate_option,
     study_options,
 )
-from retrieval_report.cli.streams import form_options, json_option
-from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import DataError
 from retrieval_report.contracts.options import JudgedOptions
 from retrieval_report.contracts.steps import step
@@ -46,12 +46,22 @@ from retrieval_report.writing.numbers import span
 # Rules of the commands that look at lists; how lists end is asked where it matters.
 JUDGED_RULES = [name for name in JudgedOptions.__annotations__ if name != "truncated"]
 ROW_RULES = ["missing_query", *JUDGED_RULES]
-LEVELS = "model recall value tie_std lowest highest naive queries"
 REPLICATED = "replicates", "replicate_pairs"
 EXACT = "expected", "best", "worst"
 ESTIMATED = "model_a model_b value ci_low ci_high human_only human_low human_high machine_only gain"
 FEW = 5  # models whose pairs of estimates are printed too
 ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
+VOTED = {
+    "accuracy": "model value tie_std lowest highest queries",
+    "classes": "model label metric value tie_std lowest highest",
+}
+KNN_FRAMES = (*VOTED, "confusion", "chances")
+ACCEPTED = {
+    "threshold_areas": "model roc_auc average_precision ap tie_std relevant_pairs all_pairs",
+    "calibration": "model metric threshold strictest loosest value ci_low ci_high precision "
+    "recall f1",
+    "abstention": "model risk threshold bound answered wrong queries",
+}
 
 
 @cli.command()
@@ -66,7 +76,7 @@ ALIKE = "none ties order items tau_b rbo_a rbo_low rbo_high"
 @dataset_option
 @click.option("--all", "everything", is_flag=True, help="Print all pairs of many models.")
 @output_options("comparison.csv and flips.csv")
-@form_options
+@json_option
 @explains("comparison", "difference", "tie_std", "p_tie", "family_p")
 def compare(
     data: Data,
@@ -83,13 +93,8 @@ def compare(
     from retrieval_report.comparison.pairs import ahead_first, turned
     from retrieval_report.comparison.verdicts import doubt, with_chances
     from retrieval_report.study.caveats import named_tests, uneven_lengths
-    from retrieval_report.study.latex_markdown import Means, latex_table
     from retrieval_report.study.reversals import reversals_text
 
-    if output.latex and baseline is not None:
-        raise click.UsageError(
-            "--latex marks what is below the highest, not below --baseline: choose one of them"
-        )
     output.check(data.paths, *(f"{name}.csv" for name in ("comparison", "flips", *REPLICATED)))
     study = study_of(data, settings)
     if len(study.model_names) == 1:
@@ -131,7 +136,6 @@ def compare(
     output.show(
         {**above, "comparison": comparison, "flips": verdicts},
         "\n\n".join(filter(None, texts)),
-        latex=lambda: latex_table(Means(*study.measures[0], study.summary, verdicts, comparison)),
         notices=lambda: study.notices,
     )
 
@@ -191,12 +195,11 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
 @cli.command()
 @data_options()
 @options("metrics", "cutoffs", "no_relevant", "relevant_from", *ROW_RULES)
-@click.option("--systems", metavar="NAME,…", help="Only these systems, such as trec_eval,ranx.")
 @click.option(
     "--all",
     "everything",
     is_flag=True,
-    help="Print all rows, not only those whose rank tie order changes.",
+    help="Print all rows, not only those of evaluators whose order inside ties changes the winner.",
 )
 @output_options("audit.csv")
 @json_option
@@ -204,37 +207,20 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
 def audit(
     data: Data,
     output: Output,
-    systems: str | None,
     everything: bool,
     **settings: Any,
 ) -> None:
     """Show what other evaluators would print for RANKINGS, beside the exact value.
 
-    Of several models, those are shown whose rank the order inside ties changes; --all and files
-    hold the others. If a system shuffles ties or sorts unstably, prints is the range of values it
-    could print, and same_winner is "open" if several models could win.
+    Of several models, those evaluators are shown whose order inside ties changes the winner; --all
+    and files hold the others. If a system shuffles ties or sorts unstably, prints is the range of
+    values it could print, and same_winner is "open" if several models could win.
     """
     output.check(data.paths, "audit.csv")
     check(**settings)
     given = data.read()
-    chosen = None if systems is None else [name.strip() for name in systems.split(",")]
-    table = step("audit", lambda: rr.audit(**given, systems=chosen, **settings))
-    _tell_silent(chosen or [], table, settings)
+    table = step("audit", lambda: rr.audit(**given, **settings))
     output.show({"audit": table}, _audit_text(table, everything))
-
-
-@cli.command()
-@data_options()
-@options("no_relevant", *ROW_RULES, "relevant_from", "naive_order")
-@output_options("recall_curve.csv")
-@explains("recall_curve", "recall", "value")
-def curve(data: Data, output: Output, **settings: Any) -> None:
-    """Show the interpolated precision of RANKINGS at 11 levels of recall, in the mean over the
-    queries. Lists are taken for whole.
-    """
-    output.check(data.paths, "recall_curve.csv")
-    rows = study_of(data, {"metrics": "ap", "truncated": "no", **settings}).recall_curve
-    output.show({"recall_curve": rows}, frame_table(rows, LEVELS))
 
 
 @cli.command()
@@ -285,49 +271,97 @@ def similarity(
     output.show({"similarity": alike.queries}, frame_table(alike.mean, f"queries {ALIKE}"))
 
 
-def _audit_text(table: pl.DataFrame, everything: bool) -> str:
-    """Return an audit as text: all rows, or those whose rank tie order changes, and how many lines
-    the others take.
-    """
-    from retrieval_report.systems.audit import changes_rank
+@cli.command()
+@data_options("rankings", "queries", "columns", "name_by", "query_columns")
+@labels_option
+@click.option("--k", type=int, default=1, help="How many of the nearest items vote.")
+@click.option(
+    "--vote",
+    default="majority",
+    help="Whether the majority of them decides, or the nearest alone: majority, nearest.",
+)
+@click.option(
+    "--tied-votes",
+    default="first",
+    help="Which of the labels with the most votes wins: the first in sorted order, that of the "
+    "nearest item, or one at random: first, nearest, random.",
+)
+@output_options("knn_accuracy.csv, knn_classes.csv, knn_confusion.csv and knn_chances.csv")
+@json_option
+@explains("knn_accuracy", "value", "lowest", "highest")
+def knn(data: Data, output: Output, labels: str | None, **how: Any) -> None:
+    """Classify the queries of RANKINGS by the labels of their nearest items.
 
+    All orders of items at one distance are taken at once. --queries names the true label of every
+    query.
+    """
+    if data.queries is None:
+        raise click.UsageError("--queries is missing: a file of query and label")
+    output.check([*data.paths, labels], *(f"knn_{name}.csv" for name in KNN_FRAMES))
+    given = data.read()
+    rankings, queries = given["rankings"], given["queries"]
+    found = step("neighbours", lambda: rr.knn(rankings, labels, queries=queries, **how))
+    frames = {f"knn_{name}": getattr(found, name) for name in KNN_FRAMES}
+    texts = [frame_table(frames[f"knn_{name}"], shown) for name, shown in VOTED.items()]
+    output.show(frames, "\n\n".join(texts))
+
+
+@cli.command()
+@data_options()
+@click.option("--k", type=int, help="Count only the k nearest items of every query.")
+@click.option(
+    "--metric", default="f1", help="Choose a threshold by precision, recall, f1, npv or accuracy."
+)
+@at_least_option
+@click.option(
+    "--risk",
+    type=float,
+    help="The share of the queries that may be answered wrongly, if their nearest item is given "
+    "as an answer up to a distance; find this distance.",
+)
+@options("relevant_from", *JUDGED_RULES, "decimals")
+@output_options(
+    "thresholds.csv, threshold_areas.csv, calibration.csv and, with --risk, abstention.csv"
+)
+@json_option
+@explains("calibration", "strictest", "loosest")
+def thresholds(
+    data: Data,
+    output: Output,
+    k: int | None,
+    metric: str,
+    at_least: float | None,
+    risk: float | None,
+    **settings: Any,
+) -> None:
+    """Choose up to which distance the items of RANKINGS are accepted as matches.
+
+    The pairs of a query and an item at one distance are accepted together, so that tie order plays
+    no part. The files hold what is right and wrong at every distance.
+    """
+    output.check(data.paths, "thresholds.csv", *(f"{name}.csv" for name in ACCEPTED))
+    given = data.read()
+    result = step("thresholds", lambda: rr.thresholds(**given, k=k, **settings))
+    frames = {
+        "thresholds": result.table,
+        "threshold_areas": result.areas,
+        "calibration": result.calibrate(metric, at_least),
+    }
+    if risk is not None:
+        frames["abstention"] = result.abstain(risk)
+    texts = [frame_table(frames[name], shown) for name, shown in ACCEPTED.items() if name in frames]
+    output.show(frames, "\n\n".join(texts))
+
+
+def _audit_text(table: pl.DataFrame, everything: bool) -> str:
+    """Return an audit as text: all rows, or those of evaluators whose winner tie order changes."""
     ends = table.select("prints_low", "prints_high").iter_rows()
     prints = [None if low is None else span(low, high, " – ") for low, high in ends]
     rows = table.with_columns(same_winner(), prints=pl.Series(prints, dtype=pl.String))
+    rest = not everything and table["model"].n_unique() > 1
+    changed = rows.filter(~table["same_winner"].fill_null(True)) if rest else rows
     columns = "system version definition model prints expected lowest highest off z same_winner"
-    by = "metric cutoff"
-    whole = frame_table(rows, columns, by=by)
-    if everything or table["model"].n_unique() == 1:
-        return whole
-    changed = rows.filter(changes_rank(table))
-    shown = frame_table(changed, columns, by=by)
+    text = frame_table(changed, columns, by="metric cutoff")
     if changed.is_empty():
-        shown = "No evaluator whose order inside ties is known gives a model another rank."
-    more = whole.count("\n") - shown.count("\n")
-    return (
-        f"{shown}\n\n--all adds {more} lines, also on systems whose order inside ties is open."
-        if more
-        else shown
-    )
-
-
-def _tell_silent(systems: Sequence[str], table: pl.DataFrame, settings: Mapping[str, Any]) -> None:
-    """Name the requested systems that print none of the measures, and the reasons."""
-    from retrieval_report.metrics.parsing import parse_metrics
-    from retrieval_report.systems.conventions import choose
-
-    requests = parse_metrics(settings["metrics"], settings["cutoffs"])
-    asked = {metric.name for metric, _ in requests}
-    for system in dict.fromkeys(systems):
-        if system in table["system"]:
-            continue
-        known = {record.cutoffs for record in choose([system]) if record.metric in asked}
-        reason = "it has none of these metrics"
-        if known:
-            reason = (
-                "it has them for "
-                + ("whole lists (cutoff all)" if "whole" in known else "cutoffs 1, 2, …")
-                + " only"
-            )
-        names = ", ".join(str(metric) for metric, _ in requests)
-        click.echo(f"{system} prints nothing for {names} at these cutoffs: {reason}.", err=True)
+        text = "No evaluator whose order inside ties is known has another winner by it."
+    return f"{text}\n\n--all adds all others, also those whose order is open." if rest else text

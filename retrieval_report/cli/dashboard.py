@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,8 +28,6 @@ from retrieval_report.study.server import (
     check_port,
     environment,
 )
-
-STUDIED = ("judge", "replicate", "dataset", "cluster")  # what could turn a lead round
 
 
 @cli.command()
@@ -70,11 +69,10 @@ def dashboard(
     """
     if not data and any(value for name, value in given.items() if name != "name_by"):
         raise ParameterError("dashboard: its options require DATA, but none is given")
-    files = {name: _whole(given[name]) for name in ("judgements", "queries", "items", "labels")}
-    files["rankings"] = _whole(data)
+    files = {name: given[name] for name in ("judgements", "queries", "items", "labels")}
+    files["rankings"] = list(data)
     if given["labels_as_rankings"]:  # the files of a folder may be called anything
-        folders = ((path, os.path.isdir(path)) for path in files["rankings"])  # noqa: PTH112
-        files["rankings"] = [f"{path}/*" if folder else path for path, folder in folders]
+        files["rankings"] = [f"{path}/*" if Path(path).is_dir() else path for path in data]
     # What cannot be opened is refused here: a server could report it only in the browser.
     from retrieval_report.reading.finding import find_files
     from retrieval_report.reading.sources import open_source
@@ -82,24 +80,14 @@ def dashboard(
     for paths in filter(None, files.values()):
         for path in find_files([*paths.values()] if isinstance(paths, dict) else paths):
             open_source(path)
-    study = known_of({name: given.pop(name) for name in STUDIED})
     check_installed()
     if port is not None:
         check_port(port)
     truncated = {"truncated": given.pop("truncated")}
     options = known_of(settled(truncated, given["labels_as_rankings"]))
-    opened = {**given, **files, "study": study, "options": options} if data else None
+    opened = known_of({**given, **files, "options": options}) if data else None
     os.environ.update(environment(opened, port, browser=not no_browser))
     runpy.run_path(str(application()), run_name="__main__")  # until the server ends
-
-
-def _whole(path: Any) -> Any:
-    """Return a path, or those of several files, as seen from everywhere."""
-    if isinstance(path, dict):
-        return {name: _whole(one) for name, one in path.items()}
-    if isinstance(path, tuple):
-        return [_whole(one) for one in path]
-    return path and os.path.abspath(path)  # noqa: PTH100
 
 
 def open_browser(address: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,29 +18,13 @@ from retrieval_report.cli.files import (
 )
 from retrieval_report.cli.settings import SETTINGS, check, settled
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.errors import OutputError, ParameterError
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.steps import step
 from retrieval_report.writing.files import csv_bytes, write_files
 from retrieval_report.writing.temporary import scratch
 
 if TYPE_CHECKING:
     from retrieval_report.study.study import Study
-
-
-@dataclass(frozen=True)
-class Task:
-    """The arguments of `evaluate` on the command line."""
-
-    data: Data
-    output: Output
-    average: str
-    settings: Named
-    master: str = "local[*]"  # for Spark only
-    resume: bool = False  # for one process and its disk alone
-
-    def folder(self, *names: str) -> Path | None:
-        """Return the folder for results of these names on this machine; see `Output.check`."""
-        return self.output.check(self.data.paths, *names)
 
 
 FILES = (
@@ -59,63 +42,58 @@ class Scored(NamedTuple):
     notes: Sequence[str] = ()  # sentences on what the summary cannot show
 
 
-Engine = Callable[[Task], Scored]
+Engine = Callable[..., Scored]
 
 
-def in_memory(task: Task) -> Scored:
+def in_memory(data: Data, output: Output, average: str, settings: Named, **_: object) -> Scored:
     """Read everything into memory, and write CSV."""
-    task.folder(*FILES)
-    check(**task.settings)
-
-    data, how = task.data.read(), task.settings
-    if "like" in how:
-        scores = step("scored", lambda: rr.systems.evaluate_like(**data, **how))
+    output.check(data.paths, *FILES)
+    given = data.read()
+    if "like" in settings:
+        scores = step("scored", lambda: rr.systems.evaluate_like(**given, **settings))
     else:
-        scores = step("scored", lambda: rr.evaluate(**data, progress=watched(), **how))
-    summary = rr.summarise(scores, queries=data["queries"], average=task.average)
-    files = task.output.write(
-        {"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"]
-    )
+        scores = step("scored", lambda: rr.evaluate(**given, progress=watched(), **settings))
+    summary = rr.summarise(scores, queries=given["queries"], average=average)
+    files = output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
     return Scored(summary, files, _lengths(scores, summary))
 
 
-def on_disk(task: Task) -> Scored:
+def on_disk(
+    data: Data, output: Output, average: str, settings: Named, *, resume: bool, **_: object
+) -> Scored:
     """Score Parquet or Arrow files part by part, into Parquet, because scores may also be larger
     than memory.
     """
     from retrieval_report.contracts.frames import SCORES
 
-    folder = task.folder(*FILES)
-    kept = folder / "scores.parquet.parts" if folder is not None and task.resume else None
-    check(**task.settings)
-    queries, judgements = task.data.read_queries(), task.data.read_judgements()
+    folder = output.check(data.paths, *FILES)
+    kept = folder / "scores.parquet.parts" if folder is not None and resume else None
+    queries, judgements = data.read_queries(), data.read_judgements()
     nothing = pl.DataFrame(schema={name: dtype or pl.Null for name, dtype in SCORES.items()})
-    rr.summarise(
-        nothing, queries=queries, average=task.average
-    )  # reports early what the average needs
+    rr.summarise(nothing, queries=queries, average=average)  # reports early what the average needs
     with scratch(folder if folder is None or folder.is_dir() else folder.parent) as temporary:
         scores = step(
             "parts",
             lambda: rr.evaluate_to(
                 temporary() / "scores.parquet",
-                list(task.data.rankings),
+                list(data.rankings),
                 judgements=judgements,
                 queries=queries,
-                columns=task.data.columns,
+                columns=data.columns,
                 progress=watched(),
                 resume=kept,
-                **task.settings,
+                **settings,
             ),
         )
-        summary = step("summary", lambda: _summarised(scores, queries, task.average, task.settings))
+        summary = step("summary", lambda: _summarised(scores, queries, average, settings))
         if summary.is_empty():
-            raise no_rows(task.data.rankings)
+            raise no_rows(data.rankings)
         notes = _lengths(pl.scan_parquet(scores, glob=False), summary)
         if folder is None:
             return Scored(summary, [], notes)
         files: dict[Path, bytes | Path] = {
             folder / "scores.parquet": scores,
-            folder / "summary.csv": csv_bytes(summary, raw=task.output.raw),
+            folder / "summary.csv": csv_bytes(summary, raw=output.raw),
         }
         write_files(files, gone=[folder / "scores.csv"])
     if kept is not None:
@@ -158,7 +136,6 @@ def watched() -> bool:
 def _summarised(scores: Path, queries: object, average: str, settings: Named) -> pl.DataFrame:
     """Summarise scores in a file, holding one metric and cutoff at a time in memory."""
     from retrieval_report.engines.check_scores import at_measure
-    from retrieval_report.engines.summary import with_bounds
     from retrieval_report.metrics.parsing import parse_metrics
 
     rows = pl.scan_parquet(scores, glob=False)
@@ -166,47 +143,42 @@ def _summarised(scores: Path, queries: object, average: str, settings: Named) ->
     for metric, cutoffs in parse_metrics(settings["metrics"], settings["cutoffs"]):
         for cutoff in cutoffs:
             of_measure = rows.filter(at_measure(str(metric), cutoff)).collect(engine="streaming")
-            for policy in dict.fromkeys(settings["policies"]):
-                summaries.append(
-                    rr.summarise(of_measure.filter(policy=policy), queries=queries, average=average)
-                )
-    return with_bounds(pl.concat(summaries)).sort("model", maintain_order=True)
+            summaries.append(rr.summarise(of_measure, queries=queries, average=average))
+    return pl.concat(summaries).sort("model", maintain_order=True)
 
 
-def on_spark(task: Task) -> Scored:
+def on_spark(
+    data: Data, output: Output, average: str, settings: Named, *, master: str, **_: object
+) -> Scored:
     """Score Parquet on Spark, into Parquet with one folder per model; scores are written first and
     read back, so that they are computed once.
     """
-    check(**task.settings)
     try:
         import retrieval_report.spark as on
         from retrieval_report.spark import files
         from retrieval_report.spark.sessions import is_local, session
     except ImportError as error:
         raise ParameterError(f"--engine spark: {error}; and Java 17 or 21") from error
-    data, out = task.data, None if task.output.out is None else task.output.out.rstrip("/")
-    local = out is not None and is_local(task.master) and not files.is_address(out)
-    folder = task.folder("summary.csv") if local else None
-    if folder is not None:
-        out = str(folder.absolute())
-        if (folder / "scores").exists():
-            raise OutputError(f"cannot write to '{out}/scores': {files.THERE}")
-    with session(task.master, progress=watched()) as spark:
+    out = None if output.out is None else output.out.rstrip("/")
+    local = out is not None and is_local(master) and not files.is_address(out)
+    if local:
+        output.check(data.paths, "summary.csv")
+    with session(master, progress=watched()) as spark:
         judgements, queries = (
             None if path is None else files.frame_beside(spark, path, kind)
             for path, kind in ((data.judgements, "judgements"), (data.queries, "queries"))
         )
         rankings = files.rankings_frame(spark, data.rankings, data.columns)
-        scores = on.evaluate(rankings, judgements=judgements, queries=queries, **task.settings)
+        scores = on.evaluate(rankings, judgements=judgements, queries=queries, **settings)
         if out is not None:
             files.write_scores(scores, f"{out}/scores")
             scores = files.scores_frame(spark, f"{out}/scores", scores)
-        summary = on.summarise(scores, queries=queries, average=task.average)
+        summary = on.summarise(scores, queries=queries, average=average)
         if out is None:
             return Scored(summary, [])
         table = f"{out}/summary.csv"
         if local:
-            write_files({Path(table): csv_bytes(summary, raw=task.output.raw)})
+            write_files({Path(table): csv_bytes(summary, raw=output.raw)})
         else:
             files.write_csv(spark, summary, table)
     return Scored(summary, [f"{out}/scores", table])

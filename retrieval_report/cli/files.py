@@ -4,7 +4,10 @@ computation.
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -16,7 +19,6 @@ import click
 import polars as pl
 
 import retrieval_report as rr
-from retrieval_report.cli.streams import print_json, standard_input
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import ColumnError, DataError, FileError
@@ -29,17 +31,43 @@ from retrieval_report.writing.files import (
     refuse_inputs,
     write_files,
 )
+from retrieval_report.writing.temporary import scratch
 
 Command = Callable[..., Any]
 Addition = Callable[[Command], Command]  # of an option to a command
 
 
+DASH = "-"
+NAME = "standard-input"  # what a model is called whose file does not name it
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the numbers as JSON, not as a table."
+)
+
+
+latex_option = click.option(
+    "--latex", is_flag=True, help="Print the scores as a LaTeX table, with marks of significance."
+)
+
+
+def standard_input(context: click.Context, _option: click.Parameter, given: Any) -> Any:
+    """Put a file in the place of ``-``, which stands for standard input; its content says what it
+    is.
+    """
+    paths = [given] if isinstance(given, str) else list(given or ())
+    if DASH not in paths:
+        return given
+    folder: Any = context.with_resource(scratch())
+    file = folder() / NAME
+    with file.open("wb") as target:
+        shutil.copyfileobj(sys.stdin.buffer, target)
+    read = [str(file) if path == DASH else path for path in paths]
+    return read[0] if isinstance(given, str) else tuple(read)
+
+
 def split(text: str) -> list[str]:
     """Return the parts of a list with commas."""
-    parts = [part.strip() for part in text.split(",")]
-    if "" in parts[:-1] and any(parts):  # a comma at the end does no harm
-        raise click.BadParameter(f"'{text}' has one comma too many")
-    return [part for part in parts if part]
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _columns(text: str) -> dict[str, str]:
@@ -74,7 +102,7 @@ def _judges(context: click.Context, option: click.Parameter, given: Any) -> Any:
 
 _named: Named = {"type": _columns, "metavar": "NAME=COLUMN,…"}
 STUDIED = ("judge", "labels_as_rankings")  # what only the commands that hold a study take
-READING = ("group", "judgement_columns", "query_columns", "negative")  # what Spark does not take
+READING = ("judgement_columns", "query_columns", "negative")  # what Spark does not take
 FILES = {
     "rankings": click.argument("rankings", nargs=-1, required=True, callback=standard_input),
     "judgements": click.option("--judgements", "--qrels", metavar="FILE", callback=_judges,
@@ -184,27 +212,23 @@ class Data:
 
     def read_judgements(self) -> Any:
         """Read the judgements, if there are any; of several judges by name."""
-
-        def of(path: str | None) -> Any:
-            return self._read(rr.read_judgements, path, "judgement_columns", negative=self.negative)
-
-        given = self.judgements
-        if isinstance(given, dict):
-            return {judge: of(path) for judge, path in given.items()}
-        return of(given)
+        how = {"option": "judgement_columns", "negative": self.negative}
+        return self._read(rr.read_judgements, self.judgements, **how)
 
     def read_queries(self) -> Any:
         """Read the queries, if there are any."""
         return self._read(rr.read_queries, self.queries, "query_columns")
 
-    def _read(self, read: Callable[..., Any], path: str | None, option: str, **how: Any) -> Any:
-        """Read a file, if one was named; errors name the option for its columns, since --columns is
-        for the rankings.
+    def _read(self, read: Callable[..., Any], given: Any, option: str, **how: Any) -> Any:
+        """Read a file, if one was named, or several by name; errors name the option for its
+        columns, since --columns is for the rankings.
         """
-        if path is None:
+        if isinstance(given, dict):
+            return {name: self._read(read, path, option, **how) for name, path in given.items()}
+        if given is None:
             return None
         try:
-            return read(path, columns=getattr(self, option), **how)
+            return read(given, columns=getattr(self, option), **how)
         except ColumnError as error:
             raise ColumnError(re.sub(r"\bcolumns=", f"{option}=", str(error))) from error
 
@@ -232,11 +256,6 @@ class Output:
     raw: bool
     as_json: bool = False
     latex: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse two forms at once."""
-        if self.latex and self.as_json:
-            raise click.UsageError("--latex and --json: choose one of them")
 
     def check(self, inputs: Iterable[str | None], *names: str) -> Path | None:
         """Return the folder, after checking that it is writable and that no file of these names
@@ -291,6 +310,16 @@ class Output:
         else:
             click.echo("\n\n".join([text, *map(visible, notices())]))
             tell_written(files)
+
+
+def print_json(frames: Frames, notices: Sequence[str]) -> None:
+    """Print frames as arrays of rows, and what has to be known before any number; NaN is null."""
+    rows = {name: json.loads(frame.write_json()) for name, frame in frames.items()}
+    click.echo(
+        json.dumps(
+            {**rows, "notices": list(notices)}, ensure_ascii=False, allow_nan=False, indent=1
+        )
+    )
 
 
 def output_options(what: str, **how: Any) -> Addition:

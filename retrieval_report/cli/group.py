@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import io
-import os
+import re
 import signal
 import sys
 import warnings
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Collection, Hashable, Iterable
 from importlib import import_module
 from typing import Any, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
-from retrieval_report.cli.progress import say
-from retrieval_report.cli.streams import without_scratch
-from retrieval_report.cli.wording import in_options
 from retrieval_report.contracts.errors import RetrievalReportError, RetrievalReportWarning
 from retrieval_report.contracts.steps import told
 
@@ -38,20 +34,19 @@ COMMANDS = {
     "audit": ("analysis", "Show what other evaluators would print."),
     "codes": ("codes", "Score binary codes, without a distance matrix."),
     "compare": ("analysis", "Say of every pair of models whether ties decide it."),
-    "curve": ("analysis", "Show interpolated precision at levels of recall."),
     "dashboard": ("dashboard", "Look at the samples or your data in a browser."),
     "demo": ("scoring", "Compare the models of the two samples that come with the package."),
     "estimate": ("analysis", "Estimate means by few human judgements and many of a machine."),
     "evaluate": ("scoring", "Score rankings: expected, naive, lowest and highest."),
     "gate": ("gate", "Decide whether a candidate may replace a baseline."),
     "history": ("analysis", "Follow a model over its versions, and mark real steps."),
-    "knn": ("knn", "Classify the queries by their nearest items."),
+    "knn": ("analysis", "Classify the queries by their nearest items."),
     "leaderboard": ("reporting", "Rank the models, and say how far to trust each rank."),
     "neighbours": ("codes", "Judge the nearest items by an exact search."),
     "profile": ("analysis", "Show how much the distances tie."),
     "report": ("reporting", "Write a page that opens without network, and its numbers."),
     "similarity": ("analysis", "Say whether two lists per query differ in more than ties."),
-    "thresholds": ("thresholds", "Choose up to which distance items are accepted."),
+    "thresholds": ("analysis", "Choose up to which distance items are accepted."),
 }
 
 
@@ -64,22 +59,68 @@ def main() -> NoReturn:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     # Raised as an exception, a request to end removes half-written files on its way out.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        cli(prog_name="retrieval-report")
-    except OSError as error:
-        if error.filename is not None:  # an error of printing names no file
-            raise
-        _leave_standard_output()
-        with suppress(OSError):
-            click.echo(f"Error: cannot write to standard output: {error.strerror}", err=True)
-        sys.exit(_BadInput.exit_code)
+    cli(prog_name="retrieval-report")
     raise AssertionError("click ends the process")  # pragma: no cover
 
 
-def _leave_standard_output() -> None:
-    """Discard what could not be printed, or else Python would try again at exit and complain."""
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _say(name: Hashable, seconds: float) -> None:
+    """Write one line on standard error about a step that took more than a second."""
+    kind = str(name[0] if isinstance(name, tuple) else name)
+    click.echo(f"{kind.strip('_').replace('_', ' ')}: {seconds:.1f} s", err=True)
+
+
+# Where rankings are wanted; label sets of language models are written as qrels.
+JUDGEMENTS = (
+    "--judgements, or rank by its grades: compare, leaderboard and report take --labels-as-rankings"
+)
+_PAIRS = re.compile(r"\{('[^}]*)\}")  # what columns= maps
+
+
+def in_options(message: str, names: Collection[str]) -> str:
+    """Write a message's arguments as options, if the command has options of these names.
+
+    Examples
+    --------
+    >>> in_options("metrics: 'ngcd' is unknown", {"metrics"})
+    "--metrics: 'ngcd' is unknown"
+    >>> in_options("unjudged_query='skip' leaves them out; see max_rows=", {"unjudged_query"})
+    "--unjudged-query 'skip' leaves them out; see max_rows="
+    >>> in_options(
+    ...     "say which: columns={'query': 'q_id'} or no_relevant='zero' or 'one'",
+    ...     {"columns", "no_relevant"},
+    ... )
+    "say which: --columns query=q_id or --no-relevant 'zero' or 'one'"
+    >>> in_options(
+    ...     "unjudged='drop' in evaluate decides what to do", {"unjudged"}
+    ... )  # the command may be another
+    "--unjudged 'drop' decides what to do"
+    >>> in_options(
+    ...     "a.txt: is TREC qrels, not rankings; read it with read_judgements", {"judgements"}
+    ... )
+    'a.txt: is TREC qrels, not rankings; pass it as --judgements, or rank by its grades:
+    compare, leaderboard and report take --labels-as-rankings'
+    """
+    if not names:
+        return message
+    if "judgements" in names:
+        for kind, given in (("judgements", JUDGEMENTS), ("rankings", "RANKINGS")):
+            message = message.replace(f"read it with read_{kind}", f"pass it as {given}")
+    any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+    message = re.sub(rf"\bread_\w+\((({any_name})='[^']*')\)", r"\1", message)
+    message = re.sub(rf"^({any_name})(?=: )", lambda match: option(match[1]), message)
+    message = re.sub(
+        rf"(?<![\w.<-])({any_name})=(?!=)(?=(['{{…])?)",
+        lambda match: option(match[1]) + (" " if match[2] else ""),
+        message.replace(" in evaluate ", " "),
+    )
+    return _PAIRS.sub(
+        lambda match: match[1].replace("'", "").replace(": ", "=").replace(", ", ","), message
+    )
+
+
+def option(name: str) -> str:
+    """Return the option of an argument."""
+    return f"--{name.replace('_', '-')}"
 
 
 class _BadInput(click.ClickException):
@@ -96,24 +137,14 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import a command; a word that is none is told the nearest."""
         if cmd_name in COMMANDS:
             import_module(f"retrieval_report.cli.{COMMANDS[cmd_name][0]}")
-        return super().get_command(ctx, cmd_name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is called; a word that is none is told the nearest."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
+        elif not ctx.resilient_parsing:
             from retrieval_report.contracts.checks import did_you_mean
 
-            near = did_you_mean(args[0], COMMANDS)
-            if near:
-                raise click.UsageError(error.message.rstrip(".") + near, ctx) from error
-            raise
+            ctx.fail(f"No such command {cmd_name!r}{did_you_mean(cmd_name, COMMANDS)}")
+        return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line on every command, without importing it."""
@@ -131,12 +162,10 @@ class _Commands(click.Group):
             warnings.showwarning = lambda message, *_, **__: click.echo(
                 f"Warning: {self._said(str(message), ctx)}", err=True
             )
-            if sys.warnoptions:  # warnings of libraries must not end in a traceback either
-                warnings.simplefilter("default")
             # These are never errors, whatever PYTHONWARNINGS says.
             warnings.simplefilter("default", RetrievalReportWarning)
             try:
-                with told(say):
+                with told(_say):
                     return super().invoke(ctx)
             except RetrievalReportError as error:
                 # A note says, for example, in which part of a large input an error was found.
@@ -154,7 +183,7 @@ class _Commands(click.Group):
         command = self.commands.get(ctx.invoked_subcommand or "")
         params = command.params if command else []
         names = {option.name or "" for option in params if isinstance(option, click.Option)}
-        text = without_scratch("\n".join([in_options(message, names), *notes]), ctx)
+        text = "\n".join([in_options(message, names), *notes])
         return "\n".join(visible(line) for line in text.splitlines())
 
 

@@ -20,8 +20,9 @@ from retrieval_report.cli.files import (
     Data,
     Output,
     data_options,
+    json_option,
+    latex_option,
     output_options,
-    tell_written,
 )
 from retrieval_report.cli.group import cli
 from retrieval_report.cli.settings import (
@@ -31,10 +32,10 @@ from retrieval_report.cli.settings import (
     question_options,
     study_options,
 )
-from retrieval_report.cli.streams import form_options
 from retrieval_report.contracts.steps import step
 from retrieval_report.study.caveats import identical_sentence, uneven_lengths
 from retrieval_report.study.terminal import frame_table, visible
+from retrieval_report.writing.names import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,17 +70,11 @@ ALSO = ["segments", "no_worse", "costs"]
 @click.option(
     "--formats", default="html,csv", help="Any of html, csv, parquet, json, markdown, latex."
 )
-@click.option(
-    "--timestamp",
-    metavar="TEXT",
-    help="Text shown as the time of the report; without it, equal input gives equal bytes.",
-)
 @output_options("the report", default="report")
 def report(
     data: Data,
     output: Output,
     formats: str,
-    timestamp: str | None,
     title: str,
     **settings: Any,
 ) -> None:
@@ -100,18 +95,12 @@ def report(
     kinds = [part.strip() for part in formats.split(",")]
     written = step(
         "written",
-        lambda: rr.write_report(
-            folder, contents, formats=kinds, timestamp=timestamp, raw=output.raw
-        ),
+        lambda: rr.write_report(folder, contents, formats=kinds, raw=output.raw),
     )
     click.echo("\n".join(visible(sentence) for sentence in (*contents.verdict, *contents.notices)))
     click.echo("\n" + leaderboard_table(study, contents.leaderboard))
-    pages = [path.name for path in written if path.suffix == ".html"]
-    if len(written) == 1:
-        tell_written(written)
-    else:
-        first = f": open {pages[0]} first" if pages else ""
-        click.echo(f"\nWrote {len(written)} files to {visible(str(folder))}{first}.")
+    first = ": open report.html first" if "html" in kinds else ""
+    click.echo(f"\nWrote {counted(len(written), 'file')} to {visible(str(folder))}{first}.")
 
 
 def _relative(word: str) -> str:
@@ -127,7 +116,8 @@ def _relative(word: str) -> str:
 @study_options
 @question_options
 @output_options("leaderboard.csv and one file for every other question")
-@form_options
+@json_option
+@latex_option
 def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     """Rank the models of RANKINGS by the first measure, best first, and say who leads, and how far
     to trust each rank.
@@ -173,10 +163,9 @@ def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]
     twins = [name for group in study.identical for name in sorted(group)[1:]]
     both, first = pl.col("model_a", "model_b"), pl.col("model_a").first().over("measure")
     near = (pl.col("model_a") == first) | pl.struct("measure", "model_a").is_first_distinct()
-    headline, unsure = pl.col("measure") == 0, pl.col("verdict").is_in([CUT, DEPENDS])
-    tier = pl.when(headline & near).then(0).when(headline & unsure).then(1).when(near).then(2)
+    unsure = (pl.col("measure") == 0) & pl.col("verdict").is_in([CUT, DEPENDS])
     apart = pairs.filter(~pl.any_horizontal(both.is_in(twins)))
-    telling = apart.filter(tier.is_not_null()).sort(tier, pl.int_range(pl.len()).over("measure"))
+    telling = apart.filter(near | unsure).sort("measure", ~near, maintain_order=True)
     return telling.head(PAIRS), (
         f"{min(PAIRS, telling.height)} of {pairs.height} pairs are printed: the leader against "
         "each, neighbours in rank, and what tie order may reverse; --all prints all."

@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 import retrieval_report as rr
-from retrieval_report.cli.engines import Task, in_memory, on_disk, on_spark
+from retrieval_report.cli.engines import Engine, in_memory, on_disk, on_spark
 from retrieval_report.cli.files import (
     READING,
     Data,
     Output,
     data_options,
+    json_option,
     output_options,
+    print_json,
     tell_written,
 )
-from retrieval_report.cli.group import EXAMPLES, cli
-from retrieval_report.cli.settings import average_option, like_option, options, settled
-from retrieval_report.cli.streams import json_option, print_json
-from retrieval_report.cli.wording import option
+from retrieval_report.cli.group import EXAMPLES, cli, option
+from retrieval_report.cli.settings import (
+    average_option,
+    check,
+    like_option,
+    options,
+    settled,
+    was_given,
+)
 from retrieval_report.study.samples import SAMPLES, Sample, sample_folder
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import check_writable_folder, made
 
-ENGINES = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
+ENGINES: dict[str, Engine] = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
+# The options of an engine that not all others have.
+ONLY = {"memory": {"group", "like", *READING}, "disk": {"resume", *READING}, "spark": {"master"}}
 
 
 @cli.command(epilog=EXAMPLES)
@@ -54,7 +61,8 @@ ENGINES = {"memory": in_memory, "disk": on_disk, "spark": on_spark}
 @click.option(
     "--master",
     metavar="URL",
-    help="For Spark: local[4], yarn, spark://…, sc://…; default: this machine.",
+    default="local[*]",
+    help="For Spark: local[4], yarn, spark://…, sc://…",
 )
 @output_options("scores.csv and summary.csv")
 @json_option
@@ -63,7 +71,7 @@ def evaluate(
     output: Output,
     average: str,
     engine: str,
-    master: str | None,
+    master: str,
     resume: bool,
     **settings: Any,
 ) -> None:
@@ -73,24 +81,18 @@ def evaluate(
     over all orders of tied items with its standard deviation, and the lowest and highest that any
     order can give.
     """
-    reading = [name for name in READING if getattr(data, name) not in (None, "keep")]
-    if engine == "spark" and reading:
-        raise click.UsageError(
-            f"{option(reading[0])} does not work with --engine spark: rename the columns of the files"
-        )
-    if engine != "memory" and data.group is not None:
-        raise click.UsageError(f"--group is for --engine memory, not for --engine {engine}")
+    others = {name for of_engine in ONLY.values() for name in of_engine} - ONLY[engine]
+    refused = sorted(name for name in others if was_given(name))
+    if refused:
+        raise click.UsageError(f"{option(refused[0])} does not work with --engine {engine}")
+    if resume and output.out is None:
+        raise click.UsageError("--resume needs --out")
     settings = settled(settings)
-    if "like" in settings and engine != "memory":
-        raise click.UsageError(f"--like is for --engine memory, not for --engine {engine}")
-    if master is not None and engine != "spark":
-        raise click.UsageError(f"--master is for --engine spark, not for --engine {engine}")
-    if resume and (engine != "disk" or output.out is None):
-        raise click.UsageError("--resume needs --engine disk and --out")
-    task = Task(data, output, average, settings, master or "local[*]", resume)
+    check(**settings)
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not
     # lose them.
-    summary, files, notes = ENGINES[engine](task)
+    score, how = ENGINES[engine], {"master": master, "resume": resume}
+    summary, files, notes = score(data, output, average, settings, **how)
     from retrieval_report.study.caveats import notices
     from retrieval_report.study.terminal import summary_table
 
@@ -113,15 +115,13 @@ def demo(out: str | None) -> None:
     docstrings.
     """
     folder = None if out is None else check_writable_folder(out)
-    for number, sample in enumerate(SAMPLES):
-        lines = _sample_verdict(sample, folder)
-        click.echo(
-            "\n".join(["", sample.title, "", *lines] if number else [sample.title, "", *lines])
-        )
-    click.echo(
-        "\nTry next, on one of the samples or on your own files:\n  "
-        f"{_next_command(sample_folder())}"
-    )
+    for sample in SAMPLES:
+        click.echo("\n".join([sample.title, "", *_sample_verdict(sample, folder), ""]))
+    docs = sample_folder() / "docs"
+    words = ("retrieval-report", "evaluate", docs / "runs", "--judgements", docs / "qrels.txt")
+    rest = f"--truncated {SAMPLES[-1].truncated} --metrics ap,err --cutoffs 5,all"
+    click.echo("Try next, on one of the samples or on your own files:")
+    click.echo(f"  {shlex.join(map(str, words))} {rest}")
 
 
 def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
@@ -136,23 +136,3 @@ def _sample_verdict(sample: Sample, folder: Path | None) -> list[str]:
     with made(folder):
         rr.write_report(folder / sample.name, contents)
     return [*lines, f"The report: {folder / sample.name / 'report.html'}"]
-
-
-def _next_command(data: Path) -> str:
-    # As it can be typed here: even if the environment is not active, and with short paths if
-    # possible.
-    program = "retrieval-report"
-    if Path(sys.argv[0]).name == program and shutil.which(program) is None:
-        program = sys.argv[0]
-    if data.is_relative_to(Path.cwd()):
-        data = data.relative_to(Path.cwd())
-    words = [
-        program,
-        "evaluate",
-        str(data / "docs/runs"),
-        "--judgements",
-        str(data / "docs/qrels.txt"),
-    ]
-    return shlex.join(
-        [*words, "--truncated", SAMPLES[-1].truncated, "--metrics", "ap,err", "--cutoffs", "5,all"]
-    )

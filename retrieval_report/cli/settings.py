@@ -15,7 +15,6 @@ from retrieval_report.cli.files import Addition, Command, add_all, split
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.options import DRAWS, PARAMETERS, RULES, Options
 from retrieval_report.contracts.registry import column
-from retrieval_report.contracts.warning import warn
 from retrieval_report.metrics.parsing import (
     DEFAULT_MEASURES,
     Cutoffs,
@@ -142,17 +141,18 @@ def settled(settings: Named, label_sets: bool = False) -> Named:
 
     A label set holds whatever its judge has labelled, so it is whole unless --truncated was given.
     """
-    if label_sets and "truncated" in settings and not _was_given("truncated"):
+    if label_sets and "truncated" in settings and not was_given("truncated"):
         settings = {**settings, "truncated": "no"}
     if settings.get("like") is None:
         return {name: value for name, value in settings.items() if name != "like"}
     decided = SETTINGS.keys() - {"metrics", "cutoffs", "policies"}
     return {
-        name: value for name, value in settings.items() if name not in decided or _was_given(name)
+        name: value for name, value in settings.items() if name not in decided or was_given(name)
     }
 
 
-def _was_given(name: str) -> bool:
+def was_given(name: str) -> bool:
+    """Return whether the caller gave this option."""
     return click.get_current_context().get_parameter_source(name) == ParameterSource.COMMANDLINE
 
 
@@ -167,6 +167,3 @@ def check(
 
         check_like(settings)
         measures_like(like, metrics, cutoffs)
-    if _was_given("shuffles") and "shuffled" not in settings.get("policies", ["shuffled"]):
-        effect = "--shuffles has no effect: shuffled is not among the policies"
-        warn(f"{effect}; add it, as in --policies expected,shuffled")

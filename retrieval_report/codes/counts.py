@@ -11,9 +11,9 @@ import polars as pl
 
 from retrieval_report.codes.counting import Items, Task, cells_of
 from retrieval_report.codes.inputs import CodeSpace, as_matrix
-from retrieval_report.codes.labels import LabelSpace, check_ids
+from retrieval_report.codes.labels import LabelSpace, as_names, check_ids
 from retrieval_report.codes.pairs import Selves
-from retrieval_report.codes.shards import count_items, read_slices
+from retrieval_report.codes.shards import is_array, read_slices
 from retrieval_report.contracts.arguments import check_whole, is_name
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.forks import refuse_fork
@@ -140,7 +140,10 @@ def count_codes(
     from tqdm import tqdm
 
     with tqdm(
-        total=count_items(item_codes), disable=not progress, unit="items", unit_scale=True
+        total=len(item_codes) if is_array(item_codes) else None,
+        disable=not progress,
+        unit="items",
+        unit_scale=True,
     ) as bar:
         cells = _sum_slices(task, slices, selves, limit, bar)
     if selves is not None:
@@ -210,8 +213,9 @@ def count_relevant(
     frame = frame.join(relevant, on="query", how="left", maintain_order="left").with_columns(
         pl.col("n_relevant").fill_null(0)
     )
-    values = np.asarray(query_labels)
-    return frame if values.ndim > 1 else frame.with_columns(label=pl.Series(values.tolist()))
+    if LabelSpace.of(query_labels, len(queries), relevance).width:
+        return frame
+    return frame.with_columns(label=as_names(query_labels, "query_labels"))
 
 
 def _ids(ids: object, count: int) -> pl.Series:

@@ -47,7 +47,6 @@ class CodeSpace:
 
     width: int  # columns of an array of codes
     packed: np.dtype[Any] | None  # the type of the words the bits are packed in
-    bits: int  # number of bits of a code
 
     @classmethod
     def of(cls, queries: Matrix, bits: int | None) -> CodeSpace:
@@ -56,13 +55,11 @@ class CodeSpace:
         packed = None
         if bits is not None and check_whole("bits", bits, 1) != width:
             packed = _packed_type(queries, bits)
-        return cls(width, packed, bits or width)
+        return cls(width, packed)
 
     @property
     def reach(self) -> int:
-        """Return the largest possible distance, including padding bits, lest a stray one write past
-        a table.
-        """
+        """Return the largest possible distance, in which padding bits count too."""
         return self.width * (8 * self.packed.itemsize if self.packed else 1)
 
     @property
@@ -84,9 +81,7 @@ class CodeSpace:
         step, others = max(1, CHUNK // codes.shape[1]), set()
         for start in range(0, codes.shape[0], step):
             rows = codes[start : start + step]
-            if self.packed:
-                _check_padding(rows, self.bits, what)
-            else:
+            if not self.packed:
                 ones, signs = _read_bits(rows, what, offset + start)
                 others |= signs
                 rows = np.packbits(ones, axis=1)
@@ -119,19 +114,6 @@ def as_words(rows: Matrix) -> Words:
     return words
 
 
-def _check_padding(rows: Matrix, bits: int, what: str) -> None:
-    """Refuse codes whose last column uses more bits than declared, whatever the order of bits and
-    bytes.
-    """
-    size = 8 * rows.dtype.itemsize
-    left = bits - (rows.shape[1] - 1) * size
-    used = int(np.bitwise_or.reduce(rows[:, -1])).bit_count()
-    if used > left:
-        raise DataError(
-            f"{what}: the last column uses {used} bits, but of {bits} bits it holds only {left}"
-        )
-
-
 def _read_bits(rows: Matrix, what: str, first: int) -> tuple[Bools, set[int]]:
     """Return which bits of some rows are 1, and which of 0 and −1 the others are; ``first`` is the
     number of the first row.
@@ -145,10 +127,6 @@ def _read_bits(rows: Matrix, what: str, first: int) -> tuple[Bools, set[int]]:
     row, column = np.argwhere(unknown)[0].tolist()
     value, bad = rows[row, column], int(unknown.sum())
     location = f"in row {first + row}, column {column}"
-    if np.isnan(value):
-        raise DataError(
-            f"{what}: {bad} NaN or other values that are not bits, first NaN {location}"
-        )
     hint = "; packed codes need bits=" if rows.dtype in (np.uint8, np.uint64) else ""
     raise DataError(
         f"{what}: {bad} values are neither -1/1 nor 0/1, first {value} {location}{hint}"

@@ -14,8 +14,11 @@ from retrieval_report.contracts.errors import DataError, KeyMismatchError, Param
 from retrieval_report.kernels import hamming
 from retrieval_report.kernels.hamming import Words
 from retrieval_report.kernels.lists import Integers
+from retrieval_report.reading.search_results import as_array
 
 RELEVANCES = ("any", "shared")
+Labels = pl.Series | Matrix
+"""Class ids, or multi-hot rows."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class LabelSpace:
 
     relation: int
     grades: int  # relevances are 0 … grades - 1
-    classes: Matrix  # the queries' class ids, ascending; empty without class ids
+    classes: pl.Series  # the queries' class ids, each once; empty without class ids
     width: int  # columns of multi-hot labels
     queries: Words  # (queries, words)
 
@@ -32,51 +35,40 @@ class LabelSpace:
     def of(cls, labels: object, count: int, relevance: str) -> LabelSpace:
         """Derive the space from the queries' labels."""
         check_choice("relevance", relevance, RELEVANCES)
-        nothing = np.empty(0)
         values = _as_labels(labels, count, "query_labels")
-        if values.ndim == 1:
-            classes, codes = np.unique(_as_classes(values, "query_labels"), return_inverse=True)
-            return cls(hamming.SAME, 2, classes, 0, codes.astype(np.uint64)[:, None])
+        if isinstance(values, pl.Series):
+            classes = values.unique(maintain_order=True)
+            return cls(hamming.SAME, 2, classes, 0, _indexes(values, classes)[:, None])
         words = _pack(values, "query_labels", 0)
-        if relevance == "any":
-            return cls(hamming.ANY, 2, nothing, values.shape[1], words)
-        most = int(np.bitwise_count(words).sum(axis=1).max())
-        return cls(hamming.SHARED, most + 1, nothing, values.shape[1], words)
+        relation, grades = hamming.ANY, 2
+        if relevance == "shared":
+            relation, grades = hamming.SHARED, int(np.bitwise_count(words).sum(axis=1).max()) + 1
+        return cls(relation, grades, pl.Series(dtype=pl.Int64), values.shape[1], words)
 
-    def check(self, labels: object, count: int, what: str) -> Matrix:
-        """Return the items' labels as an array of the same kind as the queries', without a copy if
-        possible.
-        """
+    def check(self, labels: object, count: int, what: str) -> Labels:
+        """Return the items' labels in the form of the queries', without a copy if possible."""
         if labels is None:
             raise ParameterError(f"query_labels: given without {what}")
         values = _as_labels(labels, count, what)
-        if self.relation != hamming.SAME:
-            if values.ndim != 2 or values.shape[1] != self.width:
-                raise DataError(
-                    f"{what}: shape {values.shape}; query_labels are multi-hot over {self.width} "
-                    "classes"
-                )
-        elif values.ndim != 1:
-            raise DataError(
-                f"{what}: shape {values.shape}; query_labels are class ids, one per row"
-            )
-        elif (values.dtype.kind == "U") != (self.classes.dtype.kind == "U"):
+        if not isinstance(values, pl.Series):
+            fits = values.shape[1] == self.width
+        elif (fits := self.relation == hamming.SAME) and values.dtype != self.classes.dtype:
             raise KeyMismatchError(
                 f"{what}: {values.dtype} where query_labels are {self.classes.dtype}; classes are "
                 "never cast"
             )
+        if not fits:
+            wanted = f"multi-hot over {self.width} classes" if self.width else "class ids"
+            raise DataError(f"{what}: shape {values.shape}; query_labels are {wanted}")
         return values
 
-    def encode(self, labels: Matrix, what: str, offset: int) -> Words:
+    def encode(self, labels: Labels, what: str, offset: int) -> Words:
         """Lay checked labels out as (words, labels); ``offset`` is the number of their first row,
         for messages.
         """
-        if self.relation != hamming.SAME:
-            return np.ascontiguousarray(_pack(labels, what, offset).T)
-        values = _as_classes(labels, what)
-        location = np.searchsorted(self.classes, values)
-        known = self.classes[np.minimum(location, self.classes.size - 1)] == values
-        return np.where(known, location, self.classes.size).astype(np.uint64)[None]
+        if isinstance(labels, pl.Series):
+            return _indexes(labels, self.classes)[None]
+        return np.ascontiguousarray(_pack(labels, what, offset).T)
 
     def relevance(self, queries: Matrix, items: Matrix, item_labels: Words) -> Integers:
         """Return the relevance of single pairs, given as indices of queries and items."""
@@ -87,46 +79,34 @@ class LabelSpace:
         return np.asarray(np.minimum(shared, self.grades - 1))
 
 
-def _as_labels(labels: object, count: int, what: str) -> Matrix:
-    """Return labels as an array of whole numbers or text (n,), or of anything that may be multi-hot
-    (n, classes).
+def _indexes(values: pl.Series, classes: pl.Series) -> Words:
+    """Return the index of the class of every value, or the number of classes if it is another."""
+    numbers = pl.int_range(classes.len(), dtype=pl.UInt64, eager=True)
+    indexes = values.replace_strict(classes, numbers, default=classes.len(), return_dtype=pl.UInt64)
+    return indexes.to_numpy()
+
+
+def _as_labels(labels: Any, count: int, what: str) -> Labels:
+    """Return class ids (n,) as text or whole numbers, or anything that may be multi-hot (n,
+    classes) as an array.
     """
+    given = rows_of(labels, what)
+    if given != count:
+        raise DataError(f"{what}: {given} labels for {count} rows")
+    if len(np.shape(labels)) == 1:
+        return as_names(labels, what)
+    return as_array(labels, what)
+
+
+def rows_of(labels: Any, what: str) -> int:
+    """Return how many ids or labels there are."""
     try:
-        values = np.asarray(labels)
+        shape = np.shape(labels)
     except ValueError as error:  # rows of unequal length
-        raise DataError(f"{what}: not an array of labels: {error}") from None
-    if values.dtype.kind in "OU" and not isinstance(labels, np.ndarray | pl.Series | list | tuple):
-        raise DataError(f"{what}: a {type(labels).__name__} is not a list or array of labels")
-    if values.dtype == object or (values.dtype.kind == "U" and isinstance(labels, list | tuple)):
-        # NumPy converts numbers to text if a list holds both.
-        odd = [
-            value
-            for value in np.asarray(labels, dtype=object).ravel()
-            if not isinstance(value, str)
-        ]
-        if odd:
-            raise DataError(
-                f"{what}: {odd[0]!r} among text; labels are whole numbers or text, none missing"
-            )
-        values = values.astype(str)
-    if values.ndim not in (1, 2):
-        raise DataError(
-            f"{what}: shape {values.shape}; labels are class ids (n,) or multi-hot (n, classes)"
-        )
-    if len(values) != count:
-        raise DataError(f"{what}: {len(values)} labels for {count} codes")
-    if values.ndim == 1 and values.dtype.kind not in "iubU":
-        raise DataError(f"{what}: {values.dtype} values; class ids are whole numbers or text")
-    return values
-
-
-def _as_classes(values: Matrix, what: str) -> Matrix:
-    """Return class ids as text or as int64, so that NumPy never compares them as floats."""
-    if values.dtype.kind == "U":
-        return values
-    if values.dtype == np.uint64 and values.max() > np.iinfo(np.int64).max:
-        raise DataError(f"{what}: class ids beyond int64, largest {values.max()}")
-    return values.astype(np.int64)
+        raise DataError(f"{what}: not an array: {error}") from None
+    if len(shape) not in (1, 2):
+        raise DataError(f"{what}: shape {shape}; expected (n,), or (n, classes) if multi-hot")
+    return int(shape[0])
 
 
 def _pack(values: Matrix, what: str, offset: int) -> Words:
@@ -148,27 +128,31 @@ def _pack(values: Matrix, what: str, offset: int) -> Words:
     return as_words(np.packbits(ones, axis=1))
 
 
-def check_ids(ids: Any, count: int, what: str) -> pl.Series:
-    """Return ids as a series of distinct text or whole numbers, one per code."""
-    if hasattr(ids, "__len__") and len(ids) != count:
-        raise DataError(f"{what}: {len(ids)} ids for {count} codes")
+def as_names(values: Any, what: str) -> pl.Series:
+    """Return ids or classes as text or as int64, none missing."""
     try:
-        series = pl.Series(ids)
+        series = pl.Series(as_array(values, what) if hasattr(values, "detach") else values)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         raise DataError(f"{what}: not all text and not all whole numbers") from None
-    if isinstance(series.dtype, pl.Categorical | pl.Enum):
-        series = series.cast(pl.String)
-    if series.dtype != pl.String and not series.dtype.is_integer():
-        raise DataError(f"{what}: {series.dtype} values; ids are text or whole numbers")
+    text = isinstance(series.dtype, pl.String | pl.Categorical | pl.Enum)
+    if not (text or series.dtype.is_integer() or series.dtype == pl.Boolean):
+        raise DataError(f"{what}: {series.dtype} values; expected text or whole numbers")
     if series.null_count():
         raise DataError(
             f"{what}: {series.null_count()} null, first in row {series.is_null().arg_max()}"
         )
-    unique = series.n_unique()
-    if unique != count:
-        twice = series.filter(series.is_duplicated())[0]
-        raise DataError(f"{what}: {count - unique} of {count} ids repeat another, first {twice!r}")
     try:
-        return series if series.dtype == pl.String else series.cast(pl.Int64)
+        return series.cast(pl.String if text else pl.Int64)
     except pl.exceptions.InvalidOperationError:
-        raise DataError(f"{what}: ids beyond int64, largest {series.max()!r}") from None
+        raise DataError(f"{what}: beyond int64, largest {series.max()!r}") from None
+
+
+def check_ids(ids: Any, count: int | None, what: str) -> pl.Series:
+    """Return ids as a series of distinct text or whole numbers, one per row if that is known."""
+    if count is not None and (given := rows_of(ids, what)) != count:
+        raise DataError(f"{what}: {given} ids for {count} rows")
+    names = as_names(ids, what)
+    again = names.filter(names.is_duplicated())
+    if len(again):
+        raise DataError(f"{what}: {len(again)} ids repeat another, first {again[0]!r}")
+    return names

@@ -4,16 +4,15 @@ query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from retrieval_report.codes.counts import count_relevant
-from retrieval_report.codes.labels import LabelSpace, check_ids
+from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of
 from retrieval_report.contracts.arguments import check_flag, is_name, known_of, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
@@ -28,8 +27,6 @@ from retrieval_report.reading.search_results import (
     item_ids,
     read_results,
 )
-
-RelevanceOf = Callable[[Results, str, str], Any]  # of the results of a model; None: not known
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -53,8 +50,6 @@ class Inputs:
     ... )
     >>> inputs, dict(**inputs)["judgements"]
     (Inputs(rankings: 1 rows, query, item, distance, relevance), None)
-    >>> list(inputs)
-    ['rankings', 'judgements', 'queries']
     """
 
     rankings: pl.DataFrame
@@ -66,8 +61,6 @@ class Inputs:
         ``inputs[name]``.
         """
         return iter(vars(self))
-
-    __iter__ = keys
 
     def __getitem__(self, name: str) -> pl.DataFrame | None:
         """Return one part by its name."""
@@ -182,18 +175,15 @@ def from_search(
         searches[model] = read_results(one, f"model {model!r}", indexes=indexes)
     scored = _scored(scores, list(searches))
     for model, one in searches.items():
-        remedy = _remedy(model, scored, alone=len(searches) == 1)
-        check_direction(one, f"model {model!r}", scores=model in scored, remedy=remedy)
+        check_direction(one, f"model {model!r}", scores=model in scored)
     _check_sources((query_labels, item_labels), judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
     names = _query_ids(query_ids, max(one.queries for one in searches.values()), indexes)
-    relevance_of: RelevanceOf = partial(_of_matrix, relevance)
-    n_relevant = None
+    space = n_relevant = None
     if query_labels is not None and names is not None:
-        labels = _plain(query_labels, "query_labels", len(names), "queries")
-        relevance_of = _from_labels(labels, items, relevance)
+        space = LabelSpace.of(query_labels, len(names), str(relevance))
         n_relevant = count_relevant(
-            labels,
+            query_labels,
             items.labels,
             relevance=str(relevance),
             query_ids=names,
@@ -208,11 +198,17 @@ def from_search(
             )
         what, order = f"model {model!r}", "score" if model in scored else "distance"
         query, item = pl.Series(one.query), items.names(one, what)
+        matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
+        relevant = None
+        if space is not None:
+            relevant = _by_labels(space, one, items, what)
+        elif not (isinstance(matrix, str) or one.indexed):
+            relevant = _aligned(matrix, one, "relevance", what)
         columns = {
             "query": query if names is None else names.gather(query),
             "item": item,
             order: one.value,
-            "relevance": relevance_of(one, model, what),
+            "relevance": relevant,
             "mask": None if mask is None else _aligned(mask, one, "mask", what).astype(bool),
         }
         frame = pl.DataFrame(known_of(columns))
@@ -234,13 +230,6 @@ def _scored(scores: object, models: list[str]) -> set[str]:
     for model in named:
         check_choice("scores", model, models)
     return set(named)
-
-
-def _remedy(model: str, scored: set[str], *, alone: bool) -> str:
-    """Say which ``scores=`` turns the direction of one model's values."""
-    if alone:
-        return f"pass scores={model not in scored}"
-    return "leave it out of scores=" if model in scored else f"name it in scores={{{model!r}}}"
 
 
 def _without_self(frame: pl.DataFrame, model: str) -> pl.DataFrame:
@@ -277,17 +266,7 @@ def _query_ids(ids: object, count: int, indexes: object) -> pl.Series | None:
         return None
     if ids is None:
         return pl.int_range(count, eager=True)
-    return check_ids(_plain(ids, "query_ids", count, "queries"), count, "query_ids")
-
-
-def _plain(values: object, what: str, count: int | None = None, things: str = "") -> Any:
-    """Return labels or ids, after checking that there is one for each thing to name."""
-    held = as_array(values, what) if hasattr(values, "detach") else values
-    if not hasattr(held, "__len__") or getattr(held, "ndim", 1) == 0:
-        raise DataError(f"{what}: a {type(held).__name__} is not a list or array")
-    if count is not None and len(held) != count:
-        raise DataError(f"{what}: {len(held)} for {count} {things}")
-    return held
+    return check_ids(ids, count, "query_ids")
 
 
 @dataclass(frozen=True)
@@ -305,16 +284,12 @@ class _Items:
                 raise ParameterError(
                     "item_ids: given together with item_labels by key, which name the items"
                 )
-            keys = check_ids(list(labels), len(labels), "item_labels")
+            keys = check_ids(list(labels), None, "item_labels")
             return cls(keys, keys, list(labels.values()))
-        known = None if labels is None else _plain(labels, "item_labels")
-        count = None if known is None else len(known)
-        named = None
-        if ids is not None:
-            given = _plain(ids, "item_ids", count, "item_labels")
-            named = check_ids(given, len(given), "item_ids")
-            count = len(named)
-        return cls(pl.int_range(count or 0, eager=True), named, known)
+        named = None if ids is None else check_ids(ids, None, "item_ids")
+        count = 0 if labels is None else rows_of(labels, "item_labels")
+        count = count if named is None else len(named)
+        return cls(pl.int_range(count, eager=True), named, labels)
 
     def row_numbers(self, results: Results, what: str) -> pl.Series:
         """Return the index of every result's item."""
@@ -346,49 +321,9 @@ class _Items:
         return self.ids.gather(self.row_numbers(results, what))
 
 
-def _from_labels(labels: Any, items: _Items, relevance: object) -> RelevanceOf:
-    """Relevance by labels of queries and items."""
-    space, what = LabelSpace.of(labels, len(labels), str(relevance)), "item_labels"
-    words = space.encode(space.check(items.labels, len(items.keys), what), what, 0)
-
-    def relevance_of(results: Results, model: str, what: str) -> Any:
-        _check_columns(results, what, items)
-        return space.relevance(results.query, items.row_numbers(results, what).to_numpy(), words)
-
-    return relevance_of
-
-
-def _of_matrix(relevance: object, results: Results, model: str, what: str) -> Any:
-    """Relevance by a matrix in the shape of the results; None where it comes from elsewhere."""
-    if isinstance(relevance, str) or results.indexed:
-        return None
-    matrix = relevance[model] if isinstance(relevance, Mapping) else relevance
-    return _aligned(matrix, results, "relevance", what)
-
-
-def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items) -> pl.DataFrame:
-    """Return the matrix as judgements: relevant items, and one item for queries without any."""
-    if isinstance(relevance, Mapping):
-        raise ParameterError("relevance: a dict of matrices is for results without indices")
-    matrix = as_array(relevance, "relevance")
-    if matrix.ndim != 2 or names is None or len(matrix) != len(names):
-        raise DataError(
-            f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for "
-            "every item"
-        )
-    ids = items.ids_of(matrix.shape[1])
-    if len(ids) != matrix.shape[1]:
-        raise DataError(f"relevance: shape {matrix.shape} for {len(ids)} items")
-    known = matrix != 0
-    known[~known.any(axis=1), 0] = True
-    query, item = np.nonzero(known)
-    columns = {"query": names.gather(pl.Series(query)), "item": ids.gather(pl.Series(item))}
-    return pl.DataFrame({**columns, "relevance": matrix[query, item]})
-
-
-def _check_columns(results: Results, what: str, items: _Items) -> None:
-    """Refuse labels for a matrix whose columns cannot be the items, such as indices or distances on
-    their own.
+def _by_labels(space: LabelSpace, results: Results, items: _Items, what: str) -> Any:
+    """Return the relevance of the results by labels; refuse a matrix whose columns cannot be the
+    items, such as indices or distances on their own.
     """
     columns = results.value.size // max(results.queries, 1)
     if not results.indexed and columns != len(items.keys):
@@ -397,6 +332,25 @@ def _check_columns(results: Results, what: str, items: _Items) -> None:
             "column for every item; "
             "of the nearest items pass a pair, (distances, indices)"
         )
+    labels = space.check(items.labels, len(items.keys), "item_labels")
+    words = space.encode(labels, "item_labels", 0)
+    return space.relevance(results.query, items.row_numbers(results, what).to_numpy(), words)
+
+
+def _matrix_judgements(relevance: object, names: pl.Series | None, items: _Items) -> pl.DataFrame:
+    """Return the matrix as judgements: relevant items, and one item for queries without any."""
+    matrix = as_array(relevance, "relevance")
+    ids = items.ids_of(matrix.shape[-1] if matrix.ndim else 0)
+    if names is None or matrix.shape != (len(names), len(ids)):
+        raise DataError(
+            f"relevance: shape {matrix.shape}; with indices, a row for every query, a column for "
+            f"every item{'' if items.ids is None else f', {len(ids)}'}"
+        )
+    known = matrix != 0
+    known[~known.any(axis=1), 0] = True
+    query, item = np.nonzero(known)
+    columns = {"query": names.gather(pl.Series(query)), "item": ids.gather(pl.Series(item))}
+    return pl.DataFrame({**columns, "relevance": matrix[query, item]})
 
 
 def _aligned(values: object, results: Results, name: str, what: str) -> Array:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
+from typing import Any, TypeGuard
 
 import polars as pl
 
@@ -40,18 +41,8 @@ def read_slices(
         passed += rows
 
 
-def count_items(item_codes: object) -> int | None:
-    """Return the number of items if it is known before they are read, else None."""
-    if _is_array(item_codes):
-        return len(item_codes)  # type: ignore[arg-type]
-    if isinstance(item_codes, list | tuple):
-        shards = [shard[0] if isinstance(shard, tuple) else shard for shard in item_codes]
-        return sum(len(codes) for codes in shards if hasattr(codes, "__len__"))
-    return None
-
-
 def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterator[Shard]:
-    if _is_array(item_codes):
+    if is_array(item_codes):
         yield "item_codes", as_matrix(item_codes, "item_codes"), item_labels, item_ids
         return
     if not isinstance(item_codes, Iterable):
@@ -78,7 +69,8 @@ def _shards(item_codes: object, item_labels: object, item_ids: object) -> Iterat
         raise DataError("item_codes: no shards")
 
 
-def _is_array(item_codes: object) -> bool:
+def is_array(item_codes: Any) -> TypeGuard[Sized]:
+    """Return whether items are one array, not shards of it."""
     return hasattr(item_codes, "shape") or (
         isinstance(item_codes, list) and isinstance((item_codes or [0])[0], list)
     )

@@ -14,8 +14,6 @@ from retrieval_report.engines.score_grid import (
     Pairs,
     differences,
     largest,
-    paired_queries,
-    shared_queries,
 )
 from retrieval_report.engines.summary import with_clusters
 from retrieval_report.kernels.lists import Bools, Floats
@@ -78,12 +76,9 @@ def sums_of_pairs(value: Floats, pairs: Pairs) -> Floats:
     return settled
 
 
-def comparable(value: Floats, pairs: Pairs) -> Bools:
-    """Return which pairs can be tested: those that share a query, of clustered queries two
-    clusters.
+def comparable(sums: Floats, pairs: Pairs) -> Bools:
+    """Return which pairs can be tested, by the result of `sums_of_pairs`: those that share a query,
+    of clustered queries two clusters.
     """
-    if pairs.cluster is None:
-        return shared_queries(value, pairs) > 0
-    parts = [paired_queries(value, part) for part in pairs.blocks(value.shape[1])]
-    shared = [by_cluster(part.astype(np.float64), pairs.cluster) > 0 for part in parts]
-    return np.concatenate([part.sum(axis=1) for part in shared]) > 1
+    enough: Bools = (~np.isnan(sums)).sum(axis=1) > (pairs.cluster is not None)
+    return enough

@@ -4,8 +4,7 @@ by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -24,20 +23,10 @@ MOST_COMPARED = (
 )
 
 
-class Method(NamedTuple):
-    """How a correction is computed: from the p-values of single tests, or from all scores."""
-
-    of_single_tests: Callable[[Floats], Floats] | None = None
-    of_scores: Callable[[Floats, Pairs, int, int], Floats] | None = None
-    resamples_per_pair: int = 0  # with fewer, no pair of many could be significant
-
-
-METHODS = {
-    "max-t": Method(of_scores=step_down),
-    "holm": Method(holm, resamples_per_pair=100),
-    "bh": Method(benjamini_hochberg),
-}
-OF_SINGLE_TESTS = tuple(name for name, method in METHODS.items() if method.of_single_tests)
+OF_SINGLE_TESTS = {"holm": holm, "bh": benjamini_hochberg}  # of p-values
+OF_SCORES = {"max-t": step_down}  # of all scores
+# With fewer resamples per pair, no pair of many could be significant.
+RESAMPLES_PER_PAIR = {"holm": 100}
 
 
 def check_correction(correction: object) -> None:
@@ -60,7 +49,7 @@ def resamples_for(correction: str, pairs: Pairs) -> int:
     4004
     """
     count = max(pairs.first.size, 1)
-    needed = METHODS[correction].resamples_per_pair * count - 1
+    needed = RESAMPLES_PER_PAIR.get(correction, 0) * count - 1
     return max(min(LEAST_RESAMPLES, MOST_COMPARED // count), needed)
 
 
@@ -70,10 +59,9 @@ def corrected(p: Floats, correction: str) -> Floats:
     >>> corrected(np.array([0.01, np.nan, 0.04]), "holm").tolist()
     [0.02, nan, 0.04]
     """
-    known, correct = ~np.isnan(p), METHODS[correction].of_single_tests
+    known = ~np.isnan(p)
     adjusted = np.full_like(p, np.nan)
-    if correct is not None:
-        adjusted[known] = correct(p[known])
+    adjusted[known] = OF_SINGLE_TESTS[correction](p[known])
     return adjusted
 
 
@@ -103,7 +91,6 @@ def family_tests(value: Floats, pairs: Pairs, correction: str, resamples: int, s
     resamples, seed
         Number and seed of the sign patterns or permutations.
     """
-    of_scores = METHODS[correction].of_scores
-    if of_scores is not None:
-        return of_scores(value, pairs, resamples, seed)
+    if correction in OF_SCORES:
+        return OF_SCORES[correction](value, pairs, resamples, seed)
     return corrected(sign_flips(value, pairs, resamples, seed)[0], correction)

@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named, is_number, quoted
 from retrieval_report.contracts.checks import check_unique, refuse
-from retrieval_report.contracts.errors import ColumnError, DataError, ParameterError
+from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import BOUNDS, hold
@@ -44,10 +44,9 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
         ``value``, ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high`` (as
         :func:`summarise` has them); ``front`` (whether no other model costs as little and scores as
         much, and is better in one of them; scores equal to 12 digits are equal);
-        ``front_in_every_order``, ``front_in_some_order`` (the same with this model in its worst tie
-        order and all others in their best, and the other way round; null unless the summary has
-        both bounds); ``beaten_by`` (the best-scoring of the models that beat it; null on the
-        front).
+        ``front_in_every_order`` (the same with this model in its worst tie order and all others in
+        their best; null unless the summary has both bounds); ``beaten_by`` (the best-scoring of the
+        models that beat it; null on the front).
 
     Raises
     ------
@@ -117,11 +116,8 @@ def _amounts(costs: object, models: set[str]) -> pl.DataFrame:
         raise ColumnError("costs: no column of numbers beside 'model'")
     given = given.select(pl.col("model").cast(pl.String), pl.col(kinds).cast(pl.Float64))
     check_unique(given, ("model",), "costs")
-    strange = sorted(set(given["model"].drop_nulls()) - models)
-    if strange:
-        raise DataError(
-            f"costs: model {strange[0]!r} is not in the summary ({len(strange)} such models)"
-        )
+    strange = ~pl.col("model").is_in(models)
+    refuse(given, strange, "model", "of models that the summary lacks", what="costs")
     parts = (given.select("model", cost=pl.lit(kind), amount=kind) for kind in kinds)
     long = pl.concat(parts).drop_nulls("amount")
     bad = ~pl.col("amount").is_finite() | (pl.col("amount") < 0)
@@ -136,11 +132,9 @@ def _fronts(rows: pl.DataFrame) -> pl.DataFrame:
     )
     beaten = _beaten(amount, value, value)
     best = np.where(beaten, value, -np.inf).argmax(axis=1)
-    marks: Named = {"front": ~beaten.any(axis=1)}
     bounded = not sum(rows.select("lowest", "highest").null_count().row(0))
-    for name, mine, theirs in (("every", low, high), ("some", high, low)):
-        apart = ~_beaten(amount, mine, theirs).any(axis=1) if bounded else None
-        marks[f"front_in_{name}_order"] = apart
+    every = ~_beaten(amount, low, high).any(axis=1) if bounded else None
+    marks: Named = {"front": ~beaten.any(axis=1), "front_in_every_order": every}
     by = pl.when(~pl.col("front")).then(rows["model"][best])
     return in_contract(rows.with_columns(**marks).with_columns(beaten_by=by), COSTS)
 

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import math
-from itertools import combinations
-
-import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.corrections import corrected
+from retrieval_report.comparison.leaderboard import open_ranks
 from retrieval_report.comparison.segments import segments_of
 from retrieval_report.comparison.significance import paired_t
-from retrieval_report.comparison.verdicts import ALPHA, equal_means, is_significant
-from retrieval_report.contracts.arguments import Named
+from retrieval_report.comparison.verdicts import significant
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.registry import frame_of, in_contract, schema
+from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import (
     MEAN,
     MEASURE,
+    Checked,
     beside,
-    check_fraction,
     check_scores,
     hold,
 )
-from retrieval_report.engines.summary import Mean, clipped, summarise, t_interval
+from retrieval_report.engines.score_grid import (
+    Grid,
+    Indices,
+    Pairs,
+    differences,
+    measured,
+    ranked,
+)
+from retrieval_report.engines.summary import summarise
 from retrieval_report.kernels.lists import Floats
 
 DATASETS, OF_DATASET = schema("datasets"), schema("dataset_scores")
+RANGES = schema("datasets", *MEAN, "rank_low", "rank_high")
 
 
 def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.DataFrame:
@@ -82,49 +87,17 @@ def dataset_scores(scores: object, queries: object, by: str = "dataset") -> pl.D
         held = part.filter((pl.col("items") > 0).any().over("model"))
         rows = beside(every, summarise(held), MEAN)
         rows = rows.with_columns(pl.col("queries").fill_null(0), dataset=pl.lit(name))
-        for of_measure in rows.partition_by(MEASURE, maintain_order=True):
-            best = of_measure.sort("value", "model", descending=[True, False], nulls_last=True)
-            ranks = pl.Series(ranks_of(best["value"].to_list()), dtype=pl.Int64)
-            parts.append(in_contract(best.with_columns(rank=ranks), OF_DATASET))
+        parts.append(in_contract(ranked(rows, MEASURE), OF_DATASET))
     return pl.concat(parts)
 
 
-def ranks_of(values: list[float | None]) -> list[int | None]:
-    """Return the rank of every mean, 1 for the highest; equal ones share theirs.
-
-    >>> ranks_of([0.5, None, 0.1 + 0.2, 0.3])
-    [1, None, 2, 2]
-    """
-    known = [value for value in values if value is not None]
-    return [
-        None
-        if value is None
-        else 1 + sum(other > value and not equal_means(other, value) for other in known)
-        for value in values
-    ]
-
-
-def ranked(rows: list[Named], measure: Named) -> list[Named]:
-    """Return rows of models by one measure with their ranks, the best first."""
-    rows.sort(key=lambda row: (row["value"] is None, -(row["value"] or 0), row["model"]))
-    for row, rank in zip(rows, ranks_of([row["value"] for row in rows]), strict=True):
-        row |= {**measure, "rank": rank}
-    return rows
-
-
-def dataset_table(
-    of_datasets: object, *, alpha: float = ALPHA, confidence: float = 0.95
-) -> pl.DataFrame:
+def dataset_table(of_datasets: object) -> pl.DataFrame:
     """Rank models by the mean over data sets of their mean over the queries of each.
 
     Parameters
     ----------
     of_datasets
         The result of :func:`dataset_scores`.
-    alpha
-        Two models differ significantly if the corrected p of their difference is below it.
-    confidence
-        Confidence level of the intervals of means.
 
     Returns
     -------
@@ -163,55 +136,29 @@ def dataset_table(
     >>> table.select("rank", "model", pl.col("value").round(4), "datasets", "lacks").rows()
     [(1, 'one', 0.6, 3, ''), (2, 'two', 0.55, 3, ''), (None, 'part', None, 2, 'd1')]
     """
-    check_fraction("alpha", alpha)
-    check_fraction("confidence", confidence)
     given = hold(of_datasets, OF_DATASET, "of_datasets", "dataset_scores")
-    rows = []
-    for (metric, cutoff), part in given.group_by(MEASURE, maintain_order=True):
-        models = [_row(model, confidence) for model in part.partition_by("model")]
-        models = ranked(models, {"metric": metric, "cutoff": cutoff})
-        whole = [row["model"] for row in models if row["value"] is not None]
-        by_model = [part.filter(model=name).sort("dataset")["value"].to_numpy() for name in whole]
-        for row, (low, high) in zip(models, rank_ranges(np.array(by_model), alpha), strict=False):
-            row |= {"rank_low": low, "rank_high": high}
-        rows += models
-    return frame_of(rows, DATASETS)
+    scores = given.rename({"dataset": "query", "tie_std": "std"}).with_columns(
+        policy=pl.lit("expected"), items=1, n_relevant=1, truncated=False, pooled=False
+    )
+    means = summarise(Checked(scores)).rename({"queries": "datasets"})
+    without = pl.col("dataset").filter(pl.col("value").is_null()).sort()
+    lacks = given.group_by(MEAN).agg(lacks=without.str.join(", "))
+    numbers = pl.col("value", "tie_std", "ci_low", "ci_high")
+    rows = beside(means, lacks, MEAN).with_columns(pl.when(lacks="").then(numbers))
+    whole = scores.filter(pl.col("value").is_not_null().all().over(MEAN))
+    parts = [pl.DataFrame(schema=RANGES)]
+    for part in whole.partition_by(MEASURE, maintain_order=True):
+        grid = Grid.of(part)
+        low, high = rank_ranges(grid.arrays["value"][0])
+        columns = {"model": grid.models, "rank_low": low, "rank_high": high}
+        parts.append(measured(columns, grid.measures[0], RANGES))
+    return in_contract(ranked(beside(rows, pl.concat(parts), MEAN), MEASURE), DATASETS)
 
 
-def _row(means: pl.DataFrame, confidence: float) -> Named:
-    """Return the mean of a model over its data sets, and those that it lacks."""
-    lacking = means.filter(pl.col("value").is_null())["dataset"].to_list()
-    count = means.height - len(lacking)
-    row = {
-        "model": means["model"][0],
-        "value": None,
-        "datasets": count,
-        "lacks": ", ".join(lacking),
-    }
-    if lacking:
-        return row
-    values, spread = means["value"].to_numpy(), means["tie_std"].to_numpy()
-    value = math.fsum(values) / count
-    tie_std = math.sqrt(math.fsum(spread**2)) / count
-    error = float(values.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan
-    low, high = t_interval(Mean(value, tie_std, error, count - 1), confidence)
-    low, high = clipped(means["metric"][0], value, low, high)
-    return {**row, "value": value, "tie_std": tie_std, "ci_low": low, "ci_high": high}
-
-
-def rank_ranges(means: Floats, alpha: float) -> list[tuple[int, int]]:
+def rank_ranges(means: Floats) -> tuple[Indices, Indices]:
     """Return the best and worst rank of every model that the tests of all pairs leave open, from
     means (models, data sets).
     """
-    models = len(means)
-    pairs = list(combinations(range(models), 2))
-    if not pairs:
-        return [(1, models)] * models
-    tests = paired_t(np.array([means[one] - means[other] for one, other in pairs]), 0.95)
-    low, high = [1] * models, [models] * models
-    for (one, other), mean, p in zip(pairs, tests.mean, corrected(tests.p, "holm"), strict=True):
-        if is_significant(p, alpha):
-            winner, loser = (one, other) if mean > 0 else (other, one)
-            high[winner] -= 1
-            low[loser] += 1
-    return list(zip(low, high, strict=True))
+    pairs = Pairs.every(len(means))
+    p = corrected(paired_t(differences(means, pairs), 0.95).p, "holm")
+    return open_ranks(means, pairs.part(significant(p)))

@@ -12,9 +12,10 @@ from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import SCORE, beside, check_fraction, check_scores
+from retrieval_report.engines.check_scores import SCORE, check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
     Grid,
+    Measure,
     Pairs,
     differences,
     divided,
@@ -26,6 +27,7 @@ from retrieval_report.metrics.parsing import is_share
 
 ESTIMATES = schema("estimates")
 LIST = ["model", "query", *SCORE]
+HUMAN = "human"  # the policy of human scores
 
 
 def estimate(
@@ -128,22 +130,20 @@ def estimate(
     (0.4, 0.018, 0.385, 0.523, 5.3)
     """
     confidence = check_fraction("confidence", confidence)
-    machine, human = _aligned(check_scores(machine_scores), check_scores(human_scores), policy)
-    pairs, size = machine.pairs(), len(machine.models)
-    rows = np.arange(size)
-    alone = Pairs(rows, rows)
+    grid = _beside(check_scores(machine_scores), check_scores(human_scores), policy)
+    rows = np.arange(len(grid.models))
     frames = [pl.DataFrame(schema=ESTIMATES)]
-    for index in range(len(machine.measures)):
-        f, y = (grid.arrays["value"][index] for grid in (machine, human))
-        frames.append(_rows(f, y, alone, machine, index, confidence))
-        for part in pairs.blocks(f.shape[1]):
+    for scores in grid.asked(policy):
+        f, y = scores.value, grid.under(scores.measure, HUMAN)
+        frames.append(_rows(f, y, Pairs(rows, rows), grid, scores.measure, confidence))
+        for part in grid.pairs().blocks(f.shape[1]):
             both = differences(f, part), differences(y, part)
-            frames.append(_rows(*both, part, machine, index, confidence))
+            frames.append(_rows(*both, part, grid, scores.measure, confidence))
     return pl.concat(frames)
 
 
-def _aligned(machine: pl.DataFrame, human: pl.DataFrame, policy: str) -> tuple[Grid, Grid]:
-    """Return the scores of both on the machine's models, queries and measures."""
+def _beside(machine: pl.DataFrame, human: pl.DataFrame, policy: str) -> Grid:
+    """Return the machine's scores, and the human ones of the same lists as a policy of their own."""
     check_choice("policy", policy, machine["policy"].unique(maintain_order=True).to_list())
     ids, others = machine.schema["query"], human.schema["query"]
     if ids != others:
@@ -151,18 +151,17 @@ def _aligned(machine: pl.DataFrame, human: pl.DataFrame, policy: str) -> tuple[G
             f"column 'query' is {ids} in the machine's scores and {others} in the human ones"
         )
     machine = machine.filter(policy=policy)
-    known = human.filter(pl.col("n_relevant").is_not_null()).select(*LIST, "value")
-    both = beside(machine.drop("value"), known, LIST)
-    if not both["value"].count():
+    known = human.filter(pl.col("n_relevant").is_not_null())
+    known = known.join(machine, on=LIST, how="semi", nulls_equal=True)
+    if not known["value"].count():
         raise DataError("human scores: no query has a score by people and one by the machine")
-    return Grid.of(machine), Grid.of(both.select(machine.columns))
+    return Grid.of(pl.concat([machine, known.with_columns(policy=pl.lit(HUMAN))]))
 
 
 def _rows(
-    f: Floats, y: Floats, pairs: Pairs, grid: Grid, index: int, confidence: float
+    f: Floats, y: Floats, pairs: Pairs, grid: Grid, measure: Measure, confidence: float
 ) -> pl.DataFrame:
     """Return the estimates of some models or pairs by one measure."""
-    measure = grid.measures[index]
     columns = powered(f, y, confidence)
     names = pl.Series(grid.models, dtype=pl.String)
     single = (pairs.first == pairs.second).all()

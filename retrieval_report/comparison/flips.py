@@ -6,30 +6,23 @@ from __future__ import annotations
 
 import polars as pl
 
-from retrieval_report.comparison import verdicts
-from retrieval_report.comparison.pairs import COMPARISON, turned
-from retrieval_report.comparison.tie_bounds import normal_chances
-from retrieval_report.comparison.verdicts import ALPHA, SHOWN, TIE_RISK, order_of
-from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
+from retrieval_report.comparison.pairs import COMPARISON, pairs_of_means, turned
+from retrieval_report.comparison.verdicts import ALPHA, SHOWN, TIE_RISK, order_of, with_verdicts
+from retrieval_report.contracts.checks import refuse
+from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import check_fraction, hold, side_by_side
-from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.reading.frames import to_polars
+from retrieval_report.engines.check_scores import (
+    LIMITS,
+    beside,
+    check_fraction,
+    hold,
+    side_by_side,
+)
 
 JUDGED_PAIRS = schema("judged_pairs")
 HERE = ["metric", "cutoff"]
 PAIR = ["model_a", "model_b", *HERE]
-# What a comparison says of a pair, and a summary alone says otherwise or not at all.
-OF_COMPARISON = schema(
-    "flips", "unpaired", "family_p", "family", "family_method", "pooled", "p_equal"
-)
-DOUBTS = {
-    "cut": (pl.col("p_tie_method") == "truncated").fill_null(False),
-    "moved": (pl.col("tied_queries") > 0).fill_null(False),
-}
-JUDGED = [*OF_COMPARISON, *DOUBTS, "value_a", "value_b", "tie_std"]
-JUDGED += ["p_tie", "p_tie_low", "p_tie_high", "p_tie_method"]
 
 
 def flips(
@@ -41,8 +34,7 @@ def flips(
     Parameters
     ----------
     summary
-        The result of :func:`summarise`: with policy expected; or else two of shuffled and naive, or
-        best and worst.
+        The result of :func:`summarise`: with policy expected, or else both shuffled and naive.
     comparison
         The result of :func:`compare` for the same scores (micro means). With it, the verdict is
         about the queries for which both models have a score. Without it, the probability of a
@@ -75,7 +67,7 @@ def flips(
         - "lists are cut": items that the lists do not show could reverse the order.
         - "depends on tie order": the probability of a reversal is, or may be, above ``tie_risk``,
           or the expected means are equal but depend on tie order; without policy expected: policies
-          disagree or the ranges overlap.
+          disagree.
         - "equal": the means are equal, whatever the tie order.
         - "not significant": none of that, but ``family_p`` is ``alpha`` or more.
         - "safe": none of these. A safe pair may overlap: a tie order chosen in favour of one model
@@ -110,21 +102,22 @@ def flips(
     >>> flips(summary).select(columns).row(0)
     (1.0, 0.5, 0.375, 0.5, 'naive', 'depends on tie order')
     """
-    check_fraction("tie_risk", tie_risk)
-    check_fraction("alpha", alpha)
     frame = _check_summary(summary)
     reference = _reference(frame)
-    pairs = _by_moments(_pairs(frame), reference)
+    pairs = pairs_of_means(frame)
+    shown = pairs.filter(policy=reference).select(*PAIR, "value_a", "value_b")
     if comparison is not None:
-        pairs = _join_comparison(pairs, comparison, reference)
-    others = [name for name in SHOWN if name != reference]
-    orders = {name: order_of(f"{name}_a_paired", f"{name}_b_paired") for name in others}
-    order = order_of("value_a", "value_b")
-    if reference not in frame["policy"]:  # best and worst alone
-        order = pl.when("overlap").then(pl.lit(0.0)).otherwise(order_of("lowest_a", "lowest_b"))
-    return verdicts.with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha).select(
-        list(schema("flips"))
-    )
+        pairs = _completed(pairs, comparison, reference, shown)
+    judged = _judged(pairs, tie_risk, alpha).filter(policy=reference)
+    found = beside(shown.select(PAIR), judged, PAIR)
+    names = {name: name for name in SHOWN} | LIMITS
+    wide = side_by_side(frame, [*HERE, "model"], names)
+    for side in "ab":
+        of_model = wide.select(*HERE, pl.exclude(HERE).name.suffix(f"_{side}"))
+        on = [*HERE, f"model_{side}"]
+        found = found.join(of_model, on=on, nulls_equal=True, maintain_order="left")
+    overlap = (order_of("highest_a", "lowest_b") > 0) & (order_of("highest_b", "lowest_a") > 0)
+    return found.with_columns(overlap=overlap).select(list(schema("flips")))
 
 
 def pair_verdicts(
@@ -168,170 +161,64 @@ def pair_verdicts(
     >>> pair_verdicts(comparison).select("policy", "difference", "disagree", "verdict").row(0)
     ('expected', -0.25, '', 'depends on tie order')
     """
+    pairs = hold(comparison, COMPARISON, "comparison", "compare")
+    return _judged(pairs, tie_risk, alpha).select(list(JUDGED_PAIRS))
+
+
+def _judged(pairs: pl.DataFrame, tie_risk: float, alpha: float) -> pl.DataFrame:
+    """Add ``disagree``, ``significant`` and ``verdict`` to pairs under several policies."""
     check_fraction("tie_risk", tie_risk)
     check_fraction("alpha", alpha)
-    pairs = hold(comparison, schema("comparison"), "comparison", "compare")
-    order = order_of("value_a", "value_b")
-    pairs = pairs.with_columns(
-        **DOUBTS, significant=verdicts.significant(pl.col("family_p"), alpha)
-    )
-    orders = {  # that of naive scores, say, which may name the other model
-        name: pl.when(pl.col("policy") != name).then(order.filter(policy=name).first().over(PAIR))
-        for name in SHOWN
-    }
-    return verdicts.with_verdicts(pairs, order, orders, tie_risk=tie_risk, alpha=alpha).select(
-        list(JUDGED_PAIRS)
-    )
+    return with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha)
 
 
 def _check_summary(summary: object) -> pl.DataFrame:
-    frame = to_polars(summary, "summary")
-    if "truncated_share" not in frame.columns:
-        frame = frame.with_columns(truncated_share=pl.lit(0.0))
-    frame = hold(frame, SUMMARY, "summary", "summarise")
-    keys = ["model", *HERE, "policy"]
-    if frame.select(keys).n_unique() < frame.height:
-        model, metric, cutoff, policy = (
-            frame.filter(pl.struct(keys).is_duplicated()).select(keys).row(0)
-        )
-        raise DataError(
-            f"summary: {measure_text(metric, cutoff)} of model {model!r} and policy {policy!r} is "
-            "repeated; pass one summary"
-        )
+    frame = hold(summary, SUMMARY, "summary", "summarise")
+    repeated = pl.struct("model", *HERE, "policy").is_duplicated()
+    what = "means of the same model, metric, cutoff and policy"
+    refuse(frame, repeated, "value", what, what="summary")
     return frame
 
 
 def _reference(frame: pl.DataFrame) -> str:
     """Return the policy with whose order the others are compared."""
     policies = set(frame["policy"])
-    shown = [policy for policy in SHOWN if policy in policies]
-    shows: tuple[set[str], ...] = ({"expected"}, {"shuffled", "naive"}, {"best", "worst"})
-    if frame.height and not any(needed <= policies for needed in shows):
+    if frame.height and "expected" not in policies and not {"shuffled", "naive"} <= policies:
         raise ParameterError(
             f"summary: policies {', '.join(map(repr, sorted(policies)))} do not show what depends "
-            "on tie order; "
-            "evaluate 'expected', or both 'shuffled' and 'naive', or 'best' and 'worst'"
+            "on tie order; evaluate 'expected', or both 'shuffled' and 'naive'"
         )
-    return shown[0] if shown else "expected"
+    return next((policy for policy in SHOWN if policy in policies), "expected")
 
 
-def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return every pair of models of a metric and cutoff, with policies side by side."""
-    names = {name: name for name in SHOWN} | {"lowest": "worst", "highest": "best"}
-    spread = pl.col("tie_std").filter(policy="expected").first()
-    cut = (pl.col("truncated_share").fill_null(0.0) > 0).any().alias("truncated")
-    wide = side_by_side(frame, [*HERE, "model"], names, spread, cut)
-    wide = wide.with_row_index("measure").with_columns(pl.min("measure").over(HERE))
-    one, other = (
-        wide.select(*HERE, "measure", pl.exclude(*HERE, "measure").name.suffix(f"_{side}"))
-        for side in "ab"
+def _completed(
+    pairs: pl.DataFrame, comparison: object, reference: str, shown: pl.DataFrame
+) -> pl.DataFrame:
+    """Return what a comparison says of pairs, whichever model it names first, and of others what
+    the means of the summary say.
+    """
+    given = hold(comparison, COMPARISON, "comparison", "compare")
+    given = turned(given, pl.col("model_a") > pl.col("model_b")).select(list(pairs.schema))
+    both = given.filter(policy=reference).join(
+        shown, on=PAIR, nulls_equal=True, suffix="_of_summary"
     )
-    pairs = one.join(other.drop(HERE), on="measure").filter(pl.col("model_a") < pl.col("model_b"))
-    return pairs.sort("measure", "model_a", "model_b").with_columns(
-        tie_std=(pl.col("tie_std_a") ** 2 + pl.col("tie_std_b") ** 2).sqrt(),
-        overlap=(order_of("highest_a", "lowest_b") > 0) & (order_of("highest_b", "lowest_a") > 0),
-    )
-
-
-def _by_moments(pairs: pl.DataFrame, reference: str) -> pl.DataFrame:
-    """Bound the probability of a reversal by Cantelli's inequality, from the summary alone."""
-    lead = (pl.col("expected_a") - pl.col("expected_b")).abs()
-    level = order_of("expected_a", "expected_b") == 0
-    variance = pl.col("tie_std") ** 2
-    known = pl.col("expected_a").is_not_null() & pl.col("expected_b").is_not_null()
-    apart = ~pl.col("overlap").fill_null(True) | (variance == 0).fill_null(False)
-    cut = (pl.col("truncated_a") | pl.col("truncated_b")) & pl.col("overlap").fill_null(True)
-    asked = known & ~level & ~cut
-    high = pl.when(apart).then(0.0).otherwise((variance / (variance + lead**2)).fill_null(1.0))
-    still = pl.all_horizontal(
-        order_of(f"lowest_{side}", f"highest_{side}") == 0 for side in "ab"
-    ).fill_null(False)
-    methods = {"truncated": cut & known & ~level, "exact": asked & apart, "normal": asked}
-    pairs = pairs.with_columns(
-        value_a=pl.col(f"{reference}_a"),
-        value_b=pl.col(f"{reference}_b"),
-        p_tie_low=pl.when(asked).then(0.0),
-        p_tie_high=pl.when(asked).then(high),
-        cut=cut,
-        moved=~still & ((variance > 0).fill_null(True)) & (reference == "expected"),
-        p_tie_method=verdicts.first_that_holds(methods, None),
-        **{name: pl.lit(None, dtype) for name, dtype in OF_COMPARISON.items()},
-        **{f"{name}_{side}_paired": pl.col(f"{name}_{side}") for name in SHOWN for side in "ab"},
-    )
-    likely = normal_chances(pairs.select(lead).to_series().to_numpy(), pairs["tie_std"].to_numpy())
-    return pairs.with_columns(pl.Series("p_tie", likely).fill_nan(None)).with_columns(
-        p_tie=pl.when(pl.col("p_tie_high") == 0)
-        .then(0.0)
-        .when(pl.col("p_tie_high").is_not_null())
-        .then("p_tie")
-    )
-
-
-def _join_comparison(pairs: pl.DataFrame, comparison: object, reference: str) -> pl.DataFrame:
-    """Add the comparison's results for the paired queries, whichever model it names first."""
-    every = hold(comparison, COMPARISON, "comparison", "compare")
-    every = turned(every, pl.col("model_a") > pl.col("model_b"))
-    rows = every.filter(policy=reference)
-    if pairs.height and not rows.height:
+    if shown.height and not both.height:
         raise KeyMismatchError(
-            f"comparison: no rows of policy {reference!r}, with which the summary's order is "
-            "compared"
+            f"comparison: no rows of policy {reference!r} and of a measure of the summary; both must "
+            "come from the same scores"
         )
-    if pairs.height and not pairs.join(rows, on=HERE, how="semi", nulls_equal=True).height:
-        metric, cutoff = rows.select(HERE).row(0)
-        raise KeyMismatchError(
-            f"comparison: has {measure_text(metric, cutoff)}, which is not in the summary; both "
-            "must come "
-            "from the same scores"
-        )
-    # A pair in the comparison is judged by it alone, including nulls.
-    rows = rows.with_columns(**DOUBTS).select(*PAIR, *JUDGED, "difference", given=True)
-    pairs = pairs.join(
-        rows, on=PAIR, how="left", nulls_equal=True, maintain_order="left", suffix="_compared"
+    one, other = (pl.col(f"value_{side}_of_summary") for side in "ab")
+    far = (one - other - pl.col("difference")).abs() > 1e-9 * pl.max_horizontal(
+        one.abs(), other.abs()
     )
-    _check_same_means(pairs, reference)
-    pairs = pairs.with_columns(
-        pl.when("given").then(f"{name}_compared").otherwise(name).alias(name) for name in JUDGED
-    )
-    return _paired_means(pairs, every)
-
-
-def _check_same_means(pairs: pl.DataFrame, reference: str) -> None:
-    shown = pl.col(f"{reference}_a") - pl.col(f"{reference}_b")
-    unit = pl.max_horizontal(pl.col(f"{reference}_a").abs(), pl.col(f"{reference}_b").abs())
-    wrong = pairs.filter(
-        (pl.col("unpaired_compared") == 0) & ((shown - pl.col("difference")).abs() > 1e-9 * unit)
-    )
+    wrong = both.filter(far, unpaired=0)
     if wrong.height:
         raise KeyMismatchError(
             f"comparison: {wrong.height} differences are not those of the summary, first "
-            f"{wrong['metric'][0]!r} of "
-            f"{wrong['model_a'][0]!r} and {wrong['model_b'][0]!r}; both must come from the same "
-            "scores, and the "
-            "summary must be micro"
+            f"{wrong['metric'][0]!r} of {wrong['model_a'][0]!r} and {wrong['model_b'][0]!r}; both "
+            "must come from the same scores, and the summary must be micro"
         )
-
-
-def _paired_means(pairs: pl.DataFrame, comparison: pl.DataFrame) -> pl.DataFrame:
-    """Return the means of every policy over the paired queries, or over all queries if none is
-    unpaired.
-    """
-    sides = [(name, side) for name in SHOWN for side in "ab"]
-    means = (
-        pl.col(f"value_{side}").filter(policy=name).first().alias(f"{name}_{side}_own")
-        for name, side in sides
-    )
-    pairs = pairs.join(
-        comparison.group_by(PAIR).agg(means),
-        on=PAIR,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
-    all_queries = pl.col("unpaired").fill_null(0) == 0
-    return pairs.with_columns(
-        pl.coalesce(f"{name}_{side}_own", pl.when(all_queries).then(f"{name}_{side}")).alias(
-            f"{name}_{side}_paired"
-        )
-        for name, side in sides
-    )
+    # Means of all queries say nothing of those that both models have.
+    uneven = given.filter(pl.col("unpaired") > 0)
+    alone = pairs.join(given, on=[*PAIR, "policy"], how="anti", nulls_equal=True)
+    return pl.concat([given, alone.join(uneven, on=PAIR, how="anti", nulls_equal=True)])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 
@@ -17,7 +16,7 @@ from retrieval_report.comparison.verdicts import (
     UNKNOWN_R,
     WORSE,
 )
-from retrieval_report.contracts.arguments import Named, quoted
+from retrieval_report.contracts.arguments import Named, some
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import COUNTS, RANKINGS, with_model
@@ -40,6 +39,7 @@ ADVICE = {
     "queries with n_relevant",
     NOTHING: "no query has a relevant item",
 }
+ROLES = ("baseline", "candidate")
 COLUMNS = {column.name for column in (*RANKINGS, *COUNTS)}
 
 
@@ -168,7 +168,7 @@ def gate(
     queries: object = None,
     tie_order: str = "expected",
     alpha: float = 0.05,
-    names: tuple[str, str] = ("baseline", "candidate"),
+    names: tuple[str, str] = ROLES,
     cluster: str | None = None,
     **options: Unpack[ScoringOptions],
 ) -> Gate:
@@ -237,7 +237,7 @@ def gate(
     metric, cutoffs = requests[0]
     if not isinstance(names, tuple | list) or [type(name) for name in names] != [str, str]:
         raise ParameterError(f"names: {names!r} is not a pair of names")
-    runs = check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
+    runs = _check_runs(to_polars(baseline, names[0]), to_polars(candidate, names[1]), names)
     settings: Named = {
         "missing_query": "error",
         **options,
@@ -246,43 +246,35 @@ def gate(
     scores = evaluate(
         runs, metrics=metric, cutoffs=cutoffs, judgements=judgements, queries=queries, **settings
     )
-    over: Named = {"queries": queries, "cluster": cluster}
-    return decide(scores, names=names, margin=margin, tie_order=tie_order, alpha=alpha, **over)
-
-
-def decide(
-    scores: pl.DataFrame,
-    *,
-    names: tuple[str, str],
-    tie_order: str = "expected",
-    alpha: float = 0.05,
-    **how: Any,
-) -> Gate:
-    """Compare scores of "candidate" and "baseline", by one metric and cutoff, with the margin;
-    ``how`` is for :func:`no_worse`.
-    """
-    how |= {"tie_order": tie_order, "alpha": alpha}
-    policies = "expected" if tie_order == "expected" else None
-    row = no_worse(scores, baseline="baseline", policies=policies, **how).row(0, named=True)
-    status = STATUS.get(row["verdict"], row["verdict"])
-    best = scores.filter(model="baseline", policy="expected")["value"].max()
-    if status != NOTHING and (not isinstance(best, float) or best <= 0):
+    held = no_worse(
+        scores,
+        baseline="baseline",
+        policies="expected" if tie_order == "expected" else None,
+        margin=margin,
+        tie_order=tie_order,
+        alpha=alpha,
+        queries=queries,
+        cluster=cluster,
+    )
+    row = held.row(0, named=True)
+    expected = scores.filter(policy="expected").drop_nulls("value")
+    if (
+        row["verdict"] != NOTHING
+        and not expected.filter(pl.col("value") > 0, model="baseline").height
+    ):
         raise DataError(
             f"{names[0]}: no query scores above 0, so there is nothing to compare {names[1]} with; "
-            "do the ids of the "
-            "rankings and of the judgements agree?"
+            "do the ids of the rankings and of the judgements agree?"
         )
-    scored = scores.filter(pl.col("value").is_not_null(), policy="expected")["query"].n_unique()
-    lacking = scored - row["queries"]
-    if lacking and status != CUT:
+    lacking = expected["query"].n_unique() - row["queries"]
+    if lacking and row["verdict"] != CUT:
         raise DataError(
-            f"{row['metric']}: {lacking} of {scored} queries have no {tie_order} score of both "
-            "runs; a gate does not "
-            "pass on a part of the queries"
+            f"{row['metric']}: {lacking} of {row['queries'] + lacking} queries have no {tie_order} "
+            "score of both runs; a gate does not pass on a part of the queries"
         )
     result = {
         **row,
-        "status": status,
+        "status": STATUS.get(row["verdict"], row["verdict"]),
         "baseline": names[0],
         "candidate": names[1],
         "measure": measure_text(row["metric"], row["cutoff"]),
@@ -293,43 +285,31 @@ def decide(
     return Gate(**{field.name: result[field.name] for field in fields(Gate)})
 
 
-def check_runs(
+def _check_runs(
     baseline: pl.DataFrame, candidate: pl.DataFrame, names: tuple[str, str]
 ) -> pl.DataFrame:
     """Return both runs in one frame, as models "baseline" and "candidate", after checking that they
     can be compared.
     """
     parts = []
-    for frame, role, name in zip(
-        (baseline, candidate), ("baseline", "candidate"), names, strict=True
-    ):
-        if not frame.height:
-            raise DataError(f"{name}: no rows; a gate refuses an empty run")
+    for frame, role, name in zip((baseline, candidate), ROLES, names, strict=True):
         models = with_model(frame)["model"].unique().sort().to_list()
-        if len(models) > 1:
+        if len(models) != 1:
             raise DataError(
-                f"{name}: {len(models)} models, {_some(models)}; a gate compares one with one"
+                f"{name}: {len(models)} models, {some(models, 3)}; a gate compares one with one"
             )
         known = frame.select(column for column in frame.columns if column in COLUMNS)
         parts.append(Part(name, known.with_columns(model=pl.lit(role))))
-    one, other = (part.frame.schema.get("query") for part in parts)
-    if one is not None and other is not None:
-        if one != other:
-            raise KeyMismatchError(
-                f"column 'query' is {one} in {names[0]} and {other} in {names[1]}"
-            )
-        queries = [part.frame["query"].unique().drop_nulls() for part in parts]
-        both = zip(queries, queries[::-1], (names, names[::-1]), strict=True)
-        for ids, others, (name, lacking) in both:
-            alone = ids.filter(~ids.is_in(others.implode())).sort()
+    runs = combine(parts)
+    if "query" in runs.columns:
+        answered = runs.select("model", "query").drop_nulls().unique().sort("query")
+        for role, name, other in zip(ROLES, names, names[::-1], strict=True):
+            alone = answered.filter(pl.col("query").is_unique() & (pl.col("model") == role))[
+                "query"
+            ]
             if len(alone):
                 raise KeyMismatchError(
-                    f"{name}: {len(alone)} of {len(ids)} queries are not in {lacking}, "
-                    f"{_some(alone.to_list())}; different queries are not compared"
+                    f"{name}: {len(alone)} of {answered.filter(model=role).height} queries are not "
+                    f"in {other}, {some(alone.to_list(), 3)}; different queries are not compared"
                 )
-    return combine(parts)
-
-
-def _some(values: Sequence[object]) -> str:
-    """Return the first of many as text."""
-    return quoted(values[:3]) + (" …" if len(values) > 3 else "")
+    return runs

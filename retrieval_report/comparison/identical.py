@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -54,12 +54,16 @@ def identical_models(scores: pl.DataFrame, rows: pl.DataFrame) -> Groups:
     """
     grid = Grid.of(scores)
     values = np.round(grid.arrays["value"], DIGITS)
-    alike: dict[bytes, list[str]] = {}
-    for row, model in enumerate(grid.models):
-        alike.setdefault(values[:, row].tobytes(), []).append(model)
-    return tuple(
-        group for names in alike.values() if len(names) > 1 for group in _same(rows, names)
-    )
+    of_models = {model: values[:, row].tobytes() for row, model in enumerate(grid.models)}
+    return tuple(group for names in _alike(of_models) for group in _alike(_lists(rows, names)))
+
+
+def _alike(contents: Mapping[str, bytes]) -> list[tuple[str, ...]]:
+    """Return groups of two or more names with the same content."""
+    groups: dict[bytes, list[str]] = {}
+    for name, content in contents.items():
+        groups.setdefault(content, []).append(name)
+    return [tuple(names) for names in groups.values() if len(names) > 1]
 
 
 def without_twins(flips: pl.DataFrame, groups: Groups) -> pl.DataFrame:
@@ -78,22 +82,16 @@ def without_twins(flips: pl.DataFrame, groups: Groups) -> pl.DataFrame:
     )
 
 
-def _same(rows: pl.DataFrame, names: list[str]) -> Iterator[tuple[str, ...]]:
-    """Yield groups of some models with the same lists."""
+def _lists(rows: pl.DataFrame, names: Sequence[str]) -> dict[str, bytes]:
+    """Return the lists of some models, item by item as numbers of 64 bits that differ where
+    anything does.
+    """
     ties = pl.col(order_column(rows)).rank("dense").over("model", "query").alias("tie")
     kept = [name for name in ("query", "item", "relevance", "count") if name in rows.columns]
-    ranked = (
+    lists = (
         rows.filter(pl.col("model").is_in(names))
         .select("model", *kept, ties)
-        .sort("query", "tie", *kept[1:])
+        .sort("model", "query", "tie", *kept[1:])
+        .partition_by("model", as_dict=True, include_key=False)
     )
-    lists = {
-        str(name): part.drop("model")
-        for (name,), part in ranked.group_by("model", maintain_order=True)
-    }
-    left = [name for name in names if name in lists]
-    while left:
-        same = tuple(name for name in left if lists[name].equals(lists[left[0]]))
-        left = [name for name in left if name not in same]
-        if len(same) > 1:
-            yield same
+    return {str(name): part.hash_rows().to_numpy().tobytes() for (name,), part in lists.items()}

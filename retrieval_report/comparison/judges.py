@@ -4,7 +4,6 @@ himself.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -13,13 +12,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.comparison.verdicts import equal_values, order_of
+from retrieval_report.comparison.verdicts import order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import MEAN, MEASURE, beside
-from retrieval_report.engines.score_grid import DIGITS, Indices
-from retrieval_report.kernels.lists import Floats
+from retrieval_report.engines.score_grid import DIGITS, ranked, tau_b
+from retrieval_report.kernels.lists import Floats, Integers
 from retrieval_report.scoring.judged import Judged
 
 PAIR = ["model_a", "model_b", *MEASURE]
@@ -44,18 +43,13 @@ def own_labels(judged: Judged) -> list[str]:
 
 def judge_table(summaries: Frames, self_judged: Mapping[str, Sequence[str]]) -> pl.DataFrame:
     """Return a row for every judge, measure and model, the best first."""
-    parts = []
-    for judge, summary in summaries.items():
-        for part in summary.filter(policy="expected").partition_by(MEASURE, maintain_order=True):
-            known = part.drop_nulls("value")
-            ranks = value_ranks(known["value"].to_numpy())
-            rows = known.with_columns(
-                judge=pl.lit(judge),
-                rank=1 + (ranks[:, None] < ranks).sum(axis=1),
-                own=pl.col("model").is_in(self_judged[judge]),
-            )
-            parts.append(rows.sort("rank", "model"))
-    every = pl.concat(parts)
+    every = pl.concat(
+        summary.filter(policy="expected")
+        .drop_nulls("value")
+        .with_columns(judge=pl.lit(judge), own=pl.col("model").is_in(self_judged[judge]))
+        for judge, summary in summaries.items()
+    )
+    every = ranked(every, ["judge", *MEASURE])
     other = every.select(*MEAN, other="judge", others_rank="rank")
     met = every.select(*MEAN, "judge").join(other, on=MEAN, nulls_equal=True)
     met = met.filter(pl.col("judge") != pl.col("other"))
@@ -78,20 +72,24 @@ def judge_pairs(judges: pl.DataFrame, headline: str) -> pl.DataFrame:
     pairs = pairs.rename({"model": "model_a", "value": "value_a"}).filter(
         pl.col("model_a") < pl.col("model_b")
     )
-    pairs = pairs.with_columns(order=order_of("value_a", "value_b"))
-    lead = pairs.filter(judge=headline).select("measure", *PAIR, "value_a", "value_b", lead="order")
-    others = pairs.filter(~pl.col("own") & ~pl.col("own_b") & (pl.col("judge") != headline))
-    others = others.join(lead, on=PAIR, nulls_equal=True, maintain_order="left")
-    alike = pl.col("order") * pl.col("lead")  # 1, 0 or −1
-    said = others.group_by(PAIR, maintain_order=True).agg(
-        judges=pl.len(),
-        agree=(0.5 + alike / 2).filter(pl.col("lead") != 0).mean(),
-        against=pl.col("judge").filter(alike < 0).str.join(", "),
+    first = pl.col("judge") == headline
+    other = ~(pl.col("own") | pl.col("own_b") | first)
+    lead = pl.col("order").filter(first).first()
+    alike = pl.col("order") * lead  # 1, 0 or −1
+    rows = (
+        pairs.with_columns(order=order_of("value_a", "value_b"))
+        .group_by("measure", *PAIR)
+        .agg(
+            pl.col("value_a", "value_b").filter(first).first(),
+            judges=other.sum(),
+            agree=(0.5 + alike / 2).filter(other & (lead != 0)).mean(),
+            against=pl.col("judge").filter(other & (alike < 0)).str.join(", "),
+        )
+        .drop_nulls("value_a")
+        .sort("measure", *PAIR[:2])
     )
-    rows = beside(lead, said, PAIR).sort("measure", *PAIR[:2])
     difference = pl.col("value_a") - pl.col("value_b")
-    rows = rows.with_columns(pl.col("judges").fill_null(0), difference=difference)
-    return in_contract(rows, schema("judge_pairs"))
+    return in_contract(rows.with_columns(difference=difference), schema("judge_pairs"))
 
 
 def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
@@ -109,16 +107,13 @@ def judge_agreement(judges: pl.DataFrame, labels: Frames) -> pl.DataFrame:
     shared = counts[counts.sum(axis=1) > 1].astype(np.float64)
     of_labels.append({"pairs": len(shared), "alpha": _alpha(shared)})
     rows = []
-    for (metric, cutoff), part in judges.group_by(MEASURE, maintain_order=True):
-        means = {
-            judge: dict(of_judge.select("model", "value").iter_rows())
-            for (judge,), of_judge in part.group_by("judge")
-        }
+    for part in judges.partition_by(MEASURE, maintain_order=True):
+        wide = part.pivot("judge", on_columns=names, index="model", values="rank")
         for said in of_labels:
-            row = {"metric": metric, "cutoff": cutoff, **said}
-            one, other = (means.get(said.get(name)) for name in ("judge_a", "judge_b"))
-            if one is not None and other is not None:
-                row["tau"], row["models"] = order_agreement(one, other)
+            row = {**part.select(MEASURE).row(0, named=True), **said}
+            if "judge_a" in said:
+                ranks = wide.select(said["judge_a"], said["judge_b"]).drop_nulls()
+                row["tau"], row["models"] = order_agreement(*ranks.to_numpy().T)
             rows.append(row)
     return pl.DataFrame(rows, schema=schema("judge_agreement"))
 
@@ -178,34 +173,12 @@ def _alpha(counts: Floats) -> float | None:
     return float(1 - (sizes.sum() - 1) * (met * apart).sum() / chance) if chance else None
 
 
-def value_ranks(values: Floats) -> Indices:
-    """Return ranks from 0 for the smallest value; values equal up to rounding share one."""
-    order = np.argsort(values, kind="stable")
-    ranked = values[order]
-    lower = np.concatenate([ranked[:1], ranked[:-1]])
-    ranks = np.empty(values.size, np.intp)
-    ranks[order] = np.cumsum(~equal_values(ranked, lower))
-    return ranks
+def order_agreement(ranks: Integers, others: Integers) -> tuple[float | None, int]:
+    """Return Kendall's τ-b of the ranks of models, and how many these are.
 
-
-def order_agreement(
-    means: Mapping[str, float], others: Mapping[str, float]
-) -> tuple[float | None, int]:
-    """Return Kendall's τ-b of the models that have both means, and how many these are.
-
-    >>> order_agreement({"a": 0.1, "b": 0.2, "c": 0.3}, {"a": 0.1, "b": 0.3, "c": 0.2})
+    >>> order_agreement(np.array([3, 2, 1]), np.array([3, 1, 2]))
     (0.333333333333, 3)
     """
-    shared = sorted(means.keys() & others.keys())
-    if not shared:
-        return None, 0
-    ranks = [value_ranks(np.array([by[model] for model in shared])) for by in (means, others)]
-    one, other = ranks
-    if one.max() == 0 or other.max() == 0:
-        return None, len(shared)
-    # Both orders of each pair of models, and each with itself, which ties.
-    agreeing = int((np.sign(one - one[:, None]) * np.sign(other - other[:, None])).sum())
-    untied = [one.size**2 - int((np.bincount(each) ** 2).sum()) for each in ranks]
+    tau = tau_b(ranks, others)
     # Rounded, so that the same ranking gives 1 and not 1 − 1e-16.
-    tau = agreeing / math.sqrt(untied[0]) / math.sqrt(untied[1])
-    return round(tau, DIGITS), len(shared)
+    return None if tau is None else round(tau, DIGITS), ranks.size

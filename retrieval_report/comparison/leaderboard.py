@@ -26,12 +26,13 @@ from retrieval_report.engines.check_scores import (
 )
 from retrieval_report.engines.score_grid import (
     Grid,
+    Indices,
     Pairs,
     complete_queries,
     measured,
 )
 from retrieval_report.engines.summary import summarise
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Floats
 
 LEADERBOARD = schema("leaderboard")
 KEYS = [*SCORE, "model"]
@@ -136,7 +137,7 @@ def leaderboard(
     pairs = clustered(grid.pairs(), grid, cluster, queries)
     ranks = tie_ranks(
         Checked(given),
-        policies=list(dict.fromkeys(part.measure[2] for part in asked)),
+        policies=policies,
         confidence=confidence,
         resamples=LEAST_RESAMPLES if resamples is None else resamples,
         seed=seed,
@@ -146,9 +147,8 @@ def leaderboard(
     tested = []
     for part in asked:
         p = family_tests(part.value, pairs, correction, draws, seed)
-        better = _better(part.value, pairs.part(significant(p, alpha)))
+        ends = open_ranks(part.value, pairs.part(significant(p, alpha)))
         left_out = ~complete_queries(part.value)
-        ends = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
         low, high = (None, None) if left_out.all() else ends
         columns = {
             "model": grid.models,
@@ -166,13 +166,11 @@ def leaderboard(
     return in_contract(board, LEADERBOARD)
 
 
-def _better(value: Floats, pairs: Pairs) -> Bools:
-    """Return whether a model is better than another, of pairs that differ significantly; (models,
-    models).
-    """
+def open_ranks(value: Floats, pairs: Pairs) -> tuple[Indices, Indices]:
+    """Return the best and worst rank that pairs which differ significantly leave every model."""
     better = np.zeros((len(value), len(value)), np.bool_)
     for part in pairs.blocks(value.shape[1]):
         ahead = np.nansum(value[part.first] - value[part.second], axis=1) > 0
         winner = np.where(ahead, part.first, part.second)
         better[winner, part.first + part.second - winner] = True
-    return better
+    return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)

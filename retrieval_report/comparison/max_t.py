@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval_report.comparison.clusters import comparable, sums_of_pairs
 from retrieval_report.comparison.significance import (
@@ -13,10 +16,11 @@ from retrieval_report.comparison.significance import (
     flipped_sums,
     same_queries,
     spreads,
+    sums_seen,
     sums_with,
 )
-from retrieval_report.engines.score_grid import Pairs, rounding
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.engines.score_grid import Pairs, divided
+from retrieval_report.kernels.lists import Floats
 from retrieval_report.kernels.reaching import Family
 
 
@@ -52,11 +56,18 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
     >>> step_down(value, Pairs.every(3), 9_999, 0).tolist()
     [0.25, 0.25, 1.0]
     """
-    blocks = [_statistics(value, part) for part in pairs.blocks(value.shape[1])]
-    seen, scale, even, step = (
-        np.concatenate([block[column] for block in blocks]) for column in range(4)
-    )
-    differing = np.logical_or.reduce([block[4] for block in blocks])
+
+    def of_part(part: Pairs) -> tuple[NDArray[Any], ...]:
+        difference = sums_of_pairs(value, part)
+        length, even, least = spreads(difference)
+        scale = divided(np.ones_like(length), length, 0.0)
+        seen = np.maximum(sums_seen(value, part), 0.0) * scale
+        differs = (np.nan_to_num(difference) != 0).any(axis=0)
+        return seen, scale, even, least * scale, comparable(difference, part), differs[None]
+
+    columns = pairs.in_blocks(value.shape[1], of_part)
+    seen, scale, even, step, enough, differs = columns
+    differing = differs.any(axis=0)
     normal = bool((even >= MANY).all()) and same_queries(value)
     order = np.argsort(seen, kind="stable")
     seen = np.maximum(seen - step, 0.0) if normal else seen
@@ -73,18 +84,4 @@ def step_down(value: Floats, pairs: Pairs, resamples: int, seed: int) -> Floats:
         p = count_all([sums_with(value, turned)], family, alone=False) / signs.shape[1]
     adjusted = np.empty(order.size)
     adjusted[order] = np.maximum.accumulate(p[::-1])[::-1]
-    return np.where(comparable(value, pairs), adjusted, np.nan)
-
-
-def _statistics(value: Floats, pairs: Pairs) -> tuple[Floats, Floats, Floats, Floats, Bools]:
-    """Return |Σ d| / √Σ d², less a margin for rounding, and 1 / √Σ d² of each pair, both 0 without
-    a difference; how many even differences it has, and by what the first moves; and in which
-    queries, or clusters of them, some pair differs.
-    """
-    rounded = sums_of_pairs(value, pairs)
-    length, even, least = spreads(rounded)
-    scale = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)
-    # Equal sums of other scores differ by rounding, which must not set them apart.
-    total = np.abs(np.nansum(value[pairs.first] - value[pairs.second], axis=1))
-    seen = np.maximum(total - rounding(value, pairs), 0.0) * scale
-    return seen, scale, even, least * scale, (np.nan_to_num(rounded) != 0).any(axis=0)
+    return np.where(enough, adjusted, np.nan)

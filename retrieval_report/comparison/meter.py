@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import starmap
-from typing import Self, TypedDict, Unpack
+from typing import NamedTuple, Self, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
 
 from retrieval_report.comparison.flips import pair_verdicts
 from retrieval_report.comparison.pairs import compare
+from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import NO, options_with
@@ -34,6 +36,14 @@ class MeterOptions(TypedDict, total=False):
     distance_threshold: float | None
     decimals: int | None
     threads: int | None
+
+
+class _Part(NamedTuple):
+    """A batch."""
+
+    scores: ListScores
+    ids: pl.Series | None  # of its queries; None: they are numbered
+    sums: pl.DataFrame | None  # what the weights of its lists are made of, if it has any
 
 
 class Meter:
@@ -74,11 +84,8 @@ class Meter:
 
     def reset(self) -> None:
         """Forget all batches."""
-        self._batches: list[
-            tuple[ListScores, pl.DataFrame | None]
-        ] = []  # with sums of weights, if any
-        self._named: bool | None = None  # whether queries have ids; None: there are none yet
-        self._seen: set[object] = set()
+        self._batches: list[_Part] = []
+        self._seen: set[object] = set()  # ids of queries
 
     def update(
         self,
@@ -138,14 +145,15 @@ class Meter:
             batch = flat_batch(order, values, relevance, masks, sample_weight)
             judged = judged_batch(batch, self._options, self._requests)
         part = score_judged(judged, self._requests, self._options)
-        names, named = part.lists["query"], rankings is not None or query_ids is not None
-        if query_ids is not None:
-            names = _ids(query_ids, len(names))
-        elif not named:
-            names = names + len(self._seen)
-        self._check_ids(names, named)
-        weights = None if sample_weight is None else self._sums(part, names, batch, sample_weight)
-        self._keep(part, names, weights, named)
+        ids = None
+        if rankings is not None:
+            ids = part.lists["query"]
+            ids = ids.cast(pl.Int64) if ids.dtype.is_integer() else ids
+        elif query_ids is not None:
+            ids = _ids(query_ids, part.lists.height)
+            part = replace(part, lists=part.lists.with_columns(ids))
+        sums = None if sample_weight is None else self._sums(part, batch, sample_weight)
+        self._keep([_Part(part, ids, sums)])
 
     def compute(self, confidence: float = 0.95) -> pl.DataFrame:
         """Return the exact means over all queries so far, one row per measure.
@@ -155,8 +163,8 @@ class Meter:
         ``query_se`` and ``queries``. No rows before the first batch.
         """
         queries, average = None, "micro"
-        if any(sums is not None for _, sums in self._batches):
-            every = pl.concat(starmap(self._named_sums, self._batches))
+        if any(part.sums is not None for part in self._batches):
+            every = pl.concat(starmap(self._named_sums, self._named()))
             queries, average = list_weights(every.sort("metric", "query")), "weighted"
         means = summarise(self.scores, queries=queries, average=average, confidence=confidence)
         return means.filter(policy="expected")
@@ -168,7 +176,12 @@ class Meter:
         """
         if not self._batches:
             return pl.DataFrame(schema=SCORES)
-        return ListScores.of([part for part, _ in self._batches]).frame()
+        return ListScores.of(
+            [
+                replace(part.scores, lists=part.scores.lists.with_columns(ids, model=pl.lit(MODEL)))
+                for part, ids in self._named()
+            ]
+        ).frame()
 
     def merge(self, other: Meter) -> Self:
         """Add what another meter of the same measures and options holds, such as that of another
@@ -176,13 +189,7 @@ class Meter:
         """
         if str(other._requests) != str(self._requests) or other._options != self._options:
             raise ParameterError("merge: the other meter has other measures or options")
-        named = bool(other._named)
-        names = [part.lists["query"] for part, _ in other._batches]
-        names = names if named else [numbers + len(self._seen) for numbers in names]
-        for part_names in names:
-            self._check_ids(part_names, named)
-        for (part, weights), part_names in zip(other._batches, names, strict=True):
-            self._keep(part, part_names, weights, named)
+        self._keep(other._batches)
         return self
 
     def changed(self, previous: Meter | pl.DataFrame) -> pl.DataFrame:
@@ -205,39 +212,35 @@ class Meter:
         scores = pl.concat(frame.with_columns(model=pl.lit(name)) for frame, name in frames)
         return pair_verdicts(compare(scores, policies="expected"))
 
-    def _check_ids(self, names: pl.Series, named: bool) -> None:
-        """Refuse queries that were there before, and ids of two kinds."""
-        if self._named not in (None, named):
-            raise ParameterError("query_ids: given for some batches, and not for others")
-        if not named:  # numbers that go on where the others end
-            return
-        last = self._batches[-1:]  # all batches before are of its kind
-        if any(
-            part.lists["query"].dtype.is_integer() != names.dtype.is_integer() for part, _ in last
-        ):
-            raise ParameterError("query_ids: text in some batches, and whole numbers in others")
-        again = [name for name in names if name in self._seen]
-        if again or names.n_unique() < len(names):
-            first = again[0] if again else names.filter(names.is_duplicated())[0]
-            raise DataError(f"query_ids: query {first!r} is given twice")
+    def _keep(self, parts: Sequence[_Part]) -> None:
+        """Keep batches, whose queries have ids of one kind, each once."""
+        kinds = {part.ids is None or part.ids.dtype for part in [*self._batches[-1:], *parts]}
+        if len(kinds) > 1:
+            raise ParameterError(
+                "query_ids: given for some batches, and not for others, or text in some, and whole "
+                "numbers in others"
+            )
+        ids = [name for part in parts if part.ids is not None for name in part.ids]
+        again = repeated([*ids, *self._seen.intersection(ids)])
+        if again:
+            raise DataError(f"query_ids: query {again[0]!r} is given twice")
+        self._batches += parts
+        self._seen.update(ids)
 
-    def _keep(
-        self, part: ListScores, names: pl.Series, weights: pl.DataFrame | None, named: bool
-    ) -> None:
-        kind = pl.Int64 if names.dtype.is_integer() else pl.String
-        lists = part.lists.with_columns(model=pl.lit(MODEL), query=names.cast(kind))
-        self._batches.append((replace(part, lists=lists), weights))
-        self._named = named
-        self._seen.update(names)
+    def _named(self) -> Iterator[tuple[_Part, pl.Series]]:
+        """Yield all batches with the ids or numbers of their queries."""
+        first = 0
+        for part in self._batches:
+            last = first + part.scores.lists.height
+            yield part, pl.Series("query", range(first, last)) if part.ids is None else part.ids
+            first = last
 
-    def _sums(
-        self, part: ListScores, names: pl.Series, batch: Batch | None, given: object
-    ) -> pl.DataFrame:
+    def _sums(self, part: ListScores, batch: Batch | None, given: object) -> pl.DataFrame:
         """Return what the weights of a batch's lists are made of, for every metric; weights of
         items also change its scores by DCG and NDCG.
         """
         weights = as_array(given, "sample_weight")
-        lists = pl.DataFrame({"model": MODEL, "query": names})
+        lists = part.lists.select("query", model=pl.lit(MODEL))
         metrics = pl.DataFrame({"metric": [str(metric) for metric, _ in self._requests]})
         if batch is None or batch.weight is None:
             if weights.size != lists.height:
@@ -249,7 +252,7 @@ class Meter:
             lists = lists.with_columns(product=own, gain=1.0, weight=own)
             return metrics.join(lists, how="cross", maintain_order="left_right")
         frame = batch.named().with_columns(
-            model=pl.lit(MODEL), query=names[batch.query], weight=batch.weight
+            model=pl.lit(MODEL), query=lists["query"][batch.query], weight=batch.weight
         )
         sums = []
         for metric, cutoffs in self._requests:
@@ -269,12 +272,12 @@ class Meter:
         part.values[:, which] = np.where(left_out, np.nan, weighed.values)
         part.spreads[:, which] = np.where(left_out, np.nan, weighed.spreads)
 
-    def _named_sums(self, part: ListScores, sums: pl.DataFrame | None) -> pl.DataFrame:
+    def _named_sums(self, part: _Part, ids: pl.Series) -> pl.DataFrame:
         """Return the sums of a batch's lists by query; in a batch without weights they are 1."""
-        names = part.lists["query"]
+        sums = part.sums
         if sums is None:
-            return self._sums(part, names, None, np.ones(len(names)))
-        return sums.with_columns(query=pl.concat([names] * len(self._requests)))
+            sums = self._sums(part.scores, None, np.ones(len(ids)))
+        return sums.with_columns(pl.concat([ids] * len(self._requests)))
 
 
 def _ids(given: object, queries: int) -> pl.Series:

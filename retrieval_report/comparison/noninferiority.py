@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
-from retrieval_report.contracts.arguments import Named, Names, check_number, check_whole, is_number
+from retrieval_report.contracts.arguments import Named, Names, check_number, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import MOST_ITEMS
@@ -234,7 +234,8 @@ def _columns(
     least = _bound(scores.lowest, scores.highest, scored, pairs, alpha)
     most = _bound(scores.highest, scores.lowest, scored, pairs, alpha)
     above = one_sided(least.mean, least.spread, least.units, -margin)
-    below = one_sided(-most.mean, most.spread, most.units, margin)
+    loss = -most.mean, most.spread, most.units
+    below = one_sided(*loss, margin)
     reasons: dict[str, Bools] = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
         for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
@@ -256,7 +257,7 @@ def _columns(
         "margin": margin,
         "no_worse_p": above,
         "worse_p": below,
-        "equivalent_p": np.maximum(above, one_sided(-most.mean, most.spread, most.units, -margin)),
+        "equivalent_p": np.maximum(above, one_sided(*loss, -margin)),
         "verdict": margin_rule(above, below, alpha, reasons),
         "detectable": np.array([unit[n] for n in units]) * plain.spread,
         "queries_needed": pl.Series(
@@ -272,13 +273,8 @@ def _bound(models: Floats, baseline: Floats, scored: Bools, pairs: Pairs, alpha:
     """
     both = replace(pairs, second=pairs.second + len(models))
     difference = differences(np.concatenate([models, baseline]), both)
-    unbounded = (scored & np.isnan(difference)).any(axis=1)
-    return PairedT(
-        *(
-            np.where(unbounded, np.nan, column)
-            for column in paired_t(difference, 1 - 2 * alpha, pairs.cluster)
-        )
-    )
+    difference[(scored & np.isnan(difference)).any(axis=1)] = np.nan
+    return paired_t(difference, 1 - 2 * alpha, pairs.cluster)
 
 
 def one_sided(mean: Floats, std: Floats, size: Floats, least: float) -> Floats:
@@ -383,8 +379,8 @@ def queries_needed(
 
 def _check_design(std: object, queries: object, alpha: float, power: float) -> None:
     """Refuse what is no design of a test; ``std`` may be NaN, if it is not known."""
-    if not is_number(std) and not (isinstance(std, float) and math.isnan(std)):
-        raise ParameterError(f"std: {std!r} is not a number")
+    if not (isinstance(std, float) and math.isnan(std)):
+        check_number("std", std, lambda _: True, "number")
     check_whole("queries", queries, 0, MOST_ITEMS)
     check_fraction("alpha", alpha)
     check_fraction("power", power)

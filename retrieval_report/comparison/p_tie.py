@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from retrieval_report.comparison.tie_bounds import Ranges
-from retrieval_report.comparison.verdicts import TIE_RISK
+from retrieval_report.comparison.verdicts import ROUNDING, TIE_RISK
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.kernels.products import dot
 from retrieval_report.kernels.waves import Complex
@@ -31,113 +32,126 @@ MOST_TERMS = 1 << 15
 
 class Chance(NamedTuple):
     """The probability of a reversal with bounds, that of equal means (NaN: not known), and the
-    method, if any.
+    method.
     """
 
     low: float
     value: float
     high: float
     equal: float
-    method: str | None
+    method: str
 
 
-class Side(NamedTuple):
-    """One model's lists over the paired queries."""
+@dataclass(eq=False)
+class Side:
+    """One model's lists over the paired queries; what is computed of them serves all its pairs."""
 
-    key: tuple[int, bytes]
-    fixed: float  # sum of the lists that tie order does not affect
+    total: float  # of the means of all lists
+    fixed: float  # of those that tie order does not affect
     lists: list[TiedList]  # the others
+    waves: dict[tuple[float, int], Complex] = field(default_factory=dict)
 
+    @property
+    def near(self) -> float:
+        """Sums this close are equal."""
+        return ROUNDING * self.total
 
-Sides = tuple[Side, Side]
+    @cached_property
+    def sums(self) -> Spread | None:
+        """All sums; None if they are too many."""
+        spreads = [one.spread for one in self.lists if one.spread is not None]
+        whole = len(spreads) == len(self.lists)
+        sums = every_sum(spreads, self.near / (2 * max(len(spreads), 1))) if whole else None
+        return sums and Spread(sums.value + self.fixed, sums.chance)
+
+    @cached_property
+    def moments(self) -> Floats:
+        """Least, mean and most of the sum of the lists, and how far one moves it."""
+        each = [(one.least, one.mean, one.most) for one in self.lists]
+        least, mean, most = known = np.reshape(each, (-1, 3)).T
+        reach = np.maximum(most - mean, mean - least).max(initial=0.0)
+        return np.append(known.sum(axis=1), reach)
+
+    def wave(self, period: float, terms: int) -> Complex:
+        """Return the characteristic function of the sum of the lists."""
+        key = period, terms
+        if key not in self.waves:
+            self.waves[key] = characteristic(self.lists, period, terms)
+        return self.waves[key]
 
 
 @dataclass
 class Reversals:
-    """Pairs of models at one metric and cutoff; sums over the lists of a model serve all its
-    pairs.
-    """
+    """Pairs of models at one metric and cutoff."""
 
     known: Ranges
     lists: Mapping[tuple[int, int], TiedList]  # by rows of model and query
-    _sums: dict[object, Spread | None] = field(default_factory=dict)
-    _waves: dict[object, Complex] = field(default_factory=dict)
+    _sides: dict[object, Side | None] = field(default_factory=dict)
 
-    def sides(self, first: int, second: int) -> Sides | None:
-        """Return the lists of both models of a pair; None if nothing is known of one."""
-        paired = ~np.isnan(self.known.value[first]) & ~np.isnan(self.known.value[second])
-        sides = []
-        for row in (first, second):
-            loose = self.known.loose[row] & paired
-            lists = [self.lists.get((row, query)) for query in np.flatnonzero(loose).tolist()]
-            found = [one for one in lists if one is not None]
-            if len(found) < len(lists):
-                return None
-            fixed = float(self.known.value[row][paired & ~loose].sum())
-            sides.append(Side((row, paired.tobytes()), fixed, found))
-        return sides[0], sides[1]
-
-    def of(self, ahead: Side, behind: Side, near: float) -> Chance | None:
-        """Return the probability that the sum of the model ahead is lower by ``near``: exactly if
-        the sums are few, else bounds from a Fourier series; None if a list has no wave.
+    def of(self, ahead: int, behind: int) -> Chance | None:
+        """Return the probability that the sum of the model ahead is lower: exactly if the sums are
+        few, else bounds from a Fourier series; None if something is not known of a list.
         """
-        sums, others = self._summed(ahead, near), self._summed(behind, near)
-        if sums is not None and others is not None:
-            below, level = sums.below(others.value - near), sums.below(others.value + near)
-            low, equal = dot(others.chance, below), dot(others.chance, level - below)
-            return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
-        if any(one.wave is None for side in (ahead, behind) for one in side.lists):
+        first, second = (self._side(row, ahead + behind - row) for row in (ahead, behind))
+        if first is None or second is None:
             return None
-        found = self._by_series(ahead, behind, near, TERMS)
+        near = max(first.near, second.near)
+        if first.sums is not None and second.sums is not None:
+            sums, chance = first.sums, second.sums.chance
+            below, level = (
+                sums.below(second.sums.value - near),
+                sums.below(second.sums.value + near),
+            )
+            low, equal = dot(chance, below), dot(chance, level - below)
+            return Chance(low, min(low, 1.0), min(low, 1.0), equal, "exact")
+        if any(one.wave is None for one in (*first.lists, *second.lists)):
+            return None
+        found = _by_series(first, second, near, TERMS)
         wide = found.high - found.low > WIDE
-        return self._by_series(ahead, behind, near, 16 * TERMS) if wide else found
+        return _by_series(first, second, near, 16 * TERMS) if wide else found
 
-    def _summed(self, side: Side, near: float) -> Spread | None:
-        """Return the sums of a model; None if they are too many."""
-        if side.key not in self._sums:
-            spreads = [one.spread for one in side.lists if one.spread is not None]
-            whole = len(spreads) == len(side.lists)
-            sums = every_sum(spreads, near / (2 * max(len(spreads), 1))) if whole else None
-            self._sums[side.key] = sums and Spread(sums.value + side.fixed, sums.chance)
-        return self._sums[side.key]
-
-    def _by_series(self, ahead: Side, behind: Side, near: float, fineness: int) -> Chance:
-        """Return bounds of the probability of a difference below −``near``."""
-        sums = _Sums.of(ahead, behind)
-        if not sums.least < -near <= sums.most:
-            sure = float(-near > sums.least)
-            return Chance(sure, sure, sure, np.nan, "convolved")
-        if abs(sums.mean + near) > AWAY * sums.deviation:
-            return Chance(0.0, float(-near > sums.mean), 1.0, np.nan, "convolved")
-        period, outside = sums.period()
-        power = np.ceil(np.log2(fineness * period / sums.deviation))
-        terms = 1 << int(np.clip(power, 6, np.log2(MOST_TERMS)))
-        first, second = (self._wave(side, period, terms) for side in (ahead, behind))
-        shift = ahead.fixed - behind.fixed  # a constant only rotates the waves
-        low, value, high = series_below(
-            first * np.conj(second), sums.mean - shift, -near - shift, period
-        )
-        low, high = max(low - outside, 0.0), min(high + outside, 1.0)
-        return Chance(low, min(max(value, low), high), high, np.nan, "convolved")
-
-    def _wave(self, side: Side, period: float, terms: int) -> Complex:
-        key = (side.key, period, terms)
-        if key not in self._waves:
-            self._waves[key] = characteristic(side.lists, period, terms)
-        return self._waves[key]
+    def _side(self, row: int, other: int) -> Side | None:
+        """Return the lists of a model; None if nothing is known of one."""
+        value, loose = self.known.value[row], self.known.loose[row]
+        paired = ~np.isnan(value) & ~np.isnan(self.known.value[other])
+        key = row, paired.tobytes()
+        if key not in self._sides:
+            queries = np.flatnonzero(loose & paired).tolist()
+            lists = [self.lists[row, query] for query in queries if (row, query) in self.lists]
+            total, fixed = float(value[paired].sum()), float(value[paired & ~loose].sum())
+            whole = len(lists) == len(queries)
+            self._sides[key] = Side(total, fixed, lists) if whole else None
+        return self._sides[key]
 
 
-def worth_lists(low: Floats | float, high: Floats | float, moved: Floats | float) -> Bools:
+def _by_series(ahead: Side, behind: Side, near: float, fineness: int) -> Chance:
+    """Return bounds of the probability of a difference below −``near``."""
+    sums = _Sums.of(ahead, behind)
+    if not sums.least < -near <= sums.most:
+        sure = float(-near > sums.least)
+        return Chance(sure, sure, sure, np.nan, "convolved")
+    if abs(sums.mean + near) > AWAY * sums.deviation:
+        return Chance(0.0, float(-near > sums.mean), 1.0, np.nan, "convolved")
+    period, outside = sums.period()
+    power = np.ceil(np.log2(fineness * period / sums.deviation))
+    terms = 1 << int(np.clip(power, 6, np.log2(MOST_TERMS)))
+    first, second = (side.wave(period, terms) for side in (ahead, behind))
+    shift = ahead.fixed - behind.fixed  # a constant only rotates the waves
+    low, value, high = series_below(
+        first * np.conj(second), sums.mean - shift, -near - shift, period
+    )
+    low, high = max(low - outside, 0.0), min(high + outside, 1.0)
+    return Chance(low, min(max(value, low), high), high, np.nan, "convolved")
+
+
+def worth_lists(low: Floats, high: Floats, moved: Floats) -> Bools:
     """Return whether moments' bounds leave so much open that the orders of ``moved`` lists pay.
 
-    >>> worth_lists(0.1, 0.115, np.array([20, 50_000])).tolist()
+    >>> worth_lists(np.full(2, 0.1), np.full(2, 0.115), np.array([20, 50_000])).tolist()
     [True, False]
     """
-    clear = (np.subtract(high, low) <= NARROW) | np.greater(low, TIE_RISK)
-    found: Bools = (np.subtract(high, low) > WIDE) & ~(
-        np.greater(moved, MANY) & (clear | np.less_equal(high, TIE_RISK))
-    )
-    return found
+    decided = (high - low <= NARROW) | (low > TIE_RISK) | (high <= TIE_RISK)
+    return (high - low > WIDE) & ((moved <= MANY) | ~decided)
 
 
 class _Sums(NamedTuple):
@@ -152,13 +166,10 @@ class _Sums(NamedTuple):
     @classmethod
     def of(cls, first: Side, second: Side) -> _Sums:
         """Return the range of the first minus the second."""
-        ahead, behind, fixed = first.lists, second.lists, first.fixed - second.fixed
-        least = fixed + sum(one.least for one in ahead) - sum(one.most for one in behind)
-        most = fixed + sum(one.most for one in ahead) - sum(one.least for one in behind)
-        mean = fixed + sum(one.mean for one in ahead) - sum(one.mean for one in behind)
-        both = [*ahead, *behind]
-        reach = max(max(one.most - one.mean, one.mean - one.least) for one in both)
-        return cls(least, most, mean, float(np.sqrt(sum(one.variance for one in both))), reach)
+        one, other = first.moments, second.moments
+        least, mean, most = first.fixed - second.fixed + one[:3] - other[2::-1]
+        variance = sum(each.variance for each in (*first.lists, *second.lists))
+        return cls(least, most, mean, np.sqrt(variance), max(one[3], other[3]))
 
     def period(self) -> tuple[float, float]:
         """Return how far from a bound sums may be, and how much sums beyond contribute (Bernstein's

@@ -4,12 +4,11 @@ it.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison import tie_chance
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.corrections import (
     OF_SINGLE_TESTS,
@@ -19,14 +18,15 @@ from retrieval_report.comparison.corrections import (
     resamples_for,
 )
 from retrieval_report.comparison.significance import METHODS, paired_t, sign_flips, wilcoxon
-from retrieval_report.comparison.verdicts import equal_values
+from retrieval_report.comparison.tie_chance import CHANCES, Chances, read_lists
+from retrieval_report.comparison.verdicts import SHOWN, equal_values
 from retrieval_report.contracts.arguments import Named, Names, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import MOST_SHUFFLES, ListOptions
 from retrieval_report.contracts.registry import schema
 from retrieval_report.contracts.significance_tests import MAX_T, TESTS
-from retrieval_report.engines.check_scores import COUNTED, check_fraction, check_scores
+from retrieval_report.engines.check_scores import COUNTED, SCORE, check_fraction, check_scores
 from retrieval_report.engines.score_grid import (
     Grid,
     Indices,
@@ -38,10 +38,18 @@ from retrieval_report.engines.score_grid import (
     measured,
     paired_columns,
     paired_mean,
+    paired_queries,
 )
 from retrieval_report.kernels.lists import Floats
 
 COMPARISON = schema("comparison")
+# What a verdict needs to know of a pair; means alone do not say all of it.
+OF_QUERIES = ("unpaired", "family_p", "family", "family_method", "pooled", "p_equal")
+OF_MEANS = schema(
+    "comparison",
+    *("model_a", "model_b", *SCORE, "value_a", "value_b", "difference", "tie_std"),
+    *("p_tie", "p_tie_low", "p_tie_high", "p_tie_method", "tied_queries", *OF_QUERIES),
+)
 NEGATED = {
     "difference": "difference",
     "effect_size": "effect_size",
@@ -229,18 +237,22 @@ def compare(
     lone = [name for name, part in given.items() if part is not None]
     if rankings is None and lone != ["queries"] * (cluster is not None):
         raise ParameterError(f"{lone[0]}: without rankings")
-    known = {} if rankings is None else tie_chance.tie_orders(grid, rankings, **given)
     draws = resamples_for(correction, pairs) if resamples is None else resamples
-    settings = _Settings(confidence, adjust, correction, draws, seed)
     models = pl.Series(grid.models, dtype=pl.String)
-    frames = []
+    frames: list[pl.DataFrame] = []
+    chances: dict[int, Chances] = {}
     for part in asked:
         rows = _kept(part.value, pairs, most_apart)
         shown = pairs.part(rows)
-        columns = _tested(part, pairs, rows, settings)
-        columns |= tie_chance.tie_chances(part, shown, columns, known.get(part.measure[:2], {}))
+        columns = _tested(part, pairs, rows, adjust, correction, confidence, (draws, seed))
+        if part.measure[2] == "expected":
+            chances[len(frames)] = Chances(part, shown, columns)
         columns |= {"model_a": models[shown.first], "model_b": models[shown.second]}
-        frames.append(measured(columns, part.measure, COMPARISON))
+        frames.append(measured(columns | dict.fromkeys(CHANCES), part.measure, COMPARISON))
+    if rankings is not None:
+        read_lists(grid, list(chances.values()), rankings, **given)
+    for number, known in chances.items():
+        frames[number] = frames[number].with_columns(known.frame().get_columns())
     return pl.concat(frames)
 
 
@@ -304,47 +316,64 @@ def _kept(value: Floats, pairs: Pairs, most_apart: int | None) -> Indices:
     return np.flatnonzero((np.abs(first - second) <= most_apart) | (np.minimum(first, second) == 0))
 
 
-class _Settings(NamedTuple):
-    """How `compare` tests pairs."""
-
-    confidence: float
-    adjust: str
-    correction: str
-    resamples: int
-    seed: int
-
-
-def _tested(scores: Scores, pairs: Pairs, rows: Indices, settings: _Settings) -> Named:
+def _tested(
+    scores: Scores,
+    pairs: Pairs,
+    rows: Indices,
+    adjust: str,
+    correction: str,
+    confidence: float,
+    draws: tuple[int, int],
+) -> Named:
     """Return the tests of some pairs by one measure, with p-values that are corrected for all
     pairs.
     """
-    value, correction = scores.value, settings.correction
+    value = scores.value
     of_single_tests = correction in OF_SINGLE_TESTS  # of all pairs, also those that are not shown
     tested = pairs if of_single_tests else pairs.part(rows)
-    blocks = [
-        _of_differences(scores, part, settings.confidence) for part in tested.blocks(value.shape[1])
-    ]
+    blocks = [_of_differences(scores, part, confidence) for part in tested.blocks(value.shape[1])]
     columns: Named = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-    p, method = sign_flips(value, tested, settings.resamples, settings.seed)
+    p, method = sign_flips(value, tested, *draws)
     columns["permutation_p"] = p
     columns["permutation_method"] = pl.Series(METHODS)[method]
-    columns["bh_p"] = corrected(columns[f"{settings.adjust}_p"], "bh")
+    columns["bh_p"] = corrected(columns[f"{adjust}_p"], "bh")
     if of_single_tests:
-        family = corrected(columns[f"{settings.adjust}_p"], correction)
+        family = corrected(columns[f"{adjust}_p"], correction)
         columns = {name: column[rows] for name, column in columns.items()}
     else:
-        family = family_tests(value, pairs, correction, settings.resamples, settings.seed)
+        family = family_tests(value, pairs, correction, *draws)
     size = int((~np.isnan(family)).sum())
     return {**columns, "family_p": family[rows], "family": size, "family_method": correction}
 
 
 def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Named:
     """Return all columns of one measure that need single differences."""
+    means = _means(scores, pairs)
+    difference = differences(scores.value, pairs)
+    t = paired_t(difference, confidence, pairs.cluster)
+    # Single differences are rounded to 12 digits of the largest score: their mean may have a rest
+    # where the means are equal.
+    gap = means["difference"]
+    return {
+        **means,
+        "wilcoxon_p": wilcoxon(difference) if pairs.cluster is None else np.full_like(t.p, np.nan),
+        "difference": np.where(np.sign(t.mean) == np.sign(gap), t.mean, gap),
+        "ci_low": t.low,
+        "ci_high": t.high,
+        "t_p": t.p,
+        "effect_size": divided(t.mean, t.std, np.where(t.mean == 0, t.std, np.nan)),
+        "wins": (difference > 0).sum(axis=1),
+        "ties": (difference == 0).sum(axis=1),
+        "losses": (difference < 0).sum(axis=1),
+    }
+
+
+def _means(scores: Scores, pairs: Pairs) -> Named:
+    """Return the columns of one measure that need only means over the paired queries."""
     first, second = pairs.first, pairs.second
     known = paired_columns(scores.value, scores.std, pairs)
-    difference = differences(scores.value, pairs)
-    paired = ~np.isnan(difference)
-    t = paired_t(difference, confidence, pairs.cluster)
+    value_a, value_b = known["value_a"], known["value_b"]
+    paired = paired_queries(scores.value, pairs)
     moves = scores.std**2 != 0  # so does an unknown deviation
     moved = ((moves[first] | moves[second]) & paired).sum(axis=1)
     counted = (scores.measure[2] in COUNTED) & paired.any(axis=1)
@@ -353,28 +382,34 @@ def _of_differences(scores: Scores, pairs: Pairs, confidence: float) -> Named:
     )
     return {
         **known,
-        "wilcoxon_p": wilcoxon(difference) if pairs.cluster is None else np.full_like(t.p, np.nan),
-        "difference": _settled(t.mean, known["value_a"], known["value_b"]),
-        "ci_low": t.low,
-        "ci_high": t.high,
-        "t_p": t.p,
-        "effect_size": divided(t.mean, t.std, np.where(t.mean == 0, t.std, np.nan)),
-        "wins": (difference > 0).sum(axis=1),
-        "ties": (difference == 0).sum(axis=1),
-        "losses": (difference < 0).sum(axis=1),
+        "difference": np.where(equal_values(value_a, value_b), 0.0, value_a - value_b),
         "tied_queries": np.where(counted, moved, np.nan),
         "truncated_queries": truncated.sum(axis=1),
         "pooled": pooled.any(axis=1),
     }
 
 
-def _settled(difference: Floats, first: Floats, second: Floats) -> Floats:
-    """Return the mean difference: 0 if the means are equal, else with the sign of their difference.
-
-    Single differences are rounded to 12 digits of the largest score, so equal means may leave a
-    small rest.
+def pairs_of_means(summary: pl.DataFrame) -> pl.DataFrame:
+    """Return what `compare` would say of the means of a summary if each were the score of a single
+    query: null where that needs queries.
     """
-    gap = first - second
-    sided = np.where(np.sign(difference) == np.sign(gap), difference, gap)
-    settled: Floats = np.where(equal_values(first, second), 0.0, sided)
-    return settled
+    means = summary.select(
+        "model",
+        *SCORE,
+        "value",
+        query=pl.lit(0),
+        std="tie_std",
+        truncated=pl.col("truncated_share").fill_null(0.0) > 0,
+        pooled=False,
+    )
+    grid = Grid.of(means)
+    pairs, models = Pairs.every(len(grid.models)), pl.Series(grid.models, dtype=pl.String)
+    frames = [pl.DataFrame(schema=OF_MEANS)]
+    for part in map(grid.scores, filter(lambda measure: measure[2] in SHOWN, grid.measures)):
+        columns = _means(part, pairs)
+        known = dict.fromkeys((*CHANCES, *OF_QUERIES))
+        if part.measure[2] == "expected":
+            known = Chances(part, pairs, columns).frame().to_dict() | dict.fromkeys(OF_QUERIES)
+        columns |= {"model_a": models[pairs.first], "model_b": models[pairs.second], **known}
+        frames.append(measured(columns, part.measure, OF_MEANS))
+    return pl.concat(frames)

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison.corrections import corrected
-from retrieval_report.comparison.datasets import ranked
+from retrieval_report.comparison.corrections import corrected_column
 from retrieval_report.comparison.verdicts import EQUAL, NOTHING, equal_means, equal_values
 from retrieval_report.contracts.arguments import Named, check_pattern, is_name
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.registry import frame_of, schema
-from retrieval_report.engines.check_scores import check_fraction, check_scores
-from retrieval_report.engines.score_grid import Grid
+from retrieval_report.contracts.registry import frame_of, in_contract, schema
+from retrieval_report.engines.check_scores import MEASURE, check_fraction, check_scores
+from retrieval_report.engines.score_grid import Grid, ranked
 from retrieval_report.engines.summary import clipped
 from retrieval_report.kernels.lists import Floats
 
+REPLICATES = schema("replicates")
 DEPENDS_ON_SEED, HOLDS = "depends on the seed", "holds"
 ONE_REPLICATE, ONE_QUERY = "one replicate", "one query"
 LEAST_LOG_P = -250.0  # of a p; below it is 0, since the square of its t is no number
@@ -150,14 +150,12 @@ def replicate_table(scores: object, groups: object, *, confidence: float = 0.95)
     [('a', 0.875, 3, 0.0, 0.0833), ('b', 0.625, 1, None, None)]
     """
     check_fraction("confidence", confidence)
-    rows = []
-    for measure, models in _of_models(scores, groups):
-        of_measure = [
-            {"model": name, **_summary(measure["metric"], *runs, confidence)}
-            for name, runs in models.items()
-        ]
-        rows += ranked(of_measure, measure)
-    return frame_of(rows, schema("replicates"))
+    rows = [
+        {**measure, "model": name, **_summary(measure["metric"], *runs, confidence)}
+        for measure, models in _of_models(scores, groups)
+        for name, runs in models.items()
+    ]
+    return in_contract(ranked(frame_of(rows, REPLICATES), MEASURE), REPLICATES)
 
 
 def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95) -> pl.DataFrame:
@@ -223,17 +221,13 @@ def replicate_pairs(scores: object, groups: object, *, confidence: float = 0.95)
     ('a', 'b', 0.1875, 0.125, 'depends on the seed')
     """
     check_fraction("confidence", confidence)
-    rows = []
-    for measure, models in _of_models(scores, groups):
-        pairs = [
-            {**measure, **_compared(one, other, models, confidence)}
-            for one, other in combinations(models, 2)
-        ]
-        p = np.array([row["p"] for row in pairs], np.float64)  # NaN for None
-        for row, family_p in zip(pairs, corrected(p, "holm"), strict=True):
-            row["family_p"] = float(family_p)
-        rows += pairs
-    return frame_of(rows, schema("replicate_pairs"))
+    rows = [
+        {**measure, **_compared(one, other, models, confidence)}
+        for measure, models in _of_models(scores, groups)
+        for one, other in combinations(models, 2)
+    ]
+    family_p = corrected_column(pl.col("p"), "holm", MEASURE)
+    return frame_of(rows, schema("replicate_pairs")).with_columns(family_p=family_p)
 
 
 Runs = tuple[Floats, Floats]  # scores and variances under tie order, (replicates, queries)
@@ -271,9 +265,8 @@ def _summary(metric: str, value: Floats, variance: Floats, confidence: float) ->
     mean = _mean(value)
     means = value.mean(axis=1)
     interval = interval_of(mean, [mean_part(value.mean(axis=0)), mean_part(means)], confidence)
-    if interval:
-        ends = clipped(metric, mean, interval["ci_low"], interval["ci_high"])
-        interval["ci_low"], interval["ci_high"] = ends
+    ends = clipped(metric, mean, interval["ci_low"], interval["ci_high"])
+    interval["ci_low"], interval["ci_high"] = ends
     note = ONE_QUERY if queries == 1 else ""
     return {
         **row,
@@ -329,22 +322,20 @@ def _reach(parts: list[Part], p: float) -> float:
 
 
 def interval_of(value: float, parts: list[Part], confidence: float) -> dict[str, float]:
-    """Return the standard error and the interval; nothing where a part is not known."""
-    if any(part.freedom == 0 for part in parts):
-        return {}
+    """Return the standard error and the interval; NaN where a part is not known."""
     reach = math.sqrt(_reach(parts, 1 - confidence))
     error = math.sqrt(math.fsum(part.variance for part in parts))
     return {"std_error": error, "ci_low": value - reach, "ci_high": value + reach}
 
 
-def p_value(difference: float, parts: list[Part]) -> float | None:
-    """Return the p at which the interval ends at 0.
+def p_value(difference: float, parts: list[Part]) -> float:
+    """Return the p at which the interval ends at 0; NaN where a part is not known.
 
     >>> round(p_value(0.3, [Part(0.01, 9)]), 4)  # Student's t of one sample, t = 3
     0.015
     """
     if any(part.freedom == 0 for part in parts):
-        return None
+        return math.nan
     if difference == 0:
         return 1.0
 

@@ -197,7 +197,7 @@ def compare_by(
     [('de', 0.0312, 0.0625, 2), ('en', 0.0312, 0.0625, 2)]
     """
     correction = options.setdefault("correction", "holm")
-    check_choice("correction", correction, OF_SINGLE_TESTS)
+    check_choice("correction", correction, tuple(OF_SINGLE_TESTS))
     p = pl.col(f"{options.get('adjust', 'permutation')}_p")
     over: Any = {} if options.get("cluster") is None else {"queries": queries}
     return _each(

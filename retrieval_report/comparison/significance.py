@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval_report.comparison.clusters import by_cluster, comparable, sums_of_pairs
 from retrieval_report.engines.score_grid import (
@@ -167,10 +168,7 @@ def holm(p: Floats) -> Floats:
     [0.03, 0.06, 0.06]
     """
     order = np.argsort(p, kind="stable")
-    raised = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(raised, 1.0)
-    return adjusted
+    return _stepwise(p, order, np.arange(p.size, 0, -1), np.maximum)
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
@@ -180,10 +178,13 @@ def benjamini_hochberg(p: Floats) -> Floats:
     >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).tolist()
     [0.03, 0.04, 0.04]
     """
-    order = np.argsort(p)
-    raised = p[order] * (p.size / np.arange(1.0, p.size + 1))
+    return _stepwise(p, np.argsort(-p), p.size / np.arange(p.size, 0.0, -1), np.minimum)
+
+
+def _stepwise(p: Floats, order: Indices, factor: NDArray[Any], bound: np.ufunc) -> Floats:
+    """Return p-values times factors, none beyond those before it in an order."""
     adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
+    adjusted[order] = np.minimum(bound.accumulate(p[order] * factor), 1.0)
     return adjusted
 
 
@@ -236,21 +237,16 @@ def sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -> tuple[
     """
     from scipy.special import ndtr
 
-    found = []
-    enough = comparable(value, pairs)
-    for part in pairs.blocks(value.shape[1]):
+    def of_part(part: Pairs) -> tuple[Floats, Bools, Bools]:
         difference = sums_of_pairs(value, part)
-        p = exact_sign_flips(difference, largest(value, part))
-        normal = np.zeros(p.shape, np.bool_)
-        if difference.shape[1] >= MANY:
-            spread = spreads(difference)
-            normal = np.isnan(p) & (spread.length > 0) & (spread.even >= MANY)
-            far = np.maximum(np.abs(np.nansum(difference, axis=1)) - spread.least, 0.0)
-            p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
-        found.append((p, normal))
-    p, normal = (np.concatenate(column) for column in zip(*found, strict=True))
-    p[~enough] = np.nan
-    drawn = np.isnan(p) & enough
+        enough, spread = comparable(difference, part), spreads(difference)
+        p = np.where(enough, exact_sign_flips(difference, largest(value, part)), np.nan)
+        normal = enough & np.isnan(p) & (spread.even >= MANY)
+        far = np.maximum(np.abs(np.nansum(difference, axis=1)) - spread.least, 0.0)
+        p[normal] = 2 * ndtr(-far[normal] / spread.length[normal])
+        return p, normal, enough & np.isnan(p)
+
+    p, normal, drawn = pairs.in_blocks(value.shape[1], of_part)
     if drawn.any():
         p[drawn] = sampled_sign_flips(value, pairs.part(drawn), resamples, seed)
     return p, np.select([drawn, normal, ~np.isnan(p)], [SAMPLED, NORMAL, ALL], NONE)
@@ -273,7 +269,7 @@ def spreads(difference: Floats) -> Spreads:
     size = np.abs(np.nan_to_num(difference))
     length = np.sqrt((size**2).sum(axis=1))
     unit = np.where(length > 0, length, 1.0)
-    fourth = ((size / unit[:, None]) ** 4).sum(axis=1)
+    fourth = (((size / unit[:, None]) ** 2) ** 2).sum(axis=1)
     even = divided(np.ones_like(fourth), fourth, np.inf)
     least = np.where(size > 0, size, np.inf).min(axis=1, initial=np.inf)
     return Spreads(length, even, np.where(length > 0, least, 0.0))
@@ -285,16 +281,19 @@ def sampled_sign_flips(value: Floats, pairs: Pairs, resamples: int, seed: int) -
     Every query has one sign per pattern, shared by all pairs. The patterns depend only on the
     ``seed`` and on the number of queries.
     """
-    seen = np.concatenate(
-        [
-            np.abs(np.nansum(value[part.first] - value[part.second], axis=1))
-            - rounding(value, part)
-            for part in pairs.blocks(value.shape[1])
-        ]
-    )
+    (seen,) = pairs.in_blocks(value.shape[1], lambda part: (sums_seen(value, part),))
     family = Family(pairs.first, pairs.second, seen, np.ones_like(seen))
     drawn = flipped_sums(value, resamples, seed, cluster=pairs.cluster)
     return (count_all(drawn, family, alone=True) + 1) / (resamples + 1)
+
+
+def sums_seen(value: Floats, pairs: Pairs) -> Floats:
+    """Return how far from 0 the sum of each pair is, less what may be rounding, which must not set
+    equal sums apart.
+    """
+    total = np.abs(np.nansum(value[pairs.first] - value[pairs.second], axis=1))
+    seen: Floats = total - rounding(value, pairs)
+    return seen
 
 
 def count_all(drawn: Iterable[Floats | Sums], family: Family, *, alone: bool) -> Integers:

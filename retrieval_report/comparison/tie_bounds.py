@@ -48,13 +48,21 @@ def ranges(scores: Scores) -> Ranges:
     return Ranges(scores.value, *spreads)
 
 
-def over_pairs(each: Floats | Bools, known: Ranges, pairs: Pairs) -> Floats:
-    """Return the sums over the lists of both models of each pair on the queries that both have."""
+def over_sides(each: Floats | Bools, known: Ranges, pairs: Pairs) -> Floats:
+    """Return the sums over the lists of the first and of the second model of each pair, on the
+    queries that both have: (2, pairs).
+    """
     scored = (~np.isnan(known.value)).T.astype(np.float64)
     endless = np.isinf(each)
     total = product(np.where(endless, 0.0, each), scored)
     total[product(endless.astype(np.float64), scored) > 0] = np.inf
-    return total[pairs.first, pairs.second] + total[pairs.second, pairs.first]
+    return np.stack([total[pairs.first, pairs.second], total[pairs.second, pairs.first]])
+
+
+def over_pairs(each: Floats | Bools, known: Ranges, pairs: Pairs) -> Floats:
+    """Return the sums over the lists of both models."""
+    total: Floats = over_sides(each, known, pairs).sum(axis=0)
+    return total
 
 
 def normal_chances(lead: Floats, deviation: Floats) -> Floats:
@@ -97,16 +105,16 @@ def tail_bounds(known: Ranges, pairs: Pairs, lead: Floats) -> tuple[Floats, Floa
     )
     far = np.abs(lead)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        cantelli = np.where(np.isinf(variance), 1.0, variance / (variance + far**2))
-        hoeffding = np.where(np.isinf(square), 1.0, np.exp(-2 * far**2 / square))
+        cantelli = variance / (variance + far**2)
+        hoeffding = np.exp(-2 * far**2 / square)
         ratio = reach * far / variance
         bennett = np.exp(-variance / reach**2 * ((1 + ratio) * np.log1p(ratio) - ratio))
-        bennett = np.where(np.isfinite(bennett) & (ratio > 1e-6), bennett, 1.0)
+        bennett = np.where(ratio > 1e-6, bennett, 1.0)
         remainder = BERRY_ESSEEN * third / variance**1.5
         normal = ndtr(-far / np.sqrt(variance))
-    remainder = np.where(np.isfinite(remainder) & np.isfinite(variance), remainder, 1.0)
-    normal = np.where(np.isfinite(normal), normal, 0.0)
-    above = np.minimum.reduce([cantelli, hoeffding, bennett, normal + remainder, np.ones_like(far)])
-    below = np.maximum(normal - remainder, 0.0)
+    remainder = np.where(np.isfinite(remainder), remainder, 1.0)
+    # What is not known is infinite, and makes a bound NaN, which bounds nothing.
+    bounds = [cantelli, hoeffding, bennett, normal + remainder, np.ones_like(far)]
+    above, below = np.fmin.reduce(bounds), np.maximum(normal - remainder, 0.0)
     some = variance > 0
     return np.where(some, below, 0.0), np.where(some, above, 0.0)

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.comparison.p_tie import Chance, Reversals, worth_lists
+from retrieval_report.comparison.p_tie import Reversals, worth_lists
 from retrieval_report.comparison.tie_bounds import (
     normal_chances,
     over_pairs,
+    over_sides,
     ranges,
     tail_bounds,
 )
-from retrieval_report.comparison.verdicts import ROUNDING, equal_values
+from retrieval_report.comparison.verdicts import ROUNDING
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.options import ListOptions, options_with
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.score_grid import Grid, Pairs, Scores, paired_mean, paired_queries
+from retrieval_report.engines.score_grid import Grid, Pairs, Scores
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics.parsing import Measure, Requests, measure_text, parse_metrics
 from retrieval_report.metrics.record import Metric
@@ -29,144 +30,100 @@ from retrieval_report.scoring.waves import TiedList, tied_lists
 
 Lists = dict[tuple[int, int], TiedList]  # by rows of model and query
 CHANCES = schema("comparison", "p_tie_low", "p_tie", "p_tie_high", "p_equal", "p_tie_method")
-UNKNOWN = Chance(np.nan, np.nan, np.nan, np.nan, None)
+METHODS = (None, "truncated", "exact", "bounds", "normal", "convolved")
+EXACT = METHODS.index("exact")  # those after it leave something open
 
 
-def tie_chances(
-    scores: Scores, pairs: Pairs, columns: Mapping[str, Floats], lists: Lists
-) -> dict[str, pl.Series]:
-    """Find what is known about every pair by one measure: certainties first, then moments, then
-    scores of lists.
-
-    Nothing is known of policies other than expected.
+class Chances:
+    """What is known about every pair by one measure of expected scores: certainties first, then
+    moments, then scores of lists.
     """
-    size = pairs.first.size
-    numbers = dict(zip(CHANCES, np.full((len(UNKNOWN) - 1, size), np.nan), strict=False))
-    method = np.full(size, None, np.object_)
-    if scores.measure[2] == "expected":
-        known = ranges(scores)
-        lead = columns["difference"] * columns["queries"]
-        bounds = np.stack(tail_bounds(known, pairs, lead), axis=1)
-        still, apart = over_pairs(known.loose, known, pairs) == 0, _apart(scores, pairs)
-        paired, level, sure = columns["queries"] > 0, lead == 0, (apart > 0) & (lead != 0)
-        cut = paired & (columns["truncated_queries"] > 0) & ~sure
-        certain = paired & ~cut & ~level & (still | sure)
-        method[cut], method[certain] = "truncated", "exact"
-        for name in ("p_tie_low", "p_tie", "p_tie_high"):
-            numbers[name][certain] = 0.0
-        numbers["p_equal"][certain & (still | (apart > 1))] = 0.0
-        numbers["p_equal"][paired & ~cut & level & still] = 1.0
-        rest = np.flatnonzero(paired & ~cut & ~certain & ~(level & still))
-        deviation = columns["tie_std"][rest] * columns["queries"][rest]
-        chances = _by_moments(lead[rest], deviation, bounds[rest])
-        if lists:
-            chances = _by_lists(Reversals(known, lists), pairs.part(rest), lead[rest], chances)
-        for pair, chance in zip(rest.tolist(), chances, strict=True):
-            for column, number in zip(numbers.values(), chance, strict=False):
-                column[pair] = number
-            method[pair] = chance.method
-    return pl.DataFrame({**numbers, "p_tie_method": method.tolist()}, schema=CHANCES).to_dict()
 
-
-def _by_moments(lead: Floats, deviation: Floats, bounds: Floats) -> list[Chance]:
-    """Return the normal distribution's chance of a reversal, within bounds from moments."""
-    likely = normal_chances(lead, deviation)
-    value, (low, high) = np.clip(likely, *bounds.T), bounds.T
-    return [
-        UNKNOWN
-        if lead[at] == 0
-        else Chance(
-            low[at], value[at], high[at], np.nan, "bounds" if np.isnan(likely[at]) else "normal"
-        )
-        for at in range(lead.size)
-    ]
-
-
-def _by_lists(
-    reversals: Reversals, pairs: Pairs, lead: Floats, chances: list[Chance]
-) -> list[Chance]:
-    """Return chances of a reversal from the scores of lists, where they tell more than moments."""
-    value, result = reversals.known.value, []
-    for at, moments in enumerate(chances):
-        two = int(pairs.first[at]), int(pairs.second[at])
-        paired = ~np.isnan(value[list(two)]).any(axis=0)
-        near = ROUNDING * max(float(value[row][paired].sum()) for row in two)
-        sides = reversals.sides(*(two if lead[at] >= 0 else two[::-1]))
-        found = None if sides is None else reversals.of(*sides, near)
-        if found is None:
-            result.append(moments)
-        elif lead[at] == 0:
-            result.append(UNKNOWN._replace(equal=found.equal))
-        else:
-            low, high = max(moments.low, found.low), min(moments.high, found.high)
-            likely = min(max(found.value, low), high)
-            result.append(Chance(low, likely, high, found.equal, found.method))
-    return result
-
-
-def undecided(scores: Scores) -> Bools:
-    """Return which lists' distributions a pair needs because moments leave it open."""
-    known = ranges(scores)
-    every = Pairs.every(len(known.value))
-    wanted = np.zeros(known.value.shape, np.bool_)
-    for pairs in every.blocks(known.value.shape[1]):
-        paired = paired_queries(known.value, pairs)
-        first, second = (
-            np.where(paired, known.value[side], 0.0).sum(axis=1)
-            for side in (pairs.first, pairs.second)
-        )
-        lead = np.where(equal_values(first, second), 0.0, first - second)
+    def __init__(self, scores: Scores, pairs: Pairs, columns: Mapping[str, Floats]) -> None:
+        self.scores, self.pairs, self.known = scores, pairs, ranges(scores)
+        self.lists: Lists = {}
+        known, size = self.known, columns["queries"]
+        self.lead = lead = columns["difference"] * size
         low, high = tail_bounds(known, pairs, lead)
-        cut = over_pairs(scores.truncated & ~np.isnan(known.value), known, pairs) > 0
-        worth = worth_lists(low, high, over_pairs(known.loose, known, pairs))
-        needed = (worth & (_apart(scores, pairs) == 0) | (lead == 0)) & ~cut
-        for pair in np.flatnonzero(needed):
-            two = [pairs.first[pair], pairs.second[pair]]
-            wanted[two] |= known.loose[two] & paired[pair]
-    return wanted
-
-
-def _apart(scores: Scores, pairs: Pairs) -> Floats:
-    """Return whether no tie order reverses a pair.
-
-    1 if the lowest mean of one model reaches the highest of the other, 2 if it is above it.
-    """
-    result = []
-    for part in pairs.blocks(scores.value.shape[1]):
-        paired = paired_queries(scores.value, part)
-        worst, best = (
-            [paired_mean(bound[side], paired) for side in (part.first, part.second)]
-            for bound in (scores.lowest, scores.highest)
+        likely = normal_chances(lead, columns["tie_std"] * size)
+        fall, rise = (over_sides(each, known, pairs) for each in (known.fall, known.rise))
+        self.moved = over_pairs(known.loose, known, pairs)
+        # How far the lowest mean of the model ahead is above the highest of the other.
+        apart = np.abs(lead) - np.where(lead > 0, fall[0] + rise[1], fall[1] + rise[0])
+        unit = ROUNDING * np.maximum(columns["value_a"], columns["value_b"]) * size
+        level, still = lead == 0, self.moved == 0
+        sure = ~level & (apart >= -unit)
+        paired = size > 0
+        cut = (columns["truncated_queries"] > 0) & ~sure
+        self.method = np.select(
+            [~paired, cut, level, still | sure, np.isnan(likely)],
+            [0, METHODS.index("truncated"), 0, EXACT, METHODS.index("bounds")],
+            METHODS.index("normal"),
         )
-        distance = np.maximum(worst[0] - best[1], worst[1] - best[0])
-        unit = ROUNDING * np.maximum(*best)
-        result.append(np.where(distance > unit, 2.0, np.where(distance >= -unit, 1.0, 0.0)))
-    return np.concatenate(result)
+        exact, self.open = self.method == EXACT, self.method > EXACT
+        self.numbers = [
+            np.select([exact, self.open], [0.0, column], np.nan)
+            for column in (low, np.clip(likely, low, high), high)
+        ]
+        level &= paired & ~cut
+        never = exact & (still | (apart > unit))
+        self.numbers.append(np.select([level & still, never], [1.0, 0.0], np.nan))
+        self.open |= level & ~still
+
+    def undecided(self) -> Bools:
+        """Return which lists' distributions a pair needs because moments leave it open."""
+        low, _, high, _ = self.numbers
+        needed = self.open & (worth_lists(low, high, self.moved) | (self.lead == 0))
+        wanted = np.zeros(self.known.value.shape, np.bool_)
+        for pair in np.flatnonzero(needed):
+            two = [self.pairs.first[pair], self.pairs.second[pair]]
+            wanted[two] |= self.known.loose[two] & ~np.isnan(self.known.value[two]).any(axis=0)
+        return wanted
+
+    def frame(self) -> pl.DataFrame:
+        """Return the chances as columns of a comparison, from the scores of lists where there are
+        some that tell more than moments.
+        """
+        low, value, high, equal = self.numbers
+        reversals = Reversals(self.known, self.lists)
+        for pair in np.flatnonzero(self.open) if self.lists else ():
+            two, lead = [self.pairs.first[pair], self.pairs.second[pair]], self.lead[pair]
+            found = reversals.of(*(two if lead >= 0 else two[::-1]))
+            if found is None:
+                continue
+            equal[pair] = found.equal
+            if lead != 0:
+                low[pair], high[pair] = max(low[pair], found.low), min(high[pair], found.high)
+                value[pair] = np.clip(found.value, low[pair], high[pair])
+                self.method[pair] = METHODS.index(found.method)
+        method = pl.Series(METHODS)[self.method]
+        return pl.DataFrame([*self.numbers, method], schema=CHANCES).fill_nan(None)
 
 
-def tie_orders(
+def read_lists(
     grid: Grid,
+    chances: Sequence[Chances],
     rankings: object,
     *,
     judgements: object = None,
     queries: object = None,
     **options: Unpack[ListOptions],
-) -> dict[Measure, Lists]:
-    """Return the lists on which a pair of models depends; raise an error if they contradict the
-    scores.
+) -> None:
+    """Give pairs the lists that decide more of their chance than moments do; raise an error if they
+    contradict the scores.
 
     Metrics made from a caller's functions are left out, because their text does not identify the
     function.
     """
     # Lists that no pair needs are absent, which is not an error.
     checked = options_with(options, policies="expected", missing_query="zero")
-    scores = {
-        measure[:2]: grid.scores(measure) for measure in grid.measures if measure[2] == "expected"
+    wanted = {
+        known.scores.measure[:2]: (known, unsure)
+        for known in chances
+        if (unsure := known.undecided()).any()
     }
-    wanted = {index: unsure for index, part in scores.items() if (unsure := undecided(part)).any()}
-    found: dict[Measure, Lists] = {index: {} for index in scores}
     if not wanted:
-        return found
+        return
     sources: Iterable[Any] = (
         rankings.sources(policies="expected")  # as another system receives them
         if hasattr(rankings, "sources")
@@ -176,11 +133,10 @@ def tie_orders(
         requests = _requests(index for index in measures if index in wanted)
         for part in run_of(judged, requests, rules).parts if requests else ():
             for metric, cutoff in part.measures:
-                index = str(metric), cutoff
-                lists = _lists_of(part, (metric, cutoff), grid, wanted[index])
-                _check_means(grid, scores[index], lists)
-                found[index] |= lists
-    return found
+                known, unsure = wanted[str(metric), cutoff]
+                lists = _lists_of(part, (metric, cutoff), grid, unsure)
+                _check_means(grid, known.scores, lists)
+                known.lists |= lists
 
 
 def _requests(measures: Iterable[Measure]) -> Requests:

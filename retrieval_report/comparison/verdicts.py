@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Bools
 from retrieval_report.writing.numbers import chance_text
 
 CUT = "lists are cut"
@@ -51,32 +51,19 @@ ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 TOLERANCE = 1e-9  # of thresholds: 1/20 is 0.05
 
 
-def with_verdicts(
-    pairs: pl.DataFrame,
-    order: pl.Expr,
-    others: Mapping[str, pl.Expr],
-    *,
-    tie_risk: float,
-    alpha: float,
-) -> pl.DataFrame:
-    """Add ``disagree``, the policies that favour the other model, and ``verdict`` to pairs of
-    models.
+def with_verdicts(pairs: pl.DataFrame, *, tie_risk: float, alpha: float) -> pl.DataFrame:
+    """Add ``disagree``, the policies that favour the other model, ``significant`` and ``verdict``
+    to pairs of models as `compare` has them.
 
     Whether a pair depends on tie order follows from the probability of a reversal. Where that is
     not known, a policy that favours the other model decides; elsewhere it is one order among many,
-    and no more than a fact.
+    and no more than a fact. One that shows a draw favours none.
 
     Parameters
     ----------
     pairs
-        With the columns ``cut`` (whether items beyond the end of a list could reverse the order),
-        ``moved`` (whether tie order affects the mean of either model), ``p_tie_high`` (upper bound
-        of the probability of a reversal by random tie order), and ``family_p`` (of the difference
-        over the queries; null if it was not tested).
-    order
-        Of the means of the same queries, as `order_of` has it; null where one is missing.
-    others
-        The same of other policies, by name.
+        With the keys of a comparison and its columns ``value_a``, ``value_b``, ``p_tie_high``,
+        ``p_tie_method``, ``tied_queries`` and ``family_p``.
     tie_risk, alpha
         The largest accepted risk, and the smallest p-value that is not significant.
 
@@ -84,39 +71,50 @@ def with_verdicts(
     --------
     >>> pairs = pl.DataFrame(
     ...     {
-    ...         "order": [1, 1, 0, 0],
+    ...         "model_a": list("abcd"),
+    ...         **dict.fromkeys(("model_b", "metric", "cutoff"), "-"),
+    ...         "policy": "expected",
+    ...         "value_a": [0.5, 0.5, 0.3, 0.3],
+    ...         "value_b": [0.3, 0.3, 0.1 + 0.2, 0.3],
     ...         "p_tie_high": [1 / 20, 0.06, None, None],
-    ...         "cut": [False] * 4,
-    ...         "moved": [True, True, False, True],
-    ...         "family_p": [0.01] * 4,
+    ...         "p_tie_method": "normal",
+    ...         "tied_queries": [1, 1, 0, 1],
+    ...         "family_p": 0.01,
     ...     }
     ... )
-    >>> with_verdicts(pairs, pl.col("order"), {}, tie_risk=TIE_RISK, alpha=ALPHA)[
-    ...     "verdict"
-    ... ].to_list()
+    >>> with_verdicts(pairs, tie_risk=TIE_RISK, alpha=ALPHA)["verdict"].to_list()
     ['safe', 'depends on tie order', 'equal', 'depends on tie order']
 
     Naive scores that favour the other model decide only where the probability is not known.
 
+    >>> naive = pairs.with_columns(policy=pl.lit("naive"), value_a="value_b", value_b="value_a")
     >>> pairs = pairs.with_columns(p_tie_high=pl.Series([1e-9, None, None, None]))
-    >>> found = with_verdicts(
-    ...     pairs, pl.col("order"), {"naive": -pl.col("order")}, tie_risk=TIE_RISK, alpha=ALPHA
-    ... )
+    >>> found = with_verdicts(pl.concat([pairs, naive]), tie_risk=TIE_RISK, alpha=ALPHA)
     >>> found.select("disagree", "verdict").rows()[:2]
     [('naive', 'safe'), ('naive', 'depends on tie order')]
     """
-    level = order == 0
+    order, level = pl.col("order"), pl.col("order") == 0
+    pair = ["model_a", "model_b", "metric", "cutoff"]
+    pairs = pairs.with_columns(order=order_of("value_a", "value_b")).with_columns(
+        order.filter(policy=name).first().over(pair).alias(f"order_{name}") for name in SHOWN
+    )
+    others = [
+        pl.when(pl.col(f"order_{name}") != 0, pl.col(f"order_{name}") != order).then(pl.lit(name))
+        for name in SHOWN
+    ]
     risky = (pl.col("p_tie_high") > tie_risk * (1 + TOLERANCE)).fill_null(pl.col("disagree") != "")
     rules = {
         NOTHING: order.is_null(),
-        CUT: pl.col("cut"),
-        DEPENDS: risky | (level & pl.col("moved")),
+        CUT: pl.col("p_tie_method") == "truncated",
+        DEPENDS: risky | (level & (pl.col("tied_queries") > 0)),
         EQUAL: level,
         UNTESTED: pl.col("family_p").is_null(),
-        SAFE: significant(pl.col("family_p"), alpha),
+        SAFE: pl.col("significant"),
     }
-    verdict = first_that_holds(rules, NOT_SIGNIFICANT)
-    return pairs.with_columns(disagree=disagreeing(others, order)).with_columns(verdict=verdict)
+    return pairs.with_columns(
+        disagree=pl.concat_str(others, separator=", ", ignore_nulls=True),
+        significant=significant(pl.col("family_p"), alpha),
+    ).with_columns(verdict=first_that_holds(rules, NOT_SIGNIFICANT))
 
 
 def first_that_holds(rules: Mapping[str, pl.Expr], otherwise: str | None) -> pl.Expr:
@@ -134,13 +132,13 @@ def significant(p: Any, alpha: float = ALPHA) -> Any:
     return p < alpha * (1 - TOLERANCE)
 
 
-def is_significant(p: object, alpha: float = ALPHA) -> bool:
-    """Whether one p-value is below alpha; none is not.
+def is_significant(p: object) -> bool:
+    """Whether one p-value is below 0.05; none is not.
 
     >>> is_significant(0.04), is_significant(1 / 20), is_significant(None)
     (True, False, False)
     """
-    return isinstance(p, float) and significant(p, alpha)
+    return isinstance(p, float) and significant(p)
 
 
 def reverses(share: float) -> bool:
@@ -186,14 +184,10 @@ def equal_means(one: Any, other: Any) -> bool:
     >>> equal_means(0.1 + 0.2, 0.3), equal_means(0.3, None)
     (True, False)
     """
-    return (
-        one is not None
-        and other is not None
-        and bool(abs(one - other) <= ROUNDING * max(abs(one), abs(other)))
-    )
+    return one is not None and other is not None and bool(equal_values(one, other))
 
 
-def equal_values(one: Floats, other: Floats) -> Bools:
+def equal_values(one: Any, other: Any) -> Any:
     """Where two arrays are equal to 12 digits."""
     return np.abs(one - other) <= ROUNDING * np.maximum(np.abs(one), np.abs(other))
 
@@ -268,17 +262,6 @@ def order_of(one: str, other: str) -> pl.Expr:
     difference = pl.col(one) - pl.col(other)
     margin = ROUNDING * pl.max_horizontal(pl.col(one).abs(), pl.col(other).abs())
     return pl.when(difference.abs() <= margin).then(0.0).otherwise(difference.sign())
-
-
-def disagreeing(orders: Mapping[str, pl.Expr], reference: pl.Expr) -> pl.Expr:
-    """Names of the policies that name another model than the reference; one that shows a draw names
-    none.
-    """
-    names = [
-        pl.when((order != 0) & (order != reference)).then(pl.lit(name))
-        for name, order in orders.items()
-    ]
-    return pl.concat_str(names, separator=", ", ignore_nulls=True) if names else pl.lit("")
 
 
 def chance_of(row: Mapping[str, Any]) -> str:

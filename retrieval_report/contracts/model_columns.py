@@ -278,16 +278,14 @@ costs: stats.cost_table
   front | flag | On the front | whether no other model costs as little and scores as much
   front_in_every_order | flag | In every order | the same, in its worst tie order and the others'
       best
-  front_in_some_order | flag | In some order | the same, in its best tie order and the others' worst
   beaten_by | text | Beaten by | the best-scoring model that beats it; empty on the front
 
 audit: audit
   system version call model
   metric | | | the metric asked for
   cutoff definition
-  prints | number | Prints | the mean that it prints; empty if its order is unknown and decides it,
-      or if it would
-      raise an error
+  prints | number | Prints | the mean that it prints; empty, or a range, if its order is unknown and
+      decides it; empty if it would raise an error
   prints_low | number | At least | the smallest value that it could print
   prints_high | number | At most | the largest value that it could print
   exact | number | Exact | the exact value of the metric asked for, of the lists as given
@@ -300,7 +298,7 @@ audit: audit
       could have it, however unlikely that is, joined by 'or'
   exact_winner | text | Best without the accident | model with the highest expected value
   same_winner | flag | Same without ties | whether that model is best by the evaluator's own
-      definition averaged over tie orders; empty: it could go either way
+      definition averaged over tie orders; empty or open: it could go either way
   order note
 
 conventions: systems.conventions

@@ -58,6 +58,8 @@ board
   tie_ranks | text | Ranks by ties | ranks under random tie order alone (95% interval) and, where lists are cut,
       whatever items are missing
   query_ranks | text | Ranks by queries | ranks that the tests over the queries leave open
+  counts | text | A wins – Equal – B wins | queries that model_a wins, with equal scores, and that
+      model_b wins
 
 shuffled: shuffled_means
   model metric cutoff

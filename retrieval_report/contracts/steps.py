@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Result = TypeVar("Result")
-Listener = Callable[[Hashable, Any, float], object]
+Listener = Callable[[Hashable, float], object]
 
 SLOW = 1.0  # seconds; nobody wonders what happens in less
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
@@ -38,13 +38,13 @@ def step(name: Hashable, make: Callable[[], Result]) -> Result:
         _inner.set(before)
     _inner.set(before + took)
     if alone >= SLOW:
-        listener(name, result, alone)
+        listener(name, alone)
     return result
 
 
 @contextmanager
 def told(listener: Listener) -> Iterator[None]:
-    """Tell a listener the name, result and seconds of every slow step of this thread."""
+    """Tell a listener the name and seconds of every slow step of this thread."""
     token = _listener.set(listener)
     try:
         yield

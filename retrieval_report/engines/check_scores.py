@@ -84,43 +84,25 @@ def hold(
     missing = [name for name in contract if name not in frame.columns]
     if missing:
         raise ColumnError(f"{what}: no column {quoted(missing)}; expected what {maker} returns")
-    frame = frame.select(list(contract))
+    frame = frame.select(contract.keys()).with_columns(pl.selectors.float().fill_nan(None))
     for name, dtype in contract.items():
-        given_type = frame.schema[name]
-        nothing = frame[name].null_count() == frame.height  # such a column is read from CSV as text
+        given_type, column = frame.schema[name], pl.col(name)
+        if frame[name].null_count() == frame.height:  # such a column is read from CSV as text
+            frame = frame.with_columns(pl.lit(None, dtype or given_type).alias(name))
+            continue
+        text = given_type == pl.String
         if dtype is None:
-            if not (nothing or given_type == pl.String or given_type.is_integer()):
-                raise ColumnError(
-                    f"{what}: column {name!r} is {given_type}; an id must be text or a whole number"
-                )
-        elif nothing:
-            frame = frame.with_columns(pl.lit(None, dtype).alias(name))
+            fits = text or given_type.is_integer()
         else:
-            text = (given_type == pl.String) == (dtype == pl.String)
-            if not (given_type.is_numeric() if dtype().is_numeric() else text):
-                raise ColumnError(
-                    f"{what}: column {name!r} is {given_type}; {maker} gives {dtype()}"
-                )
-            frame = _cast(frame, name, dtype())
-    return frame
-
-
-def _cast(frame: pl.DataFrame, name: str, wanted: pl.DataType) -> pl.DataFrame:
-    """Cast a column; NaN becomes null, and a number that the type cannot hold is an error."""
-    column = pl.col(name)
-    if frame.schema[name].is_float():
-        frame = frame.with_columns(column.fill_nan(None))
-    if frame.schema[name] == wanted:
-        return frame
-    if wanted.is_integer():
-        whole = column.cast(wanted, strict=False)
-        refuse(
-            frame,
-            column.is_not_null() & (whole.is_null() | (whole != column)),
-            name,
-            "not a whole number of 64 bits",
-        )
-    return frame.with_columns(column.cast(wanted))
+            fits = given_type.is_numeric() if dtype().is_numeric() else text == (dtype == pl.String)
+        if not fits:
+            wanted = "text or whole numbers" if dtype is None else dtype()
+            raise ColumnError(f"{what}: column {name!r} is {given_type}; {maker} gives {wanted}")
+        if dtype not in (None, given_type) and dtype().is_integer():
+            whole = column.cast(dtype, strict=False)
+            odd = column.is_not_null() & (whole.is_null() | (whole != column))
+            refuse(frame, odd, name, "not a whole number of 64 bits")
+    return frame.cast({name: dtype for name, dtype in contract.items() if dtype is not None})
 
 
 def at_cutoff(cutoff: int | None) -> pl.Expr:

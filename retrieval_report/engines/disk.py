@@ -5,7 +5,6 @@ at all.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Unpack
@@ -13,12 +12,13 @@ from typing import Unpack
 import polars as pl
 
 from retrieval_report.contracts.arguments import ColumnNames, check_path, check_whole
-from retrieval_report.contracts.errors import OutputError, one_line
+from retrieval_report.contracts.errors import OutputError, ParameterError, one_line
 from retrieval_report.contracts.options import EvaluateOptions, Options, options_with
 from retrieval_report.engines.disk_tables import open_table
 from retrieval_report.engines.resume import keeping
 from retrieval_report.engines.score_parts import afresh, counted_parts, scored_parts
 from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
+from retrieval_report.reading.finding import is_path
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import sorted_counts
 from retrieval_report.writing.files import refuse_inputs, regular_file
@@ -57,7 +57,6 @@ def evaluate_to(
     metrics: Metrics = None,
     cutoffs: Cutoffs = None,
     columns: ColumnNames = None,
-    model: str | None = None,
     rows_per_part: int | None = None,
     resume: str | Path | None = None,
     **options: Unpack[EvaluateOptions],
@@ -81,7 +80,7 @@ def evaluate_to(
         once; if it has more than ``rows_per_part`` rows, it goes to disk.
     judgements, queries, metrics, cutoffs
         As for :func:`evaluate`; the frames are held in memory.
-    columns, model
+    columns
         For files, as for :func:`read_rankings`.
     rows_per_part
         Number of rows scored together, by default two million. The scores do not depend on it.
@@ -141,15 +140,14 @@ def evaluate_to(
     size = (
         ROWS_PER_PART if rows_per_part is None else check_whole("rows_per_part", rows_per_part, 1)
     )
+    if resume is not None and not is_path(rankings):
+        raise ParameterError("resume: is for rankings in files")
     target = regular_file(check_path("out", out))
     # Results are moved to the file in one step, from a folder beside it.
     with scratch(target.parent) as folder:
-        try:
-            folder()
-        except OutputError as error:
-            raise OutputError(f"cannot write to '{target}': {error}") from error
-        table = open_table(rankings, folder, columns, model)
-        refuse_inputs([target], [file.path for file in table.files if file.path is not None])
+        folder()  # before any work, if it cannot be made
+        table = open_table(rankings, folder, columns)
+        refuse_inputs([target], [file.path for file in table.files])
         given = (table, judgements, queries, requests, settings)
         keep = afresh if resume is None else keeping(check_path("resume", resume), *given)
         scores = scored_parts(*given, folder, size, keep)
@@ -160,22 +158,15 @@ def evaluate_to(
 def _write(results: Iterator[pl.DataFrame], folder: Path, out: Path) -> None:
     """Write every result as it comes, combine them, and only then rename the file to ``out``."""
     written: list[Path] = []
-    for frame in results:
-        written.append(folder / f"result-{len(written):06}.parquet")
-        with _writing(out):
-            frame.write_parquet(written[-1], compression="lz4")
     whole = folder / "whole.parquet"
-    with _writing(out):
+    try:
+        for frame in results:
+            written.append(folder / f"result-{len(written):06}.parquet")
+            frame.write_parquet(written[-1], compression="lz4")
         pl.scan_parquet(written, glob=False, hive_partitioning=False).sink_parquet(
             whole, maintain_order=True, sync_on_close="all"
         )
         whole.replace(out)
-
-
-@contextmanager
-def _writing(out: Path) -> Iterator[None]:
-    try:
-        yield
     except (OSError, pl.exceptions.PolarsError) as error:
         raise OutputError(
             f"cannot write to '{out}': {getattr(error, 'strerror', None) or one_line(error)}"

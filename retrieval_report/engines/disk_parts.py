@@ -1,12 +1,10 @@
-"""Split a table into parts that fit in memory, each with all rows of its queries, and find what a
-part cannot see: models, grades, and whether anything is relevant.
+"""Split a table into parts that fit in memory, each with all rows of its queries.
 
 The rows are copied once, in order, into one folder for every hash of the query.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +12,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import DataError, OutputError, one_line
-from retrieval_report.contracts.options import Options, is_relevant
 from retrieval_report.engines.disk_tables import Table, check_rows
-from retrieval_report.scoring.judged import KnownOfWhole
-from retrieval_report.scoring.layout import order_values
 
 RESULTS_PER_ROW = 4  # number of results that need as much memory as a row
 MOST_PARTS = 256  # files that are open while rows are copied
@@ -29,18 +24,18 @@ MOST_ROWS = 2**32 - 1  # the most that Polars counts
 class Parts:
     """Parts of a table, scored one after the other."""
 
-    scans: Sequence[pl.LazyFrame]  # the rows of each part, in the order of the table
+    copies: pl.LazyFrame  # the rows of each part, in the order of the table
     rows: tuple[int, ...]  # number of rows of each part
 
     def read(self, number: int) -> pl.DataFrame:
         """Return the rows of a part."""
-        return self.scans[number].collect()
+        return self.copies.filter(part=number).drop("part").collect()
 
     def locate(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Add the column ``part`` to a frame with a column ``query``, of whatever type its ids
         are.
         """
-        ids = pl.col("query").cast(self.scans[0].collect_schema()["query"], strict=False)
+        ids = pl.col("query").cast(self.copies.collect_schema()["query"], strict=False)
         return frame.with_columns(_part_of(len(self.rows), ids))
 
 
@@ -63,7 +58,6 @@ def copied_parts(table: Table, folder: Path, rows_per_part: int, results: int) -
     parts = max(1, min(-(-size // rows_per_part), MOST_PARTS))
     if not {"row", "count"} & set(table.empty.columns):
         rows = rows.with_row_index("row")
-    schema = rows.collect_schema()
     target = pl.PartitionBy(
         folder / "copies", key=_part_of(parts, pl.col("query")), include_key=False
     )
@@ -74,55 +68,11 @@ def copied_parts(table: Table, folder: Path, rows_per_part: int, results: int) -
         raise OutputError(
             f"the rows cannot be copied to the temporary folder '{folder}': {one_line(error)}"
         ) from error
-    scans = [
-        pl.concat(
-            [
-                pl.DataFrame(schema=schema).lazy(),
-                *(
-                    pl.scan_parquet(file, hive_partitioning=False)
-                    for file in sorted((folder / "copies" / f"part={part}").glob("*.parquet"))
-                ),
-            ]
-        )
-        for part in range(parts)
-    ]
-    sizes = tuple(scan.select(pl.len()).collect().item() for scan in scans)
-    check_rows(sum(sizes), table.rows)
-    return Parts(scans, sizes)
+    copies = pl.scan_parquet(folder / "copies", hive_schema={"part": pl.Int64})
+    sizes = dict(copies.group_by("part").len().collect().iter_rows())
+    check_rows(sum(sizes.values()), table.rows)
+    return Parts(copies, tuple(sizes.get(part, 0) for part in range(parts)))
 
 
 def _part_of(parts: int, ids: pl.Expr) -> pl.Expr:
     return (ids.hash() % parts).cast(pl.Int64).alias("part")
-
-
-def find_known(
-    table: Table, judgements: pl.DataFrame | None, queries: pl.DataFrame | None, options: Options
-) -> KnownOfWhole:
-    """Find the facts in one scan of the rows, and in judgements and queries."""
-    grade = _grade(table.empty)
-    relevant = is_relevant(grade, options.relevant_from)
-    if options.distance_threshold is not None:
-        far = order_values(table.empty, options) > options.distance_threshold
-        relevant &= far.fill_null(value=False).not_()
-    relevances = table.collect(
-        lambda rows: rows.select("model", grade=grade, relevant=relevant).unique()
-    )
-    models = tuple(relevances["model"].drop_nulls().unique().sort())
-    if judgements is not None:
-        relevances = judgements.select(grade=pl.col("relevance").cast(pl.Float64))
-        relevances = relevances.with_columns(
-            relevant=is_relevant(pl.col("grade"), options.relevant_from)
-        )
-    elif queries is not None and "n_relevant" in queries.columns:
-        relevances = relevances.with_columns(relevant=(queries["n_relevant"] > 0).any())
-    grades = tuple(relevances["grade"].drop_nulls().unique())
-    return KnownOfWhole(True, models, grades, relevant=bool(relevances["relevant"].any()))
-
-
-def _grade(empty: pl.DataFrame) -> pl.Expr:
-    """Return relevances that are finite, above 0 and not masked; null for all others."""
-    if "relevance" not in empty.columns:
-        return pl.lit(None, pl.Float64)
-    grade = pl.col("relevance").cast(pl.Float64)
-    kept = (grade > 0) & grade.is_finite()
-    return pl.when(kept & pl.col("mask") if "mask" in empty.columns else kept).then(grade)

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, or a frame, as one long table whose rows can be read by number."""
+"""Parquet and Arrow files, or a frame, as one long table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
     FileError,
-    OutputError,
     ParameterError,
     one_line,
 )
@@ -24,7 +23,12 @@ from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.formats import detect_format
 from retrieval_report.reading.frames import matched_columns, renamed, to_polars
 from retrieval_report.reading.ids import as_text
-from retrieval_report.reading.names import ID_COLUMNS, RANKINGS, match_columns, under_our_names
+from retrieval_report.reading.names import (
+    ID_COLUMNS,
+    RANKINGS,
+    match_columns,
+    under_our_names,
+)
 from retrieval_report.reading.sources import base_name, folder_model, open_source
 from retrieval_report.writing.temporary import Scratch
 
@@ -42,9 +46,9 @@ def check_rows(found: int, expected: int) -> None:
 
 @dataclass(frozen=True)
 class File:
-    """One file, or a frame in memory: its rows under our names, and their number."""
+    """One file: its rows under our names, and their number."""
 
-    path: Path | None  # None: a frame in memory
+    path: Path
     frame: pl.LazyFrame
     rows: int
     name: str | None = None  # the model of all rows, if it is the file's name
@@ -55,8 +59,7 @@ class Table:
     """The rows of all files, in the order of the files."""
 
     files: tuple[File, ...]
-    empty: pl.DataFrame  # no rows, but the right columns and types
-    given: pl.DataFrame  # no rows, but all columns of the frame as given, for messages
+    empty: pl.DataFrame  # no rows, but all columns, also those that are not read
 
     @property
     def rows(self) -> int:
@@ -65,7 +68,7 @@ class Table:
 
     def read(self) -> pl.DataFrame:
         """Read all rows, in order."""
-        found = self.collect(lambda rows: rows.select(self.empty.columns))
+        found = self.collect(lambda rows: rows)
         check_rows(found.height, self.rows)
         return found
 
@@ -88,43 +91,35 @@ def open_table(
     rankings: object,
     scratch: Scratch,
     columns: ColumnNames = None,
-    model: str | None = None,
 ) -> Table:
-    """Open rankings or counts as one table; a lazy frame is computed once, into a file in
+    """Open rankings or counts as one table; a frame is computed once, into a file in
     ``scratch``.
 
     Columns and model names are found as in ``read_rankings``. Several files must have equal types,
     because widening them would require reading all values first.
     """
     refuse_fork()
-    if not is_path(rankings) and (columns is not None or model is not None):
-        raise ParameterError(
-            "columns, model: apply to files only; rename or add the columns of a frame"
-        )
-    if isinstance(rankings, pl.LazyFrame):
-        return _computed(rankings, scratch)
+    if not is_path(rankings) and columns is not None:
+        raise ParameterError("columns: is for files; rename the columns of a frame")
     if not is_path(rankings):
-        frame = to_polars(rankings, "rankings")
-        known = frame.select(name for name in RANKINGS.columns if name in frame.columns)
-        return Table((File(None, known.lazy(), known.height),), known.clear(), frame.clear())
-    if model is not None and not model:
-        raise ParameterError("model: expected a name that is not empty")
-    files = [_open(path, columns, model) for path in find_files(rankings, skip=("run", "qrels"))]
+        if not isinstance(rankings, pl.LazyFrame):
+            rankings = to_polars(rankings, "rankings").lazy()
+        return _computed(rankings, scratch)
+    files = [_open(path, columns) for path in find_files(rankings, skip=("run", "qrels"))]
     first, *others = files
     schema = first.frame.collect_schema()
     for file in others:
-        other = file.frame.collect_schema()
-        for name in {**schema, **other}:
-            if schema.get(name) != other.get(name):
-                raise ColumnError(
-                    f"column {name!r} is {schema.get(name)} in {first.path} but {other.get(name)} "
-                    f"in {file.path}; to be scored part by part, all files need the same columns "
-                    "and types (read_rankings widens whole numbers)"
-                )
+        odd = {name for name, _ in schema.items() ^ file.frame.collect_schema().items()}
+        if odd:
+            raise ColumnError(
+                f"columns {sorted(odd)} differ between {first.path} and {file.path}; to be scored "
+                "part by part, all files need the same columns and types (read_rankings widens "
+                "whole numbers)"
+            )
     empty = pl.DataFrame(schema=schema)
-    refuse_shared_names([Part(file.path or "", empty, file.name) for file in files])
+    refuse_shared_names([Part(file.path, empty, file.name) for file in files])
     ordered = [replace(file, frame=file.frame.select(empty.columns)) for file in files]
-    return Table(tuple(ordered), empty, empty)
+    return Table(tuple(ordered), empty)
 
 
 def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
@@ -135,19 +130,14 @@ def _computed(frame: pl.LazyFrame, scratch: Scratch) -> Table:
         matched = matched_columns(given, RANKINGS, "rankings")
         known = as_text(frame.select(under_our_names(matched)), ID_COLUMNS)
         known.sink_parquet(path, maintain_order=True, compression="lz4", statistics=False)
-    except pl.exceptions.PolarsError as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise DataError(f"rankings: the frame cannot be computed: {one_line(error)}") from error
-    except OSError as error:
-        raise OutputError(
-            f"the rows cannot be stored in the temporary folder '{path.parent}': {one_line(error)}"
-        ) from error
     rows = pl.scan_parquet(path, glob=False, hive_partitioning=False)
     file = File(path, rows, rows.select(pl.len()).collect().item())
-    empty = pl.DataFrame(schema=rows.collect_schema())
-    return Table((file,), empty, renamed(given, matched, RANKINGS))
+    return Table((file,), renamed(given, matched, RANKINGS))
 
 
-def _open(path: Path, columns: ColumnNames, model: str | None) -> File:
+def _open(path: Path, columns: ColumnNames) -> File:
     source = open_source(path)
     form = detect_format(source)
     if form not in ("parquet", "arrow") or isinstance(source.content, bytes):
@@ -163,9 +153,8 @@ def _open(path: Path, columns: ColumnNames, model: str | None) -> File:
         rows = frame.select(pl.len()).collect().item()
     chosen = match_columns(found, RANKINGS, columns, str(path))
     known = as_text(frame.select(under_our_names(chosen)), ID_COLUMNS)
-    if "model" in chosen and model is None:
+    if "model" in chosen:
         return File(path, known, rows)
-    given = model if model is not None else folder_model(path)
-    name = base_name(path) if given is None else given
-    named = known.with_columns(model=pl.lit(name))
-    return File(path, named, rows, name if given is None else None)
+    folder = folder_model(path)
+    name = folder or base_name(path)
+    return File(path, known.with_columns(model=pl.lit(name)), rows, None if folder else name)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.errors import OutputError, ParameterError
+from retrieval_report.contracts.errors import OutputError
 from retrieval_report.contracts.options import Options
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.engines.score_parts import Keep, Work
@@ -43,8 +43,6 @@ def keeping(
 
     Raises
     ------
-    ParameterError
-        The rankings are not files, and only files can be checked later.
     OutputError
         The folder holds something else, or parts of a run whose inputs or settings were different.
     """
@@ -55,8 +53,6 @@ def keeping(
     for name, frame in {"judgements": judgements, "queries": queries}.items():
         inputs.update(b"none" if frame is None else _ipc(to_polars(frame, name)))
     for file in table.files:
-        if file.path is None:
-            raise ParameterError("resume: is for rankings in files")
         inputs.update(file.frame.explain(optimized=False).encode())
         with naming(file.path), file.path.open("rb") as content:
             inputs.update(hashlib.file_digest(content, "sha256").digest())
@@ -65,16 +61,11 @@ def keeping(
         inputs.update(repr(tuple(rows)).encode())
         if not folder.exists() or not any(folder.iterdir()):
             write_files({folder / RUN: inputs.hexdigest().encode()})
-        try:
-            kept = (folder / RUN).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
+        run = folder / RUN
+        if not run.is_file() or run.read_bytes() != inputs.hexdigest().encode():
             raise OutputError(
-                f"cannot resume from '{folder}': it is not a folder of finished parts"
-            ) from error
-        if kept != inputs.hexdigest():
-            raise OutputError(
-                f"cannot resume from '{folder}': rankings, frames, arguments or versions changed "
-                "since; remove the folder to start again"
+                f"cannot resume from '{folder}': it has no finished parts of this run, or rankings, "
+                "frames, arguments or versions changed since; remove it to start again"
             )
         return lambda number: _scored(folder / f"part-{number:06}.npz", lambda: work(number))
 

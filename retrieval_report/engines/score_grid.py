@@ -4,7 +4,7 @@ differences, exact to 12 digits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +17,11 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import BOUNDS, SCORE, beside
-from retrieval_report.kernels.lists import Bools, Floats
+from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.scoring.arrays import locate
 
 BLOCK = 1 << 18  # differences held at a time
+TABLE = 2_000_000  # pairs of rows, or rows × depths, that are looked at together
 MOST_MODELS = 2_000  # whose pairs are tested in less than a minute
 DIGITS = 12  # scores are exact to 1e-12, so smaller differences count as equal
 Indices = NDArray[np.intp]
@@ -150,11 +151,18 @@ class Pairs:
         others = np.delete(np.arange(models, dtype=np.intp), fixed)
         return cls(others, np.full_like(others, fixed))
 
-    def blocks(self, queries: int, most: int = BLOCK) -> list[Pairs]:
+    def blocks(self, queries: int) -> list[Pairs]:
         """Return these pairs in parts, at least one, with at most so many differences each."""
-        step = max(1, most // max(queries, 1))
+        step = max(1, BLOCK // max(queries, 1))
         starts = range(0, max(self.first.size, 1), step)
         return [self.part(slice(start, start + step)) for start in starts]
+
+    def in_blocks(
+        self, queries: int, of: Callable[[Pairs], Iterable[NDArray[Any]]]
+    ) -> list[NDArray[Any]]:
+        """Return the arrays that a function returns of parts of these pairs, put together."""
+        columns = zip(*map(of, self.blocks(queries)), strict=True)
+        return [np.concatenate(column) for column in columns]
 
     def part(self, rows: slice | Indices | Bools) -> Pairs:
         """Return some of the pairs."""
@@ -175,12 +183,6 @@ def paired_queries(value: Floats, pairs: Pairs) -> Bools:
     """Return which queries both models of each pair have a score for."""
     known = ~np.isnan(value)
     return known[pairs.first] & known[pairs.second]
-
-
-def shared_queries(value: Floats, pairs: Pairs) -> Floats:
-    """Return for how many queries both models of each pair have a score."""
-    known = (~np.isnan(value)).astype(np.float64)
-    return (known @ known.T)[pairs.first, pairs.second]
 
 
 def paired_columns(value: Floats, std: Floats, pairs: Pairs) -> dict[str, Floats]:
@@ -281,6 +283,46 @@ def best_first(means: Floats) -> Indices:
     return np.argsort(-settled_means(means), kind="stable")
 
 
+def ranked(means: pl.DataFrame, within: Sequence[str]) -> pl.DataFrame:
+    """Return means with their ``rank`` among those that share some columns, the best of each first;
+    means equal to 12 digits share the better rank, and a missing one has none.
+
+    >>> means = pl.DataFrame({"model": list("abcd"), "value": [0.5, None, 0.3, 0.1 + 0.2]})
+    >>> ranked(means.with_columns(metric=pl.lit("ap")), ["metric"]).select("model", "rank").rows()
+    [('a', 1), ('c', 2), ('d', 2), ('b', None)]
+    """
+    rank = pl.col("value").round_sig_figs(DIGITS).rank("min", descending=True)
+    rows = means.with_row_index("group").with_columns(
+        pl.min("group").over(within), rank=rank.over(within).cast(pl.Int64)
+    )
+    return rows.sort("group", "rank", "model", nulls_last=True).drop("group")
+
+
+def tau_b(one: Integers, other: Integers) -> float | None:
+    """Return Kendall's τ_b of two columns of ranks; none if all tie in one of them.
+
+    >>> tau_b(np.array([1, 2, 3]), np.array([1, 3, 2]))
+    0.3333333333333333
+    """
+    n = one.size
+    a, b = one.astype(np.int32), other.astype(np.int32)
+    forward = level = 0  # ordered pairs that both have this way round, that tie in both
+    for rows in blocks(np.arange(n), 4 * n):
+        first, second = a[rows, None], b[rows, None]
+        forward += int(np.count_nonzero((first > a) & (second > b)))
+        level += int(np.count_nonzero((first == a) & (second == b)))
+    tied_one, tied_other = (int((np.bincount(ranks) ** 2).sum()) for ranks in (a, b))
+    agree = 4 * forward - (n * n - tied_one - tied_other + level)
+    untied = (n * n - tied_one) * (n * n - tied_other)
+    return None if untied == 0 else float(agree / np.sqrt(untied))
+
+
+def blocks(rows: Integers, width: int) -> Iterator[Integers]:
+    """Yield rows in parts for tables of this width."""
+    step = max(TABLE // max(width, 1), 1)
+    return (rows[first : first + step] for first in range(0, rows.size, step))
+
+
 def row_ranks(values: Floats) -> tuple[Floats, Floats]:
     """Return the first and the last rank, from 1 for the smallest, of what equals each value of a
     row.
@@ -331,15 +373,15 @@ def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
     )
     starts = np.flatnonzero((lists["model"] != lists["model"].shift()).fill_null(True).to_numpy())
     kept = ~np.isnan(values)
-    if "truncated" in scores.columns:  # one that nothing bounds leaves the mean without a bound
-        kept |= scores["truncated"].to_numpy().reshape(-1, labels.height)
+    # one that nothing bounds leaves the mean without a bound
+    kept |= scores["truncated"].to_numpy().reshape(-1, labels.height)
     size = np.add.reduceat(kept.astype(np.float64), starts, axis=0)
     size[size == 0] = np.nan
     value = np.add.reduceat(np.where(kept, values, 0.0), starts, axis=0) / size
     spread = np.sqrt(np.add.reduceat(np.where(kept, spreads, 0.0) ** 2, starts, axis=0)) / size
     shortest = np.minimum.reduceat(lists["items"].to_numpy(), starts)
-    which = np.repeat(np.arange(starts.size), labels.height)
-    means = labels[np.tile(np.arange(labels.height), starts.size)].with_columns(
-        model=lists["model"][starts[which]], value=value.ravel(), tie_std=spread.ravel()
+    models = lists[starts].select("model", shortest=shortest)
+    means = models.join(labels, how="cross", maintain_order="left_right").with_columns(
+        value=value.ravel(), tie_std=spread.ravel()
     )
-    return in_contract(means.fill_nan(None).with_columns(shortest=shortest[which]), MEANS)
+    return in_contract(means.fill_nan(None), MEANS)

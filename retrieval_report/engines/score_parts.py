@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,14 +10,12 @@ from typing import TypeVar
 import polars as pl
 
 from retrieval_report.contracts.errors import RetrievalReportError
-from retrieval_report.contracts.frames import check_counts, check_rankings
-from retrieval_report.contracts.options import NO, Options
-from retrieval_report.contracts.warning import warn
-from retrieval_report.engines.disk_parts import copied_parts, find_known
+from retrieval_report.contracts.options import NO, Options, is_relevant
+from retrieval_report.engines.disk_parts import copied_parts
 from retrieval_report.engines.disk_tables import Table
 from retrieval_report.metrics.parsing import Requests
 from retrieval_report.scoring.judged import KNOWS_ALL, KnownOfWhole, frames_beside, judge
-from retrieval_report.scoring.layout import evidence_of
+from retrieval_report.scoring.layout import evidence_of, order_values
 from retrieval_report.scoring.run import doubtful_lists, score_run, start, warn_of_lists
 from retrieval_report.scoring.scores import ListScores
 from retrieval_report.scoring.ties import count_rows
@@ -68,16 +65,59 @@ def evidence_of_part(
     return evidence_of(judge(rows, judgements, queries, options, whole), options)
 
 
+def facts_of(
+    rows: pl.DataFrame | pl.LazyFrame,
+    judgements: pl.DataFrame | None,
+    queries: pl.DataFrame | None,
+    options: Options,
+) -> pl.LazyFrame:
+    """Return what any rows tell of the whole: distinct models, with the word by which counts say
+    how their lists end, and relevances, with whether they are relevant.
+    """
+    rows = rows.lazy() if judgements is None else rows.lazy().drop("relevance", strict=False)
+    empty = pl.DataFrame(schema=rows.collect_schema())
+    ends = "truncated" if "truncated" in empty.columns else pl.lit(None, pl.String)
+    graded = _graded(empty, options)
+    if options.distance_threshold is not None:
+        near = order_values(empty, options) <= options.distance_threshold
+        graded["relevant"] &= near.fill_null(value=True)
+    facts = [rows.select("model", **graded, truncated=ends).unique()]
+    if judgements is not None:
+        facts.append(judgements.lazy().select(**_graded(judgements, options)).unique())
+    elif queries is not None and "n_relevant" in queries.columns:
+        facts[0] = facts[0].with_columns(relevant=False)
+        facts.append(queries.lazy().select(relevant=pl.col("n_relevant") > 0).unique())
+    return pl.concat(facts, how="diagonal")
+
+
+def _graded(empty: pl.DataFrame, options: Options) -> dict[str, pl.Expr]:
+    """Return relevances that are finite, above 0 and not masked, null for all others; and whether
+    they are relevant.
+    """
+    grade = pl.lit(None, pl.Float64)
+    if "relevance" in empty.columns:
+        grade = pl.col("relevance").cast(pl.Float64)
+        kept = (grade > 0) & grade.is_finite()
+        grade = pl.when(kept & pl.col("mask") if "mask" in empty.columns else kept).then(grade)
+    return {"grade": grade, "relevant": is_relevant(grade, options.relevant_from)}
+
+
+def known_of(facts: pl.DataFrame) -> KnownOfWhole:
+    """Return what a part cannot show, from the facts of all rows."""
+    models, grades = (facts[name].drop_nulls().unique().sort() for name in ("model", "grade"))
+    return KnownOfWhole(True, tuple(models), tuple(grades), relevant=bool(facts["relevant"].any()))
+
+
 def with_ends(
     options: Options,
     whole: KnownOfWhole,
-    words: pl.DataFrame | None,
+    facts: pl.DataFrame,
     evidence: Callable[[], pl.DataFrame],
 ) -> Options:
-    """Return the options with the words decided for all models, from the ``words`` of counts, if
-    they have any, and the evidence of all parts, if that is needed.
+    """Return the options with the words decided for all models, from the facts of all rows and, if
+    it is needed, the evidence of all parts.
     """
-    counted = {} if words is None else as_counted(words)
+    counted = as_counted(facts.drop_nulls("model"))
     decisions = decide(options.truncated, whole.models, counted, lambda: gather(evidence()))
     return replace(options, truncated=ends_of(decisions) or options.truncated)
 
@@ -100,22 +140,23 @@ def scored_parts(
     """Yield the scores of every part; a table of one part is scored directly. ``keep`` may change
     how one is scored.
     """
-    _check_columns(table, relevance=judgements is None)
-    if table.rows <= rows_per_part:
-        rows = (table.rows,)
-        asked = judgements, queries, requests, options
-        yield from _run(keep(lambda _: score_part(table.read(), *asked), rows), rows)
-        return
     quiet = replace(options, progress=False)
     given = frames_beside(judgements, queries)
-    whole = find_known(table, given["judgements"], given["queries"], options)
     # No rows are scored first, so that wrong arguments are refused before hours of work.
-    judged, named = (None if frame is None else frame.clear() for frame in given.values())
-    score_part(table.empty, judged, named, requests, replace(quiet, truncated=NO), whole)
+    judged, named = (None if frame is None else frame.clear() for frame in given)
+    nothing = replace(quiet, truncated=NO), KnownOfWhole(part=True)
+    score_part(table.empty, judged, named, requests, *nothing)
+    if table.rows <= rows_per_part:
+        rows = (table.rows,)
+        whole_table = keep(lambda _: score_part(table.read(), *given, requests, options), rows)
+        yield from _run(whole_table, rows)
+        return
+    facts = table.collect(lambda rows: facts_of(rows, *given, options))
+    whole = known_of(facts)
     results = sum(len(cutoffs) for _, cutoffs in requests) * len(options.policies)
     results *= max(len(whole.models), 1)
     parts = copied_parts(table, scratch(), rows_per_part, results)
-    located = [None if frame is None else parts.locate(frame) for frame in given.values()]
+    located = [None if frame is None else parts.locate(frame) for frame in given]
 
     def frames_of(number: int) -> tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]:
         judged, named = (
@@ -124,14 +165,10 @@ def scored_parts(
         return parts.read(number), judged, named
 
     def evidence() -> pl.DataFrame:
-        title = "looking at the lists" if options.progress else ""
         of_part = partial(evidence_of_part, options=quiet, whole=whole)
-        return pl.concat(_run(lambda number: of_part(*frames_of(number)), parts.rows, title))
+        return pl.concat(_run(lambda number: of_part(*frames_of(number)), parts.rows))
 
-    words = None
-    if "truncated" in table.empty.columns:
-        words = table.collect(lambda rows: rows.select("model", "truncated").unique())
-    decided = with_ends(quiet, whole, words, evidence)
+    decided = with_ends(quiet, whole, facts, evidence)
     work = keep(lambda number: score_part(*frames_of(number), requests, decided, whole), parts.rows)
     lists = []
     for scores in _run(work, parts.rows, "scoring" if options.progress else ""):
@@ -142,7 +179,7 @@ def scored_parts(
 
 def counted_parts(table: Table, scratch: Scratch, rows_per_part: int) -> Iterator[pl.DataFrame]:
     """Yield the counts of every part."""
-    _check_columns(table, relevance=True)
+    count_rows(table.empty)  # refuses columns that are missing
     if table.rows <= rows_per_part:
         yield from _run(lambda _: count_rows(table.read()), (table.rows,))
         return
@@ -151,36 +188,19 @@ def counted_parts(table: Table, scratch: Scratch, rows_per_part: int) -> Iterato
     yield from _run(lambda number: count_rows(parts.read(number), models), parts.rows)
 
 
-def _check_columns(table: Table, *, relevance: bool) -> None:
-    """Refuse columns that are missing or of the wrong type before any row is read."""
-    if "count" in table.given.columns:
-        check_counts(table.given)
-    else:
-        check_rankings(table.given, relevance=relevance)
-
-
 def _run(
     work: Callable[[int], Result], parts: tuple[int, ...], title: str = ""
 ) -> Iterator[Result]:
-    """Yield the results of all parts, with a progress bar if it has a title; a warning that several
-    parts raise is shown once.
-    """
+    """Yield the results of all parts, with a progress bar if it has a title."""
     from tqdm import tqdm
 
-    given: set[str] = set()
     with tqdm(total=sum(parts), desc=title, unit="row", unit_scale=True, disable=not title) as bar:
         for number, rows in enumerate(parts):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                try:
-                    result = work(number)
-                except RetrievalReportError as error:
-                    if len(parts) > 1:
-                        error.add_note(f"Counted within part {number + 1} of {len(parts)}.")
-                    raise
-            for warning in caught:
-                if str(warning.message) not in given:
-                    given.add(str(warning.message))
-                    warn(warning.message)
+            try:
+                result = work(number)
+            except RetrievalReportError as error:
+                if len(parts) > 1:
+                    error.add_note(f"Counted within part {number + 1} of {len(parts)}.")
+                raise
             yield result
             bar.update(rows)

@@ -13,20 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.ap_retrieved import Paired, hypergeometric_band, mean_and_spread
-from retrieval_report.kernels.compile import ZERO, allocating, costs, inlined, kernel, squared
-from retrieval_report.kernels.lists import (
-    Floats,
-    Integers,
-    Lists,
-    Moments,
-    Spread,
-    cells_of,
-    single_items,
-    slots_walked,
-)
+from retrieval_report.kernels.compile import allocating, costs, inlined, squared
+from retrieval_report.kernels.lists import Lists, Spread, cells_of, slots_walked
 from retrieval_report.kernels.ranks import NEAR, less, order_variance, place_sums
 from retrieval_report.kernels.sums import slot_weight
 from retrieval_report.kernels.tables import Weights, add, pair_between
+from retrieval_report.kernels.walk import Steps, walk
 
 
 class Tie(NamedTuple):
@@ -122,8 +114,9 @@ def order_mean(
 
 
 @inlined
-def see_tie(t: int, tie: int, lists: Lists, values: Floats) -> Tie:
+def see_tie(t: int, tie: int, lists: Lists, paired: Paired) -> Tie:
     """Count the items of a tie; those with a value above 0 are relevant."""
+    values = paired.values
     size = relevant = 0
     total = 0.0
     lowest = np.inf
@@ -170,27 +163,26 @@ def sum_moments(tie: Tie, slots: int, before: float, harmonics: Weights) -> Spre
 
 
 @inlined
-def moments_between(before: Before, divided: bool | None) -> Spread:
-    """Return mean and variance for a cutoff between two ties, per relevant item found if
-    ``divided`` is not None.
+def ratio_between(before: Before, _paired: Paired) -> Spread:
+    """Return mean and variance of the sum per relevant item found, for a cutoff between two
+    ties.
     """
-    if divided is None:
-        return before.high + before.low, before.variance
     found = max(before.relevant, 1)
     return (before.high + before.low) / found, before.variance / (found * found)
 
 
 @allocating
-def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> Spread:
-    """Return mean and variance of the sum divided by the relevant items found, of which a tie adds
-    a random number x.
+def ratio_inside(tie: Tie, slots: int, before: Before, paired: Paired) -> Spread:
+    """Return the same for a cutoff after some slots of a tie, which adds a random number x of
+    relevant items.
 
     x is hypergeometric. Given x, the counted slots are themselves a uniform tie of ``slots`` items,
     x of them relevant.
     """
     sum_before = before.high + before.low
+    harmonics = paired.harmonics
     if tie.relevant == 0:
-        return moments_between(before, True)
+        return ratio_between(before, paired)
     least, chances = hypergeometric_band(tie.size, tie.relevant, slots)
     harmonic, climbed = slot_sums(tie.t, slots, harmonics)
     scaled = before.values / tie.mean
@@ -221,21 +213,34 @@ def ratio_moments(tie: Tie, slots: int, before: Before, harmonics: Weights) -> S
 
 
 @inlined
-def pass_tie(tie: Tie, harmonics: Weights, before: Before) -> Before:
+def sum_between(before: Before, _paired: Paired) -> Spread:
+    """Return mean and variance of the sum for a cutoff between two ties."""
+    return before.high + before.low, before.variance
+
+
+@inlined
+def sum_inside(tie: Tie, slots: int, before: Before, paired: Paired) -> Spread:
+    """Return the same for a cutoff after some slots of a tie."""
+    part, variance = sum_moments(tie, slots, before.values, paired.harmonics)
+    return before.high + (part + before.low), before.variance + variance
+
+
+@inlined
+def add_tie(tie: Tie, before: Before, paired: Paired) -> Before:
     """Return the contribution of all ties so far after a whole tie is added."""
-    part, variance = sum_moments(tie, tie.size, before.values, harmonics)
+    part, variance = sum_moments(tie, tie.size, before.values, paired.harmonics)
     high, low = add(before.high, before.low, part)
     values = before.values + tie.relevant * tie.mean
     return Before(before.relevant + tie.relevant, values, high, low, before.variance + variance)
 
 
 @inlined
-def pass_singles(
-    t: int, cell: int, items: int, lists: Lists, paired: Paired, before: Before
+def add_singles(
+    t: int, cell: int, end: int, lists: Lists, paired: Paired, before: Before
 ) -> Before:
-    """Return the same after ``items`` untied items are added, the first of them at slot t + 1."""
+    """Return the same after untied items are added, the first of them at slot t + 1."""
     relevant, total, high, low, variance = before
-    for index in range(items):
+    for index in range(end - cell):
         value = paired.values[lists.grade[cell + index]]
         if value > 0.0:
             relevant += 1
@@ -248,71 +253,19 @@ def pass_singles(
     return Before(relevant, total, high, low, variance)
 
 
-@inlined
-def moments_inside(
-    tie: Tie, slots: int, before: Before, harmonics: Weights, divided: bool | None
-) -> Spread:
-    """Return the same for a cutoff after some slots of a tie."""
-    if divided is None:
-        part, variance = sum_moments(tie, slots, before.values, harmonics)
-        return before.high + (part + before.low), before.variance + variance
-    return ratio_moments(tie, slots, before, harmonics)
-
-
-@inlined
-def list_moments(
-    q: int, lists: Lists, depths: Integers, paired: Paired, divided: bool | None, out: Moments
-) -> None:
-    """Write the moments of one list; the compiler leaves out what only the other value of
-    ``divided`` needs.
-    """
-    mean, variance = out
-    cutoffs = depths.shape[1]
-    before = Before(0, 0.0, 0.0, 0.0, 0.0)
-    t = j = ZERO
-    number = lists.start[q]
-    end = lists.start[q + 1]
-    while number < end and j < cutoffs:
-        stretch = single_items(number, end, depths[q, j] - t, lists)
-        before = pass_singles(t, lists.tie[number], stretch, lists, paired, before)
-        t += stretch
-        number += stretch
-        if t == depths[q, j]:
-            mean[q, j], variance[q, j] = moments_between(before, divided)
-            j += 1
-        elif number < end:
-            tie = see_tie(t, number, lists, paired.values)
-            while j < cutoffs and depths[q, j] < t + tie.size:
-                slots = depths[q, j] - t
-                mean[q, j], variance[q, j] = moments_inside(
-                    tie, slots, before, paired.harmonics, divided
-                )
-                j += 1
-            if tie.relevant and j < cutoffs:
-                before = pass_tie(tie, paired.harmonics, before)
-            t += tie.size
-            number += 1
-    for rest in range(j, cutoffs):
-        mean[q, rest], variance[q, rest] = moments_between(before, divided)
-
-
-@costs(slots_walked)
-@kernel
-def pairwise_moments(
-    first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments
-) -> None:
-    """Write the mean and variance of the sum at every depth."""
-    for q in range(first, last):
-        list_moments(q, lists, depths, paired, None, out)
-
-
-@costs(slots_walked)
-@kernel
-def retrieved_moments(
-    first: int, last: int, lists: Lists, depths: Integers, paired: Paired, out: Moments
-) -> None:
-    """Write the moments of the sum per relevant item found; a separate kernel, so that few users
-    have to compile it.
-    """
-    for q in range(first, last):
-        list_moments(q, lists, depths, paired, True, out)
+NOTHING = Before(0, 0.0, 0.0, 0.0, 0.0)
+pairwise_moments = costs(slots_walked)(
+    walk(
+        "pairwise_moments",
+        NOTHING,
+        Steps(see_tie, add_tie, sum_inside, sum_between, add_singles),
+    )
+)
+# Of the sum per relevant item found; a kernel of its own, so that few users have to compile it.
+retrieved_moments = costs(slots_walked)(
+    walk(
+        "retrieved_moments",
+        NOTHING,
+        Steps(see_tie, add_tie, ratio_inside, ratio_between, add_singles),
+    )
+)

@@ -12,23 +12,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from retrieval_report.kernels.compile import ZERO, allocating, costs, inlined, kernel, squared
+from retrieval_report.kernels.compile import allocating, costs, inlined, kernel, squared
 from retrieval_report.kernels.lists import (
     Bools,
     Floats,
-    Integers,
     Lists,
-    Moments,
     Spread,
     Tie,
-    cells_of,
     count_relevant,
     pairs_in_ties,
     slots_walked,
-    ties_of,
 )
 from retrieval_report.kernels.sums import slot_spread
 from retrieval_report.kernels.tables import Weights
+from retrieval_report.kernels.walk import Steps, count_tie, walk
 
 NEGLIGIBLE = 1e-30  # relative to the likeliest value; what is omitted cannot change a float64
 
@@ -93,6 +90,7 @@ class Ratio(NamedTuple):
     """
 
     values: Floats
+    relevant_grade: Bools
     weights: Weights
     by_ideal: bool
     best: bool  # whether the highest ratio is wanted, not the lowest
@@ -124,63 +122,39 @@ def _held(weights: Weights, t: int, e: int) -> float:
     return held
 
 
-@costs(pairs_in_ties)
-@kernel
-def own_ideal_moments(
-    first: int, last: int, lists: Lists, depths: Integers, ideal: OwnIdeal, out: Moments
-) -> None:
-    """Write the moments of DCG@k / ideal DCG of the same top k, if all relevances are 0 or one
-    grade.
-    """
-    relevant_grade, weights = ideal
-    cutoffs = depths.shape[1]
-    for q in range(first, last):
-        value_sum = spread = 0.0
-        hits = 0
-        t = j = ZERO
-        for tie in ties_of(q, lists):
-            size, relevant = count_relevant(tie, lists, relevant_grade)
-            end = t + size
-            while j < cutoffs and depths[q, j] <= end:
-                cut = Tie(t, size, relevant)
-                reached = Reached(hits, value_sum, spread)
-                out.mean[q, j], out.variance[q, j] = _own_ideal_at(
-                    cut, depths[q, j] - t, reached, weights
-                )
-                j += 1
-            if j == cutoffs:
-                break  # the tables reach no farther than the deepest cutoff
-            slots = _held(weights, t, end)
-            value_sum += slots * relevant / size
-            if 0 < relevant < size:
-                spread += (
-                    slot_spread(weights, t, end, size)
-                    * relevant
-                    * (size - relevant)
-                    / size
-                    / (size - 1.0)
-                )
-            hits += relevant
-            t = end
+@inlined
+def _add(tie: Tie, reached: Reached, ideal: OwnIdeal) -> Reached:
+    """Return the contribution of all ties so far after a whole tie is added."""
+    t, size, relevant = tie
+    hits, total, spread = reached
+    total += _held(ideal.weights, t, t + size) * relevant / size
+    if 0 < relevant < size:
+        order = slot_spread(ideal.weights, t, t + size, size)
+        spread += order * relevant * (size - relevant) / size / (size - 1.0)
+    return Reached(hits + relevant, total, spread)
+
+
+@inlined
+def _between(reached: Reached, ideal: OwnIdeal) -> Spread:
+    """Return mean and variance for a cutoff between two ties."""
+    best = ideal.weights.total[reached.found]
+    return (reached.total / best, reached.spread / squared(best)) if reached.found else (0.0, 0.0)
 
 
 @allocating
-def _own_ideal_at(cut: Tie, slots: int, reached: Reached, weights: Weights) -> Spread:
-    """Return mean and variance for a cutoff that keeps ``slots`` slots of a tie."""
+def _inside(cut: Tie, slots: int, reached: Reached, own: OwnIdeal) -> Spread:
+    """Return the same for a cutoff that keeps ``slots`` slots of a tie."""
     t, size, relevant = cut
     hits, value_sum, spread = reached
-    total = weights.total
-    if slots == 0:
-        return (value_sum / total[hits], spread / squared(total[hits])) if hits else (0.0, 0.0)
-    held = _held(weights, t, t + slots)
-    order = slot_spread(weights, t, t + slots, slots)
+    held = _held(own.weights, t, t + slots)
+    order = slot_spread(own.weights, t, t + slots, slots)
     least, chances = hypergeometric_band(size, relevant, slots)
     means = np.zeros(chances.size)
     within = 0.0
     for index in range(chances.size):
         x = least + index
         if hits + x:
-            ideal = total[hits + x]
+            ideal = own.weights.total[hits + x]
             means[index] = (value_sum + held * x / slots) / ideal
             inner = order * x * (slots - x) / slots / (slots - 1.0) if 0 < x < slots else 0.0
             within += chances[index] * (spread + inner) / squared(ideal)
@@ -188,56 +162,64 @@ def _own_ideal_at(cut: Tie, slots: int, reached: Reached, weights: Weights) -> S
     return value, within + between
 
 
-class Runs(NamedTuple):
-    """Room for runs of relevant items of equal value: their lengths and values."""
+# The moments of DCG@k / ideal DCG of the same top k, if all relevances are 0 or one grade
+own_ideal_moments = costs(pairs_in_ties)(
+    walk("own_ideal_moments", Reached(0, 0.0, 0.0), Steps(count_tie, _add, _inside, _between))
+)
 
-    items: Integers
-    values: Floats
 
-
-@kernel
-def _relevant_runs(
-    tie: int, lists: Lists, values: Floats, falling: bool, runs: Runs
-) -> tuple[int, int]:
-    """Return items and relevant items of a tie; write the latter as runs of equal value, rising or
-    falling.
+class Cut(NamedTuple):
+    """A tie: how many items precede it, its items, its relevant items, and where its cells are,
+    which ascend by grade.
     """
-    size = relevant = kinds = 0
-    first = lists.tie[tie]
-    last = lists.tie[tie + 1] - 1
-    for cell in cells_of(tie, lists):
-        c = first + last - cell if falling else cell
-        size += lists.items[c]
-        if values[lists.grade[c]]:
-            runs.items[kinds] = lists.items[c]
-            runs.values[kinds] = values[lists.grade[c]]
-            kinds += 1
-            relevant += lists.items[c]
-    return size, relevant
+
+    t: int
+    size: int
+    relevant: int
+    tie: int
+    lists: Lists
+
+
+class Found(NamedTuple):
+    """The relevant items found so far, their values, and the sum."""
+
+    relevant: int
+    values: float
+    total: float
 
 
 @inlined
-def _runs_sum(
-    runs: Runs, x: int, before: float, position: int, ratio: Ratio
-) -> tuple[float, float]:
-    """Return the sum over x relevant items placed in the given order right after ``position``, and
-    their values'.
+def _see_cells(t: int, tie: int, lists: Lists, ratio: Ratio) -> Cut:
+    """Return what is asked of a tie."""
+    size, relevant = count_relevant(tie, lists, ratio.relevant_grade)
+    return Cut(t, size, relevant, tie, lists)
 
-    For AP and WAP it is Σ (value sum so far / rank), where ``before`` are the values up to
-    ``position``.
+
+@inlined
+def _place(cut: Cut, x: int, slots: int, found: Found, ratio: Ratio) -> Found:
+    """Return what is found after ``slots`` slots of a tie if x of them are relevant: the highest
+    grades come first, or the lowest last.
+
+    For AP and WAP the sum is Σ (value sum so far / rank).
     """
+    position = cut.t if ratio.best else cut.t + slots - x
     total = ratio.weights.total
     if ratio.by_ideal:
-        return total[position + x] - total[position], before
+        held = total[position + x] - total[position]
+        return Found(found.relevant + x, found.values, found.total + held)
     result = 0.0
-    placed = 0
-    for run in range(runs.items.size):
-        take = min(runs.items[run], x - placed)
-        value = runs.values[run]
-        a = position + placed
-        b = position + placed + take
-        # the i-th item of the run sees before + value·(i − a), i = a + 1 … b: (before − value·a)·ΔH
-        # + value·take
+    before = found.values
+    left = x
+    first = cut.lists.tie[cut.tie]
+    last = cut.lists.tie[cut.tie + 1] - 1
+    for step in range(last - first + 1):
+        cell = last - step if ratio.best else first + step
+        value = ratio.values[cut.lists.grade[cell]]
+        take = min(cut.lists.items[cell], left) if value else 0
+        a = position
+        b = position + take
+        # the i-th item of the cell sees before + value·(i − a), i = a + 1 … b: (before −
+        # value·a)·ΔH + value·take
         if take > a:
             harmonic = _held(ratio.weights, a, b)
             result += (before - value * a) * harmonic + value * take
@@ -245,52 +227,41 @@ def _runs_sum(
             for i in range(a + 1, b + 1):
                 result += (before + value * (i - a)) / i
         before += value * take
-        placed += take
-        if placed == x:
-            break
-    return result, before
+        position = b
+        left -= take
+    return Found(found.relevant + x, before, found.total + result)
 
 
-@costs(slots_walked)
-@allocating
-def ratio_extremes(
-    first: int, last: int, lists: Lists, depths: Integers, ratio: Ratio, out: Moments
-) -> None:
-    """Write the highest or lowest ratio at every depth, over all orders and numbers of relevant
-    items found.
+@inlined
+def _place_all(cut: Cut, found: Found, ratio: Ratio) -> Found:
+    """Return what is found after a whole tie."""
+    return _place(cut, cut.relevant, cut.size, found, ratio)
 
-    Given how many are found, the best order has the highest grades first and the worst order the
-    lowest grades last. Cells of a tie ascend by grade.
+
+@inlined
+def _ratio_of(found: Found, ratio: Ratio) -> Spread:
+    """Return the ratio, and no variance."""
+    if found.relevant == 0:
+        return 0.0, 0.0
+    by = ratio.weights.total[found.relevant] if ratio.by_ideal else float(found.relevant)
+    return max(found.total / by, 0.0), 0.0
+
+
+@inlined
+def _extreme(cut: Cut, slots: int, found: Found, ratio: Ratio) -> Spread:
+    """Return the highest or lowest ratio over all numbers of relevant items among some slots of a
+    tie.
     """
-    best = ratio.best
-    extreme = out.mean
-    runs = Runs(np.zeros(ratio.values.size, np.int64), np.zeros(ratio.values.size))
-    cutoffs = depths.shape[1]
-    for q in range(first, last):
-        value_sum = before = 0.0
-        hits = ZERO
-        t = ZERO
-        j = 0
-        for tie in ties_of(q, lists):
-            size, relevant = _relevant_runs(tie, lists, ratio.values, best, runs)
-            while j < cutoffs and depths[q, j] <= t + size:
-                slots = depths[q, j] - t
-                least = max(0, slots - (size - relevant))
-                most = min(relevant, slots)
-                chosen = -1.0
-                for x in range(least, most + 1):
-                    part, _ = _runs_sum(runs, x, before, t if best else t + slots - x, ratio)
-                    by = ratio.weights.total[hits + x] if ratio.by_ideal else float(hits + x)
-                    value = (value_sum + part) / by if hits + x else 0.0
-                    if chosen < 0.0 or (value > chosen) == best:
-                        chosen = value
-                extreme[q, j] = max(chosen, 0.0)
-                j += 1
-            if j == cutoffs:
-                break  # the tables reach no farther than the deepest cutoff
-            part, before = _runs_sum(
-                runs, relevant, before, t if best else t + size - relevant, ratio
-            )
-            value_sum += part
-            hits += relevant
-            t += size
+    least = max(0, slots - (cut.size - cut.relevant))
+    chosen, _ = _ratio_of(_place(cut, least, slots, found, ratio), ratio)
+    for x in range(least + 1, min(cut.relevant, slots) + 1):
+        value, _ = _ratio_of(_place(cut, x, slots, found, ratio), ratio)
+        if (value > chosen) == ratio.best:
+            chosen = value
+    return chosen, 0.0
+
+
+# The highest or lowest ratio at every depth, over all orders and numbers of relevant items found
+ratio_extremes = costs(slots_walked)(
+    walk("ratio_extremes", Found(0, 0.0, 0.0), Steps(_see_cells, _place_all, _extreme, _ratio_of))
+)

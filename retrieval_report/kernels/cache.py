@@ -2,28 +2,24 @@
 very source.
 
 Numba's own cache keeps an index beside the files. When two processes write it at once, an entry may
-point at code for other types; a truncated file makes every later call fail, and a flipped bit gives
-wrong numbers.
+point at code for other types, and a truncated file makes every later call fail.
 """
 
 from __future__ import annotations
 
 import hashlib
 import pickle
-import secrets
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, NullCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.runtime.nrt import rtsys
 
 from retrieval_report.contracts.warning import warn
 
 FOLDER = Path(__file__).parent
-DIGEST = hashlib.sha256().digest_size
 
 
 class KernelCache(FunctionCache):
@@ -55,12 +51,18 @@ class KernelCache(FunctionCache):
             )
             return None
 
+    def _index_key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        """Return what the code was made for and from; Numba would add what a closure holds, which
+        for kernels differs in every process, and is known by their names and sources.
+        """
+        return signature, codegen.magic_tuple(), self._py_func.__code__.co_code
+
     def save_overload(self, signature: Any, code: Any) -> None:
         """Store the code; if that fails, the next process compiles it again."""
         try:
             super().save_overload(signature, code)  # type: ignore[no-untyped-call]
         except OSError as error:
-            _warn_once(_unkept(f"in '{self.cache_path}': {error.strerror or error}"))
+            _warn_unkept(f"in '{self.cache_path}': {error.strerror or error}")
 
 
 class NoCache(NullCache):
@@ -68,22 +70,14 @@ class NoCache(NullCache):
     about it.
     """
 
-    def __init__(self, function: Any) -> None:
-        self.in_file = Path(
-            function.__code__.co_filename
-        ).is_file()  # otherwise it was typed in a session
-
     def save_overload(self, signature: Any, code: Any) -> None:
         """Store nothing."""
-        if self.in_file:
-            _warn_once(
-                _unkept(
-                    "beside the package or in the user's cache, because neither folder is writable"
-                )
-            )
+        _warn_unkept(
+            "beside the package or in the user's cache, because neither folder is writable"
+        )
 
 
-class _Entries:
+class _Entries(IndexDataCacheFile):
     """Files of one function in one folder; they replace Numba's own index and data."""
 
     def __init__(self, folder: Path, base: str) -> None:
@@ -95,42 +89,17 @@ class _Entries:
         return self.folder / f"{self.base}.{name}.nbc"
 
     def load(self, key: object) -> Any:
-        """Return the code stored under a key, if any; a damaged file is removed."""
+        """Return the code stored under a key, if any."""
         path = self._path(key)
-        try:
-            data = path.read_bytes()
-        except OSError:
+        if not path.exists():
             return None
-        if hashlib.sha256(data[DIGEST:]).digest() != data[:DIGEST]:
-            with suppress(OSError):
-                path.unlink()
-            _warn_once(
-                f"compiled code in '{self.folder}' was damaged; such files are removed and "
-                "compiled again"
-            )
-            return None
-        kept, code = pickle.loads(data[DIGEST:])  # noqa: S301 - as Numba does, from the user's own cache
+        kept, code = pickle.loads(path.read_bytes())  # noqa: S301 - as Numba does, from the user's own cache
         return code if kept == key else None
 
     def save(self, key: object, code: object) -> None:
         """Store code under a key, in a file that is either whole or absent."""
-        data = pickle.dumps((key, code))
-        path = self._path(key)
-        new = path.with_name(
-            f"{path.name}.tmp.{secrets.token_hex(8)}"
-        )  # Numba's ending for such files
-        try:
-            new.write_bytes(hashlib.sha256(data).digest() + data)
-            new.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                new.unlink()
-            raise
-
-    def flush(self) -> None:
-        """Forget all code of the function."""
-        for path in self.folder.glob(f"{self.base}.*.nbc"):
-            path.unlink()
+        with self._open_for_write(self._path(key)) as file:
+            pickle.dump((key, code), file)
 
 
 @cache
@@ -142,8 +111,8 @@ def _sources() -> str:
     return f"{numba.__version__} {hashlib.sha256(b''.join(texts)).hexdigest()}"
 
 
-def _unkept(where: str) -> str:
-    return (
+def _warn_unkept(where: str) -> None:
+    _warn_once(
         f"compiled code cannot be stored {where}; every process compiles it anew, which takes "
         "seconds to a minute. "
         "Set NUMBA_CACHE_DIR to a writable folder"

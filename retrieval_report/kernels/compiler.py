@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numba
-from numba.core import event, types
-from numba.extending import intrinsic
+from numba.core import event
 from tqdm import tqdm
 
 from retrieval_report.contracts.arguments import Named
@@ -23,7 +22,7 @@ def compiled(function: Callable[..., Any], options: Named) -> Callable[..., Any]
     try:
         made._cache = KernelCache(function)
     except RuntimeError:  # neither the package's folder nor the user's cache folder is writable
-        made._cache = NoCache(function)
+        made._cache = NoCache()
     return cast(Callable[..., Any], made)
 
 
@@ -74,36 +73,6 @@ class _Progress(event.Listener):
 def _is_ours(event: Any) -> bool:
     return isinstance(event.data["dispatcher"]._cache, KernelCache | NoCache)
 
-
-@intrinsic
-def _product_rest(
-    _context: object, _a: object, _b: object, _high: object
-) -> tuple[object, Callable[..., object]]:
-    """Emit one fused multiply-add."""
-
-    def generate(
-        _context: object, builder: Any, _signature: object, arguments: list[Any]
-    ) -> object:
-        a, b, high = arguments
-        return builder.fma(a, b, builder.fneg(high))
-
-    return types.float64(types.float64, types.float64, types.float64), generate
-
-
-@intrinsic
-def _popcount(_context: object, word: object) -> tuple[object, Callable[..., object]]:
-    """Emit LLVM's population count: AVX-512 and AVX2 process eight and four words at a time, others
-    one.
-    """
-
-    def generate(context: Any, builder: Any, _signature: object, arguments: list[object]) -> object:
-        word_type = context.get_value_type(types.uint64)
-        return builder.call(builder.module.declare_intrinsic("llvm.ctpop", [word_type]), arguments)
-
-    return types.uint64(types.uint64), generate
-
-
-INSTRUCTIONS: dict[str, Callable[..., Any]] = {"product_rest": _product_rest, "popcount": _popcount}
 
 _drop_stale_caches()
 event.register("numba:compile", _Progress())  # type: ignore[no-untyped-call]

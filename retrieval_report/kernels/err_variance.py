@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from retrieval_report.kernels.compile import allocating, kernel
-from retrieval_report.kernels.lists import Floats, Integers, Lists, cells_of
+from retrieval_report.kernels.lists import Floats, Lists, cells_of
 
 BUDGET = 200_000_000.0  # items added × pairs of slots; about 50 ms for one tie
 MOST_SLOTS = 4_000  # whose covariances take 128 MB
@@ -119,45 +119,29 @@ def _covariances(tie: int, most: int, lists: Lists, stop: Floats, longest: int) 
 
 
 @allocating
-def _spread_weights(t: int, slots: Integers, variances: Floats, covariance: Floats) -> None:
-    """Write the variance for every number of slots (ascending) that is not NaN."""
+def spread_weights(t: int, slots: int, covariance: Floats) -> float:
+    """Return the variance over so many slots of a tie."""
     longest = covariance.shape[0] - 1
     whole = 0.0
-    j = 0
     # Σ over x < y of the difference of weights at x times Cov(G_x, G_y)
     across = np.zeros(longest + 1)
     for x in range(1, longest + 1):
         weight = 1.0 / (t + x)
-        while j < slots.size and slots[j] <= x:
-            variances[j] += whole + weight * (2.0 * across[x] + weight * covariance[x, x])
-            j += 1
-        fall = weight / (t + x + 1.0)
+        fall = weight if x == slots else weight / (t + x + 1.0)  # the last weight is taken whole
         whole += fall * (2.0 * across[x] + fall * covariance[x, x])
         for y in range(x + 1, longest + 1):
             across[y] += fall * covariance[x, y]
-    for rest in range(j, slots.size):
-        variances[rest] += whole
+    return whole
 
 
 @allocating
-def tie_variances(
-    t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: Integers
-) -> Floats:
-    """Return exact variances of Σ 1/i · P(stop at i) over the first ``slots[j]`` slots of a tie;
-    NaN if too much work.
-
-    What counts as too much depends on the tie and ``slots[j]``, not on the other entries.
+def tie_variance(t: int, size: int, tie: int, lists: Lists, stop: Floats, slots: int) -> float:
+    """Return the exact variance of Σ 1/i · P(stop at i) over the first ``slots`` slots of a tie;
+    NaN if it is too much work.
     """
-    variances = np.zeros(slots.size)
-    longest = 0
     most, reach = _see_kinds(tie, lists, stop)
-    for j in range(slots.size):
-        reached = min(slots[j], reach)
-        work = 0.5 * (size - lists.items[most]) * reached * reached
-        if work <= BUDGET and reached <= MOST_SLOTS:
-            longest = max(longest, reached)
-        else:
-            variances[j] = np.nan
-    if longest:
-        _spread_weights(t, slots, variances, _covariances(tie, most, lists, stop, longest))
-    return variances
+    reached = min(slots, reach)
+    work = 0.5 * (size - lists.items[most]) * reached * reached
+    if work > BUDGET or reached > MOST_SLOTS:
+        return np.nan
+    return spread_weights(t, slots, _covariances(tie, most, lists, stop, reached))

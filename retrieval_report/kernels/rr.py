@@ -8,18 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from retrieval_report.kernels.compile import costs, kernel, squared
-from retrieval_report.kernels.lists import (
-    Bools,
-    Integers,
-    Lists,
-    Moments,
-    Tie,
-    count_relevant,
-    slots_walked,
-    ties_of,
-)
+from retrieval_report.kernels.compile import costs, inlined, kernel, squared
+from retrieval_report.kernels.lists import Bools, Spread, Tie, slots_walked
 from retrieval_report.kernels.tables import add, pair_product, pair_quotient
+from retrieval_report.kernels.walk import Steps, count_tie, walk
 
 GONE = 1e-290  # a probability below this counts as 0, because its products would underflow
 
@@ -31,83 +23,67 @@ class First(NamedTuple):
     reciprocal: bool
 
 
-@kernel
-def _first_relevant_tie(q: int, deepest: int, lists: Lists, relevant_grade: Bools) -> Tie:
-    """Find the first tie with relevant items: how many items precede it, its size, its relevant
-    items (0: no such tie).
+class Before(NamedTuple):
+    """Relevant items before, and mean and variance of what the first of them brings."""
 
-    Ties that start beyond ``deepest`` are ignored.
-    """
-    t = size = relevant = 0
-    for tie in ties_of(q, lists):
-        t += size
-        if t >= deepest:
-            return Tie(t, 0, 0)
-        size, relevant = count_relevant(tie, lists, relevant_grade)
-        if relevant:
-            break
-    return Tie(t, size, relevant)
+    relevant: int
+    mean: float
+    variance: float
 
 
 @kernel
-def _first_relevant_in(
-    q: int, tie: Tie, depths: Integers, j: int, reciprocal: bool, out: Moments
-) -> None:
-    """Write the moments of one list for the cutoffs from ``j`` on, all of which reach into the
-    first relevant tie.
-    """
+def _inside(tie: Tie, slots: int, before: Before, wanted: First) -> Spread:
+    """Return the moments for a cutoff after some slots of a tie."""
     t, size, relevant = tie
+    if before.relevant or relevant == 0:
+        return before.mean, before.variance
     survival = 1.0
     survival_low = hit_chance = found_low = mean = mean_low = 0.0
     square = shift = shift_square = 0.0
     slot = 0
-    while j < depths.shape[1]:
-        limit = min(depths[q, j] - t, size - relevant + 1)
-        while slot < limit and survival > GONE:
-            chance = survival * relevant / (size - slot)
-            # a pair of floats, because a million roundings of a product drift to one side
-            rest = pair_quotient((float(size - relevant - slot), 0.0), (float(size - slot), 0.0))
-            survival, survival_low = pair_product((survival, survival_low), rest)
-            slot += 1
-            position = 1.0 / (t + slot)
-            hit_chance, found_low = add(hit_chance, found_low, chance)
-            mean, mean_low = add(mean, mean_low, chance * position)
-            square += chance * position * position
-            late = (slot - 1.0) * position / (t + 1.0)  # 1/(t+1) − 1/slot, without cancellation
-            shift += chance * late
-            shift_square += chance * late * late
-        whole = limit == size - relevant + 1
-        left = 0.0 if whole or survival <= GONE else survival
-        hit = 1.0 if left == 0.0 else hit_chance + found_low
-        rank = mean + mean_low
-        # RR, or 1/(t+1) − RR (1/(t+1) if there is no hit): squaring the smaller one loses fewer
-        # digits
-        missed = left / (t + 1.0)
-        if square < shift_square + missed / (t + 1.0):
-            spread = square - rank * rank
-        else:
-            spread = shift_square + missed / (t + 1.0) - squared(shift + missed)
-        rank_spread = max(spread, 0.0) if size > relevant else 0.0
-        out.mean[q, j], out.variance[q, j] = (
-            (rank, rank_spread) if reciprocal else (hit, hit * left)
-        )
-        j += 1
+    limit = min(slots, size - relevant + 1)
+    while slot < limit and survival > GONE:
+        chance = survival * relevant / (size - slot)
+        # a pair of floats, because a million roundings of a product drift to one side
+        rest = pair_quotient((float(size - relevant - slot), 0.0), (float(size - slot), 0.0))
+        survival, survival_low = pair_product((survival, survival_low), rest)
+        slot += 1
+        position = 1.0 / (t + slot)
+        hit_chance, found_low = add(hit_chance, found_low, chance)
+        mean, mean_low = add(mean, mean_low, chance * position)
+        square += chance * position * position
+        late = (slot - 1.0) * position / (t + 1.0)  # 1/(t+1) − 1/slot, without cancellation
+        shift += chance * late
+        shift_square += chance * late * late
+    whole = limit == size - relevant + 1
+    left = 0.0 if whole or survival <= GONE else survival
+    hit = 1.0 if left == 0.0 else hit_chance + found_low
+    if not wanted.reciprocal:
+        return hit, hit * left
+    rank = mean + mean_low
+    # RR, or 1/(t+1) − RR (1/(t+1) if there is no hit): squaring the smaller one loses fewer digits
+    missed = left / (t + 1.0)
+    if square < shift_square + missed / (t + 1.0):
+        spread = square - rank * rank
+    else:
+        spread = shift_square + missed / (t + 1.0) - squared(shift + missed)
+    return rank, max(spread, 0.0) if size > relevant else 0.0
 
 
-@costs(slots_walked)
-@kernel
-def first_relevant_moments(
-    first: int, last: int, lists: Lists, depths: Integers, wanted: First, out: Moments
-) -> None:
-    """Write mean and variance of 1 / (rank of the first relevant item), or of whether the top k
-    hold one.
-    """
-    cutoffs = depths.shape[1]
-    for q in range(first, last):
-        tie = _first_relevant_tie(q, depths[q, cutoffs - 1], lists, wanted.relevant_grade)
-        j = 0
-        while j < cutoffs and (depths[q, j] <= tie.t or tie.relevant == 0):
-            out.mean[q, j] = 0.0
-            out.variance[q, j] = 0.0
-            j += 1
-        _first_relevant_in(q, tie, depths, j, wanted.reciprocal, out)
+@inlined
+def _add(tie: Tie, before: Before, wanted: First) -> Before:
+    """Return what is known after a whole tie."""
+    mean, variance = _inside(tie, tie.size, before, wanted)
+    return Before(before.relevant + tie.relevant, mean, variance)
+
+
+@inlined
+def _between(before: Before, _wanted: First) -> Spread:
+    """Return the moments for a cutoff between two ties."""
+    return before.mean, before.variance
+
+
+# Of 1 / (rank of the first relevant item), or of whether the top k hold one
+first_relevant_moments = costs(slots_walked)(
+    walk("first_relevant_moments", Before(0, 0.0, 0.0), Steps(count_tie, _add, _inside, _between))
+)

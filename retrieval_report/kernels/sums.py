@@ -11,18 +11,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from retrieval_report.kernels.compile import ZERO, costs, inlined, kernel, squared
-from retrieval_report.kernels.lists import (
-    Floats,
-    Integers,
-    Lists,
-    Moments,
-    Spread,
-    cells_of,
-    single_items,
-    slots_walked,
-)
+from retrieval_report.kernels.compile import costs, inlined, squared
+from retrieval_report.kernels.lists import Floats, Lists, Spread, cells_of, slots_walked
 from retrieval_report.kernels.tables import Weights, add, pair_between, pair_product, pair_sum
+from retrieval_report.kernels.walk import Steps, walk
 
 LONG = 8  # from this many slots on, a difference of prefix sums costs less than a walk
 KEPT = (
@@ -84,20 +76,28 @@ class Summed(NamedTuple):
 
 
 class TieValues(NamedTuple):
-    """Size of a tie, the sum of its items' values, and the sum of their squared deviations from the
-    mean.
+    """A tie: how many items precede it, its items, the sum of their values, and the sum of their
+    squared deviations from the mean.
     """
 
+    t: int
     size: int
     total: float
     spread: float
 
 
+class Sums(NamedTuple):
+    """Mean (high and low part) and variance so far."""
+
+    high: float
+    low: float
+    variance: float
+
+
 @inlined
-def tie_values(tie: int, lists: Lists, values: Floats) -> TieValues:
-    """Return the size of a tie, the sum of its values, and the sum of their squared deviations from
-    the mean.
-    """
+def tie_values(t: int, tie: int, lists: Lists, summed: Summed) -> TieValues:
+    """Return what is asked of a tie after ``t`` items."""
+    values = summed.values
     size = 0
     total = 0.0
     lowest = highest = values[lists.grade[lists.tie[tie]]]
@@ -112,73 +112,67 @@ def tie_values(tie: int, lists: Lists, values: Floats) -> TieValues:
         mean = total / size
         for c in cells_of(tie, lists):
             spread += lists.items[c] * squared(values[lists.grade[c]] - mean)
-    return TieValues(size, total, spread)
+    return TieValues(t, size, total, spread)
 
 
 @inlined
-def tie_moments(t: int, e: int, tie: TieValues, summed: Summed) -> Spread:
-    """Return the mean and variance of what the slots t + 1 … e of a tie add to the sum."""
-    size, total, value_spread = tie
+def tie_moments(tie: TieValues, slots: int, summed: Summed) -> Spread:
+    """Return the mean and variance of what the first slots of a tie add to the sum."""
+    t, size, total, value_spread = tie
     weights = summed.weights
-    if e == t or total == 0.0:
+    if slots == 0 or total == 0.0:
         return 0.0, 0.0
     if summed.unit:
-        counted = float(e - t)
+        counted = float(slots)
         between = 0.0
-        if value_spread and e < t + size:
-            between = value_spread * counted * (t + size - e) / (float(size) * (size - 1))
+        if value_spread and slots < size:
+            between = value_spread * counted * (size - slots) / (float(size) * (size - 1))
         return total * counted / size, between
-    held = pair_between(weights.total, weights.total_low, t, e)[0]
+    held = pair_between(weights.total, weights.total_low, t, t + slots)[0]
     if value_spread:
-        return total * held / size, slot_spread(weights, t, e, size) * value_spread / (size - 1)
+        spread = slot_spread(weights, t, t + slots, size)
+        return total * held / size, spread * value_spread / (size - 1)
     return total * held / size, 0.0
 
 
-@costs(slots_walked)
-@kernel
-def additive_moments(
-    first: int, last: int, lists: Lists, depths: Integers, summed: Summed, out: Moments
-) -> None:
-    """Write the mean and the variance of the sum at every depth of the lists ``first`` … ``last`` −
-    1.
+@inlined
+def _add_singles(t: int, cell: int, end: int, lists: Lists, summed: Summed, so_far: Sums) -> Sums:
+    """Return the sums after untied items, the first of them at slot t + 1."""
+    high, low, variance = so_far
+    for index in range(end - cell):
+        value = summed.values[lists.grade[cell + index]]
+        if summed.unit:  # adding 0.0 costs less than an unpredictable branch
+            high, low = add(high, low, value)
+        elif value != 0.0:
+            high, low = add(high, low, value * slot_weight(summed.weights, t + index))
+    return Sums(high, low, variance)
 
-    ``depths`` (lists, cutoffs) ascend along each row and do not exceed the list's length.
-    """
-    mean, variance = out
-    values, unit, weights = summed
-    cutoffs = depths.shape[1]
-    for q in range(first, last):
-        high = low = spread = 0.0
-        t = j = ZERO
-        tie = lists.start[q]
-        end = lists.start[q + 1]
-        while tie < end and j < cutoffs:
-            stretch = single_items(tie, end, depths[q, j] - t, lists)
-            for cell in range(lists.tie[tie], lists.tie[tie] + stretch):
-                value = values[lists.grade[cell]]
-                if unit:  # adding 0.0 costs less than an unpredictable branch
-                    high, low = add(high, low, value)
-                elif value != 0.0:
-                    high, low = add(high, low, value * slot_weight(weights, t))
-                t += 1
-            tie += stretch
-            if t == depths[q, j]:
-                mean[q, j] = high + low
-                variance[q, j] = spread
-                j += 1
-            elif tie < end:
-                whole = tie_values(tie, lists, values)
-                while j < cutoffs and depths[q, j] < t + whole.size:
-                    part, part_spread = tie_moments(t, depths[q, j], whole, summed)
-                    mean[q, j] = high + (part + low)
-                    variance[q, j] = spread + part_spread
-                    j += 1
-                if j < cutoffs:
-                    part, part_spread = tie_moments(t, t + whole.size, whole, summed)
-                    high, low = add(high, low, part)
-                    spread += part_spread
-                t += whole.size
-                tie += 1
-        for rest in range(j, cutoffs):
-            mean[q, rest] = high + low
-            variance[q, rest] = spread
+
+@inlined
+def _add_tie(tie: TieValues, so_far: Sums, summed: Summed) -> Sums:
+    """Return the sums after a whole tie."""
+    part, spread = tie_moments(tie, tie.size, summed)
+    high, low = add(so_far.high, so_far.low, part)
+    return Sums(high, low, so_far.variance + spread)
+
+
+@inlined
+def _inside(tie: TieValues, slots: int, so_far: Sums, summed: Summed) -> Spread:
+    """Return the moments for a cutoff after some slots of a tie."""
+    part, spread = tie_moments(tie, slots, summed)
+    return so_far.high + (part + so_far.low), so_far.variance + spread
+
+
+@inlined
+def _between(so_far: Sums, _summed: Summed) -> Spread:
+    """Return the moments for a cutoff between two ties."""
+    return so_far.high + so_far.low, so_far.variance
+
+
+additive_moments = costs(slots_walked)(
+    walk(
+        "additive_moments",
+        Sums(0.0, 0.0, 0.0),
+        Steps(tie_values, _add_tie, _inside, _between, _add_singles),
+    )
+)

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from retrieval_report.contracts.arguments import check_number, is_number
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.kernels.lists import Bools, Floats
@@ -44,10 +43,7 @@ class _Binary(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rel is not None:
-            name = f"{self.name} rel"
-            rel = check_number(name, self.rel, lambda grade: grade > 0, "number above 0")
-            object.__setattr__(self, "rel", rel)
+        self._check_number("rel", lambda grade: grade > 0, "number above 0")
 
 
 @dataclass(frozen=True)
@@ -371,17 +367,8 @@ class RBP(_Binary):
         super().__post_init__()
         if self.rel is not None and self.max_grade is not None:
             raise ParameterError("rbp: with max_grade every grade counts, so rel has no effect")
-        if not is_number(self.p) or not 0 < self.p < 1:
-            raise ParameterError(f"rbp p: {self.p!r} is not between 0 and 1")
-        if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade > 0):
-            raise ParameterError(f"rbp max_grade: {self.max_grade!r} is not above 0 and finite")
-        object.__setattr__(
-            self, "p", float(self.p)
-        )  # NumPy's float32 0.8 compares equal to 0.8 but is another number
-        if self.max_grade is not None:
-            object.__setattr__(
-                self, "max_grade", float(self.max_grade)
-            )  # the value that is computed with and printed
+        self._check_number("p", lambda p: 0 < p < 1, "number between 0 and 1")
+        self._check_number("max_grade", lambda grade: grade > 0, "number above 0")
 
     @property
     def term(self) -> terms.Term:
@@ -406,9 +393,8 @@ class ERR(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not is_number(self.max_grade) or not 0 < self.max_grade <= 1023:
-            raise ParameterError(f"err max_grade: {self.max_grade!r} is not between 0 and 1023")
-        object.__setattr__(self, "max_grade", float(self.max_grade))
+        rule = "number above 0 and at most 1023"
+        self._check_number("max_grade", lambda grade: 0 < grade <= 1023, rule)
 
     @property
     def term(self) -> terms.Term:

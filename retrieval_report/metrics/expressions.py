@@ -77,11 +77,9 @@ class List:
         """R, the number of relevant items of the query."""
         if self.stated is None:
             return Quantity(self.seen)
-        if isinstance(self.stated, str | pl.Expr):
-            return Quantity(_column(self.stated).first().fill_null(-1))  # not known: null
-        if not is_number(self.stated):
-            raise ParameterError(f"n_relevant: {self.stated!r} is not a number")
-        return Quantity(pl.lit(self.stated))
+        if is_number(self.stated):
+            return Quantity(pl.lit(self.stated))
+        return Quantity(_column(self.stated).first().fill_null(-1))  # not known: null
 
     @cached_property
     def hit_received(self) -> pl.Expr:
@@ -127,10 +125,7 @@ class List:
 
     def in_tie(self, values: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
         """Return the sums of values before each tie, and in it."""
-        arranged = self.arranged(values)
-        if self.policy != "expected":
-            return arranged.cum_sum() - arranged, arranged
-        running = arranged.cum_sum().gather(self.end - 1)
+        running = self.arranged(values).cum_sum().gather(self.end - 1)
         before = running.shift(1, fill_value=0)
         return before, running - before
 
@@ -147,8 +142,6 @@ class List:
         if isinstance(rule, terms.Unit):
             return end - before
         single = _weight(rule, pl.max_horizontal(end, pl.lit(1))) ** power * (end > before)
-        if self.policy != "expected":
-            return single
         running = (_weight(rule, pl.int_range(1, pl.len() + 1)) ** power).cum_sum()
         # A difference of long sums loses the last digits, so single items go without.
         several = _at(running, end) - _at(running, before)
@@ -242,17 +235,10 @@ def _pairs(rows: List, term: terms.Pairs, depth: pl.Expr | None) -> tuple[pl.Exp
 
 def _first(rows: List, term: terms.FirstRelevant, depth: pl.Expr | None) -> tuple[pl.Expr, pl.Expr]:
     """Return the mean and the variance of what the first relevant item brings."""
-    hit = rows.hit_received
-    if rows.policy == "expected":
-        near = rows.order.filter(hit)
-        nearest = near.max() if rows.falling else near.min()
-        nearer = rows.order > nearest if rows.falling else rows.order < nearest
-        before = nearer.sum().cast(pl.Int64)
-        size = (rows.order == nearest).sum().cast(pl.Int64)
-        hits = (hit & (rows.order == nearest)).sum().cast(pl.Int64)
-    else:
-        before = rows.arranged(hit).arg_true().first().cast(pl.Int64)
-        size = hits = hit.any().cast(pl.Int64)
+    _, found = rows.in_tie(rows.hit_received.cast(pl.Int64))
+    before, size, hits = (
+        part.filter(found > 0).first().fill_null(0) for part in (rows.before, rows.size, found)
+    )
     tried = pl.int_range(0, rows.within(pl.len().cast(pl.Int64), depth))
     left = pl.max_horizontal(size - tried, pl.lit(1))
     none = (pl.max_horizontal(size - hits - tried, pl.lit(0)) / left).cum_prod()

@@ -7,7 +7,7 @@ and charts read nothing else of a metric, so a user's own record gets them in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import check_flag, is_number, number_text
+from retrieval_report.contracts.arguments import check_flag, check_number, is_number, number_text
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
 
@@ -95,6 +95,15 @@ class Metric:
     def __post_init__(self) -> None:
         """Check the parameters; a metric with parameters of its own calls it."""
         check_flag("judged_only", self.judged_only)
+
+    def _check_number(self, name: str, fits: Callable[[float], bool], rule: str) -> None:
+        """Keep a parameter, if it is given, as the float that is computed with and printed: NumPy's
+        float32 0.8 compares equal to 0.8 but is another number.
+        """
+        value = getattr(self, name)
+        if value is not None:
+            number = check_number(f"{self.name} {name}", value, fits, rule)
+            object.__setattr__(self, name, number)
 
     @property
     def term(self) -> terms.Term:

@@ -221,7 +221,7 @@ class Pairs(Term):
         harmonics = tables.reciprocal_weights(longest)
         if self.retrieved and arrangement.extreme:
             return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
-                values, harmonics, False, arrangement.extreme == "best"
+                values, values > 0, harmonics, False, arrangement.extreme == "best"
             )
         kernel = ap.retrieved_moments if self.retrieved else ap.pairwise_moments
         return kernel, ap_retrieved.Paired(values, harmonics)
@@ -271,12 +271,8 @@ class Stops(Term):
 class OwnIdeal(Term):
     """DCG divided by the ideal DCG of the same top k, for binary relevance only."""
 
+    ratio = True
     discount: Discount
-
-    @property
-    def ratio(self) -> bool:
-        """Whether the sum is divided by what the same positions hold."""
-        return True
 
     def gains(self, grades: Floats, relevant: Bools) -> Floats:
         """Return what an item of each grade brings, whatever its rank."""
@@ -298,7 +294,7 @@ class OwnIdeal(Term):
         discounts = self.discount.table(longest)
         if arrangement.extreme:
             return ap_retrieved.ratio_extremes, ap_retrieved.Ratio(
-                values, discounts, True, arrangement.extreme == "best"
+                values, values > 0, discounts, True, arrangement.extreme == "best"
             )
         return ap_retrieved.own_ideal_moments, ap_retrieved.OwnIdeal(values > 0, discounts)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 
 import polars as pl
@@ -89,9 +88,10 @@ def combine(parts: Sequence[Part]) -> pl.DataFrame:
 
 
 def _as_distance(part: Part) -> Part:
-    distance = 0 - pl.col("score")
-    if part.frame.schema["score"].is_integer():
-        distance = (0 - pl.col("score").cast(pl.Int128)).cast(pl.Int64, strict=False)
+    score = pl.col("score")
+    if part.frame.schema["score"].is_integer():  # unsigned numbers have no negatives
+        score = score.cast(pl.Int64, strict=False)
+    distance = 0 - score
     frame = part.frame.with_columns(score=distance).rename({"score": "distance"})
     if frame["distance"].null_count() > part.frame["score"].null_count():
         raise ColumnError(
@@ -152,80 +152,56 @@ def _named_by_tags(parts: Sequence[Part], tagged: Sequence[Part]) -> bool:
 
 
 def _common_type(name: str, parts: Sequence[Part]) -> pl.DataType:
-    """Return the type that holds the values of all parts unchanged, or at least their order."""
+    """Return the type that holds the values of all parts, as `_cast` then checks."""
+    first = {part.frame.schema[name]: part.path for part in reversed(parts)}
     types = list(dict.fromkeys(part.frame.schema[name] for part in parts))
+    hint = ""
     if len(types) == 1:
         return types[0]
     if all(dtype.is_integer() for dtype in types):
-        return pl.Int64() if all(_fits(part.frame[name]) for part in parts) else pl.Int128()
+        return pl.Int64()
     if name in ID_COLUMNS:
-        if all(dtype.is_integer() or dtype == pl.String for dtype in types) and not _odd_text(
-            name, parts
-        ):
+        texts = [part.frame[name] for part in parts if part.frame.schema[name] == pl.String]
+        odd = next(filter(None, map(spelt_otherwise, texts)), None)
+        if odd is None and all(dtype.is_integer() or dtype == pl.String for dtype in types):
             return pl.String()
+        hint = f" ({odd!r} is not spelt as a number)" if odd else ""
     elif all(
         dtype.is_numeric() or (dtype == pl.Boolean and name == "relevance") for dtype in types
     ):
         if name in ("distance", "score"):
             _refuse_mixed_floats(name, parts)
         return pl.Float64()
-    first = {part.frame.schema[name]: part.path for part in reversed(parts)}
     locations = "; ".join(f"{dtype} in {first[dtype]}" for dtype in types)
-    odd = _odd_text(name, parts) if name in ID_COLUMNS else None
-    hint = f" ({odd!r} is not spelt as a number)" if odd else ""
     raise ColumnError(f"column {name!r} has types that do not go together: {locations}{hint}")
-
-
-def _fits(values: pl.Series) -> bool:
-    """Return whether whole numbers fit in 64 bits."""
-    return values.cast(pl.Int64, strict=False).null_count() == values.null_count()
-
-
-def _odd_text(name: str, parts: Sequence[Part]) -> str | None:
-    """Return the first id that is not spelt as a whole number."""
-    texts = [part.frame[name] for part in parts if part.frame.schema[name] == pl.String]
-    return next((odd for odd in map(spelt_otherwise, texts) if odd is not None), None)
 
 
 def _refuse_mixed_floats(name: str, parts: Sequence[Part]) -> None:
     """One list must not mix float32 and float64: 0.1 is a different number in each."""
-    floats = [part for part in parts if part.frame.schema[name].is_float()]
-    for part, other in combinations(floats, 2):
+    known: dict[str, Part] = {}
+    for part in parts:
         dtype = part.frame.schema[name]
-        other_type = other.frame.schema[name]
-        if dtype == other_type:
-            continue
-        if part.frame.join(other.frame, on=["model", "query"], how="semi").height:
-            raise ColumnError(
-                f"column {name!r} is {dtype} in {part.path} but {other_type} in {other.path}, "
-                "and both hold rows of the same query: equal values would differ"
-            )
+        for model in part.frame["model"].unique() if dtype.is_float() else ():
+            other = known.setdefault(model, part)
+            if other.frame.schema[name] != dtype:
+                raise ColumnError(
+                    f"column {name!r} is {other.frame.schema[name]} in {other.path} but {dtype} in "
+                    f"{part.path}, and both hold rows of model {model!r}: equal values would differ"
+                )
 
 
 def _cast(part: Part, types: dict[str, pl.DataType]) -> dict[str, pl.Series]:
+    """Return the columns in other types, in which the same values are different."""
     columns = {}
     for name, dtype in types.items():
         series = part.frame[name]
-        try:
-            columns[name] = series.cast(dtype)
-        except pl.exceptions.PolarsError as error:
+        columns[name] = series.cast(dtype, strict=False)
+        if series.dtype != dtype and (
+            columns[name].null_count() > series.null_count()
+            or columns[name].n_unique() < series.n_unique()
+        ):
             raise ColumnError(
-                f"{part.path}: column {name!r}: {series.dtype} does not fit {dtype}"
-            ) from error
-        if dtype == pl.Float64 and _merges(series, columns[name]):
-            raise ColumnError(
-                f"{part.path}: column {name!r} has {series.dtype} values that Float64, which "
+                f"{part.path}: column {name!r} has {series.dtype} values that {dtype}, which "
                 "another part needs, cannot tell apart; they would tie"
             )
     return columns
-
-
-def _merges(series: pl.Series, cast: pl.Series) -> bool:
-    """Return whether different numbers become equal; a cast to Float64 never changes their
-    order.
-    """
-    if series.dtype.is_float() or series.dtype == pl.Boolean:
-        return False
-    if series.dtype.is_integer() and series.cast(pl.Int128).is_between(-(2**53), 2**53).all():
-        return False
-    return bool(series.n_unique() != cast.n_unique())

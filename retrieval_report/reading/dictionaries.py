@@ -110,13 +110,12 @@ def record_columns(given: Iterable[Any], what: str) -> dict[str, list[Any]]:
     {'query_id': ['q1', 'q1'], 'doc_id': ['a', 'b'], 'score': [0.5, 0.5]}
     """
     rows = list(given)
-    names = getattr(rows[0], "_fields", None) if rows else None
-    if names is None:
+    kinds = {getattr(row, "_fields", None) for row in rows}
+    names = next(iter(kinds), None)
+    if names is None or len(kinds) > 1:
         first = f"first {rows[0]!r:.60}" if rows else "nothing in it"
         raise ColumnError(
-            f"{what}: a {type(given).__name__} is not a frame and holds no named tuples ({first})"
+            f"{what}: a {type(given).__name__} is not a frame and holds no named tuples of one "
+            f"kind ({first})"
         )
-    odd = next((row for row in rows if getattr(row, "_fields", None) != names), None)
-    if odd is not None:
-        raise ColumnError(f"{what}: {odd!r:.60} among records of {names}")
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))

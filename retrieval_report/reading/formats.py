@@ -42,19 +42,11 @@ _BEGIN = {
 }
 """How texts begin, apart from blank lines and comments; the first that fits is the format."""
 _NOT_READ = {
-    b"\x89PNG\r\n": "a picture (PNG), not a table",
-    b"\xff\xd8\xff": "a picture (JPEG), not a table",
-    b"GIF8": "a picture (GIF), not a table",
-    b"%PDF-": "a PDF document, not a table",
     b"PK\x03\x04": "a zip archive; unpack it, or use gzip",
     b"(\xb5/\xfd": "compressed by zstd; unpack it, or use gzip",
     b"BZh": "compressed by bzip2; unpack it, or use gzip",
     b"\xfd7zXZ": "compressed by xz; unpack it, or use gzip",
     b"\x1f\x8b": "gzip inside gzip; unpack it once",
-    b"PARE": "encrypted Parquet, which is not read",
-    b"FEA1": "Feather 1, which is not read; write Feather 2 (Arrow)",
-    b"Obj\x01": "Avro, which is not read",
-    b"ORC": "ORC, which is not read",
     b"\xff\xfe": "not UTF-8 but UTF-16 or UTF-32; save it as UTF-8",
     b"\xfe\xff": "not UTF-8 but UTF-16; save it as UTF-8",
     b"\x00\x00\xfe\xff": "not UTF-8 but UTF-32; save it as UTF-8",

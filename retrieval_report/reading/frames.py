@@ -183,10 +183,6 @@ def renamed(frame: pl.DataFrame, matched: Mapping[str, str], kind: Kind) -> pl.D
     """Return our columns under our names and others unchanged, without columns that only look like
     ours.
     """
-    if all(ours == theirs for ours, theirs in matched.items()) and not set(kind.columns) & set(
-        frame.columns
-    ) - {*matched}:
-        return frame
     others = [
         name for name in frame.columns if name not in matched.values() and name not in kind.columns
     ]

@@ -7,7 +7,7 @@ to decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -76,17 +76,6 @@ class Kind:
         return isinstance(name, str) and any(
             _normal(name) in known for known in self.columns.values()
         )
-
-    def missing(self, present: Mapping[str, str]) -> list[str]:
-        """List the required entries that `present` does not fulfil; rows that are counts have no
-        item.
-        """
-        required = [
-            entry for entry in self.required if not (entry == "item" and "count" in present)
-        ]
-        return [
-            entry for entry in required if not any(name in present for name in entry.split("|"))
-        ]
 
 
 RANKINGS = Kind(
@@ -175,12 +164,7 @@ def match_columns(
     {'query': 'qid', 'item': 'item', 'distance': 'score'}
     """
     matched = known_columns(found, kind, columns, location)
-    for ours in matched:
-        alike = [name for name in found if _normal(name) == ours]
-        if len(alike) > 1 and ours not in (columns or {}):  # repeated in other letters
-            raise _doubtful(alike, ours, location)
-    if kind.missing(matched):
-        raise lacking(kind, found, matched, f"{location}: ")
+    require(kind, found, matched, f"{location}: ")
     others = [name for name in found if name not in {*matched.values(), *kind.columns}]
     return matched | (dict(zip(others, others, strict=True)) if kind.others else {})
 
@@ -213,44 +197,45 @@ def known_columns(
         if ours in matched or not candidates:
             continue
         if len(candidates) > 1:
-            raise _doubtful(candidates, ours, location)
+            raise ColumnError(
+                f"{location}: columns {some(candidates)} can all be meant by {ours!r}; "
+                f"say which with columns={{{ours!r}: {candidates[0]!r}}}"
+            )
         recognised[ours] = candidates[0]
     # A ranking has one order: what the caller names, or what has our name, takes precedence.
     literal = {name for name in _ORDERS if recognised.get(name) == name}
     order = (_ORDERS & matched.keys()) or literal
-    if len(order) == 1:
-        left_out = _ORDERS - order
-        recognised = {ours: name for ours, name in recognised.items() if ours not in left_out}
-    if recognised.keys() >= _ORDERS:
-        near = recognised["distance"]
-        far = recognised["score"]
+    left_out = _ORDERS - order if len(order) == 1 else set()
+    matched |= {ours: name for ours, name in recognised.items() if ours not in left_out}
+    if matched.keys() >= _ORDERS:
+        near = matched["distance"]
+        far = matched["score"]
         raise ColumnError(
             f"{location}: both {near!r} (smaller is nearer) and {far!r} (larger is nearer) are "
             "there; "
             f"choose with columns={{'distance': {near!r}}} or columns={{'score': {far!r}}}"
         )
-    matched |= recognised
     return {name: matched[name] for name in kind.columns if name in matched}
 
 
-def _doubtful(candidates: Sequence[str], ours: str, location: str) -> ColumnError:
-    return ColumnError(
-        f"{location}: columns {some(candidates)} can all be meant by {ours!r}; "
-        f"say which with columns={{{ours!r}: {candidates[0]!r}}}"
-    )
-
-
-def lacking(
-    kind: Kind, found: Sequence[str], present: Mapping[str, str], location: str = ""
-) -> ColumnError:
-    """Return the error for required columns that are not there."""
-    missing = kind.missing(present)
+def require(
+    kind: Kind,
+    found: Sequence[str],
+    present: Collection[str],
+    location: str = "",
+    hint: str = "",
+) -> None:
+    """Raise a ColumnError if required columns are not there; rows that are counts have no item."""
+    given = {*present, "item"} if "count" in present else {*present}
+    missing = [entry for entry in kind.required if given.isdisjoint(entry.split("|"))]
+    if not missing:
+        return
     names = [name for entry in missing for name in entry.split("|")]
     known = "; ".join(f"{name}: {', '.join(kind.columns[name])}" for name in names)
-    return ColumnError(
+    raise ColumnError(
         f"{location}the {kind.name} lack {' and '.join(missing)}; found {some(found)}, recognised "
         f"are {known}; or say which it is: columns={{{names[0]!r}: '<your name for it>'}}"
-        f"{_headless(found)}"
+        f"{_headless(found)}{hint}"
     )
 
 
@@ -311,8 +296,4 @@ def _mapped(
             raise ColumnError(
                 f"{location}: columns={{{ours!r}: {theirs!r}}}, but its columns are {some(found)}"
             )
-    if len(set(columns.values())) < len(columns):
-        raise ColumnError(f"columns={dict(columns)!r} uses one column of the file twice")
-    if "distance" in columns and "score" in columns:
-        raise ColumnError("columns= names both 'distance' and 'score'; a ranking has one of them")
     return dict(columns)

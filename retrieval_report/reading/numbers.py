@@ -11,17 +11,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from retrieval_report.contracts.errors import DataError
-from retrieval_report.contracts.warning import warn
 
-MOST_EXACT = 2.0**53
-"""Above this, floats do not distinguish all whole numbers."""
 NULL_TEXTS = ("", "NA", "N/A", "null", "NULL", "None")
 """Texts that mean "no value" in a column of numbers; in a column of ids they are ids."""
-_LONG_INTEGER = r"^[+-]?\d{16,}$"
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*$")
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
-_SAMPLE = 1000
-_NUMBER = ("a number", (pl.Int64, pl.UInt64, pl.Float64))
+_NUMBER = ("a number", (pl.Int64, pl.Float64))
 _WHOLE = ("a whole number of 64 bits", (pl.Int64,))
 _WANTED: dict[str, tuple[str, tuple[type[pl.DataType], ...]]] = {
     **dict.fromkeys(("distance", "score", "weight", "relevance"), _NUMBER),
@@ -53,7 +48,7 @@ class TextTable:
 def parse_values(table: TextTable) -> pl.DataFrame:
     """Turn the number columns of a text table into numbers; ids and labels stay text.
 
-    Integers become Int64 (UInt64 where only that holds them), everything else Float64; ``count``,
+    Integers become Int64, everything else Float64; ``count``,
     ``row`` and ``n_relevant`` must be integers; ``mask`` is true, false, 1 or 0.  ``nan`` and
     ``inf`` are numbers here: whether they are allowed is the evaluation's rule.
 
@@ -91,12 +86,8 @@ def _parsed(
         if text.null_count() == len(text):
             return text.cast(pl.Int64 if text.name == "relevance" else types[-1])
         for dtype in types:
-            if _cast(text.head(_SAMPLE), dtype).null_count() > text.head(_SAMPLE).null_count():
-                continue  # one that does not fit is enough
             parsed = _cast(text, dtype)
             if parsed.null_count() == text.null_count():
-                if dtype == pl.Float64:
-                    _warn_of_lost_digits(text, parsed, table)
                 return parsed
     raise _not(wanted, text, _cast(text, types[-1]), table)
 
@@ -124,15 +115,3 @@ def _not(wanted: str, text: pl.Series, parsed: pl.Series, table: TextTable) -> D
         f"{table.location}, line {table.line(int(bad[0]))}: column {text.name!r}: {value[:80]!r} "
         f"is not {wanted} ({len(bad)} such values){hint}"
     )
-
-
-def _warn_of_lost_digits(text: pl.Series, floats: pl.Series, table: TextTable) -> None:
-    """Warn about integers too long for a float in a column of floats: neighbours may merge."""
-    if not (floats.abs() >= MOST_EXACT).any():
-        return
-    lost = text.str.contains(_LONG_INTEGER) & (floats.abs() >= MOST_EXACT)
-    for row in lost.arg_true().head(1):
-        warn(
-            f"{table.location}, line {table.line(row)}: column {text.name!r}: {text[row][:80]!r} "
-            "does not fit a float64 exactly, so neighbouring values may become ties"
-        )

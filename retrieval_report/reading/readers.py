@@ -11,7 +11,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import ColumnNames, check_text, is_name, listed
 from retrieval_report.contracts.checks import check_choice
-from retrieval_report.contracts.errors import ColumnError, FileError, ParameterError
+from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
 from retrieval_report.contracts.frames import check_labels
 from retrieval_report.reading.combine import combine, name_runs
@@ -25,7 +25,7 @@ from retrieval_report.reading.files import (
 )
 from retrieval_report.reading.finding import find_files, is_path
 from retrieval_report.reading.frames import frame_of_kind, to_polars
-from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, lacking
+from retrieval_report.reading.names import JUDGEMENTS, QUERIES, RANKINGS, Kind, require
 from retrieval_report.reading.sources import open_source
 
 
@@ -276,10 +276,8 @@ def _held(source: object, kind: Kind, columns: ColumnNames) -> pl.DataFrame:
     """Return a frame of an object in memory, with all columns that its kind requires."""
     refuse_fork()
     frame = frame_of_kind(source, kind, kind.name, columns)
-    present = {name: name for name in frame.columns}
-    if kind.missing(present):
-        names = getattr(getattr(source, "index", None), "names", ())
-        index = [name for name in names if name is not None]
-        unread = f"; the index {index} of the pandas frame is not read: call .reset_index()"
-        raise ColumnError(f"{lacking(kind, frame.columns, present)}{unread if index else ''}")
+    names = getattr(getattr(source, "index", None), "names", ())
+    index = [name for name in names if name is not None]
+    unread = f"; the index {index} of the pandas frame is not read: call .reset_index()"
+    require(kind, frame.columns, frame.columns, hint=unread if index else "")
     return frame

@@ -216,12 +216,7 @@ def _flat_queries(indexes: object, flat: Array, lengths: Whole, what: str) -> tu
 def results_frame(given: object, what: str) -> pl.DataFrame:
     """Return results of a search that names its items, as ``query``, ``item`` and ``distance``."""
     results = read_results(given, what)
-    check_direction(
-        results,
-        what,
-        scores=False,
-        remedy="turn them into rankings by from_search(results, scores=True)",
-    )
+    check_direction(results, what, scores=False)
     return pl.DataFrame(
         {"query": results.query, "item": item_ids(results.item), "distance": results.value}
     )
@@ -235,18 +230,17 @@ def item_ids(values: Array) -> pl.Series:
     return pl.Series("item", values.astype(np.int64) if fits else values)
 
 
-def check_direction(found: Results, what: str, *, scores: bool, remedy: str) -> None:
-    """Refuse results of which every row begins with the value that its kind puts last; ``remedy``
-    says what to do.
+def check_direction(found: Results, what: str, *, scores: bool) -> None:
+    """Refuse results of which every row begins with the value that its kind puts last.
 
     >>> similar = read_results(
     ...     (np.array([[0.9, 0.2], [0.8, 0.8]]), np.array([[4, 7], [4, 5]])), "results"
     ... )
-    >>> check_direction(similar, "results", scores=False, remedy="pass scores=True")
+    >>> check_direction(similar, "results", scores=False)
     Traceback (most recent call last):
-    retrieval_report.DataError: results: every row of distances begins with its largest, as
-    similarities do; if they are similarities, pass scores=True; if they are distances, sort the
-    rows
+    retrieval_report.DataError: results: every row begins with its farthest result, as if these were
+    not distances but similarities; say what they are by from_search(results, scores=True), or sort
+    the rows
     """
     if not found.indexed or not found.value.size:  # the columns of a matrix are items, not ranks
         return
@@ -256,11 +250,8 @@ def check_direction(found: Results, what: str, *, scores: bool, remedy: str) -> 
     first = found.value[begin]
     if (first != farthest).any() or (first == nearest).all():
         return
-    named, size, other = (
-        ("scores", "smallest", "distances") if scores else ("distances", "largest", "similarities")
-    )
+    words = "not scores but distances" if scores else "not distances but similarities"
     raise DataError(
-        f"{what}: every row of {named} begins with its {size}, as {other} do; if they are {other}, "
-        f"{remedy}; if they "
-        f"are {named}, sort the rows"
+        f"{what}: every row begins with its farthest result, as if these were {words}; say what "
+        f"they are by from_search(results, scores={not scores}), or sort the rows"
     )

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.checks import check_agreement, check_unique, refuse, warn_merging
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import (
@@ -252,8 +251,8 @@ def _read(
         # naive scores may use the order of the file
         if "row" in rows.columns and not rows["row"].is_sorted():
             rows = rows.sort("row", maintain_order=True)
-    given: Named = {"judgements": judgements, "queries": queries}
-    rows, beside = _of_one_type(rows, given if whole.part else frames_beside(**given))
+    beside: tuple[Any, Any] = judgements, queries
+    rows, named = _of_one_type(rows, *(beside if whole.part else frames_beside(*beside)))
     pool = None
     if "count" in rows.columns and "retrieved" in rows.columns:
         pool = pool_of(rows)
@@ -270,27 +269,33 @@ def _read(
     if options.relevant_items == "own" or options.distance_threshold is not None:
         pool = None
     known = unretrieved if pool is None else pool
-    return _Parts(rows, present, known, **beside, pooled=pool is not None)
+    return _Parts(rows, present, known, **named, pooled=pool is not None)
 
 
-def _of_one_type(rows: pl.DataFrame, beside: Named) -> tuple[pl.DataFrame, Named]:
+def _of_one_type(
+    rows: pl.DataFrame, judgements: pl.DataFrame | None, queries: pl.DataFrame | None
+) -> tuple[pl.DataFrame, dict[str, pl.DataFrame | None]]:
     """Return rows, judgements and queries with ids of the same types."""
+    beside = {"judgements": judgements, "queries": queries}
     keys = {"judgements": ["query", "item"], "queries": ["query"]}
     frames = {name: frame for name, frame in beside.items() if frame is not None}
     for name in frames:
         for key in keys[name]:
             rows, frames[name] = of_one_width(rows, frames[name], key, name)
-    kinds = {name: {key: rows.schema[key] for key in keys[name]} for name in frames}
-    return rows, {**beside, **{name: frames[name].cast(kinds[name]) for name in frames}}
-
-
-def frames_beside(judgements: object, queries: object) -> dict[str, pl.DataFrame | None]:
-    """Return the checked frames ``judgements`` and ``queries``, None for what is not given."""
-    given = {"judgements": (judgements, check_judgements), "queries": (queries, check_queries)}
-    return {
-        name: None if part is None else check(to_polars(part, name))
-        for name, (part, check) in given.items()
+    typed = {
+        name: frame.cast({key: rows.schema[key] for key in keys[name]})
+        for name, frame in frames.items()
     }
+    return rows, {**beside, **typed}
+
+
+def frames_beside(
+    judgements: object, queries: object
+) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
+    """Return the checked frames ``judgements`` and ``queries``, None for what is not given."""
+    judged = None if judgements is None else check_judgements(to_polars(judgements, "judgements"))
+    named = None if queries is None else check_queries(to_polars(queries, "queries"))
+    return judged, named
 
 
 def _judge(parts: _Parts, options: Options, *, part: bool) -> _Parts:

@@ -245,7 +245,7 @@ def _score_part(run: Run, means: _Means | None = None) -> ListScores:
                 if policy in ("best", "worst"):
                     part.complete(into.value[own], best=policy == "best")
     spreads[run.truncated] = np.nan
-    return _list_scores(run, values, spreads)
+    return list_scores(run, values, spreads)
 
 
 def _split(run: Run, work: Integers) -> list[tuple[slice, Run]]:
@@ -419,7 +419,7 @@ def _lists(prepared: Prepared) -> pl.DataFrame:
     )
 
 
-def _list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
+def list_scores(run: Run, values: Floats, spreads: Floats) -> ListScores:
     """Name the scores (lists, metrics and cutoffs, policies), and treat undefined ones as
     requested.
     """

@@ -101,7 +101,7 @@ def count_rows(rankings: object, models: int | None = None) -> pl.DataFrame:
         keys = [name for name in frame.columns if name != "count"]
         return sorted_counts(frame.group_by(keys).agg(pl.sum("count")).select(frame.columns))
     judged = _judged(frame)
-    counts = _counted(judged)
+    counts = count_cells(judged)
     if (len(judged.whole.models) if models is None else models) < 2:
         return counts
     counts = counts.with_columns(retrieved=True)
@@ -115,7 +115,7 @@ def sorted_counts(counts: pl.DataFrame) -> pl.DataFrame:
     return counts.sort("model", "query", order_column(counts), "relevance", nulls_last=True)
 
 
-def _counted(judged: Judged) -> pl.DataFrame:
+def count_cells(judged: Judged) -> pl.DataFrame:
     """Count the items of every list, distance and relevance."""
     options = Options(policies="expected")
     frame = judged.retrieved

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 import pyarrow as pa
@@ -15,19 +15,23 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
 from retrieval_report.contracts.frames import check_counts, check_rankings
 from retrieval_report.contracts.options import (
     NO,
     EvaluateOptions,
     Options,
-    is_relevant,
     options_with,
 )
 from retrieval_report.contracts.warning import warn
-from retrieval_report.engines.score_parts import evidence_of_part, score_part, with_ends
-from retrieval_report.metrics.parsing import Cutoffs, Metrics, parse_metrics
+from retrieval_report.engines.score_parts import (
+    evidence_of_part,
+    facts_of,
+    known_of,
+    score_part,
+    with_ends,
+)
+from retrieval_report.metrics.parsing import Cutoffs, Metrics, Requests, parse_metrics
 from retrieval_report.scoring.judged import KnownOfWhole, frames_beside
 from retrieval_report.spark.failures import our_errors
 from retrieval_report.spark.frames import (
@@ -41,14 +45,10 @@ from retrieval_report.spark.frames import (
 
 PART_ROWS = 1 << 17  # rows scored together, so that no Python code runs for every query
 BATCH_ROWS = 1 << 16  # scores per output batch
-ELSEWHERE = {
-    "threads": "an executor uses one thread per task; set spark.task.cpus and the number of "
-    "executors",
-    "progress": "Spark's own web page and log show the progress",
-}
-
-Given = tuple[pl.DataFrame, pl.DataFrame | None, pl.DataFrame | None]
-Work = Callable[[Given], Iterable[pl.DataFrame]]  # on rankings, judgements and queries of a part
+FRAMES = ("rankings", "judgements", "queries")
+TELLING = ("model", "relevance", "mask", "truncated", "n_relevant")  # see `facts_of`
+Frame = pl.DataFrame | None
+Work = Callable[..., Iterable[pl.DataFrame]]  # on rankings, judgements and queries of a part
 
 
 def evaluate(
@@ -93,8 +93,8 @@ def evaluate(
         Number of partitions over which queries are spread; by default
         ``spark.sql.shuffle.partitions`` and adaptive execution decide.
     **options
-        All other options of :func:`retrieval_report.evaluate`, except ``threads`` and ``progress``,
-        which are refused. Naive scores take rows in the order of ``row``, or in the order of file
+        All other options of :func:`retrieval_report.evaluate`; ``threads`` and ``progress`` have no
+        effect. Naive scores take rows in the order of ``row``, or in the order of file
         paths and rows if the frame was just read from Parquet; otherwise they are refused.
 
     Returns
@@ -107,60 +107,57 @@ def evaluate(
     RetrievalReportError
         Immediately for arguments, columns and grades; during actions for values in the data.
     """
-    checked = _options(options)
+    checked = replace(options_with(options), threads=1, progress=False)  # Spark has its own
     requests = parse_metrics(metrics, cutoffs)
     frames = frames_of(rankings, judgements, queries, checked)
-    empty = tuple(
-        empty_of(frames[name], name) if name in frames else None
-        for name in ("rankings", "judgements", "queries")
-    )
+    rows = _divided(frames, clustered, partitions)
+    empty = [empty_of(frames[name]) if name in frames else None for name in FRAMES]
 
-    def score(given: Given, options: Options, whole: KnownOfWhole) -> Iterator[pl.DataFrame]:
-        return score_part(*given, requests, options, whole).frames(BATCH_ROWS)
-
-    def evidence(given: Given, options: Options, whole: KnownOfWhole) -> Iterator[pl.DataFrame]:
-        lists = evidence_of_part(*given, options, whole)
-        # Spark has no unsigned numbers; keys of 64 bits are only compared.
-        keys = pl.col(pl.UInt64).reinterpret(signed=True)
-        numbers = pl.col(pl.UInt32).cast(pl.Int64)
-        yield lists.with_columns(keys, numbers)
-
-    def mapped(work: Any, options: Options, whole: KnownOfWhole) -> DataFrame:
-        nothing = pl.concat(work(_checked(*empty), replace(options, truncated=NO), whole))
-        schema = arrow_schema(nothing)
-        of_part = partial(work, options=options, whole=whole)
-        of_parts = partial(_of_parts, work=of_part, schema=schema)
+    def mapped(work: Work) -> DataFrame:
+        schema = arrow_schema(pl.concat(work(*empty)))
+        of_parts = partial(_of_parts, work=work, schema=schema)
         return rows.mapInArrow(of_parts, from_arrow_schema(schema))
 
     # No rows are scored first, so that wrong arguments and columns are refused.
-    score(_checked(*empty), replace(checked, truncated=NO), KnownOfWhole(part=True))
-    rows = _divided(frames, clustered, partitions)
+    score_part(*_checked(*empty), requests, replace(checked, truncated=NO), KnownOfWhole(part=True))
     with our_errors():
-        whole = _whole(frames, checked)
-        words = None
-        if "truncated" in frames["rankings"].columns:
-            words = collected(frames["rankings"].select("model", "truncated").distinct())
-        decided = with_ends(
-            checked, whole, words, lambda: collected(mapped(evidence, checked, whole))
-        )
-    return mapped(score, decided, whole)
+        facts = _facts(frames, checked)
+        whole = known_of(facts)
+        if whole.models and not whole.relevant:
+            warn("no query has a relevant item")
+        evidence = partial(_evidence, options=checked, whole=whole)
+        decided = with_ends(checked, whole, facts, lambda: collected(mapped(evidence)))
+    return mapped(partial(_scores, requests=requests, options=decided, whole=whole))
 
 
-def _options(options: EvaluateOptions) -> Options:
-    for name, reason in ELSEWHERE.items():
-        if options.get(name):
-            raise ParameterError(f"{name}: has no meaning on Spark; {reason}")
-    return replace(options_with(options), threads=1)
+def _facts(frames: Mapping[str, DataFrame], options: Options) -> pl.DataFrame:
+    """Return what all rows tell of the whole."""
+    told = {
+        name: collected(frame.select(*(c for c in TELLING if c in frame.columns)).distinct())
+        for name, frame in frames.items()
+    }
+    judgements, queries = told.get("judgements"), told.get("queries")
+    near = replace(options, distance_threshold=None)  # as if no row were too far
+    return facts_of(told["rankings"], judgements, queries, near).collect()
+
+
+def _evidence(*given: Frame, options: Options, whole: KnownOfWhole) -> Iterable[pl.DataFrame]:
+    lists = evidence_of_part(*_checked(*given), options, whole)
+    # Spark has no unsigned numbers; keys of 64 bits are only compared.
+    keys = pl.col(pl.UInt64).reinterpret(signed=True)
+    return [lists.with_columns(keys, pl.col(pl.UInt32).cast(pl.Int64))]
+
+
+def _scores(
+    *given: Frame, requests: Requests, options: Options, whole: KnownOfWhole
+) -> Iterable[pl.DataFrame]:
+    return score_part(*_checked(*given), requests, options, whole).frames(BATCH_ROWS)
 
 
 def _divided(frames: Mapping[str, DataFrame], clustered: bool, partitions: int | None) -> DataFrame:
     """Return the rows of all frames, each as a record in the column of its frame, where those of a
     query stand together.
     """
-    if partitions is not None:
-        partitions = check_whole("partitions", partitions, 1)
-    if clustered and partitions is not None:
-        raise ParameterError("partitions: with clustered=True the input's own partitions are kept")
     if clustered and len(frames) > 1:
         raise ParameterError(
             "clustered=True: judgements and queries frames have to be brought to the lists, which "
@@ -172,10 +169,8 @@ def _divided(frames: Mapping[str, DataFrame], clustered: bool, partitions: int |
         frame.select(query, F.struct(*frame.columns).alias(name)) for name, frame in frames.items()
     ]
     rows = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), records)
-    if partitions is not None:
-        rows = rows.repartition(partitions, "key")
-    elif not clustered:
-        rows = rows.repartition("key")
+    if not clustered:
+        rows = rows.repartition(*([] if partitions is None else [partitions]), "key")
     return rows.sortWithinPartitions("key")
 
 
@@ -188,10 +183,10 @@ def _of_parts(
         for part in _parts(batches):
             given = [
                 part[name].drop_nulls().struct.unnest() if name in part.columns else None
-                for name in ("rankings", "judgements", "queries")
+                for name in FRAMES
             ]
             try:
-                for frame in work(_checked(*given)):
+                for frame in work(*given):
                     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
                     yield from table.cast(schema).combine_chunks().to_batches()
             except RetrievalReportError as error:
@@ -220,37 +215,13 @@ def _parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
 
 
 def _checked(
-    rankings: pl.DataFrame | None, judgements: pl.DataFrame | None, queries: pl.DataFrame | None
-) -> Given:
+    rankings: Frame, judgements: Frame, queries: Frame
+) -> tuple[pl.DataFrame, Frame, Frame]:
     """Return rankings in the order received, and the others checked."""
     assert rankings is not None
     if PATH in rankings.columns:
         rankings = rankings.sort(PATH, "row").drop(PATH, "row")
-    beside = frames_beside(judgements, queries)
-    return rankings, beside["judgements"], beside["queries"]
-
-
-def _whole(frames: Mapping[str, DataFrame], options: Options) -> KnownOfWhole:
-    """Find the models, and the lowest, lowest relevant and highest relevance above 0."""
-    rankings = frames["rankings"]
-    judged = frames.get("judgements", frames["rankings"])
-    grade = F.col("relevance").cast("double")
-    kept = (grade > 0) & (grade < float("inf"))
-    grade = F.when(kept & F.col("mask") if "mask" in judged.columns else kept, grade)
-    relevant = F.when(is_relevant(grade, options.relevant_from), grade)
-    models = F.collect_set("model")
-    grades = [F.min(grade), F.min(relevant), F.max(grade)]
-    if judged is rankings:
-        names, *found = rankings.agg(models, *grades).head()
-    else:
-        (names,), found = rankings.agg(models).head(), judged.agg(*grades).head()
-    known = found[1] is not None
-    if "n_relevant" in frames.get("queries", rankings).columns and judged is rankings:
-        known = (frames["queries"].agg(F.max("n_relevant")).head()[0] or 0) > 0
-    if names and not known:
-        warn("no query has a relevant item")
-    distinct = {number for number in found if number is not None}
-    return KnownOfWhole(True, tuple(sorted(names)), tuple(sorted(distinct)), relevant=known)
+    return rankings, *frames_beside(judgements, queries)
 
 
 def count_ties(rankings: DataFrame) -> DataFrame:
@@ -271,7 +242,7 @@ def count_ties(rankings: DataFrame) -> DataFrame:
         refuses bad ones, but not items that occurred twice in a list.
     """
     rows = rankings_of(rankings, Options(policies="expected"))
-    empty = empty_of(rows, "rankings")
+    empty = empty_of(rows)
     counted = "count" in rows.columns
     _ = check_counts(empty) if counted else check_rankings(empty)
     for mark in {"mask", "retrieved"} & set(rows.columns):

@@ -16,14 +16,11 @@ from retrieval_report.contracts.errors import (
     ColumnError,
     FileError,
     OutputError,
-    RetrievalReportError,
 )
 from retrieval_report.reading import to_polars
 from retrieval_report.reading.names import RANKINGS, match_columns
-from retrieval_report.spark.failures import FAILURES, failing, our_errors, reason
+from retrieval_report.spark.failures import failing, our_errors
 from retrieval_report.spark.frames import sent
-
-THERE = "it already exists, and nothing is replaced"
 
 
 def is_address(path: str) -> bool:
@@ -52,9 +49,8 @@ def rankings_frame(
     """
     frame = _parquet(spark, paths)
     chosen = match_columns(frame.columns, RANKINGS, columns, ", ".join(paths))
-    quoted = {ours: "`" + theirs.replace("`", "``") + "`" for ours, theirs in chosen.items()}
-    found = frame.select([F.col(theirs).alias(ours) for ours, theirs in quoted.items()])
-    if "model" in found.columns:
+    found = frame.withColumnsRenamed({theirs: ours for ours, theirs in chosen.items()})
+    if "model" in chosen:
         return found
     files = frame.inputFiles()
     if len(files) > 1:
@@ -87,13 +83,8 @@ def write_scores(scores: DataFrame, path: str) -> None:
         An error that :func:`retrieval_report.spark.evaluate` finds in the data, or the reason why
         Spark failed.
     """
-    try:
-        with our_errors():
-            scores.write.mode("errorifexists").partitionBy("model").parquet(path)
-    except FAILURES as error:
-        if "[PATH_ALREADY_EXISTS]" in str(error):
-            raise OutputError(f"cannot write to '{path}': {THERE}") from error
-        raise RetrievalReportError(f"Spark failed: {reason(error)}") from error
+    with failing(OutputError, f"cannot write to '{path}'"), our_errors():
+        scores.write.mode("errorifexists").partitionBy("model").parquet(path)
 
 
 def scores_frame(spark: SparkSession, path: str, like: DataFrame) -> DataFrame:

@@ -11,10 +11,9 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import DecimalType
 
-from retrieval_report.contracts.arguments import repeated
 from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.errors import ColumnError, ParameterError, one_line
 from retrieval_report.contracts.frames import (
@@ -48,7 +47,7 @@ def frames_of(
         ("queries", queries, QUERIES, check_queries),
     ):
         if isinstance(frame, DataFrame):
-            frames[name] = chosen(frame, contract, name)
+            frames[name] = chosen(frame, name, contract)
         elif frame is not None:
             frames[name] = sent(session, check(to_polars(frame, name)), name)
     return frames
@@ -62,9 +61,9 @@ def rankings_of(frame: DataFrame, options: Options) -> DataFrame:
     counted = "count" in frame.columns
     if "naive" in options.policies and options.naive_order == "row" and not counted:
         frame = _numbered(frame)
-    contract = COUNTS if counted else [column for column in RANKINGS if column.name != "weight"]
     also = [PATH] if PATH in frame.columns else []
-    rows = chosen(frame, contract, "counts" if counted else "rankings", also)
+    kind = ("counts", COUNTS) if counted else ("rankings", RANKINGS)
+    rows = chosen(frame, *kind, also)
     model = F.col("model").cast("string") if "model" in rows.columns else F.lit("model")
     return rows.withColumn("model", model)
 
@@ -73,19 +72,16 @@ def _numbered(frame: DataFrame) -> DataFrame:
     """Return the frame with the columns that hold the order received."""
     if "row" in frame.columns:
         return frame
-    problem: Exception | None = None
-    if frame.inputFiles():
-        try:
-            placed = frame.select("*", F.col(FILE).alias(PATH), F.col(ROW).alias("row"))
-            _ = placed.columns  # Spark Connect checks names only now
-            return placed
-        except PySparkException as error:
-            problem = error
-    raise ParameterError(
-        "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet "
-        "files and evaluate the frame as read, add a column 'row', choose naive_order='item', or "
-        "leave 'naive' out"
-    ) from problem
+    try:
+        placed = frame.select("*", F.col(FILE).alias(PATH), F.col(ROW).alias("row"))
+        _ = placed.columns  # Spark Connect checks names only now
+    except PySparkException as error:
+        raise ParameterError(
+            "policies: 'naive' needs the order of the rows, and this frame has none: read Parquet "
+            "files and evaluate the frame as read, add a column 'row', choose naive_order='item', "
+            "or leave 'naive' out"
+        ) from error
+    return placed
 
 
 def check_frame(frame: object, what: str) -> None:
@@ -97,7 +93,7 @@ def check_frame(frame: object, what: str) -> None:
 
 
 def chosen(
-    frame: DataFrame, contract: Sequence[Column], what: str, also: Sequence[str] = ()
+    frame: DataFrame, what: str, contract: Sequence[Column], also: Sequence[str] = ()
 ) -> DataFrame:
     """Return the contract's columns under our names, found as in `read_rankings`, and others by
     their exact names.
@@ -106,56 +102,35 @@ def chosen(
     position.
     """
     given = frame.columns
-    wanted = [*(column.name for column in contract), *also]
-    twice = sorted(set(wanted) & set(repeated(given)))
-    if twice:
-        raise ColumnError(f"{what}: the columns {twice} occur twice")
-    matched = {name: name for name in wanted if name in given}
-    for ours, theirs in (
-        known_columns(given, KINDS[what], None, what).items() if what in KINDS else ()
-    ):
-        words = (
-            ours == "relevance"
-            and frame.schema[given.index(theirs)].dataType.typeName() == "string"
-        )
-        if (
-            ours in wanted and ours not in matched and not words
-        ):  # a label in words is not a relevance
-            matched[ours] = theirs
-    numbered = frame.toDF(*(f"_{location}" for location in range(len(given))))
+    matched = known_columns(given, KINDS[what], None, what) | {name: name for name in also}
+    # By position, since Spark takes names that differ in case for one.
+    numbered = frame.toDF(*(f"_{position}" for position in range(len(given))))
     kinds = {column.name: column.kind for column in contract}
     columns = []
     for name, theirs in matched.items():
-        column = F.col(f"_{given.index(theirs)}")
-        kind = frame.schema[given.index(theirs)].dataType
+        column, kind = F.col(f"_{given.index(theirs)}"), frame.schema[given.index(theirs)].dataType
+        if name == "relevance" != theirs and kind.typeName() == "string":
+            continue  # a label in words is not a relevance
         if isinstance(kind, DecimalType) and kinds.get(name) == "id" and kind.scale == 0:
             column = column.try_cast("long")  # unsigned ids, which Spark lacks; others become null
-        elif isinstance(kind, DecimalType) and name == "relevance":
-            column = column.cast("double")
-        columns.append(column.alias(name))
+        if name in kinds or name in also:
+            columns.append(column.alias(name))
     return numbered.select(columns)
 
 
-def empty_of(frame: DataFrame, what: str) -> pl.DataFrame:
+def empty_of(frame: DataFrame) -> pl.DataFrame:
     """Return a Polars frame with the same columns and no rows, for checks that need no rows."""
-    try:
-        return pl.DataFrame(pl.from_arrow(to_arrow_schema(frame.schema).empty_table()))
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        raise ColumnError(f"{what}: a column cannot be used: {one_line(error)}") from error
+    return pl.DataFrame(pl.from_arrow(to_arrow_schema(frame.schema).empty_table()))
 
 
 def sent(session: SparkSession, local: pl.DataFrame, what: str) -> DataFrame:
     """Send a local frame to the cluster; Spark has no unsigned numbers."""
-    wide = [
-        name
-        for name, dtype in local.schema.items()
-        if dtype.is_unsigned_integer() or dtype == pl.Int128
-    ]
+    wide = pl.selectors.unsigned_integer() | pl.selectors.by_dtype(pl.Int128)
     try:
-        local = local.with_columns(pl.col(wide).cast(pl.Int64))
+        local = local.with_columns(wide.cast(pl.Int64))
     except pl.exceptions.InvalidOperationError as error:
         raise ColumnError(
-            f"{what}: Spark has no whole numbers of more than 64 bits: {wide}"
+            f"{what}: Spark has no whole numbers of more than 64 bits: {one_line(error)}"
         ) from error
     if int(session.conf.get(BATCH) or 1) < 1:
         raise ParameterError(
@@ -173,10 +148,5 @@ def collected(frame: DataFrame) -> pl.DataFrame:
 
 def arrow_schema(frame: pl.DataFrame) -> pa.Schema:
     """Return the types of a frame's columns as Spark takes them."""
-    fields = frame.clear().to_arrow(compat_level=pl.CompatLevel.oldest()).schema
-    return pa.schema(
-        [
-            part.with_type(pa.string()) if pa.types.is_large_string(part.type) else part
-            for part in fields
-        ]
-    )
+    schema = frame.clear().to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+    return to_arrow_schema(from_arrow_schema(schema))

@@ -9,19 +9,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from retrieval_report.contracts.columns import Column
 from retrieval_report.contracts.options import POLICIES
-from retrieval_report.contracts.registry import FRAMES
 from retrieval_report.engines import summary
-from retrieval_report.engines.check_scores import GROUP
+from retrieval_report.engines.check_scores import MEAN
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.spark.failures import our_errors
-from retrieval_report.spark.frames import arrow_schema, check_frame, chosen, collected, empty_of
-
-OF_QUERIES = [
-    Column(name, None, "", "", "text", optional=True)
-    for name in ("model", "query", "metric", "label", "weight")
-]
+from retrieval_report.spark.frames import arrow_schema, check_frame, collected, empty_of
 
 
 def summarise(
@@ -30,9 +23,8 @@ def summarise(
     """Average scores over queries on the cluster, as :func:`retrieval_report.summarise` does, to
     the last bit.
 
-    Executors average one model, metric, cutoff and policy at a time, and hold one row per query for
-    it. Every action computes the scores anew, so write them and read them back if you need them
-    too.
+    Executors average one model, metric and cutoff at a time, and hold its scores. Every action
+    computes the scores anew, so write them and read them back if you need them too.
 
     Parameters
     ----------
@@ -56,21 +48,17 @@ def summarise(
         Also for errors that :func:`evaluate` finds on the executors.
     """
     check_frame(scores, "scores")
-    frame = chosen(scores, FRAMES["scores"].columns, "scores")
-    if isinstance(queries, DataFrame):
-        queries = collected(chosen(queries, OF_QUERIES, "queries"))
-    table = None if queries is None else to_polars(queries, "queries")
-    nothing = summary.summarise(empty_of(frame, "scores"), queries=table, **options)
+    given = collected(queries) if isinstance(queries, DataFrame) else queries
+    table = None if given is None else to_polars(given, "queries")
+    nothing = summary.summarise(empty_of(scores), queries=table, **options)
     schema = arrow_schema(nothing)
 
     def mean(rows: pa.Table) -> pa.Table:
-        """Return the summary of the scores of one model, metric, cutoff and policy."""
+        """Return the summary of the scores of one model, metric and cutoff."""
         group = pl.DataFrame(pl.from_arrow(rows))
         return summary.summarise(group, queries=table, **options).to_arrow().cast(schema)
 
     with our_errors():
-        means = collected(frame.groupBy(*GROUP).applyInArrow(mean, from_arrow_schema(schema)))
-    order = pl.col("policy").replace_strict(
-        {name: index for index, name in enumerate(POLICIES)}, default=len(POLICIES)
-    )
-    return summary.with_bounds(means.sort("model", "metric", "cutoff", order, nulls_last=True))
+        means = collected(scores.groupBy(*MEAN).applyInArrow(mean, from_arrow_schema(schema)))
+    order = pl.col("policy").cast(pl.Enum(POLICIES), strict=False)
+    return means.sort(*MEAN, order, nulls_last=True)

@@ -27,7 +27,12 @@ UNEVEN = 1.5  # times as long in the median: means over whole lists then depend 
 NAMED = 5  # systems that a sentence names
 USUAL = None, "pooled"  # their values if none is given
 NOT_AUDITED = "distance_threshold", "decimals", "relevant_items"  # which no evaluator has
-HOWEVER = "however unlikely that is"
+WINNERS = {  # which evaluators name another winner, and why
+    "wrong": "A different winner, an accident of tie order, is named by {}: {}.",
+    "open": "A different winner, however unlikely that is, could be named by {}, which leave tie "
+    "order open: {}.",
+    "apart": "Another model is best by definitions of their own for {}: {}.",
+}
 POOLED = (
     "R counts only relevant items that some model retrieved; pass judgements or n_relevant "
     "for the true R."
@@ -89,6 +94,15 @@ def notices(
     some = not unknown_r and models.len() < every
     of_which = f" for {models.len()} of {every} models, whose {what}" if some else f": {what}"
     return (f"{name} is an estimate{of_which}. {_remedy(ends, is_cut, unknown_r)}.",)
+
+
+def notices_of(study: Any) -> tuple[str, ...]:
+    """Return the lines to read after the verdict of a report, or of a study at its headline."""
+    measure = (study.metric, study.cutoff)
+    return (
+        *notices(study.summary, study.truncation, measure=measure),
+        *uneven_lengths(study.scores, [measure]),
+    )
 
 
 def _remedy(ends: pl.DataFrame, is_cut: bool, unknown_r: bool) -> str:
@@ -164,21 +178,19 @@ def identical_sentence(groups: Sequence[Sequence[str]]) -> list[str]:
     there are none.
 
     >>> identical_sentence([("06-18", "06-28")])
-    ['06-18 and 06-28 have the same list for every query: their ranks include each other.']
+    ['The lists of these are the same, so they count once above; their ranks include each
+    other: 06-18 and 06-28.']
     >>> identical_sentence([("a", "b", "c"), ("d", "e")])
     ['The lists of these are the same, so they count once above; their ranks include each
     other: a, b and c; d and e.']
     """
-    named = [names_text(map(model_text, group)) for group in groups]
-    if len(named) < 2:
-        said = "have the same list for every query: their ranks include each other."
-        return [f"{names} {said}" for names in named]
+    named = [names_text(group) for group in groups]
     more = [f"{len(named) - GROUPS} more groups"] if len(named) > GROUPS + 1 else []
     every = "; ".join([*named[: GROUPS + (not more)], *more])
     said = (
         "The lists of these are the same, so they count once above; their ranks include each other"
     )
-    return [f"{said}: {every}."]
+    return [f"{said}: {every}."] if named else []
 
 
 def uneven_lengths(scores: pl.DataFrame | pl.LazyFrame, measures: Iterable[Measure]) -> list[str]:
@@ -216,19 +228,14 @@ def any_cut(summary: pl.DataFrame) -> bool:
     return bool((summary["truncated_share"] > 0).any())
 
 
-def relevant_notice(summary: pl.DataFrame) -> str:
-    """Say that R is not known if it divides a score; otherwise return an empty text."""
-    return POOLED if summary["pooled"].any() else ""
-
-
 def model_text(model: str) -> str:
     """Return the name of a model for a sentence."""
-    return visible(model, NAME_WIDTH, middle=True)
+    return visible(model, NAME_WIDTH)
 
 
 def names_text(names: Iterable[str]) -> str:
     """Join names for a sentence; of many, the first are named and the others counted."""
-    shown = list(names)
+    shown = list(map(model_text, names))
     if len(shown) > MOST_NAMED + 1:
         shown = [*shown[:MOST_NAMED], f"{len(shown) - MOST_NAMED} others"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
@@ -238,7 +245,7 @@ def joined_hints(hints: pl.DataFrame) -> list[tuple[str, str | None, str]]:
     """Return kind, models and message of the hints, once where several models have the same."""
     same = hints.group_by("hint", "message", maintain_order=True).agg(pl.col("model").drop_nulls())
     return [
-        (kind, names_text(map(model_text, models)) if models else None, message)
+        (kind, names_text(models) if models else None, message)
         for kind, message, models in same.rows()
     ]
 
@@ -269,7 +276,7 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     ...     "relevance": [0, 1] * 2,
     ... }
     >>> winner_sentences(rr.audit(rankings, metrics="precision@1", systems=["ranx", "pytrec_eval"]))
-    ('1 of 2 evaluator configurations names a different winner, an accident of tie order:
+    ('A different winner, an accident of tie order, is named by 1 of 2 evaluator configurations:
     pytrec_eval.',)
     """
     if audit.is_empty():
@@ -281,26 +288,23 @@ def winner_sentences(audit: pl.DataFrame) -> tuple[str, ...]:
     best = audit.filter(pl.col("exact") == pl.max("exact"))["model"].to_list()
     ours = pl.col("exact_winner").str.split(" = ").list.eval(pl.element().is_in(best)).list.any()
     same = pl.col("same_winner")
-    wrong, undecided, apart = (
-        [visible(name, NAME_WIDTH) for name in known.filter(kind)["system"]]
-        for kind in (same.eq_missing(False), same.is_null(), ~ours)
-    )
-    systems = first_names([*dict.fromkeys(wrong or undecided)], NAMED)
-    of = f"of {known.height} evaluator configurations"
-    said = f"No evaluator configuration (of {known.height}) names a different winner by tie order."
-    if wrong:
-        names = "names" if len(wrong) == 1 else "name"
-        more = f"; {len(undecided)} more could, {HOWEVER}" if undecided else ""
-        accident = f"{names} a different winner, an accident of tie order: {systems}"
-        said = f"{len(wrong)} {of} {accident}{more}."
-    elif undecided:
-        leave = "leaves" if len(undecided) == 1 else "leave"
-        could = f"{leave} tie order open and could name a different winner, {HOWEVER}: {systems}"
-        said = f"{len(undecided)} {of} {could}."
-    if not apart:
-        return (said,)
-    others = first_names([*dict.fromkeys(apart)], NAMED)
-    return (said, f"By definitions of their own, these favour another: {others}.")
+    rules = {"wrong": same.eq_missing(False), "open": same.is_null(), "apart": ~ours}
+    systems = {
+        kind: [visible(name, NAME_WIDTH) for name in known.filter(rule)["system"]]
+        for kind, rule in rules.items()
+    }
+    found = []
+    for kind, sentence in WINNERS.items():
+        names = systems[kind]
+        among = f"{len(names)} of {known.height} evaluator configurations"
+        first = first_names([*dict.fromkeys(names)], NAMED)
+        found += [sentence.format(among, first)] if names else []
+    if not systems["wrong"] and not systems["open"]:
+        none = (
+            f"No evaluator configuration (of {known.height}) names a different winner by tie order."
+        )
+        return (none, *found)
+    return tuple(found)
 
 
 def not_audited(options: Mapping[str, Any]) -> str:

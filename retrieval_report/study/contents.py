@@ -5,18 +5,18 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib import metadata
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import Named, known_of, quoted
 from retrieval_report.contracts.columns import Frames
-from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions, Options
+from retrieval_report.contracts.options import OPTIONS, PARAMETERS, RUN, LikeOptions
 from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.study.caveats import any_cut, notices, uneven_lengths
+from retrieval_report.study.caveats import any_cut, notices_of
+from retrieval_report.study.terminal import html_page
 
 LIBRARIES = ("altair", "narwhals", "numba", "numpy", "polars", "scipy")
 
@@ -122,8 +122,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return the same as HTML."""
-        lines = "".join(f"<p>{escape(line)}</p>" for line in (*self.verdict, *self.notices))
-        return f"<div><h4>{escape(self.title)}</h4>{lines}</div>"
+        return html_page([self.title, *self.verdict, *self.notices], [])
 
     @property
     def measure(self) -> str:
@@ -140,11 +139,7 @@ class Report:
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
         not known.
         """
-        measure = (self.metric, self.cutoff)
-        return (
-            *notices(self.summary, self.truncation, measure=measure),
-            *uneven_lengths(self.scores, [measure]),
-        )
+        return notices_of(self)
 
     @property
     def cut(self) -> bool:
@@ -159,50 +154,36 @@ class Report:
         return frames[name]
 
 
-def parameters_of(
-    measures: Sequence[str],
-    part: Named,
-    like: str | None,
-    also: Named,
-    options: Options,
-) -> Named:
+def parameters_of(study: Any, replicate: object) -> Named:
     """Return all parameters that decide a number, with defaults, but not threads or progress."""
     names = [name for name, option in OPTIONS.items() if option.role != RUN and name != "policies"]
-    if like is not None:  # the system decides the others
+    if study.like is not None:  # the system decides the others
         names = [name for name in names if name in (*LikeOptions.__annotations__, "seed")]
+    own = {name: getattr(study, name) for name in ("like", "judge", "average")}
     return {
-        "metrics": list(measures),
-        **part,
-        **known_of({"like": like, **also, "costs": None}),
-        **options.of(names),
+        "metrics": [measure_text(*measure) for measure in study.measures],
+        **study.part,
+        **known_of({**own, "replicate": replicate, **study.also, "costs": None}),
+        **study.options.of(names),
     }
 
 
-def python_call(frames: Sequence[str], parameters: Named, part: Named) -> str:
+def python_call(frames: Sequence[str], parameters: Named) -> str:
     """Return the call that repeats a report, without arguments equal to their default.
 
     >>> python_call(
     ...     ["rankings"],
-    ...     {"metrics": ["ap@5"], "models": ["a"]},
-    ...     {"models": ["a"], "where": {"label": 3}},
+    ...     {"metrics": ["ap@5"], "models": ["a"], "where": {"label": 3}},
     ... )
     "retrieval_report.Study(rankings,
     measures=['ap@5']).models('a').where(label=3).report('report')"
     """
-    usual = {name: option.default for name, option in PARAMETERS.items()}
     words = ["rankings", *(f"{name}={name}" for name in frames if name != "rankings")]
-    given = {
-        name: value
-        for name, value in parameters.items()
-        if name not in part and usual.get(name) != value
-    }
-    metrics = "measures" if part else "metrics"
-    words += [
-        f"{metrics if name == 'metrics' else name}={value!r}" for name, value in given.items()
-    ]
-    if not part:
-        return f'retrieval_report.write_report("report", {", ".join(words)})'
-    models = f".models({quoted(part['models'])})" if "models" in part else ""
-    where = ", ".join(f"{name}={value!r}" for name, value in part.get("where", {}).items())
+    given = {name: value for name, value in parameters.items() if name not in ("models", "where")}
+    given = {"measures": given.pop("metrics"), **given}
+    usual = {name: option.default for name, option in PARAMETERS.items()}
+    words += [f"{name}={value!r}" for name, value in given.items() if usual.get(name) != value]
+    models = f".models({quoted(parameters['models'])})" if "models" in parameters else ""
+    where = ", ".join(f"{name}={value!r}" for name, value in parameters.get("where", {}).items())
     where = f".where({where})" if where else ""
     return f"retrieval_report.Study({', '.join(words)}){models}{where}.report('report')"

@@ -10,15 +10,12 @@ import polars as pl
 
 from retrieval_report.contracts.registry import describe
 from retrieval_report.study.contents import Report
-from retrieval_report.writing.files import FORMULA_INSIDE, FORMULA_START, csv_bytes, parquet_bytes
+from retrieval_report.writing.files import FORMULA_START, csv_bytes, parquet_bytes
 
 ABOUT = "about.json"
 # What a report holds besides frames.
 WORDS = ["title", "metric", "cutoff", "status", "verdict", "parameters", "versions", "command"]
 FRAME_FORMATS = ("parquet", "csv", "json")  # in the order of preference for reading
-# Text that looks like a neutralised formula.
-ALREADY_QUOTED = "^'+" + FORMULA_START.removeprefix("^")
-INSIDE_QUOTED = FORMULA_INSIDE.replace(";(", ";'(")
 
 
 def frame_files(report: Report, kind: str, *, raw: bool) -> dict[str, bytes]:
@@ -29,7 +26,7 @@ def frame_files(report: Report, kind: str, *, raw: bool) -> dict[str, bytes]:
     """
     written = {name: frame for name, frame in report.frames.items() if frame.width}
     bytes_of: Mapping[str, Callable[[pl.DataFrame], bytes]] = {
-        "csv": lambda frame: csv_bytes(_protect(frame, raw), raw=raw),
+        "csv": lambda frame: csv_bytes(frame, raw=raw),
         "parquet": parquet_bytes,
         "json": lambda frame: frame.write_json().encode(),
     }
@@ -71,15 +68,9 @@ def read_csv(data: bytes, schema: Mapping[str, pl.DataType], *, raw: bool) -> pl
     if raw:
         return frame
     text = pl.col(pl.String)
-    whole = pl.when(text.str.contains(ALREADY_QUOTED)).then(text.str.slice(1)).otherwise(text)
-    return frame.with_columns(whole.str.replace_all(INSIDE_QUOTED, ";${1}"))
-
-
-def _protect(frame: pl.DataFrame, raw: bool) -> pl.DataFrame:
-    """Add an apostrophe to text that already starts with one, so that reading can remove one."""
-    if raw:
-        return frame
-    text = pl.col(pl.String)
-    return frame.with_columns(
-        pl.when(text.str.contains(ALREADY_QUOTED)).then("'" + text).otherwise(text).name.keep()
+    whole = (
+        pl.when(text.str.contains(FORMULA_START) & text.str.starts_with("'"))
+        .then(text.str.slice(1))
+        .otherwise(text)
     )
+    return frame.with_columns(whole.name.keep())

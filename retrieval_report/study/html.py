@@ -6,20 +6,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
 from retrieval_report.contracts.errors import ParameterError, RetrievalReportError
-from retrieval_report.metrics.parsing import CATALOGUE, parse_metric
-from retrieval_report.metrics.record import Metric
+from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.study.caveats import (
     joined_hints,
     naive_ties,
@@ -34,22 +31,9 @@ from retrieval_report.study.tables import report_tables
 from retrieval_report.study.terminal import visible
 from retrieval_report.writing.files import write_files
 
-# Characters that could end the script element, start a comment, or end a line in older JavaScript.
-UNSAFE_IN_SCRIPT = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 # The interpreter evaluates expressions without `eval`, so that the page can forbid it.
 SNIPPET = "window.embedChart = vegaEmbed;"
 HINTS = 4  # hints that are shown; more are folded away
-
-
-def json_for_script(value: Any) -> str:
-    r"""Return a value as JSON that is safe inside a script element; NaN is an error.
-
-    >>> json_for_script({"name": "</script>"})
-    '{"name":"\\u003c/script\\u003e"}'
-    """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(
-        UNSAFE_IN_SCRIPT
-    )
 
 
 def render_html(
@@ -124,7 +108,8 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"visible": visible, "json": json_for_script, "plain": _plain}
+    environment.filters |= {"visible": visible, "plain": _plain}
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
     return environment
 
 
@@ -143,10 +128,8 @@ def vega_bundle() -> str:
 
     # The same for a version, and two seconds to make: kept beside the compiled code, if that can
     # be.
-    name = hashlib.sha256(
-        f"{metadata.version('vl-convert-python')} {SNIPPET}".encode()
-    ).hexdigest()[:24]
-    kept = Path(__file__).parent / "__pycache__" / f"vega.{name}.js"
+    version = metadata.version("vl-convert-python")
+    kept = Path(__file__).parent / "__pycache__" / f"vega.{version}.js"
     if kept.is_file():
         bundle = kept.read_text(encoding="utf-8")
     else:
@@ -167,28 +150,19 @@ class Method:
 
 
 def describe_metrics(measures: Iterable[str]) -> list[Method]:
-    """Describe each metric of measures such as ``ap(denominator=min)@10`` once.
+    """Describe each metric of measures such as ``ap(denominator=min)@10`` once; one whose gain or
+    discount is a function has no text to be read.
 
     >>> describe_metrics(["ap(denominator=min)@10"])[0].divisor
     'min(k, R)'
     """
-    return [
-        _describe(name)
-        for name in dict.fromkeys(measure.rpartition("@")[0] for measure in measures)
-    ]
-
-
-def _describe(text: str) -> Method:
-    try:
-        metric, _ = parse_metric(text)
-    except ParameterError:
-        # A gain or discount that is a function has no text form that could be parsed.
-        name = text.partition("(")[0]
-        formula = CATALOGUE.get(name, Metric).formula
-        return Method(text, formula.total, "as its parameters say", "")
-    formula = metric.formula
-    values = {part.name: getattr(metric, part.name) for part in fields(metric)}
-    shown = ", ".join(f"{name} = {value}" for name, value in values.items())
-    return Method(
-        str(metric), formula.total, formula.divided_by(values.get(formula.parameter)), shown or "–"
-    )
+    methods = []
+    for text in dict.fromkeys(measure.rpartition("@")[0] for measure in measures):
+        with suppress(ParameterError):
+            metric, _ = parse_metric(text)
+            values = {part.name: getattr(metric, part.name) for part in fields(metric)}
+            shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+            formula = metric.formula
+            divisor = formula.divided_by(values.get(formula.parameter))
+            methods.append(Method(str(metric), formula.total, divisor, shown or "–"))
+    return methods

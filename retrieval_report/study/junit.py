@@ -30,9 +30,7 @@ def junit_xml(gate: Gate) -> str:
         ET.SubElement(case, "failure", type=gate.status, message=line)
     ET.SubElement(case, "system-out").text = line
     ET.indent(suites)
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, encoding="unicode") + "\n"
-    )
+    return f"{ET.tostring(suites, encoding='utf-8', xml_declaration=True).decode()}\n"
 
 
 def markdown_summary(gate: Gate) -> str:

@@ -5,16 +5,16 @@ significance.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 
 from retrieval_report.comparison.verdicts import CUT, DEPENDS, SIGNIFICANT, is_significant
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.engines.check_scores import at_measure, beside
+from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import measure_text
-from retrieval_report.study.caveats import any_cut, named_tests, relevant_notice
-from retrieval_report.study.contents import Report
+from retrieval_report.study.caveats import POOLED, any_cut, named_tests
 from retrieval_report.study.terminal import NOTHING, mean_text, visible
 from retrieval_report.writing.names import unlinked
 from retrieval_report.writing.numbers import column_decimals
@@ -29,6 +29,7 @@ LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "±": r"$\pm$",
 }
 NOTE = (
     "Expected mean over all orders inside ties ± its exact standard deviation under random tie "
@@ -43,110 +44,72 @@ OPEN = (
 )
 
 
-class Means(NamedTuple):
-    """What a table for a paper takes of a study; a report has it too.
-
-    Attributes
-    ----------
-    metric, cutoff
-        The headline, by which models are sorted.
-    summary, flips, comparison
-        Means over the queries, the verdict of every pair, and the tests behind it.
-    """
-
-    metric: str
-    cutoff: int | None
-    summary: pl.DataFrame
-    flips: pl.DataFrame
-    comparison: pl.DataFrame
+Write = Callable[[str], str]
 
 
-Tabled = Means | Report
-
-
-class _Cell(NamedTuple):
-    """The mean of a model with its marks, and whether it is the highest by its measure."""
-
-    text: str = NOTHING
-    best: bool = False
-
-
-def markdown_table(report: Tabled) -> str:
+def markdown_table(study: Any) -> str:
     r"""Lay the summary out as a Markdown table: models down, measures across, the note below.
 
     Names are escaped, so that no pipe, backtick or tag in a name acts as Markdown.
     """
-    measures, models = _layout(report)
-    lines = [
-        _row(["model", *(markdown_text(name) for name in measures)]),
-        _row(["---", *("---:" for _ in measures)]),
-    ]
-    first = next(iter(models), None)
-    for name, cells in models.items():
-        shown = [f"**{cell.text}**" if cell.best else cell.text for cell in cells]
-        lines.append(
-            _row([f"**{markdown_text(name)}**" if name == first else markdown_text(name), *shown])
-        )
-    return "\n".join([*lines, "", markdown_text(_note(report), None), ""])
+    heading, *rows = _rows(study, markdown_text, str, "**{}**")
+    for first in rows[:1]:
+        first[0] = f"**{first[0]}**"
+    table = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
+    lines = [f"| {' | '.join(cells)} |" for cells in table]
+    return "\n".join([*lines, "", markdown_text(_note(study), None), ""])
 
 
-def latex_table(report: Tabled) -> str:
+def latex_table(study: Any) -> str:
     """Lay the summary out as a LaTeX table (packages booktabs and textcomp); the note is its
     caption.
     """
-    measures, models = _layout(report)
-    caption = _latex(_note(report), None).replace("±", r"$\pm$")
+    table = _rows(study, _latex, _latex, r"\textbf{{{}}}")
+    heading, *rows = (" & ".join(cells) + r" \\" for cells in table)
     lines = [
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{caption}}}",
-        rf"\begin{{tabular}}{{l{'r' * len(measures)}}}",
+        rf"\caption{{{_latex(_note(study), None)}}}",
+        rf"\begin{{tabular}}{{l{'r' * (len(table[0]) - 1)}}}",
         r"\toprule",
-        " & ".join(["model", *(_latex(name) for name in measures)]) + r" \\",
+        heading,
         r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+        "",
     ]
-    for name, cells in models.items():
-        shown = [
-            cell.text.replace("±", r"$\pm$").replace("~", r"\textasciitilde{}") for cell in cells
-        ]
-        bold = [
-            rf"\textbf{{{text}}}" if cell.best else text
-            for cell, text in zip(cells, shown, strict=True)
-        ]
-        lines.append(" & ".join([_latex(name), *bold]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+    return "\n".join(lines)
 
 
-def _layout(report: Tabled) -> tuple[list[str], dict[str, list[_Cell]]]:
-    """Return measures in the requested order, and models by their value of the headline measure,
-    highest first.
+def _rows(study: Any, name: Write, cell: Write, bold: str) -> list[list[str]]:
+    """Return the heading, with measures in the requested order, and the models by the headline
+    measure, highest first; what writes names, means, and the highest means, is given.
     """
-    expected = report.summary.filter(policy="expected")
-    shown = list(expected.select("metric", "cutoff").unique(maintain_order=True).iter_rows())
-    columns = {measure: _column(report, *measure) for measure in shown}
-    headline = expected.filter(at_measure(report.metric, report.cutoff)).select("model", "value")
-    models = beside(expected.select("model").unique(), headline, "model")
-    names = models.sort("value", "model", descending=[True, False], nulls_last=True)["model"]
-    measures = [measure_text(metric, cutoff) for metric, cutoff in shown]
-    return measures, {
-        name: [columns[measure].get(name, _Cell()) for measure in shown] for name in names
-    }
+    expected = study.summary.filter(policy="expected")
+    measures = expected.select("metric", "cutoff").unique(maintain_order=True).rows()
+    columns = [_column(study, at_measure(*measure), cell, bold) for measure in measures]
+    models = board(expected.filter(at_measure(study.metric, study.cutoff)))["model"]
+    return [
+        ["model", *(name(measure_text(*measure)) for measure in measures)],
+        *([name(model), *(column.get(model, NOTHING) for column in columns)] for model in models),
+    ]
 
 
-def _column(report: Tabled, metric: str, cutoff: int | None) -> dict[str, _Cell]:
-    of_measure = at_measure(metric, cutoff)
-    rows = report.summary.filter(of_measure, policy="expected")
+def _column(study: Any, of_measure: pl.Expr, cell: Write, bold: str) -> dict[str, str]:
+    """Return the mean of every model with its marks, the highest bold."""
+    rows = study.summary.filter(of_measure, policy="expected")
     best = set(rows.filter(pl.col("value") == pl.max("value"))["model"])
     pairs = {
         frozenset((row["model_a"], row["model_b"])): row
-        for row in report.flips.filter(of_measure).iter_rows(named=True)
+        for row in study.flips.filter(of_measure).iter_rows(named=True)
     }
     cells, digits = {}, column_decimals(rows["value"])
     for row in rows.iter_rows(named=True):
-        name = row["model"]
+        name, mean = row["model"], mean_text(row, digits)
         against = [pairs[pair] for other in best if (pair := frozenset((other, name))) in pairs]
-        marks = "" if name in best or row["value"] is None else _marks(against)
-        cells[name] = _Cell(mean_text(row, digits) + marks, name in best)
+        cells[name] = bold.format(cell(mean)) if name in best else cell(mean + _marks(against))
     return cells
 
 
@@ -161,21 +124,18 @@ def _marks(against: list[Named]) -> str:
     return "*" * below + "~" * any(row["verdict"] in (CUT, DEPENDS) for row in against)
 
 
-def _note(report: Tabled) -> str:
-    doubt, tests = relevant_notice(report.summary), named_tests(report.comparison)
+def _note(study: Any) -> str:
+    pooled, tests = study.summary["pooled"].any(), named_tests(study.comparison)
     note = NOTE.format(tested=f" ({SIGNIFICANT}; {tests})" if tests else "")
-    return note + OPEN * (any_cut(report.summary) or bool(doubt)) + (f" {doubt}" if doubt else "")
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    note += OPEN if pooled or any_cut(study.summary) else ""
+    return f"{note} {POOLED}" if pooled else note
 
 
 def markdown_text(text: str, width: int | None = NAME_WIDTH) -> str:
     """Escape text for Markdown, and shorten it."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", unlinked(visible(text, width, middle=True)))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!])", r"\\\1", unlinked(visible(text, width)))
 
 
 def _latex(text: str, width: int | None = NAME_WIDTH) -> str:
-    shown = visible(text, width, middle=True)
+    shown = visible(text, width)
     return "".join(LATEX.get(character, character) for character in shown)

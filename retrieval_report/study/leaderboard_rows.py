@@ -10,8 +10,8 @@ import polars as pl
 
 from retrieval_report.engines.check_scores import MEAN, at_measure, beside, board
 from retrieval_report.metrics.parsing import Measure, measure_text
+from retrieval_report.study.table_columns import joined_texts
 from retrieval_report.study.terminal import frame_table, html_table
-from retrieval_report.writing.numbers import interval
 
 ESTIMATE = "≈"  # before the name of a measure
 COUNTED = ["queries", "unpaired"]  # of all models together
@@ -28,15 +28,10 @@ def leaderboard_rows(
     """
     rows = board(summary.filter(at_measure(*measures[0])))
     if rows.height > 1:
-        texts = []  # ranks under tie order and by queries, such as 1 or 1–3
-        for source in ("tie", "query"):
-            low, high = (pl.col(f"{source}_rank_{end}").cast(pl.String) for end in ("low", "high"))
-            text = pl.when(low == high).then(low).otherwise(low + "–" + high)
-            texts.append(text.alias(f"{source}_ranks"))
-        facts = ranks.select(*MEAN, *COUNTED, "rank", "^.*_rank_.*$", *texts)
+        facts = ranks.select(*MEAN, *COUNTED, "rank", "^.*_rank_.*$")
         rows = beside(rows.drop("queries"), facts, MEAN)
-    ends = [interval(low, high, minus="-") for low, high in rows.select("ci_low", "ci_high").rows()]
-    rows = rows.with_columns(interval=pl.Series(ends, dtype=pl.String))
+        rows = rows.with_columns(joined_texts(rows, "tie_ranks", "query_ranks"))
+    rows = rows.with_columns(joined_texts(rows, "interval"))
     for measure in measures[1:]:
         of_measure = board(summary.filter(at_measure(*measure)))
         mark = ESTIMATE if (of_measure["truncated_share"] > 0).any() else ""
@@ -45,19 +40,22 @@ def leaderboard_rows(
     return rows
 
 
-def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Return the leaderboard of a study, of which only the headline needs ``ranks``."""
+def leaderboard_of(study: Any, ranks: pl.DataFrame | None = None) -> tuple[pl.DataFrame, str, str]:
+    """Return the leaderboard of a study, of which only the headline needs ``ranks``; the names of
+    the columns to show; and what a mark in them means.
+    """
     ranks = study.headline.leaderboard if ranks is None else ranks
-    return leaderboard_rows(study.summary, ranks, study.measures)
+    rows = leaderboard_rows(study.summary, ranks, study.measures)
+    columns = leaderboard_columns(rows)
+    return rows, columns, estimates_line(columns)
 
 
 def leaderboard_table(study: Any, ranks: pl.DataFrame | None = None) -> str:
     """Return the leaderboard of a study as text."""
-    rows = leaderboard_of(study, ranks)
+    rows, columns, note = leaderboard_of(study, ranks)
     rows = rows.with_columns(unpaired=0) if "unpaired" not in rows.columns else rows
-    columns = leaderboard_columns(rows)
     table = frame_table(rows, columns, by="metric cutoff queries unpaired")
-    return "\n".join(filter(None, [table, estimates_line(columns)]))
+    return "\n".join(filter(None, [table, note]))
 
 
 def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
@@ -78,9 +76,8 @@ def lead(study: Any, ranks: pl.DataFrame) -> list[str]:
 
 def leaderboard_html(study: Any) -> str:
     """Return the leaderboard of a study as HTML."""
-    rows = leaderboard_of(study)
-    columns = leaderboard_columns(rows)
-    return html_table(rows, columns, note=estimates_line(columns))
+    rows, columns, note = leaderboard_of(study)
+    return html_table(rows, columns, note=note)
 
 
 def leaderboard_columns(rows: pl.DataFrame) -> str:
@@ -88,6 +85,13 @@ def leaderboard_columns(rows: pl.DataFrame) -> str:
     shown = [name for name in COLUMNS if name in rows.columns]
     shown += [name for name in rows.columns if "@" in name]
     return " ".join(name for name in shown if rows[name].null_count() < rows.height)
+
+
+def best_first(frame: pl.DataFrame, ranked: Sequence[str]) -> pl.DataFrame:
+    """Return rows about models in the order of a leaderboard."""
+    places = range(len(ranked))
+    order = pl.col("model").replace_strict(ranked, places, default=None, return_dtype=pl.Int64)
+    return frame.sort(order, nulls_last=True, maintain_order=True)
 
 
 def estimates_line(columns: str) -> str:

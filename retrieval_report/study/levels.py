@@ -4,6 +4,7 @@ labels, if they are named.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self, Unpack
 
@@ -53,7 +54,7 @@ class LevelledStudy:
     def _look(self, data: Data, view: View) -> None:
         """Hold data and a view of it, refusing immediately what could not be answered later."""
         self._data, self._view = data, replace(view, draws=data.affordable(view.draws))
-        view.check(data.frames["queries"], self.model_names, data.labels is not None)
+        view.check(data.frames["queries"], data.models, data.labels is not None)
 
     def _with(self, view: View, data: Data | None = None) -> Self:
         """Return the same data, unless others are given, looked at in another way."""
@@ -72,9 +73,7 @@ class LevelledStudy:
         >>> study.under("naive", "expected").policies
         ('expected', 'naive')
         """
-        for policy in policies:
-            check_choice("policies", policy, self.policies)
-        check_chosen("policies", policies, [])
+        check_chosen("policies", policies, self.policies)
         chosen = tuple(policy for policy in self.policies if policy in policies)
         return self._with(replace(self._view, policies=chosen))
 
@@ -321,42 +320,37 @@ class LevelledStudy:
         """The result of :func:`replicate_table`: models as means over ``replicate``; nothing where
         none was named.
         """
-        return (
-            replicate_table(self.under("expected").scores, self.of_run) if self.of_run else NOTHING
-        )
+        return self._by_level(replicate_table, self.of_run)
 
     @answer
     def replicate_pairs(self) -> pl.DataFrame:
         """The result of :func:`replicate_pairs`: pairs of these models, and whether the replicate
         decides; nothing where none was named.
         """
-        return (
-            replicate_pairs(self.under("expected").scores, self.of_run) if self.of_run else NOTHING
-        )
+        return self._by_level(replicate_pairs, self.of_run)
 
     @answer
     def segments(self) -> pl.DataFrame:
         """The result of :func:`segment_winners` for the column ``by`` of the queries; nothing where
         none was named.
         """
-        by, queries = self._view.by, self._data.frames["queries"]
-        if by is None:
-            return NOTHING
-        return segment_winners(self.under("expected").scores, queries, by)
+        return self._by_level(segment_winners, self._data.frames["queries"], self._view.by)
 
     @answer
     def dataset_scores(self) -> pl.DataFrame:
         """The result of :func:`dataset_scores` for the column ``dataset`` of the queries: every
         model in every data set; nothing where none was named.
         """
-        queries, column = self._data.frames["queries"], self._view.dataset
-        if column is None:
-            return NOTHING
-        return dataset_scores(self.under("expected").scores, queries, column)
+        return self._by_level(dataset_scores, self._data.frames["queries"], self._view.dataset)
 
     @answer
     def datasets(self) -> pl.DataFrame:
         """The result of :func:`dataset_table`: means over the data sets; nothing where none was
         named.
         """
-        return dataset_table(self.dataset_scores) if self._view.dataset is not None else NOTHING
+        means = self.dataset_scores
+        return dataset_table(means) if means.width else means
+
+    def _by_level(self, of: Callable[..., pl.DataFrame], *level: object) -> pl.DataFrame:
+        """Return what a function says of expected scores by a level; nothing where none is named."""
+        return of(self.under("expected").scores, *level) if level[-1] else NOTHING

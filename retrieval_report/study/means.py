@@ -18,6 +18,7 @@ from retrieval_report.ties.similarity import similarity_of
 
 MOST_COMPARED = 1e8  # pairs of items of all lists, two seconds; a query takes as long as
 PAIRS_PER_QUERY = 35_000  # pairs, however few it has
+MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
 
 
 def similarity_means(rows: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
@@ -32,12 +33,12 @@ def similarity_means(rows: pl.DataFrame, first: str, second: str) -> pl.DataFram
     return means.select(list(schema("similarity_means")))
 
 
-def curve_means(judged: Judged, options: Mapping[str, Any], most: float) -> pl.DataFrame:
-    """Return the interpolated precision of every model along recall; no columns if there are more
-    than so many cells.
+def curve_means(judged: Judged, options: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the interpolated precision of every model along recall; no columns if ties are so
+    large that it would take minutes.
     """
     asked = options_with(options, truncated="no", policies=POLICIES)
-    scores = curve_of(judged, LEVELS, asked, most)
+    scores = curve_of(judged, LEVELS, asked, MOST_CURVE_CELLS)
     if not scores.width:
         return scores
     means, keys = summarise(scores), ["model", "metric"]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from inspect import signature
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from retrieval_report.study.contents import Report
-from retrieval_report.study.questions import QUESTIONS
 
 if TYPE_CHECKING:  # Altair takes longer to import than everything else
     from retrieval_report.charts.responsive import Responsive
@@ -16,13 +14,12 @@ if TYPE_CHECKING:  # Altair takes longer to import than everything else
 PAGE_TEXT = "currentColor"
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(NamedTuple):
     """One chart of the page: its id, its section, and its title, its text and its plots."""
 
     id: str
     section: str
-    drawn: Responsive = field(repr=False)
+    drawn: Responsive
 
 
 def pictures(report: Report) -> list[Picture]:
@@ -32,6 +29,9 @@ def pictures(report: Report) -> list[Picture]:
     from retrieval_report.charts.theme import EMPTY
 
     known = {**report.frames, "metric": report.metric, "cutoff": report.cutoff}
+    if report.thresholds.width:  # of the best model: those of others may have another scale
+        best = report.leaderboard.filter(report.at_headline)["model"].first()
+        known["thresholds"] = report.thresholds.filter(model=best)
     drawn = []
     for name, section in charts.IN_REPORT.items():
         chart = getattr(charts, name)
@@ -41,8 +41,4 @@ def pictures(report: Report) -> list[Picture]:
         )
         if not shown.title.startswith(EMPTY):
             drawn.append(Picture(f"{name}-chart", section, shown))
-    for question in QUESTIONS:
-        if question.chart is not None and report.frames[question.name].width:
-            shown = responsive(question.chart(report), text=PAGE_TEXT)
-            drawn.append(Picture(f"{question.name}-chart", question.section, shown))
     return drawn

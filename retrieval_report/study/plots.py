@@ -11,7 +11,7 @@ from typing import Any
 from retrieval_report import charts
 from retrieval_report.study.questions import FRAMES
 
-MEASURE = ("metric", "cutoff")
+KNOWN = {*FRAMES, "metric", "cutoff"}
 ELSEWHERE = {"thresholds": "matches.table"}  # `study.thresholds` is a method
 
 
@@ -34,9 +34,7 @@ class Plots:
 
     def __dir__(self) -> list[str]:
         """The names of the charts."""
-        return [
-            name for name in charts.__all__ if _needed(getattr(charts, name)) <= {*FRAMES, *MEASURE}
-        ]
+        return [name for name in charts.__all__ if _needed(getattr(charts, name)) <= KNOWN]
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """The chart of this name, which computes what it needs of the study when it is called."""
@@ -47,11 +45,9 @@ class Plots:
         @wraps(chart)
         def drawn(**how: Any) -> Any:
             wanted = signature(chart).parameters.keys() - how.keys()
-            measure = zip(MEASURE, self._study.measures[0], strict=True)
-            headline = {name: value for name, value in measure if name in wanted}
-            asked = {name: ELSEWHERE.get(name, name) for name in FRAMES if name in wanted}
-            frames = {name: attrgetter(path)(self._study) for name, path in asked.items()}
-            return chart(**frames, **headline, **how)
+            paths = {name: ELSEWHERE.get(name, name) for name in wanted if name in KNOWN}
+            known = {name: attrgetter(path)(self._study) for name, path in paths.items()}
+            return chart(**known, **how)
 
         return drawn
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.study.fingerprint import fingerprint
 from retrieval_report.systems.audit import is_printed
 
@@ -62,17 +61,11 @@ class Question:
         What a report shows of a study.
     table
         How the page shows the frame; study/tables.py chooses the rows of some.
-    chart
-        Draws a report, unless the chart is one of `charts.IN_REPORT`, which take frames by name.
-    section
-        The part of the page where that chart stands.
     """
 
     name: str
     of: Ask | None = None
     table: Layout | None = None
-    chart: Callable[[Any], Any] | None = None
-    section: str = "comparison"
 
     def ask(self, study: Any) -> Any:
         """Return the frame of a study."""
@@ -107,14 +100,6 @@ def _matches(frame: str) -> Ask:
     return lambda study: getattr(
         study.matches if study.calibration.width else None, frame, pl.DataFrame()
     )
-
-
-def _threshold_chart(report: Any) -> Any:
-    """Draw the curves of the best model: those of others may have another scale."""
-    from retrieval_report import charts
-
-    best = report.leaderboard.filter(at_measure(report.metric, report.cutoff))["model"].first()
-    return charts.thresholds(report.thresholds.filter(model=best))
 
 
 QUESTIONS = (
@@ -165,7 +150,7 @@ QUESTIONS = (
         _audit,
         table=Layout(
             "What other systems would print for {measure}",
-            "system call model prints exact definition_shift off z names_winner order",
+            "system call model prints exact definition_shift off z same_winner order",
             choice=False,
         ),
     ),
@@ -198,7 +183,7 @@ QUESTIONS = (
             id="similarity",
         ),
     ),
-    Question("recall_curve", lambda study: study.quick_curve),
+    Question("recall_curve"),
     Question(
         "coverage",
         table=Layout(
@@ -334,7 +319,7 @@ QUESTIONS = (
             "thresholds",
         ),
     ),
-    Question("thresholds", _matches("table"), chart=_threshold_chart, section="thresholds"),
+    Question("thresholds", _matches("table")),
     Question(
         "threshold_areas",
         _matches("areas"),

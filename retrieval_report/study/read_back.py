@@ -17,8 +17,6 @@ from retrieval_report.study.export import ABOUT, WORDS, read_csv
 from retrieval_report.study.questions import FRAMES
 
 KEYS = ("model", "metric", "cutoff", "policy")
-NAMES = "String Boolean Null Float32 Float64 Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64"
-TYPES = {name: getattr(pl, name) for name in NAMES.split()}
 
 
 def read_report(path: str | os.PathLike[str]) -> Report:
@@ -50,7 +48,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
         raise FileError(
             f"'{folder}': there is no report to load: {error.strerror}: '{error.filename}'"
         ) from error
-    except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise FileError(
             f"'{folder}': the report is damaged: {type(error).__name__}: {error}"
         ) from error
@@ -58,7 +56,7 @@ def read_report(path: str | os.PathLike[str]) -> Report:
 
 def _read_frame(folder: Path, name: str, about: Named) -> pl.DataFrame:
     schema: dict[str, pl.DataType] = {
-        column: TYPES[dtype]() for column, dtype in about["columns"][name].items()
+        column: getattr(pl, dtype)() for column, dtype in about["columns"][name].items()
     }
     if not schema:
         return pl.DataFrame()
@@ -121,8 +119,8 @@ def compare_reports(before: Report | str | Path, after: Report | str | Path) -> 
     )
     old = before.summary.select(*KEYS, before="value")
     new = after.summary.select(*KEYS, after="value")
-    joined = new.with_columns(in_new=True).join(
-        old.with_columns(in_old=True),
+    joined = new.join(
+        old,
         on=KEYS,
         how="full",
         coalesce=True,
@@ -130,7 +128,7 @@ def compare_reports(before: Report | str | Path, after: Report | str | Path) -> 
         maintain_order="left_right",
     )
     same = pl.col("before").eq_missing(pl.col("after"))
-    rules = {"new": pl.col("in_old").is_null(), "gone": pl.col("in_new").is_null(), "same": same}
+    rules = {"same": same, "new": pl.col("before").is_null(), "gone": pl.col("after").is_null()}
     return joined.select(
         *KEYS,
         "before",

@@ -8,15 +8,14 @@ from typing import Unpack
 
 from retrieval_report.contracts.arguments import Named, Names
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.options import ScoringOptions
-from retrieval_report.metrics.parsing import Cutoffs, Metrics
+from retrieval_report.metrics.parsing import Metrics
 from retrieval_report.study.contents import PageOptions, Report
 from retrieval_report.study.study import Study
-from retrieval_report.study.study_data import Questions
-from retrieval_report.study.write import check_output, save_report
+from retrieval_report.study.study_data import StudyOptions
+from retrieval_report.study.write import save_report
 
 
-class ReportOptions(PageOptions, Questions, ScoringOptions, total=False):
+class ReportOptions(PageOptions, StudyOptions, total=False):
     """The options of ``report_contents``."""
 
     judgements: object
@@ -25,7 +24,6 @@ class ReportOptions(PageOptions, Questions, ScoringOptions, total=False):
     replicate: object
     labels: object
     metrics: Metrics
-    cutoffs: Cutoffs
     like: str | None
 
 
@@ -97,8 +95,6 @@ def report_contents(rankings: object, **options: Unpack[ReportOptions]) -> Repor
     >>> print(report.verdict[0])
     fine has the highest expected rr@2: 0.5000, ahead of coarse (0.3750).
     """
-    if "policies" in options:
-        raise ParameterError("policies: a report has all of them")
     given: Named = {**options}
     page = {name: given.pop(name) for name in PageOptions.__annotations__ if name in given}
     return Study(rankings, given.pop("metrics", None), **given).contents(**page)
@@ -175,11 +171,14 @@ def write_report(
     | **model** | **0.2083 ± 0.0417** |
     ...
     """
-    folder = check_output(path, formats, timestamp, raw)
-    if not isinstance(rankings, Report):
-        rankings = report_contents(rankings, **contents)
-    elif contents:
-        raise ParameterError(
-            f"write_report: a finished report takes no {', '.join(sorted(contents))}"
-        )
-    return save_report(folder, rankings, formats=formats, timestamp=timestamp, raw=raw)
+
+    def make() -> Report:
+        if not isinstance(rankings, Report):
+            return report_contents(rankings, **contents)
+        if contents:
+            raise ParameterError(
+                f"write_report: a finished report takes no {', '.join(sorted(contents))}"
+            )
+        return rankings
+
+    return save_report(path, make, formats, timestamp, raw)

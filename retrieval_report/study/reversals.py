@@ -13,7 +13,6 @@ from retrieval_report.comparison.verdicts import depends, equal_means, order_of,
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.registry import frame_of, schema
 from retrieval_report.engines.summary import with_clusters
-from retrieval_report.study.study_data import at_measures
 from retrieval_report.study.terminal import frame_table, html_table
 from retrieval_report.study.verdict import leading_pair, ranked_means
 from retrieval_report.writing.names import counted
@@ -25,11 +24,10 @@ SIGNIFICANT, NOT_VARIED, OWN = "significant", "not varied", "judged by its own l
 
 
 def reversals(study: Any) -> pl.DataFrame:
-    """Return the rows of a study at its headline measure; without columns if no two models have an
-    expected mean.
+    """Return the rows of a study that has its headline measure alone; without columns if no two
+    models have an expected mean.
     """
-    metric, cutoff = study.measures[0]
-    ranked = ranked_means(study.summary, metric, cutoff, study.identical, study.of_run)
+    ranked = ranked_means(study.summary, study.metric, study.cutoff, study.identical, study.of_run)
     if len(ranked) < 2:
         return pl.DataFrame()
     pair = leading_pair(study.flips, *(row["model"] for row in ranked[:2]))
@@ -96,11 +94,10 @@ def _seed(study: Any, pair: Named) -> Named:
     """
     if not study.of_run:
         return _not_varied("seed", "replicate=")
-    board = at_measures(study.measures[:1], study.replicates)["model"].to_list()
+    board = study.replicates["model"].to_list()
     if len(board) < 2:
         return {"source": "seed", "varied": "runs of one model", "verdict": verdicts.NOTHING}
-    known = at_measures(study.measures[:1], study.replicate_pairs)
-    row = known.filter(verdicts.both_among(board[:2])).row(0, named=True)
+    row = study.replicate_pairs.filter(verdicts.both_among(board[:2])).row(0, named=True)
     sides = [f"{row[f'replicates_{side}']} of {row[f'model_{side}']}" for side in "ab"]
     result = {name: row[name] for name in ("model_a", "model_b", "verdict")}
     varied = f"the replicates: {' with '.join(sides)}"
@@ -113,7 +110,7 @@ def _dataset(study: Any, pair: Named) -> Named:
     """
     if not study.dataset_scores.width:
         return _not_varied("data set", "dataset=")
-    both = _paired(at_measures(study.measures[:1], study.dataset_scores), pair, "dataset")
+    both = _paired(study.dataset_scores, pair, "dataset")
     lead = (pair["value_a"] > pair["value_b"]) - (pair["value_a"] < pair["value_b"])
     if equal_means(pair["value_a"], pair["value_b"]) or both.is_empty():
         reversal = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib.util
 import json
 import os
@@ -11,20 +10,20 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 import weakref
 import webbrowser
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from retrieval_report.contracts.arguments import Named, known_of
+from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.errors import FileError, OutputError, ParameterError
-from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES, Options
-from retrieval_report.metrics.parsing import CATALOGUE, Measure
+from retrieval_report.contracts.options import DRAWS, OPTIONS, RULES
+from retrieval_report.metrics.parsing import CATALOGUE
 
 START = "RETRIEVAL_REPORT_DASHBOARD"
 """Environment variable with the files the application opens, as JSON; app/data_source.py reads
@@ -76,17 +75,11 @@ class Dashboard:
 
 
 def _end(process: Process) -> None:
-    process.terminate()
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    process.kill()
+    process.wait()
 
 
-def asked_of_dashboard(
-    options: Options, measure: Measure, like: str | None = None, **settings: Any
-) -> Named:
+def asked_of_dashboard(study: Any) -> Named:
     """Return the measure, options and other settings of a study as the dashboard accepts them.
 
     Raises
@@ -96,26 +89,37 @@ def asked_of_dashboard(
 
     Examples
     --------
-    >>> asked_of_dashboard(Options(seed=4), ("ap", 5))["measure"]
+    >>> from retrieval_report import Study
+    >>> rows = {"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]}
+    >>> asked_of_dashboard(Study(rows, "ap@5", seed=4))["measure"]
     ('ap', 5)
-    >>> asked_of_dashboard(Options(decimals=1), ("ap", 5))
+    >>> asked_of_dashboard(Study(rows, "ap@5", decimals=1))
     Traceback (most recent call last):
     retrieval_report.ParameterError: dashboard: there is no control for decimals=1
     """
-    odd = [] if like is None else [f"like={like!r}"]
-    odd += [] if measure[0] in CATALOGUE else [measure[0]]
+    options, also = study.options, study.also
+    odd = [] if study.like is None else [f"like={study.like!r}"]
+    odd += [] if study.metric in CATALOGUE else [study.metric]
     for name, option in OPTIONS.items():
         value = getattr(options, name)
         if value != option.default and (not option.control or isinstance(value, dict)):
             odd.append(f"{name}={value!r}")
     if odd:
         raise ParameterError(f"dashboard: there is no control for {odd[0]}")
-    return {"measure": measure, "options": {**settings, **options.of(CONTROLLED)}}
+    settings = {"average": study.average, "correction": also["correction"]}
+    varied = {"judge": study.judge, "replicate": study.of_run or None}
+    return {
+        "measure": study.measures[0],
+        "options": {**settings, **options.of(CONTROLLED)},
+        **known_of({**varied, **{name: also[name] for name in ASKED}}),
+    }
 
 
 def serve(
     study: Any,
-    about: Named,
+    name: str,
+    frames: Frames,
+    judgements: Frames,
     *,
     port: int | None = None,
     browser: bool = True,
@@ -125,9 +129,11 @@ def serve(
     Parameters
     ----------
     study
-        Its ``frames``, the judgements of several judges, and what else could turn a lead round.
-    about
-        ``name``, ``measure``, ``options`` and other entries that app/data_source.py reads.
+        What is asked, as `asked_of_dashboard` says.
+    name
+        What the dashboard calls these data.
+    frames, judgements
+        The data, and the judgements of several judges by name.
     port
         Port of the server; by default a free one.
     browser
@@ -138,6 +144,7 @@ def serve(
     RetrievalReportError
         Streamlit is missing, the port is taken, or the server does not start.
     """
+    asked = asked_of_dashboard(study)
     check_installed()
     port = check_port(port or 0)
     address = f"http://127.0.0.1:{port}"
@@ -145,26 +152,18 @@ def serve(
     # immediately.
     with ExitStack() as undo:
         folder = undo.enter_context(tempfile.TemporaryDirectory(prefix="retrieval-report-"))
-        opened: Named = {name: _stored(one, folder, name) for name, one in study.frames.items()}
+        opened: Named = {part: _stored(one, folder, part) for part, one in frames.items()}
         opened["rankings"] = [opened["rankings"]]
-        if study.judge is not None:
-            judges = enumerate(study.judgements.items())
-            opened["judgements"] = {
-                name: _stored(one, folder, f"judge-{number}") for number, (name, one) in judges
-            }
-        varied = {
-            "judge": study.judge,
-            "replicate": study.of_run or None,
-            **{name: study.also[name] for name in ASKED},
-        }
-        opened |= {"study": known_of(varied), **about}
+        judges = enumerate(judgements.items())
+        if by_judge := {judge: _stored(one, folder, f"judge-{n}") for n, (judge, one) in judges}:
+            opened["judgements"] = by_judge
         process = subprocess.Popen(
             [sys.executable, str(application())],
-            env={**os.environ, **environment(opened, port)},
+            env={**os.environ, **environment({**opened, "name": name, **asked}, port)},
             stdout=subprocess.DEVNULL,
         )
         undo.callback(_end, process)
-        _wait(address, process)
+        _wait(port, process)
         dashboard = Dashboard(address, undo.pop_all().close)
     if browser:
         webbrowser.open(address)
@@ -178,16 +177,13 @@ def _stored(frame: pl.DataFrame, folder: str, name: str) -> str:
     return path
 
 
-def _wait(address: str, process: Process) -> None:
-    """Wait until the server answers."""
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+def _wait(port: int, process: Process) -> None:
+    """Wait until the server listens."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end and process.poll() is None:
-        try:
-            with direct.open(f"{address}/_stcore/health", timeout=5):
-                return
-        except OSError:
-            time.sleep(0.1)
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
+            return
+        time.sleep(0.1)
     raise OutputError("dashboard: the server did not start; the reason is printed above")
 
 
@@ -221,11 +217,9 @@ def check_port(port: int) -> int:
             probe.bind(("127.0.0.1", port))
             return int(probe.getsockname()[1])
         except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                hint = "choose another --port, or leave it out for the next free one"
-                raise ParameterError(f"port {port} is used by another program; {hint}") from error
+            hint = "choose another --port, or leave it out for the next free one"
             raise ParameterError(
-                f"port {port} cannot be used: {error.strerror or error}"
+                f"port {port} cannot be used: {error.strerror or error}; {hint}"
             ) from error
 
 

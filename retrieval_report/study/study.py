@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, Unpack
@@ -16,23 +15,20 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.contracts.arguments import Named, Names, check_text, known_of, quoted
-from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.contracts.arguments import Named, Names, known_of
 from retrieval_report.contracts.options import DRAWS, Options, options_with
-from retrieval_report.contracts.significance_tests import MAX_T
-from retrieval_report.engines.memo import Once
 from retrieval_report.metrics.parsing import (
     Foreign,
     measure_text,
     parse_measure,
     parse_metrics,
 )
-from retrieval_report.study import means
-from retrieval_report.study.caveats import naive_ties, notices, uneven_lengths
+from retrieval_report.study.caveats import naive_ties, notices_of
 from retrieval_report.study.contents import PageOptions, Report, parameters_of, python_call
-from retrieval_report.study.latex_markdown import Means, latex_table, markdown_table
+from retrieval_report.study.latex_markdown import latex_table, markdown_table
 from retrieval_report.study.leaderboard_rows import leaderboard_html, leaderboard_table
 from retrieval_report.study.levels import NOTHING, LevelledStudy
+from retrieval_report.study.means import coverage_means, curve_means, similarity_means
 from retrieval_report.study.questions import QUESTIONS
 from retrieval_report.study.reversals import (
     against_sentence,
@@ -40,11 +36,10 @@ from retrieval_report.study.reversals import (
     reversals_html,
     reversals_text,
 )
-from retrieval_report.study.server import Dashboard, asked_of_dashboard, serve
+from retrieval_report.study.server import Dashboard, serve
 from retrieval_report.study.study_data import (
     AUDIT_OPTIONS,
     COVERAGE_OPTIONS,
-    MOST_KEPT,
     ROW_OPTIONS,
     Data,
     Draws,
@@ -58,8 +53,8 @@ from retrieval_report.study.study_data import (
     of_models,
 )
 from retrieval_report.study.terminal import html_page, html_table, summary_table, visible
-from retrieval_report.study.verdict import verdict
-from retrieval_report.study.write import check_output, save_report
+from retrieval_report.study.verdict import ranked_means, verdict
+from retrieval_report.study.write import save_report
 from retrieval_report.systems.audit import audit
 from retrieval_report.systems.emulation import Emulation
 from retrieval_report.systems.evaluate_like import emulated, measures_like
@@ -72,7 +67,6 @@ if TYPE_CHECKING:
     from retrieval_report.study.plots import Plots
 
 MOST_PAIRS = 1_000  # more would be too many for a reader or a page, and each pair costs tests
-MOST_CURVE_CELLS = 2e8  # of all lists, a second or two
 
 
 class Study(LevelledStudy):
@@ -102,7 +96,7 @@ class Study(LevelledStudy):
         A system whose definitions and tie order are used, such as "trec_eval"; see
         :func:`evaluate_like`.
     average
-        One of {"micro", "macro", "weighted"}, as for :func:`summarise`.
+        One of {"micro", "macro", "weighted"}, as for :func:`summarise`; by default "micro".
     by
         A column of the queries; `segments` shows which of its values change the winner.
     replicate
@@ -118,8 +112,8 @@ class Study(LevelledStudy):
     costs
         A cost for every model; `costs` shows which models are worth theirs; see :func:`cost_table`.
     correction
-        How p-values allow for the number of pairs, everywhere: "max-t", "holm" or "bh";
-        see :func:`compare`.
+        How p-values allow for the number of pairs, everywhere: "max-t" (the default), "holm" or
+        "bh"; see :func:`compare`.
     cluster
         A column of the queries, such as the topic that several of them ask about: tests, ranks and
         intervals over queries are then over its values; see :func:`compare`.
@@ -166,27 +160,17 @@ class Study(LevelledStudy):
         queries: object = None,
         judge: str | None = None,
         like: str | None = None,
-        average: str = "micro",
-        by: str | None = None,
         replicate: object = None,
-        dataset: str | None = None,
-        baseline: str | None = None,
-        margin: float | None = None,
-        costs: object = None,
-        correction: str = MAX_T,
-        cluster: str | None = None,
         labels: object = None,
-        k: int | None = None,
-        calibrate: str | None = None,
-        at_least: float | None = None,
         **options: Unpack[StudyOptions],
     ) -> None:
         """Read the data and check the options; nothing is scored yet."""
         given = {"rankings": rankings, "judgements": judgements, "queries": queries}
-        data = Data.read(given, measures, like, {**options}, judge, replicate, dataset, labels)
-        draws = Draws(**Options(**data.options).of(DRAWS))
-        asked = by, dataset, baseline, margin, costs, correction, cluster, k, calibrate, at_least
-        self._look(data, View(average, draws, *asked))
+        scoring: Named = {**options}
+        asked = {name: scoring.pop(name) for name in Questions.__annotations__ if name in scoring}
+        dataset = asked.get("dataset")
+        data = Data.read(given, measures, like, scoring, judge, replicate, dataset, labels)
+        self._look(data, View(Draws(**Options(**data.options).of(DRAWS)), **asked))
 
     def at(self, *measures: str | Foreign) -> Self:
         """Return the study with some of its measures, such as ``"ndcg@10"``; the first is the
@@ -194,24 +178,17 @@ class Study(LevelledStudy):
         """
         asked, known_as = map(parse_measure, measures), self._data.measures
         wanted = tuple(known_as.get(measure, measure) for measure in asked)
-        known = ", ".join(measure_text(*measure) for measure in self.measures)
-        missing = [
-            f"{text!r} is not one of {known}"
-            for text, measure in zip(measures, wanted, strict=True)
-            if measure not in self.measures
-        ]
-        check_chosen("measure", list(map(str, measures)), missing)
+        texts, known = (
+            [measure_text(*measure) for measure in some] for some in (wanted, self.measures)
+        )
+        check_chosen("measure", texts, known)
         return self._with(replace(self._view, measures=wanted))
 
     def models(self, *names: str) -> Self:
         """Return the study with some of its models. R does not change, because it belongs to the
         query.
         """
-        known = self.model_names
-        choices = f"there are {quoted(known)}"
-        texts = [check_text("models", name) for name in names]
-        missing = [f"no model {name!r}; {choices}" for name in texts if name not in known]
-        check_chosen("models", names, missing)
+        check_chosen("models", names, self.model_names)
         return self._with(replace(self._view, models=tuple(dict.fromkeys(names))))
 
     def where(self, **columns: object) -> Self:
@@ -226,15 +203,10 @@ class Study(LevelledStudy):
         >>> study.where(label="dog", query="q").part
         {'where': {'label': 'dog', 'query': 'q'}}
         """
-        frame, view = self._data.frames["queries"], self._view
-        known = [] if frame is None else frame.columns
-        missing = [f"no column {name!r} in the queries" for name in columns if name not in known]
-        check_chosen("where", columns, missing)
-        kept = frame.filter(**columns)["query"].to_list()
-        if view.queries is not None:
-            kept = [query for query in kept if query in set(view.queries)]
-        chosen = (*view.where, *columns.items())
-        return self._with(replace(view, queries=tuple(kept), where=chosen))
+        frame, view = self._given()["queries"], self._view
+        check_chosen("where", columns, [] if frame is None else frame.columns)
+        kept, chosen = tuple(frame.filter(**columns)["query"]), (*view.where, *columns.items())
+        return self._with(replace(view, queries=kept, where=chosen))
 
     def pair(self, first: str, second: str) -> Self:
         """Return the study with two models; its verdict, comparison and queries are those of this
@@ -269,9 +241,9 @@ class Study(LevelledStudy):
         checked = Options(**{**self._options, **drawn}).of(DRAWS)
         return self._with(replace(self._view, draws=Draws(**checked), **settings))
 
-    def alone(self) -> Self:
+    def alone(self, measures: object = None, **options: Unpack[StudyOptions]) -> Self:
         """Return a study of these models, queries and measures as if there were no others, as a
-        report needs.
+        report needs; other ``measures`` and ``options`` replace those of this one.
 
         Without judgements, the relevant items are then those that these models retrieved.
         """
@@ -292,12 +264,23 @@ class Study(LevelledStudy):
             by_judge = {judge: self.judged_by(judge)._given() for judge in self.judgements}
             judgements = {judge: frames["judgements"] for judge, frames in by_judge.items()}
             given |= {"judgements": judgements, "judge": self.judge}
-        return type(self)(**given, **self.also, **self._options)
+        given |= {**self.also, **self._options, **known_of({"measures": measures}), **options}
+        return type(self)(**given)
+
+    @property
+    def metric(self) -> str:
+        """The metric of the headline measure, with its parameters."""
+        return self.measures[0][0]
+
+    @property
+    def cutoff(self) -> int | None:
+        """The cutoff of the headline measure; None: the whole list."""
+        return self.measures[0][1]
 
     @property
     def measure(self) -> str:
         """The headline measure, such as ``ndcg@10``."""
-        return measure_text(*self.measures[0])
+        return measure_text(self.metric, self.cutoff)
 
     @property
     def frames(self) -> dict[str, pl.DataFrame]:
@@ -342,13 +325,10 @@ class Study(LevelledStudy):
         """The result of :func:`shuffled_means`: the mean under every single random order, over the
         selected queries; nothing of lists so long that none is drawn.
         """
-        data = self._data if self._view.queries is None else self._data_of_queries
+        data, queries = self._data, self._view.queries
+        if queries is not None:  # the means of some are others, so they are drawn again
+            data = data.other(("of queries", queries), frames=self._given())
         return self._at_measures(self._of_models(drawn(data, self._view.draws)[1]))
-
-    @answer
-    def _data_of_queries(self) -> Data:
-        """The data of some queries, of which the means are others, so they are drawn again."""
-        return replace(self._data, frames=self._given(), found=Once(MOST_KEPT))
 
     @answer
     def comparison(self) -> pl.DataFrame:
@@ -418,20 +398,19 @@ class Study(LevelledStudy):
         names = self._first_two()
         if len(names) < 2 or self.counted:
             return NOTHING
-        return means.similarity_means(self._retrieved, *names)
+        return similarity_means(self._retrieved, *names)
 
     @answer
     def recall_curve(self) -> pl.DataFrame:
         """Means of the result of :func:`recall_curve`, which takes lists for whole: a row for every
-        model and level of recall; nothing of counts.
+        model and level of recall; nothing of counts, and of ties so large that it would take
+        minutes.
         """
-        quick = self.quick_curve
-        return quick if quick.width or self.counted else self._curve(math.inf)
-
-    @answer
-    def quick_curve(self) -> pl.DataFrame:
-        """The same if it takes a second or two; no columns if large ties make it take minutes."""
-        return NOTHING if self.counted else self._curve(MOST_CURVE_CELLS)
+        return (
+            NOTHING
+            if self.counted
+            else self._of_models(curve_means(self.judged, self._data.options))
+        )
 
     @answer
     def coverage(self) -> pl.DataFrame:
@@ -441,7 +420,7 @@ class Study(LevelledStudy):
         given = self._given()
         if given["judgements"] is None or self.counted:
             return NOTHING
-        coverage = means.coverage_means(
+        coverage = coverage_means(
             given["rankings"],
             given["judgements"],
             cutoffs=self._cutoffs,
@@ -452,10 +431,10 @@ class Study(LevelledStudy):
     @answer
     def no_worse(self) -> pl.DataFrame:
         """The result of :func:`no_worse` for ``baseline`` and ``margin``; nothing where they were
-        not named.
+        not named, or the baseline is not among the selected models.
         """
         baseline, margin = self._view.baseline, self._view.margin
-        if baseline is None or margin is None:
+        if margin is None or baseline not in self.model_names:
             return NOTHING
         scores = self._undrawn._scored
         return no_worse(scores, baseline=baseline, margin=margin, policies="expected", **self.over)
@@ -515,14 +494,13 @@ class Study(LevelledStudy):
 
     @answer
     def distribution(self) -> pl.DataFrame:
-        """The result of `mean_distribution` at the headline measure; no rows for counts."""
-        sources = [] if self.counted else [(self.judged, self.options)]
-        if self.like is not None:
-            every = self._emulated.sources()
-            sources = [rules[:2] for rules in every if self.measures[0] in rules[2]]
+        """The result of `mean_distribution` at the headline measure; no rows for counts and with
+        `like`.
+        """
+        if self.counted or self.like is not None:
+            return pl.DataFrame(schema=MEAN_DISTRIBUTION)
         summary = self._undrawn.summary
-        parts = [mean_distribution(*source, summary, *self.measures[0]) for source in sources]
-        return pl.concat([pl.DataFrame(schema=MEAN_DISTRIBUTION), *parts])
+        return mean_distribution(self.judged, self.options, summary, self.metric, self.cutoff)
 
     @property
     def verdict(self) -> tuple[str, ...]:
@@ -534,11 +512,7 @@ class Study(LevelledStudy):
         """A line to read after the verdict if its measure is an estimate: lists may be cut, or R is
         not known.
         """
-        headline = self.headline
-        return (
-            *notices(headline.summary, headline.truncation, measure=self.measures[0]),
-            *uneven_lengths(headline.scores, headline.measures),
-        )
+        return notices_of(self.headline)
 
     @property
     def status(self) -> str:
@@ -560,14 +534,13 @@ class Study(LevelledStudy):
     @answer
     def _status_and_sentences(self) -> tuple[str, tuple[str, ...]]:
         """Drawn from no random orders: these take long, and what they show is known exactly."""
-        metric, cutoff = self.measures[0]
         varied = len(self.judgements) > 1 or self.of_run or self._view.dataset is not None
         return verdict(
             self.headline.summary,
             self.headline.flips,
             self.no_worse,
-            metric=metric,
-            cutoff=cutoff,
+            metric=self.metric,
+            cutoff=self.cutoff,
             ties=naive_ties(self.like, self.options.naive_order),
             identical=self.identical,
             of_run=self.of_run,
@@ -597,29 +570,23 @@ class Study(LevelledStudy):
 
     def contents(self, *, title: str = "Retrieval report", command: str | None = None) -> Report:
         """Return :func:`report_contents` of this study."""
-        every = self._data.policies_of(self._view.draws)  # the order received may be left out
-        lacking = [name for name in every if name not in (*self.policies, "naive")]
-        if lacking:
-            raise ParameterError(
-                f"report: it shows all policies, and these answers lack {', '.join(lacking)}"
-            )
+        if self._view.policies is not None:  # a report shows all
+            every = self._with(replace(self._view, policies=None))
+            return every.contents(title=title, command=command)
         frames = {question.name: question.ask(self) for question in QUESTIONS}
-        names = [measure_text(*known) for known in self.measures]
         named = self._data.replicate
         if named is not None and not isinstance(named, str):
             named = self.of_run
-        also = {"judge": self.judge, "average": self.average, "replicate": named, **self.also}
-        parameters = parameters_of(names, self.part, self.like, also, self.options)
-        call = python_call(list(self.frames), parameters, self.part)
+        parameters = parameters_of(self, named)
         return Report(
             title=title,
-            metric=self.measures[0][0],
-            cutoff=self.measures[0][1],
+            metric=self.metric,
+            cutoff=self.cutoff,
             verdict=self.sentences,
             status=self.status,
             frames=frames,
             parameters=parameters,
-            command=call if command is None else command,
+            command=command or python_call([*self.frames], parameters),
         )
 
     def report(
@@ -634,8 +601,7 @@ class Study(LevelledStudy):
         """Write the report of what is looked at into a folder, as :func:`write_report` does; return
         the folder.
         """
-        checked = check_output(folder, formats, timestamp, raw)
-        save_report(checked, self.contents(**about), formats=formats, timestamp=timestamp, raw=raw)
+        save_report(folder, lambda: self.contents(**about), formats, timestamp, raw)
         return Path(folder)
 
     def dashboard(
@@ -665,20 +631,18 @@ class Study(LevelledStudy):
             The dashboard has no control for a setting, the port is in use, or Streamlit is not
             installed.
         """
-        settings = {"average": self.average, "correction": self._view.correction}
-        asked = asked_of_dashboard(self.options, self.measures[0], self.like, **settings)
-        return serve(self.alone(), {"name": name, **asked}, port=port, browser=browser)
+        frames = known_of({**self._frames_alone(), "labels": self._data.labels})
+        judges = {judge: self.judged_by(judge)._given() for judge in self.judgements}
+        by_judge = {judge: given["judgements"] for judge, given in judges.items()}
+        return serve(self, name, frames, by_judge, port=port, browser=browser)
 
     def to_markdown(self) -> str:
         """Return the leaderboard of all measures as a Markdown table."""
-        return markdown_table(self._means())
+        return markdown_table(self)
 
     def to_latex(self) -> str:
         """Return the leaderboard of all measures as a LaTeX table."""
-        return latex_table(self._means())
-
-    def _means(self) -> Means:
-        return Means(*self.measures[0], self.summary, self.flips, self.comparison)
+        return latex_table(self)
 
     def __repr__(self) -> str:
         """Return the verdict, what could turn it around, and the leaderboard as text; of a study
@@ -729,12 +693,9 @@ class Study(LevelledStudy):
         chosen = self._view.models or ()
         if len(chosen) == 2:
             return chosen
-        names = at_measures(self.measures[:1], self.leaderboard)["model"]
-        apart = names.filter(~names.is_in([name for same in self.identical for name in same[1:]]))
-        return tuple((apart if len(apart) > 1 else names).head(2))
-
-    def _curve(self, most: float) -> pl.DataFrame:
-        return self._of_models(means.curve_means(self.judged, self._data.options, most))
+        means = self.headline.summary
+        ranked = ranked_means(means, self.metric, self.cutoff, self.identical, self.of_run)
+        return tuple(row["model"] for row in ranked[:2])
 
     def _compared(self, **how: Unpack[PairOptions]) -> pl.DataFrame:
         asked = {"rankings": self.judged, **self._options}

@@ -4,7 +4,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
@@ -27,8 +27,8 @@ from retrieval_report.contracts.options import (
     ScoringOptions,
     options_with,
 )
-from retrieval_report.contracts.registry import schema
-from retrieval_report.engines.check_scores import at_measure, beside
+from retrieval_report.contracts.significance_tests import MAX_T
+from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.evaluate import evaluate, evaluate_with_draws
 from retrieval_report.engines.memo import Once
 from retrieval_report.engines.summary import check_cluster
@@ -47,6 +47,8 @@ from retrieval_report.ties.coverage import ABOUT_RELEVANCE
 COUNTED_POLICIES = ("expected", "shuffled", "best", "worst")  # a counts frame has no order of rows
 FEW_ITEMS = 600_000  # of all lists; 100 random orders of so many take a second or two
 MOST_KEPT = 200  # answers of one study and all narrower ones
+# Settings, and what each is asked with.
+NEEDED = {"baseline": "margin", "margin": "baseline", "k": "labels", "at_least": "calibrate"}
 AVERAGES = ("micro", "macro", "weighted")
 # The options that also decide in the tie profile and the hints, in the coverage by judgements,
 # which knows all relevant items and is not asked how lists end, and in the audit.
@@ -124,7 +126,6 @@ class Data:
         reading: Named = {
             name: scoring.pop(name) for name in ("columns", "name_by") if name in scoring
         }
-        given, of_run = with_levels(given, reading, replicate, dataset)
         options_with(scoring)
         named = {
             (str(metric), cutoff): (str(metric), cutoff)
@@ -140,7 +141,7 @@ class Data:
         judge = headline_judge(judges, judge)
         if judge is not None:
             given = {**given, "judgements": judges[judge]}
-        frames = _read(**given, **reading)
+        frames, of_run = read_frames(**given, replicate=replicate, dataset=dataset, **reading)
         if replicate is not None and not of_run:
             runs = frames["rankings"]["model"].unique().sort().to_list()
             of_run = replicate_groups(runs, replicate)
@@ -161,19 +162,17 @@ class Data:
         """Return the same data with the judgements of another judge, which share nothing else."""
         headline_judge(self.judges, judge)
         frames = {**self.frames, "judgements": self.judges[judge]}
-        return self.found.find(
-            ("judged by", judge),
-            lambda: replace(self, frames=frames, judge=judge, found=Once(MOST_KEPT)),
-        )
+        return self.other(("judged by", judge), frames=frames, judge=judge)
 
     def of_judged_queries(self) -> Data:
         """Return the same data, of which queries without judgements are left out."""
         if self.like is not None:
             return self  # the system decides
-        options = {**self.options, "unjudged_query": "skip"}
-        return self.found.find(
-            "judged queries", lambda: replace(self, options=options, found=Once(MOST_KEPT))
-        )
+        return self.other("judged queries", options={**self.options, "unjudged_query": "skip"})
+
+    def other(self, key: Hashable, **changed: Any) -> Data:
+        """Return the data with something else, which share no answer, once."""
+        return self.found.find(key, lambda: replace(self, **changed, found=Once(MOST_KEPT)))
 
     def of_queries(self, queries: Sequence[object] | None) -> Named:
         """Return the frames of some queries (None: of all)."""
@@ -185,11 +184,11 @@ class Data:
             for name, frame in self.frames.items()
         }
 
-    @property
+    @cached_property
     def models(self) -> list[str]:
         """All models, by name."""
-        column = self.frames["rankings"]["model"]
-        return self.found.find("models", lambda: column.unique().sort().to_list())
+        names: list[str] = self.frames["rankings"]["model"].unique().sort().to_list()
+        return names
 
     @property
     def judged(self) -> Judged:
@@ -221,24 +220,31 @@ class Data:
         return tuple(name for name in self.policies if draws.shuffles or name != "shuffled")
 
 
-def with_levels(
-    given: Named, reading: Named, replicate: object, dataset: str | None
+def read_frames(
+    rankings: Any, judgements: Any, queries: Any, replicate: object, dataset: str | None, **how: Any
 ) -> tuple[Named, dict[str, str]]:
-    """Return what was given, where columns of the rankings that name a replicate or a data set have
-    become names of models or a frame of queries; and the model of every run.
+    """Return rankings, judgements and queries as frames, where columns of the rankings that name a
+    replicate or a data set have become names of models or a frame of queries; and the model of
+    every run. Search results hold all three frames.
     """
-    columns = columns_named(replicate, dataset if given["queries"] is None else None)
-    if isinstance(given["rankings"], Inputs) or not columns:
-        return given, {}
-    frame = read_rankings(given["rankings"], keep=columns, **reading)
-    reading.clear()
-    given = {**given, "rankings": frame}
+    if isinstance(rankings, Inputs):
+        judgements = rankings.judgements if judgements is None else judgements
+        queries = rankings.queries if queries is None else queries
+        rankings = rankings.rankings
+    columns = columns_named(replicate, dataset if queries is None else None)
+    frame = read_rankings(rankings, keep=columns, **how)
+    of_run: dict[str, str] = {}
+    queries = None if queries is None else read_queries(queries)
     if dataset in columns and dataset in frame.columns:
-        given["queries"] = datasets_of(frame, dataset)
+        queries = datasets_of(frame, dataset)
     if replicate in columns and replicate in frame.columns:
-        given["rankings"], of_run = runs_of(frame, replicate)
-        return given, of_run
-    return given, {}
+        frame, of_run = runs_of(frame, str(replicate))
+    frames = {
+        "rankings": frame.drop(columns, strict=False),
+        "judgements": None if judgements is None else read_judgements(judgements),
+        "queries": queries,
+    }
+    return frames, of_run
 
 
 def read_judges(judgements: Any) -> dict[str, pl.DataFrame]:
@@ -274,37 +280,23 @@ def of_models(frames: Named, models: Sequence[str]) -> Named:
     return {**frames, "rankings": rankings, "queries": queries}
 
 
-def _read(rankings: Any, judgements: Any, queries: Any, **reading: Any) -> Named:
-    """Return rankings, judgements and queries as frames; search results hold all three."""
-    if isinstance(rankings, Inputs):
-        judgements = rankings.judgements if judgements is None else judgements
-        queries = rankings.queries if queries is None else queries
-        rankings = rankings.rankings
-    return {
-        "rankings": read_rankings(rankings, **reading),
-        "judgements": None if judgements is None else read_judgements(judgements),
-        "queries": None if queries is None else read_queries(queries),
-    }
-
-
 @dataclass(frozen=True)
 class View:
     """The selection of a study (None: everything), and the settings of further questions."""
 
-    average: str
     draws: Draws
-    by: str | None
-    dataset: str | None
-    baseline: str | None
-    margin: float | None
-    costs: Any = field(
-        compare=False
-    )  # may be a frame, which has no hash: nothing is remembered by it
-    correction: str
-    cluster: str | None
-    k: int | None
-    calibrate: str | None
-    at_least: float | None
+    average: str = "micro"
+    by: str | None = None
+    dataset: str | None = None
+    baseline: str | None = None
+    margin: float | None = None
+    # May be a frame, which has no hash: nothing is remembered by it.
+    costs: Any = field(default=None, compare=False)
+    correction: str = MAX_T
+    cluster: str | None = None
+    k: int | None = None
+    calibrate: str | None = None
+    at_least: float | None = None
     measures: tuple[Measure, ...] | None = None
     models: tuple[str, ...] | None = None
     queries: tuple[object, ...] | None = None
@@ -322,24 +314,20 @@ class View:
             column = getattr(self, name)
             if column is not None and (queries is None or column not in queries.columns):
                 raise ParameterError(f"{name}: no column {column!r} in the queries")
+        known = {"labels": labelled or None, **vars(self)}
+        for name, other in NEEDED.items():
+            if known[name] is not None and known[other] is None:
+                raise ParameterError(f"{name}: it is given without {other}")
         if self.baseline is not None:
             check_choice("baseline", self.baseline, models)
-            if self.margin is None:
-                raise ParameterError("baseline: it is given without a margin")
-        elif self.margin is not None:
-            raise ParameterError("margin: it is given without a baseline")
         if self.k is not None:
             check_whole("k", self.k, 1)
-            if not labelled:
-                raise ParameterError("k: it is given without labels")
         if labelled and (queries is None or "label" not in queries.columns):
             raise ParameterError("labels: the queries have no column 'label', to be predicted")
         if self.calibrate is not None:
             from retrieval_report.ties.thresholds import check_goal
 
             check_goal("calibrate", self.calibrate, self.at_least)
-        elif self.at_least is not None:
-            raise ParameterError("at_least: it is given without calibrate")
 
 
 class Questions(TypedDict, total=False):
@@ -358,7 +346,7 @@ class Questions(TypedDict, total=False):
     at_least: float | None
 
 
-class StudyOptions(ScoringOptions, total=False):
+class StudyOptions(Questions, ScoringOptions, total=False):
     """The options of a study: those of ``evaluate`` except policies, cutoffs, and how rankings are
     read.
     """
@@ -413,19 +401,17 @@ def _scored(data: Data, policies: tuple[str, ...], draws: Draws) -> Scored:
 
 def _in_order(data: Data, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Combine scores as if they had been computed together."""
-    frame = pl.concat(parts)
-    wanted = schema("scores", "metric", "cutoff")
-    measures = list(dict.fromkeys(data.measures.values()))
-    ranks = pl.DataFrame(measures, schema=wanted, orient="row").with_row_index("measure")
-    keyed = beside(frame, ranks, list(wanted))
-    under = pl.col("policy").cast(pl.Enum(data.policies))
-    return keyed.sort("model", "query", "measure", under, maintain_order=True).drop("measure")
+    place = pl.struct("model", "query", "metric", "cutoff").rle_id()  # the same in each
+    placed = pl.concat(part.with_columns(place=place) for part in parts)
+    return placed.sort("place", pl.col("policy").cast(pl.Enum(data.policies))).drop("place")
 
 
-def check_chosen(what: str, given: Collection[str], missing: Sequence[str]) -> None:
+def check_chosen(what: str, given: Collection[str], known: Sequence[str]) -> None:
     """Refuse a choice of nothing, or of what there is not."""
-    if missing or not given:
-        raise ParameterError(f"{what}: {missing[0] if missing else 'none given'}")
+    if not given:
+        raise ParameterError(f"{what}: none given")
+    for name in given:
+        check_choice(what, name, known)
 
 
 def at_measures(measures: Sequence[Measure], frame: pl.DataFrame) -> pl.DataFrame:

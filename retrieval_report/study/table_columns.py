@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -37,8 +36,12 @@ KINDS = {
     "reason": "prose",
     "sha256": "prose",
 }  # kinds of text columns
-WIDTHS = {"order": 80, "reason": 80, "sha256": 64}  # of text columns wider than others
-INTERVAL = column("board", "interval")
+WIDTHS = {
+    "varied": 80,
+    "order": 80,
+    "reason": 80,
+    "sha256": 64,
+}  # of text columns wider than others
 NAME_WIDTH = 36
 FULL_NAME = 300  # characters of a long name that its tool tip shows; the files have all
 NOTHING = "–"
@@ -55,8 +58,7 @@ TEXTS: Mapping[str, Callable[..., str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """The text shown, the key it sorts by (empty: last), and the full text if the shown one is
     shortened.
     """
@@ -66,32 +68,21 @@ class Cell:
     title: str = ""
 
 
-@dataclass(frozen=True)
-class Column:
-    """A heading, its meaning, and the function that fills the column's cells."""
+class Column(NamedTuple):
+    """A heading, its meaning, the function that fills the column's cells, and the class by which
+    the page's style and script know the column: "n" is one of numbers.
+    """
 
     header: str
     fill: Callable[[Row], Cell]
     help: str = ""
-    numeric: bool = True
-    name: str = ""
-
-    @property
-    def kind(self) -> str:
-        """Return the class by which the page's style and script identify the column."""
-        return "n" if self.numeric else KINDS.get(self.name, "")
+    kind: str = "n"
 
 
-def _joined(frame: str, names: Sequence[str], text: Callable[..., str], title: str = "") -> Column:
-    """Return a column that shows several columns as one text, and sorts by the first of them."""
-    parts = [column(frame, name) for name in names]
-
-    def fill(row: Row) -> Cell:
-        values: list[Any] = [row.get(name) for name in names]
-        return Cell(NOTHING) if None in values else Cell(text(*values), sort_key(values[0]))
-
-    headers = " – ".join(part.title for part in parts)
-    return Column(title or headers, fill, "; ".join(part.help for part in parts))
+def _joined(names: Sequence[str], text: Callable[..., str], row: Row) -> Cell:
+    """Return several values of a row as one text, which sorts by the first of them."""
+    values: list[Any] = [row.get(name) for name in names]
+    return Cell(NOTHING) if None in values else Cell(text(*values), sort_key(values[0]))
 
 
 def _ranks(low: int, high: int) -> str:
@@ -113,41 +104,20 @@ def sort_key(value: float) -> str:
     return f"{value:.7g}"
 
 
-def _names_winner(row: Row) -> Cell:
-    """Return whether an evaluator names the same winner, or "open" if it could name several."""
-    same = row["same_winner"]
-    if row["winner"] is None:
-        return Cell(NOTHING)
-    if same is None:
-        return Cell("open", "open", visible(row["winner"][:FULL_NAME]))
-    return Cell("yes" if same else "no", "yes" if same else "no")
-
-
-JOINED = {
-    "interval": replace(
-        _joined("summary", ("ci_low", "ci_high"), interval, INTERVAL.title), help=INTERVAL.help
-    ),
-    "tie_ranks": _joined(
-        "leaderboard", ("tie_rank_low", "tie_rank_high"), _ranks, column("board", "tie_ranks").title
-    ),
-    "query_ranks": _joined(
-        "leaderboard",
-        ("query_rank_low", "query_rank_high"),
-        _ranks,
-        column("board", "query_ranks").title,
-    ),
-    "counts": _joined("comparison", ("wins", "ties", "losses"), _counts),
-    "names_winner": Column(
-        column("audit", "same_winner").title,
-        _names_winner,
-        f"{column('audit', 'same_winner').help}; open: several models could win, however unlikely that is",
-        numeric=False,
-    ),
-    "prints": replace(
-        _joined("audit", ("prints_low", "prints_high"), _printed, column("audit", "prints").title),
-        help=f"{column('audit', 'prints').help}; a range if its order is not defined",
-    ),
+JOINED: Mapping[str, Callable[[Row], Cell]] = {
+    "interval": partial(_joined, ("ci_low", "ci_high"), interval),
+    "tie_ranks": partial(_joined, ("tie_rank_low", "tie_rank_high"), _ranks),
+    "query_ranks": partial(_joined, ("query_rank_low", "query_rank_high"), _ranks),
+    "counts": partial(_joined, ("wins", "ties", "losses"), _counts),
+    "prints": partial(_joined, ("prints_low", "prints_high"), _printed),
 }
+
+
+def joined_texts(rows: pl.DataFrame, *names: str) -> list[pl.Series]:
+    """Return some of these columns as text for a terminal, where numbers can be copied."""
+    every = rows.to_dicts()
+    texts = [[JOINED[name](row).text.replace("−", "-") for row in every] for name in names]
+    return list(map(partial(pl.Series, dtype=pl.String), names, texts))
 
 
 def column_of(frame: str, name: str, *, title: str = "") -> Column:
@@ -159,12 +129,10 @@ def column_of(frame: str, name: str, *, title: str = "") -> Column:
     >>> share.header, share.fill({"cut_share": 0.25}).text
     ('Cut a tie', '25.0%')
     """
-    if name in JOINED:
-        return JOINED[name]
-    known = column("board" if name == "measure" else frame, name)
-    fill = SPECIAL.get(name) or partial(_cell, name, known.format)
-    numeric = known.format not in ("text", "flag")
-    return Column(title or known.title, fill, known.help, numeric, name)
+    known = column("board" if name in ("measure", "interval", "counts") else frame, name)
+    fill = JOINED.get(name) or SPECIAL.get(name) or partial(_cell, name, known.format)
+    text = known.format in ("text", "flag") and name not in JOINED
+    return Column(title or known.title, fill, known.help, KINDS.get(name, "") if text else "n")
 
 
 def measure_column(values: pl.Series) -> Column:
@@ -180,9 +148,9 @@ def _cell(name: str, format: str, row: Row) -> Cell:
     value = row.get(name)
     if value is None or value != value or value == "":
         return Cell("all" if name == "cutoff" else NOTHING)
-    if format == "text":
+    if format == "text" or isinstance(value, str):
         text, full = (
-            visible(str(value), WIDTHS.get(name, NAME_WIDTH), middle=" " not in str(value)),
+            visible(str(value), WIDTHS.get(name, NAME_WIDTH)),
             visible(str(value)[:FULL_NAME]),
         )
         return Cell(text, text, "" if text == full else full)
@@ -212,8 +180,7 @@ SPECIAL: Mapping[str, Callable[[Row], Cell]] = {  # cells that need more of the 
 }
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """One table of the page; ``measures`` holds each row's metric@cutoff if rows can be filtered by
     it.
     """
@@ -222,10 +189,3 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     measures: Sequence[str]
-    note: str
-    chosen: str  # the measure shown at first
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """Return the distinct measures, in order."""
-        return tuple(dict.fromkeys(self.measures))

@@ -15,10 +15,11 @@ from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.engines.check_scores import MEAN, at_cutoff, beside
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.scoring.truncation import NOT_KNOWN
-from retrieval_report.study.caveats import uneven_lengths
+from retrieval_report.study.caveats import same_winner, uneven_lengths
 from retrieval_report.study.contents import Report
 from retrieval_report.study.leaderboard_rows import (
     COLUMNS,
+    best_first,
     estimates_line,
     leaderboard_columns,
     leaderboard_rows,
@@ -38,7 +39,6 @@ from retrieval_report.systems.audit import SAME, as_defined, furthest_off
 from retrieval_report.writing.numbers import column_decimals
 
 ROWS = 1000  # more would make the page slow; the files hold all rows
-MANY = 10  # models from which not all pairs are shown at first
 LISTS = {
     NO: "hold all items",
     BETWEEN_TIES: "are cut after a whole tie",
@@ -65,7 +65,7 @@ def report_tables(report: Report) -> dict[str, Table]:
             )
             for part in PARTS.get(question.name, _of_expected)(report, layout, frame):
                 tables[part[0].id] = _table(report, question.name, *part)
-    return {id: table for id, table in tables.items() if table.rows or table.note}
+    return {id: table for id, table in tables.items() if table.rows or table.layout.note}
 
 
 def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Table:
@@ -77,18 +77,17 @@ def _table(report: Report, name: str, layout: Layout, frame: pl.DataFrame) -> Ta
         rows = [{**row, "measure": measure_text(row["metric"], row["cutoff"])} for row in rows]
         order = {measure: rank for rank, measure in enumerate(report.parameters["metrics"])}
         rows.sort(key=lambda row: order.get(row["measure"], len(order)))
-    shown, note = rows[:ROWS], layout.note
+    shown = rows[:ROWS]
     if len(shown) < len(rows):
-        note = (
-            f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. {note}"
-        ).strip()
+        some = f"The first {ROWS} of {len(rows)} rows are shown; the CSV files hold all. "
+        layout = layout._replace(note=f"{some}{layout.note}".strip())
     columns = _columns(name, layout, frame)
     filled = [(column, [column.fill(row) for row in shown]) for column in columns]
     said = [part for part in filled if any(cell.text != NOTHING for cell in part[1])]
     cells = list(zip(*(cells for _, cells in said), strict=True))
     measures = [row["measure"] for row in shown if "measure" in row] if layout.choice else []
     headed = [column for column, _ in said]
-    return Table(layout, headed, cells, measures, note, report.measure if layout.choice else "")
+    return Table(layout, headed, cells, measures)
 
 
 def _columns(name: str, layout: Layout, frame: pl.DataFrame) -> list[Column]:
@@ -115,22 +114,14 @@ def _of_expected(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterabl
 
 
 def _deciding(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    of_measure = frame.filter(report.at_headline)
     able = pl.col("difference", "lowest", "highest").abs().fill_null(0) > SAME
-    rows = of_measure.filter(pl.any_horizontal(able))
-    if alike := rows.height and of_measure.height - rows.height:
-        others = "other" if alike == 1 else "others"
-        layout = layout._replace(caption=f"{layout.caption}; on {alike} {others} they never differ")
-    yield layout, rows
+    yield layout, frame.filter(report.at_headline, pl.any_horizontal(able))
 
 
 def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     wide = summary_rows(frame)
-    parts = wide.partition_by("metric", "cutoff", as_dict=True)
-    digits = {measure: column_decimals(part["value"]) for measure, part in parts.items()}
-    wide = wide.with_columns(
-        digits=pl.Series([digits[measure] for measure in wide.select("metric", "cutoff").rows()])
-    )
+    parts = wide.partition_by("metric", "cutoff", maintain_order=True)
+    wide = pl.concat(part.with_columns(digits=column_decimals(part["value"])) for part in parts)
     if {"naive", "expected"} <= {*wide.columns}:
         wide = wide.with_columns(naive_error=pl.col("naive") - pl.col("expected"))
     if frame["model"].n_unique() > 1:
@@ -139,7 +130,7 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
     headline = (report.metric, report.cutoff)
     others = [measure for measure in measures if measure != headline]
     board = leaderboard_rows(frame, report.leaderboard, [headline, *others])
-    board = board.with_columns(digits=pl.lit(digits[headline]))
+    board = board.with_columns(digits=column_decimals(board["expected"]))
     # The verdict names the headline.
     marks = estimates_line(leaderboard_columns(board))
     note = " ".join(filter(None, [marks, *uneven_lengths(report.scores, others)]))
@@ -150,34 +141,19 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
 
 
 def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
-    """Every pair; of many models those whose order depends on tie order by themselves, and the
-    others by the headline alone, to be folded.
-    """
+    """Every pair, those whose order depends on tie order first."""
     keys = ["model_a", "model_b", "metric", "cutoff"]
     verdicts = report.flips.select(*keys, "verdict", "disagree")
-    rows = frame.filter(policy="expected").join(
-        verdicts, on=keys, nulls_equal=True, maintain_order="left"
-    )
+    rows = beside(frame.filter(policy="expected"), verdicts, keys)
     rows = ahead_first(rows, pl.col("difference") < 0)
     if report.parameters["average"] != "micro":
         layout = layout._replace(caption=f"{layout.caption}, by their plain means over the queries")
-    rest = layout
     if frame["model_a"].n_unique() > 1:
-        rest = layout._replace(
+        layout = layout._replace(
             note="Each interval is for one pair: unlike p-values, intervals are not adjusted for "
             "the number of pairs."
         )
-    depends = rows.filter(verdict=DEPENDS)
-    if (
-        pl.concat([frame["model_a"], frame["model_b"]]).n_unique() < MANY
-        or depends.filter(report.at_headline).is_empty()
-    ):
-        yield rest, rows
-        return
-    yield layout._replace(caption="Pairs whose order depends on tie order"), depends
-    caption = f"All other pairs of models by {report.measure}; the files hold the other measures"
-    others = rows.filter(report.at_headline, pl.col("verdict") != DEPENDS)
-    yield rest._replace(id="comparison-rest", caption=caption, choice=False), others
+    yield layout, rows.sort(pl.col("verdict") != DEPENDS, maintain_order=True)
 
 
 def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
@@ -194,8 +170,9 @@ def _audits(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Par
     exact = layout._replace(
         id="audit-exact", caption=f"{layout.caption}: the exact score of its definition"
     )
-    yield layout, rows.filter(~settled).with_columns(system=named)
-    yield exact, rows.filter(settled).with_columns(system=named)
+    rows = rows.with_columns(same_winner(), settled=settled, system=named)
+    yield layout, rows.filter(~pl.col("settled"))
+    yield exact, rows.filter("settled")
 
 
 def _queries(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
@@ -216,14 +193,7 @@ def _truncation(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable
 
 def _best_first(report: Report, frame: pl.DataFrame) -> pl.DataFrame:
     """Rows of the models in the order of the verdict's leaderboard."""
-    board = report.leaderboard.filter(report.at_headline)["model"].to_list()
-    return frame.sort(
-        pl.col("model").replace_strict(
-            board, range(len(board)), default=None, return_dtype=pl.Int64
-        ),
-        nulls_last=True,
-        maintain_order=True,
-    )
+    return best_first(frame, report.leaderboard.filter(report.at_headline)["model"].to_list())
 
 
 def confused(confusion: pl.DataFrame) -> pl.DataFrame:

@@ -142,10 +142,10 @@ def _cell(value: Any, write: Callable[[float], str]) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return write(value)
-    return visible(str(value), None if " " in str(value) else NAME_WIDTH, middle=True)
+    return visible(str(value), None if " " in str(value) else NAME_WIDTH)
 
 
-def visible(text: str, width: int | None = None, *, middle: bool = False) -> str:
+def visible(text: str, width: int | None = None) -> str:
     r"""Return text with control, direction-changing and unpaired characters as escapes, so that it
     is safe to show.
 
@@ -154,28 +154,24 @@ def visible(text: str, width: int | None = None, *, middle: bool = False) -> str
     text
         Any string, such as a model name from a file.
     width
-        If given, text wider than this many terminal columns is shortened and ends in ``…``.
-    middle
-        Leave out the middle instead, so that names that differ at their end remain different.
+        If given, text wider than this many terminal columns is shortened in the middle, so that
+        names that differ at their end remain different.
 
     Examples
     --------
     >>> print(visible("red\x1b[31m"))
     red\x1b[31m
-    >>> (
-    ...     visible("a name of many letters", width=10),
-    ...     visible("a name of many letters", width=10, middle=True),
-    ... )
-    ('a name of…', 'a name…ers')
+    >>> visible("a name of many letters", width=10)
+    'a name…ers'
     """
     if width is None:
         return _escaped(text)
     shown = _escaped(text[: 4 * width])  # text of combining marks only has no width
     if display_width(shown) <= width and len(text) <= 4 * width:
         return shown
-    while display_width(shown) > (2 * width // 3 if middle else width - 1):
+    while display_width(shown) > 2 * width // 3:
         shown = shown[:-1]
-    tail = _escaped(text[-2 * width :]) if middle else ""
+    tail = _escaped(text[-2 * width :])
     # A combining mark that lost its letter would attach to the dots.
     while tail and (display_width(shown + tail) >= width or display_width(tail[0]) == 0):
         tail = tail[1:]
@@ -255,18 +251,13 @@ def mean_text(row: Row, digits: int = DECIMALS) -> str:
 
 def _align(table: Sequence[Sequence[str]], texts: Collection[int]) -> list[str]:
     """Pad cells to columns, with text aligned left and numbers right."""
-    widths = [max(display_width(cell) for cell in column) for column in zip(*table, strict=True)]
-    lines = []
-    for row in table:
-        pads = [
-            " " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)
-        ]
-        cells = [
-            cell + pad if index in texts else pad + cell
-            for index, (cell, pad) in enumerate(zip(row, pads, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return lines
+    columns = []
+    for index, cells in enumerate(zip(*table, strict=True)):
+        widths = [display_width(cell) for cell in cells]
+        pads = [" " * (max(widths) - width) for width in widths]
+        both = zip(cells, pads, strict=True)
+        columns.append([cell + pad if index in texts else pad + cell for cell, pad in both])
+    return ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
 
 
 def html_page(sentences: Iterable[str], tables: Iterable[str]) -> str:
@@ -280,12 +271,12 @@ def html_table(frame: pl.DataFrame, columns: str, *, caption: str = "", note: st
     shown = frame.head(50).select(name for name in columns.split() if name in frame.columns)
     if not shown.height:
         return ""
-    cells = [shown.columns, *zip(*_cells(shown), strict=True)]
-    head, *body = (
-        "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in row)
-        for tag, row in zip(["th", *["td"] * shown.height], cells, strict=True)
-    )
-    rows = "".join(f"<tr>{row}</tr>" for row in body)
+    head = _html_row("th", shown.columns)
+    body = "".join(_html_row("td", row) for row in zip(*_cells(shown), strict=True))
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     below = f'<p style="opacity: .7">{html.escape(note)}</p>' if note else ""
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
+    return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>{below}"
+
+
+def _html_row(tag: str, cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"

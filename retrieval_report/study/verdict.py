@@ -19,7 +19,7 @@ from retrieval_report.comparison.verdicts import (
     equal_means,
 )
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.engines.check_scores import at_measure, side_by_side
+from retrieval_report.engines.check_scores import at_measure, board
 from retrieval_report.metrics.parsing import measure_text
 from retrieval_report.study import caveats
 from retrieval_report.study.caveats import model_text, names_text
@@ -122,11 +122,7 @@ def ranked_means(
     """Return the models that have an expected mean of a measure, best first; one of each group of
     ``identical`` ones, and the first alone of its replicates, unless no other is left.
     """
-    others = pl.col("truncated_share").filter(policy="expected").first()
-    names = {"naive": "naive", "expected": "expected"}
-    of_measure = summary.filter(at_measure(metric, cutoff))
-    means = side_by_side(of_measure, ["model"], names, others).drop_nulls("expected")
-    rows = means.sort("expected", "model", descending=[True, False]).to_dicts()
+    rows = board(summary.filter(at_measure(metric, cutoff))).drop_nulls("expected").to_dicts()
     twins = {name for group in identical for name in sorted(group)[1:]}
     if of_run and rows:
         first = rows[0]["model"]
@@ -143,10 +139,10 @@ def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, 
     names, second = [row["model"] for row in ranked[:2]], ranked[1]["expected"]
     pair, equal = leading_pair(flips, *names), _leaders(ranked, "expected")
     if len(equal) > 1:
-        leaders = names_text(map(model_text, equal))
+        leaders = names_text(equal)
         lead = f"{leaders} share the highest expected {measure}: {number(value)}."
         if len(equal) == 2 and pair["unpaired"]:
-            return pair["verdict"], [lead, _on_paired(pair, "") + _safety(pair)]
+            return pair["verdict"], [lead, _on_paired(pair) + _safety(pair)]
         among = flips.filter(verdicts.both_among(equal))
         status = verdicts.least_certain(name for name in among["verdict"] if name in LEVEL)
         return status, [" ".join(filter(None, [lead, LEVEL.get(status)]))]
@@ -155,21 +151,21 @@ def _lead(ranked: list[Named], flips: pl.DataFrame, measure: str) -> tuple[str, 
         f"{first} has the highest expected {measure}: {number(value, places)}, ahead of "
         f"{model_text(names[1])} ({number(second, places)})."
     )
-    safety = _on_paired(pair, names[0]) + _safety(pair)
+    safety = _on_paired(pair) + _safety(pair)
     return pair["verdict"], [lead, safety, *_unsafe_others(ranked, flips)]
 
 
-def _on_paired(pair: Named, winner: str) -> str:
+def _on_paired(pair: Named) -> str:
     """Say who leads on the queries that both models have, if those are not all."""
     high, low = pair["value_a"], pair["value_b"]
     if not pair["unpaired"] or high is None or low is None:
         return ""
     if equal_means(high, low):
         return f"On the queries that both have they are level: {number(high)}. "
-    lead = f"leads by {size(high - low)}: {span(high, low, ' against ')}"
-    if pair["model_a"] == winner:
-        return f"On the queries that both have it {lead}. "
-    return f"But on the queries that both have {model_text(pair['model_a'])} {lead}; the following is about that. "
+    first, apart = model_text(pair["model_a"]), size(high - low)
+    return (
+        f"On the queries that both have {first} leads by {apart}: {span(high, low, ' against ')}. "
+    )
 
 
 def _safety(pair: Named) -> str:
@@ -195,7 +191,7 @@ def _unsafe_others(ranked: list[Named], flips: pl.DataFrame) -> list[str]:
     known = dict(flips.select(other, "verdict").rows())
     said = []
     for reason, sentence in ALSO.items():
-        names = [model_text(name) for name in others if known.get(name) == reason]
+        names = [name for name in others if known.get(name) == reason]
         said += [sentence.format(names_text(names))] if names else []
     return said
 
@@ -208,7 +204,7 @@ def margin_sentences(no_worse: pl.DataFrame, measure: str) -> list[str]:
     for verdict, sentence in MARGIN.items():
         rows = no_worse.filter(verdict=verdict)
         if rows.height:
-            names = names_text(map(model_text, rows["model"]))
+            names = names_text(rows["model"])
             lead = sentence.format(f"{names} {'is' if rows.height == 1 else 'are'}")
             parts.append(f"{lead} worse than {model_text(rows['baseline'][0])}")
     if not parts:
@@ -236,10 +232,7 @@ def _naive(ranked: list[Named], measure: str, ties: str) -> list[str]:
     if row is not None and _error(row) >= 10**-DECIMALS / 2:
         naive, exact = number(row["naive"]), number(row["expected"])
         where = f"{model_text(row['model'])} shows {naive} where {exact} is exact"
-        known = (
-            " where exact ones are known" if any(one["truncated_share"] for one in shown) else ""
-        )
-        said = [f"{other} are off by up to {size(_error(row))}{known} ({where})."]
+        said = [f"{other} are off by up to {size(_error(row))} ({where})."]
         other = "They"
     if accidental:
         winner = model_text(min(accidental))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from retrieval_report.contracts.arguments import Names, check_flag, check_text, listed, some
+from retrieval_report.contracts.arguments import check_flag, check_text, listed, some
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.warning import warn
 from retrieval_report.study.contents import Report
@@ -20,37 +21,33 @@ FORMATS = ("html", "csv", "parquet", "json", "markdown", "latex")
 
 
 def save_report(
-    folder: Path, report: Report, *, formats: Names, timestamp: str | None, raw: bool
+    given: str | os.PathLike[str],
+    make: Callable[[], Report],
+    formats: object,
+    timestamp: str | None,
+    raw: bool,
 ) -> list[Path]:
-    """Write a finished report into a folder that can be written to; see `write_report`."""
-    chosen = formats_of(formats)
-    files = {folder / name: data for name, data in _render(report, chosen, timestamp, raw).items()}
-    write_files(files, gone={folder / name for name in _earlier(folder)} - files.keys())
-    # Files that are not listed in an ``about.json`` may be the user's own, and stay.
-    others = {folder / name: name for name in report_names()}
-    left = [name for path, name in others.items() if path not in files and path.exists()]
-    if left:
-        warn(f"'{folder}': {some(left)} existed before and are not part of this report")
-    return list(files)
-
-
-def check_output(
-    folder: str | os.PathLike[str], formats: object, timestamp: object, raw: object
-) -> Path:
-    """Return the folder as a path; refuse what cannot be written, before anything is computed."""
-    formats_of(formats)
+    """Write the report that is made into a folder, after refusing what cannot be written; see
+    `write_report`.
+    """
+    chosen: list[Any] = listed(formats)
+    for name in chosen:
+        check_choice("formats", name, FORMATS)
     check_flag("raw", raw)
     if timestamp is not None:
         check_text("timestamp", timestamp)
-    return check_writable_folder(folder)
-
-
-def formats_of(formats: object) -> list[str]:
-    """Return the formats as a list, of which each is known."""
-    chosen = listed(formats)
-    for name in chosen:
-        check_choice("formats", name, FORMATS)
-    return list(map(str, chosen))
+    folder = check_writable_folder(given)
+    files = _render(make(), chosen, timestamp, raw)
+    earlier = {name for name in _earlier(folder) if name not in files}
+    write_files(
+        {folder / name: data for name, data in files.items()},
+        gone=[folder / name for name in earlier],
+    )
+    # Files that are not listed in an ``about.json`` may be the user's own, and stay.
+    left = [name for name in report_names() if name not in files and (folder / name).exists()]
+    if left:
+        warn(f"'{folder}': {some(left)} existed before and are not part of this report")
+    return [folder / name for name in files]
 
 
 def report_names() -> list[str]:

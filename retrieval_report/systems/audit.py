@@ -35,7 +35,7 @@ from retrieval_report.metrics.parsing import (
     measure_text,
     parse_metrics,
 )
-from retrieval_report.scoring.run import score_judged, score_lists
+from retrieval_report.scoring.run import score_lists
 from retrieval_report.systems.conventions import Convention, choose
 from retrieval_report.systems.emulation import Emulation, Rules, Way, judge_items
 
@@ -43,10 +43,6 @@ AUDIT = schema("audit")
 SAME = (
     1e-12  # scores this close are equal, because sums of a few hundred terms depend on their order
 )
-KNOWN_LIMITS = {  # of what is printed: columns of what tie order can give
-    Way("exact", 0, False): ("expected", "expected"),
-    Way("random", 0, False): ("lowest", "highest"),
-}
 
 # How far what is printed may be from the exact value of the system's own definition, by tie order.
 furthest_off = pl.max_horizontal(
@@ -160,8 +156,8 @@ def audit(
         no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules
     )
     judged = judge_items(rankings, judgements, queries, checked, "audit")
-    score = score_judged if judged is rankings else score_lists
-    exact = tie_means(score(judged, requests, checked).frame()).select(*MEAN, exact="value")
+    scores = score_lists(judged, requests, checked).frame()
+    exact = tie_means(scores).select(*MEAN, exact="value")
     frame = _printed(Emulation.of(judged, rules, {}), entries)
     frame = beside(frame, exact, MEAN)
     return in_contract(_with_winners(_with_reasons(frame)).sort("measure", "model"), AUDIT)
@@ -193,21 +189,6 @@ class _Entry(NamedTuple):
             "order": record.words,
             "note": record.differs,
         }
-
-
-def changes_rank(audit: pl.DataFrame) -> pl.Series:
-    """Return for each row of an audit whether tie order gives the model another rank.
-
-    Ranks are by what the system prints, against those by the exact means of its own definition;
-    equal means share a rank. Where a system's order is open, no rank is known to change.
-    """
-    entry = ("system", "version", "call", "metric", "cutoff")
-    printed, exact = (
-        means.round(12).rank("min", descending=True).over(*entry)
-        for means in (pl.col("expected") + pl.col("off"), pl.col("expected"))
-    )
-    known = (pl.col("off").null_count() == 0).over(*entry)
-    return audit.select(changed=((printed != exact) & known).fill_null(False))["changed"]
 
 
 def is_printed(measures: Iterable[Measure]) -> bool:
@@ -250,12 +231,8 @@ def _printed(data: Emulation, entries: Iterable[_Entry]) -> pl.DataFrame:
         texts = dict.fromkeys(entry.text for same in ways.values() for entry in same)
         possible = data.possible(rules, texts).rename({"metric": "definition"})
         for way, same in ways.items():
-            if way in KNOWN_LIMITS:
-                low, high = KNOWN_LIMITS[way]
-                limits = possible.select(*keys, prints_low=low, prints_high=high)
-            else:
-                means = data.limits(rules, dict.fromkeys(entry.text for entry in same), way)
-                limits = means.rename({"metric": "definition"})
+            means = data.limits(rules, dict.fromkeys(entry.text for entry in same), way)
+            limits = means.rename({"metric": "definition"})
             shown = pl.DataFrame(
                 [entry.row for entry in same],
                 schema_overrides={"cutoff": pl.Int64},

@@ -15,9 +15,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import SCORES
 from retrieval_report.contracts.options import Options, is_relevant
-from retrieval_report.contracts.registry import in_contract
 from retrieval_report.engines.check_scores import LIMITS, MEAN, side_by_side
 from retrieval_report.engines.score_grid import tie_means
 from retrieval_report.metrics.parsing import Measure, parse_metrics
@@ -67,12 +65,11 @@ class Emulation:
         records: Mapping[Measure, Convention],
     ) -> Emulation:
         """Prepare judged rankings; trec_eval and others order ids as text, 10 before 9."""
-        if judged.retrieved.schema["item"] == pl.String:
-            return cls(judged, options, records)
-        text = pl.col("item").cast(pl.String)
-        known = judged.known.with_columns(text) if "item" in judged.known.columns else judged.known
-        rows = judged.retrieved.with_columns(text)
-        return cls(replace(judged, retrieved=rows, known=known), options, records)
+        if judged.retrieved.schema["item"] != pl.String:
+            text = pl.selectors.by_name("item", require_all=False).cast(pl.String)
+            rows, known = (part.with_columns(text) for part in (judged.retrieved, judged.known))
+            judged = replace(judged, retrieved=rows, known=known)
+        return cls(judged, options, records)
 
     @cached_property
     def _lists(self) -> Judged:
@@ -167,7 +164,9 @@ class Emulation:
         random draw.
         """
         if way.order == "threshold":
-            return pl.concat(_threshold_lists(*part) for part in self.seen(rules))
+            scores = self.scores(rules, metrics, policies="expected").filter(pl.col("items") > 0)
+            values = pl.concat(_threshold_values(*part) for part in self.seen(rules))
+            return scores.with_columns(value=values, std=pl.lit(None, pl.Float64))
         if way.order in OPEN:
             draw: Named = {"policies": ("shuffled", "naive"), "shuffles": 1, "seed": seed}
             scores = self.scores(rules, metrics, way.float32, **draw)
@@ -177,17 +176,6 @@ class Emulation:
             return self.scores(rules, metrics, way.float32, policies="expected")
         data = self._by_item if way.order in BY_ITEM else self
         return data.scores(rules, metrics, way.float32, policies="naive", naive_order=way.order)
-
-    def sources(self, **asked: Any) -> Iterator[tuple[Judged, Options, list[Measure]]]:
-        """Yield the rankings as the system of ``like`` receives them and its rules, with the
-        measures that it computes so.
-        """
-        groups: dict[Rules, list[Measure]] = {}
-        for measure, record in self.records.items():
-            groups.setdefault(self.rules(record), []).append(measure)
-        for rules, measures in groups.items():
-            for judged, options in self.seen(rules, **asked):
-                yield judged, options, measures
 
     def seen(
         self, rules: Rules, float32: bool = False, **asked: Any
@@ -242,8 +230,8 @@ class Emulation:
         return parts
 
 
-def _threshold_lists(judged: Judged, options: Options) -> pl.DataFrame:
-    """Average precision of every list with items, each tie treated as one threshold, as
+def _threshold_values(judged: Judged, options: Options) -> pl.Series:
+    """Return the average precision of every list with items, each tie treated as one threshold, as
     scikit-learn has it.
     """
     relevant = is_relevant(pl.col("relevance"), options.relevant_from)
@@ -256,21 +244,8 @@ def _threshold_lists(judged: Judged, options: Options) -> pl.DataFrame:
         .sort("list", judged.order, descending=[False, judged.order == "score"])
         .with_columns(gain=pl.col("hits") * hits / size)
     )
-    lists = ties.group_by("list", maintain_order=True).agg(
-        value=(pl.sum("gain") / pl.sum("hits")).fill_nan(0.0),
-        items=pl.sum("size"),
-        n_relevant=pl.sum("hits"),
-    )
-    names = judged.lists.select("model", "query")[lists["list"]]
-    scores = names.hstack(lists).with_columns(
-        metric=pl.lit("ap"),
-        policy=pl.lit("threshold"),
-        cutoff=None,
-        std=None,
-        truncated=False,
-        pooled=False,
-    )
-    return in_contract(scores, SCORES)
+    lists = ties.group_by("list", maintain_order=True).agg(pl.sum("gain"), pl.sum("hits"))
+    return (lists["gain"] / lists["hits"]).fill_nan(0.0)
 
 
 def judge_items(

@@ -9,8 +9,9 @@ import ir_measures
 from ir_measures import providers, util
 
 from retrieval_report.contracts.errors import ParameterError
+from retrieval_report.engines.check_scores import at_measure
 from retrieval_report.engines.evaluate import evaluate
-from retrieval_report.metrics.parsing import Measure, parse_metric
+from retrieval_report.metrics.parsing import parse_metric
 from retrieval_report.reading import read_judgements
 
 UNTYPED: Any = util
@@ -54,23 +55,20 @@ class TieAwareEvaluator(providers.Evaluator):
             truncated="no",
             unjudged_query="skip",
         )
-        rows = scores.drop_nulls("value").select("metric", "cutoff", "query", "value").iter_rows()
-        values: dict[Measure, dict[str, float]] = {}
-        for metric, cutoff, query, value in rows:
-            values.setdefault((metric, cutoff), {})[query] = value
+        scores = scores.drop_nulls("value")
         for measure in self.measures:
             metric, cutoffs = parse_metric(measure)
-            for query, value in values.get((str(metric), (cutoffs or (None,))[0]), {}).items():
+            rows = scores.filter(at_measure(str(metric), (cutoffs or (None,))[0]))
+            for query, value in rows.select("query", "value").iter_rows():
                 yield ir_measures.Metric(query_id=query, measure=measure, value=value)
 
 
 def register() -> TieAware:
     """Put the provider first in ir_measures' default pipeline, once."""
-    pipeline = ir_measures.DefaultPipeline.providers
-    known = [one for one in pipeline if isinstance(one, TieAware)]
-    if not known:
+    registry: Any = providers.registry
+    if TieAware.NAME not in registry:
         make: Any = TieAware
-        known = [make()]
-        providers.registry[TieAware.NAME] = known[0]
-        pipeline.insert(0, known[0])
-    return known[0]
+        registry[TieAware.NAME] = make()
+        ir_measures.DefaultPipeline.providers.insert(0, registry[TieAware.NAME])
+    ours: TieAware = registry[TieAware.NAME]
+    return ours

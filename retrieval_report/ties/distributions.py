@@ -29,7 +29,6 @@ MEAN_DISTRIBUTION = schema("distribution")
 NEAR = 1e-12  # of sums of scores: what differs by less is the same
 SURE = 1e-9
 DRAWS = 2_000
-OWN_OPTIONS = ("shuffles", "policies", "progress")  # that the way of computing decides
 
 
 def score_distribution(
@@ -89,13 +88,11 @@ def score_distribution(
     """
     check_whole("draws", draws, 1)
     frame, given = lists_of_query(rankings, query, judgements, queries)
-    if frame.filter(model=check_text("model", model)).is_empty():
-        return pl.DataFrame(schema=DISTRIBUTION)
+    check_text("model", model)
     requests = parse_metrics(metric, cutoff)
     if len(requests) > 1 or len(requests[0][1]) > 1:
         raise ParameterError("metric: it takes one metric at one cutoff")
-    scoring = {name: value for name, value in options.items() if name not in OWN_OPTIONS}
-    only = options_with(scoring, seed=seed, truncated=NO, policies="expected")
+    only = options_with(options, seed=seed, truncated=NO, policies="expected", progress=False)
     run = run_of(judge(frame, **given, options=only), requests, only)
     named = enumerate(run.prepared.names.rows())
     wanted = np.array([number for number, name in named if name == (model, query)], np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Unpack
@@ -23,7 +24,7 @@ from retrieval_report.ties.profile import TieTable, profile_of
 HINTS = schema("hints")
 FIRST = 1000  # values that show whether the others need be looked at
 # Types of 16 bits, with the bits of their significand and the least and largest exponent.
-KINDS = (("bfloat16", 8, -125, 128), ("float16", 11, -13, 16))
+KINDS = [("bfloat16", 8, -125, 128), ("float16", 11, -13, 16)]
 LEAST_VALUES = 20  # fewer distances do not show how they were rounded
 FAR = 3.0  # standard deviations of the mean under random order
 WORTH_SAYING = 0.01
@@ -51,11 +52,9 @@ def tie_hints(
     polars.DataFrame
         ``model`` (null: all of them), ``hint``, ``value`` (the number it is based on), ``message``:
 
-        - ``reversed``: some models' average precision lies more than 3 standard deviations below
-          random order and no model's as far above: the column may hold scores instead of distances,
-          or the other way round.
-          ``value``: the z nearest to 0. ``below_chance``: one model lies below while others lie
-          above; its z.
+        - ``reversed``: the average precision lies more than 3 standard deviations below random
+          order: the column may hold scores instead of distances, or the other way round.
+          ``value``: how many standard deviations, below 0.
         - ``dangling``: some judged items are in no list, although the lists, of at least two
           queries, hold the same items, which seem to be all there are. ``value``: how many.
         - ``half_precision``: the distances are float16 or bfloat16, by type or by their bits.
@@ -92,45 +91,27 @@ def hints_of(judged: Judged, options: Options, profile: pl.DataFrame) -> pl.Data
 
 
 def _reversed(judged: Judged, options: Options) -> Iterator[Hint]:
-    """Find models whose order is worse than random: all that differ from random order, or some of
-    them.
+    """Find models whose order is far worse than that of their lists at random, all items of a list
+    in one tie.
     """
     if not judged.whole.graded:
         return
-    chance, order = _against_random_order(judged, options), judged.order
-    below, above = chance.filter(pl.col("z") < -FAR), chance.filter(pl.col("z") > FAR)
+    order = judged.order
     near, other = ("small", "score") if order == "distance" else ("large", "distance")
-    if below.height and above.is_empty():
-        model, ap, level, z = below.sort("z", descending=True).row(0)
-        message = (
-            f"{below.height} of {chance.height} models score far below random order and none far "
-            f"above it (closest, {model}: AP {ap:.4f} against {level:.4f}): is a {near} {order} "
-            f"really near? If not, call the column {other!r}"
-        )
-        yield None, "reversed", z, message
-        return
-    for model, ap, level, z in below.sort("model").iter_rows():
-        message = (
-            f"AP {ap:.4f} lies below the {level:.4f} of random order: does this model give a "
-            f"{other} where the others give a {order}?"
-        )
-        yield model, "below_chance", z, message
-
-
-def _against_random_order(judged: Judged, options: Options) -> pl.DataFrame:
-    """``model``, its mean average precision, that of its lists in random order (all items of a list
-    in one tie), and how many standard deviations of the latter lie between them.
-    """
-    tied = judged.with_values(judged.retrieved.with_columns(**{judged.order: 0}))
+    message = (
+        f"average precision is far below that of random order: is a {near} {order} really near? "
+        f"If not, call the column {other!r}"
+    )
+    tied = judged.with_values(judged.retrieved.with_columns(**{order: 0}))
     whole = replace(options, truncated=NO, distance_threshold=None)
     asked = parse_metrics("ap", None)
     means, chance = (
         tie_means(score_judged(lists, asked, whole).frame()) for lists in (judged, tied)
     )
-    spread = pl.when(pl.col("tie_std") > 0).then("tie_std")
-    return chance.select(
-        "model", means["value"], chance="value", z=(means["value"] - pl.col("value")) / spread
-    )
+    z = (means["value"] - chance["value"]) / chance["tie_std"]  # −∞ where nothing is random
+    for model, far in zip(means["model"], z, strict=True):
+        if far is not None and -math.inf < far < -FAR:
+            yield model, "reversed", far, message
 
 
 def _dangling(judged: Judged) -> Iterator[Hint]:
@@ -175,31 +156,29 @@ def _half_type(values: pl.Series) -> str | None:
     """
     if values.dtype == pl.Float16:
         return "float16"
-    first = values[:FIRST]
-    if not values.dtype.is_float() or not any(_fits(_numbers(first), *kind) for _, *kind in KINDS):
+    if not values.dtype.is_float():
         return None
-    numbers = _numbers(values)
+    numbers, kinds = np.zeros(0), KINDS
+    for part in (values[:FIRST], values):  # the first mostly show that the others need no look
+        numbers = np.unique(part.to_numpy().astype(np.float64))
+        numbers = numbers[numbers != 0]
+        kinds = [kind for kind in kinds if _fits(numbers, *kind)]
+        if not kinds:
+            return None
     if numbers.size < LEAST_VALUES:
         return None
-    for name, bits, least, most in KINDS:
-        # Multiples of the unit in the last place of their own size, but not all of the largest
-        # one's, because those would be fixed-point numbers such as bits/64, which have few digits
-        # for another reason.
-        largest = np.frexp(np.abs(numbers))[1].max()
-        if _fits(numbers, bits, least, most) and not _whole(np.ldexp(numbers, bits - largest)):
-            return name
-    return None
+    # Multiples of the unit in the last place of their own size, but not all of the largest one's,
+    # because those would be fixed-point numbers such as bits/64, which have few digits for another
+    # reason.
+    largest = np.frexp(numbers)[1].max()
+    return next(
+        (name for name, bits, *_ in kinds if not _whole(np.ldexp(numbers, bits - largest))), None
+    )
 
 
-def _numbers(values: pl.Series) -> Floats:
-    """Return the distinct values but 0."""
-    numbers: Floats = np.unique(values.to_numpy().astype(np.float64))
-    return np.asarray(numbers[numbers != 0])
-
-
-def _fits(numbers: Floats, bits: int, least: int, most: int) -> bool:
+def _fits(numbers: Floats, _: str, bits: int, least: int, most: int) -> bool:
     """Return whether a type of so many bits and exponents holds the numbers."""
-    exponent = np.frexp(np.abs(numbers))[1]
+    exponent = np.frexp(numbers)[1]
     inside = bool(((exponent >= least) & (exponent <= most)).all())
     return inside and _whole(np.ldexp(numbers, bits - exponent))
 

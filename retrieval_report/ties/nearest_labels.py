@@ -19,28 +19,33 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.arguments import check_whole
-from retrieval_report.contracts.checks import check_choice, check_unique, refuse
+from retrieval_report.contracts.checks import check_choice, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import (
-    check_counts,
     check_labels,
     check_queries,
-    check_rankings,
-    order_column,
-    unmasked,
-    with_model,
 )
+from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.warning import warn
 from retrieval_report.engines.check_scores import beside
 from retrieval_report.kernels.lists import Floats
 from retrieval_report.reading.frames import to_polars
 from retrieval_report.reading.readers import columns_of, read_labels
-from retrieval_report.scoring.arrays import order_keys
+from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.known_items import KEYS, of_one_width
+from retrieval_report.scoring.ties import count_cells
+from retrieval_report.ties.thresholds import rate
 
 CELL = ["model", "label", "predicted"]
 RIGHT = pl.col("label") == pl.col("predicted")
+CHANCE = pl.col("chance")
+OF_TRIALS = {  # how many of some independent events happen; sorted sums have the same bits always
+    "value": CHANCE.sort().sum(),
+    "tie_std": (CHANCE * (1 - CHANCE)).sort().sum().sqrt(),
+    "lowest": (CHANCE == 1).sum(),
+    "highest": pl.len(),
+}
 VOTES = ("majority", "nearest")
 TIED_VOTES = ("first", "nearest", "random")
 METRICS = ("precision", "recall", "f1")
@@ -63,25 +68,16 @@ class NearestLabels:
     @cached_property
     def accuracy(self) -> pl.DataFrame:
         """Share of the queries whose own label is predicted, one row per model."""
-        rows = []
-        for (model,), part in self.chances.group_by("model", maintain_order=True):
-            hits = part.filter(RIGHT)["chance"].to_numpy()
-            queries = part["query"].n_unique()
-            spread = np.sqrt(np.sum(hits * (1 - hits)))
-            sums = hits.sum(), spread, np.sum(hits == 1), hits.size
-            rows.append((model, *(float(number) / queries for number in sums), queries))
-        return pl.DataFrame(rows, schema=schema("knn_accuracy"), orient="row")
+        queries = self.chances.group_by("model").agg(queries=pl.n_unique("query")).sort("model")
+        hits = self.chances.filter(RIGHT).group_by("model").agg(**OF_TRIALS)
+        rows = beside(queries, hits, "model").fill_null(0)
+        shares = pl.col(list(OF_TRIALS)) / pl.col("queries")
+        return in_contract(rows.with_columns(shares), schema("knn_accuracy"))
 
     @cached_property
     def confusion(self) -> pl.DataFrame:
         """Expected numbers of queries by their own and their predicted label."""
-        chance = pl.col("chance")  # sums of sorted numbers have the same bits every time
-        frame = self.chances.group_by(CELL).agg(
-            value=chance.sort().sum(),
-            tie_std=(chance * (1 - chance)).sort().sum().sqrt(),
-            lowest=(chance == 1).sum(),
-            highest=pl.len(),
-        )
+        frame = self.chances.group_by(CELL).agg(**OF_TRIALS)
         return in_contract(frame.sort(CELL), schema("knn_confusion"))
 
     @cached_property
@@ -197,23 +193,21 @@ def knn(
     check_choice("vote", vote, VOTES)
     check_choice("tied_votes", tied_votes, TIED_VOTES)
     truth = _truth(queries)
-    frame = to_polars(rankings, "rankings")
-    if "count" in frame.columns:  # among rankings, a column "label" would mean the relevance
-        rows, collection = _counted(to_polars(rankings, "counts of labels"), labels), 0
-    else:
-        rows, collection = _labelled(frame, labels)
+    judged, names, collection = _labelled(rankings, labels)
+    rows = count_cells(judged)
+    rows = rows.with_columns(names[rows["relevance"]])
     for column in ("query", "label"):
         rows, truth = of_one_width(rows, truth, column, "queries")
     unknown = ~pl.col("query").is_in(truth["query"].implode())
     hint = "; queries= has to name the label of each"
     refuse(rows, unknown, "query", "rows of queries without a label", hint)
-    ties = _ties(rows)
+    ties = _ties(rows, judged.order)
     k = 1 if vote == "nearest" else min(k, int(ties["count"].sum()))
     _warn_cut(ties, k, collection)
     predicted = _predicted(ties, k, tied_votes)
     lists = rows.select("model").unique().join(truth, how="cross")
     chances = beside(lists, predicted, KEYS).sort(*KEYS, "predicted")
-    chances = chances.with_columns(pl.col("chance").fill_null(1.0))
+    chances = chances.with_columns(CHANCE.fill_null(1.0))
     return NearestLabels(in_contract(chances, schema("knn_chances")))
 
 
@@ -231,46 +225,42 @@ def _plain(labels: pl.Series) -> pl.Series:
     return labels if labels.dtype.is_integer() else labels.cast(pl.String)
 
 
-def _counted(frame: pl.DataFrame, labels: object) -> pl.DataFrame:
-    """Return checked counts of labels."""
-    if labels is not None:
-        raise ParameterError("labels: given together with counts, which have a column 'label'")
-    if "label" not in frame.columns:
-        raise ColumnError(
-            "counts: no column 'label'; to count the items of each label, join rankings and labels "
-            "and group them by model, query, distance and label"
-        )
-    named = check_labels(frame.select("label").with_row_index("item"), "counts")
-    rows = check_counts(frame.with_columns(relevance=0))
-    return with_model(rows.with_columns(_plain(named["label"])))
-
-
-def _labelled(frame: pl.DataFrame, labels: object) -> tuple[pl.DataFrame, int]:
-    """Return checked rankings with the labels of their items, and how many items have labels."""
+def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]:
+    """Return rankings or counts with labels as relevances, the labels that these number, and how
+    many items have labels.
+    """
+    options = Options(null_distance="not_retrieved", policies="expected")
+    frame = to_polars(rankings, "rankings")
+    if "count" in frame.columns:  # among rankings, a column "label" would mean the relevance
+        if labels is not None:
+            raise ParameterError("labels: given together with counts, which have a column 'label'")
+        frame = to_polars(rankings, "counts of labels").drop("item", strict=False)
+        frame = frame.with_row_index("item")
+        names = _plain(check_labels(frame, "counts")["label"])
+        counts = frame.with_columns(relevance=names.rank("dense") - 1)
+        return judge(counts, None, None, options), names.unique().sort(), 0
     if labels is None:
         raise ParameterError("labels: none given; a dictionary or frame names those of all items")
     named = read_labels(labels)
-    rows = unmasked(with_model(check_rankings(frame, relevance=False, null_distance=True)))
-    check_unique(rows, [*KEYS, "item"], "rankings")
-    rows, named = of_one_width(rows, named.with_columns(_plain(named["label"])), "item", "labels")
+    judged = judge(frame.with_columns(relevance=0), None, None, options)
+    rows, named = of_one_width(
+        judged.retrieved, named.with_columns(_plain(named["label"])), "item", "labels"
+    )
     rows = beside(rows, named, "item")
     hint = "; labels= has to name the label of each"
     refuse(rows, pl.col("label").is_null(), "item", "rows of items without a label", hint)
-    return rows.with_columns(count=pl.lit(1, pl.Int64)), named.height
+    names = rows["label"]
+    rows = rows.with_columns(relevance=names.rank("dense") - 1)
+    return judged.with_values(rows), names.unique().sort(), named.height
 
 
-def _ties(rows: pl.DataFrame) -> pl.DataFrame:
+def _ties(cells: pl.DataFrame, order: str) -> pl.DataFrame:
     """Return the items of each label in each tie, with what lies before the tie and its size."""
-    order = order_column(rows)
-    rows = rows.filter(pl.col(order).is_not_null())
-    keys = pl.Series("key", order_keys(rows[order], falling=order == "score"))
-    tie = [*KEYS, "key"]
-    cells = rows.with_columns(keys).group_by(*tie, "label").agg(pl.sum("count"))
-    cells = cells.sort(*tie, "label")
-    before = pl.col("count").cum_sum().over(KEYS) - pl.col("count")
-    return cells.with_columns(before=before, size=pl.sum("count").over(tie)).with_columns(
-        before=pl.min("before").over(tie), labels=pl.len().over(tie)
-    )
+    tie, count = [*KEYS, order], pl.col("count")
+    before = count.cum_sum(reverse=order == "score").over(KEYS) - count
+    return cells.with_columns(
+        before=before, size=count.sum().over(tie), labels=pl.len().over(tie)
+    ).with_columns(pl.min("before").over(tie))
 
 
 def _warn_cut(ties: pl.DataFrame, k: int, collection: int) -> None:
@@ -318,7 +308,7 @@ def _predicted(ties: pl.DataFrame, k: int, tied_votes: str) -> pl.DataFrame:
     column = pl.Series("chance", chances, dtype=pl.List(pl.Float64))
     labels = lists.select(*KEYS, "predicted", column).explode("predicted", "chance")
     certain = pl.len().over(KEYS) == 1  # whatever the sum of the chances of its draws is rounded to
-    return labels.filter(pl.col("chance") > 0).with_columns(
+    return labels.filter(CHANCE > 0).with_columns(
         pl.when(certain).then(1.0).otherwise("chance").alias("chance")
     )
 
@@ -402,16 +392,14 @@ def _draws(vote: Vote, ways: Sequence[Floats], label: int, taken: int) -> dict[i
         gap = votes - vote.inside[rival]  # draws that give it as many votes
         if gap < 0:
             return {}
-        even = gap < size and drawn[gap] > 0 and vote.rank[rival] == vote.rank[label]
         allowed = drawn[: min(gap + (vote.rank[rival] > vote.rank[label]), size)]
+        level = np.where(np.arange(size) == gap, drawn[:size], 0.0)
+        even = level * (vote.rank[rival] == vote.rank[label])
         after: dict[int, Floats] = {}
         for lost, draws in by_weight.items():
-            if allowed.size:
-                after[lost] = after.get(lost, 0.0) + np.convolve(draws, allowed)[:size]
-            if even:
-                product = np.concatenate([np.zeros(gap), draws[: size - gap] * drawn[gap]])
-                heavier = lost + vote.weight[rival]
-                after[heavier] = after.get(heavier, 0.0) + product
+            for part, weight in ((allowed, lost), (even, lost + vote.weight[rival])):
+                if part.any():
+                    after[weight] = after.get(weight, 0.0) + np.convolve(draws, part)[:size]
         by_weight = after
     return by_weight
 
@@ -426,11 +414,9 @@ def _ways(items: int, most: int, share: float | None) -> Floats:
     """
     if share is None:
         return np.array([float(math.comb(items, drawn)) for drawn in range(most + 1)])
-    drawn = np.arange(min(items, most))
-    odds = (items - drawn) / (drawn + 1) * share / (1 - share)
-    logs = items * math.log1p(-share) + np.cumsum(np.log(odds))
-    ways = np.zeros(most + 1)
-    ways[: drawn.size + 1] = np.exp([items * math.log1p(-share), *logs])
+    from scipy.stats import binom  # half a second to import, for large ties alone
+
+    ways: Floats = binom.pmf(np.arange(most + 1), items, share)
     return ways
 
 
@@ -454,9 +440,8 @@ def _class_rows(
 
 def _rates(hits: Any, wrong: Any, size: int) -> list[Any]:
     """Return precision, recall and F1."""
-    named = hits + wrong
-    parts = (hits, named), (hits, size), (2 * hits, named + size)
-    return [part / np.maximum(whole, 1) for part, whole in parts]
+    counts = {"tp": hits, "fp": wrong, "fn": size - hits}
+    return [np.nan_to_num(rate(metric, counts)) for metric in METRICS]
 
 
 def _sum_distribution(chances: Sequence[float]) -> tuple[Floats, Floats]:

@@ -54,8 +54,7 @@ def ranking_ties(
     [('a', 0, 1, 2, 1), ('b', 1, 1, 2, 1)]
     """
     frame, given = lists_of_query(rankings, query, judgements, queries)
-    kept = {name: value for name, value in options.items() if name in RowOptions.__annotations__}
-    checked = options_with(kept, relevant_from=relevant_from, policies="expected")
+    checked = options_with(options, relevant_from=relevant_from, policies="expected")
     judged = judge(frame.filter(model=check_text("model", model)), **given, options=checked)
     rows = rounded(judged.scored_rows, checked)
     if checked.distance_threshold is not None:

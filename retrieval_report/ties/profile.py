@@ -18,7 +18,7 @@ from retrieval_report.kernels.lists import running
 from retrieval_report.metrics.parsing import Cutoffs, parse_cutoffs
 from retrieval_report.scoring.layout import lay_out
 from retrieval_report.scoring.ties import tie_table
-from retrieval_report.ties.truncated_lists import judge_for_ties, list_ends
+from retrieval_report.ties.truncated_lists import ends_at, judge_for_ties, list_ends
 
 NEAR = 4  # ulp; a sum of a few hundred products errs by about as much
 CUT_TIES = schema("ties_at_cutoff")
@@ -107,13 +107,13 @@ def tie_profile(
 def profile_of(table: TieTable, cutoffs: Sequence[int | None]) -> pl.DataFrame:
     """What `tie_profile` returns."""
     lists = table.whole_lists()
-    parts = []
-    for index, cutoff in enumerate(cutoffs):
-        reached = pl.col("within") & (True if cutoff is None else pl.col("before") < cutoff)
-        ends = table.ends.group_by("model").agg(ends_in_cut_tie=reached.mean())
-        part = beside(_at_cutoff(table.ties, cutoff), ends, "model")
-        parts.append(part.with_columns(index=index, cutoff=pl.lit(cutoff, dtype=pl.Int64)))
-    frame = beside(pl.concat(parts), lists, "model").sort("model", "index")
+    parts = [
+        _at_cutoff(table.ties, cutoff).with_columns(index=pl.lit(index, pl.UInt32))
+        for index, cutoff in enumerate(cutoffs)
+    ]
+    keys = ["model", "index"]
+    frame = beside(pl.concat(parts), ends_at(table.ends, cutoffs), keys).sort(keys)
+    frame = beside(frame, lists, "model")
     if not table.judged.whole.graded:
         frame = frame.with_columns(mixed_share=None, mixed_items=None)
     return in_contract(frame, PROFILE)
@@ -128,8 +128,8 @@ class TieTable:
         The rankings as they were judged.
     ties
         What `tie_table` returns, which numbers the lists by their rows in ``names``.
-    ends, decisions
-        What `list_ends` returns, and whether the lists of each model are taken to be cut.
+    ends
+        What `list_ends` returns.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class TieTable:
         prepared, self.order = lay_out(self.judged, rules), self.judged.order
         self.ties = tie_table(self.judged, prepared, rules)
         self.names = prepared.names
-        self.ends, self.decisions = list_ends(prepared), prepared.decisions
+        self.ends = list_ends(prepared)
 
     def named(self, ties: pl.DataFrame) -> pl.DataFrame:
         """Return some of the ties with ``model`` and ``query`` in place of their list."""

@@ -6,32 +6,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
 import polars as pl
 
-from retrieval_report.contracts.arguments import Names, check_number, listed, number_text, quoted
+from retrieval_report.contracts.arguments import Names, check_number, listed
+from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.options import Options, ScoringOptions, options_with
-from retrieval_report.contracts.registry import schema
-from retrieval_report.kernels.lists import Bools, Floats, Lists, frozen, running
+from retrieval_report.kernels.lists import Bools, Lists, frozen, running
 from retrieval_report.kernels.recall import (
     HitTies,
     expected_precision,
     precision_along,
     steps_of_lists,
 )
-from retrieval_report.metrics.parsing import parse_metrics
+from retrieval_report.metrics.catalogue import Recall
 from retrieval_report.scoring.judged import Judged, judge
 from retrieval_report.scoring.layout import lay_out
-from retrieval_report.scoring.run import Run
+from retrieval_report.scoring.run import Run, list_scores
 from retrieval_report.scoring.scorer import arrange
-from retrieval_report.scoring.scores import ListScores
 
 LEVELS = tuple(tenth / 10 for tenth in range(11))
 POLICIES = ("expected", "naive", "best", "worst")
 MOST_CELLS = 2e8  # of one list: slots × relevant items × different precisions, a second or two
+
+
+@dataclass(frozen=True)
+class Interpolated(Recall):
+    """Interpolated precision at a level of recall: what names its scores, and says when they are
+    undefined; `curve_of` computes them.
+    """
+
+    name = "iprec"
+    recall: float = -1.0
 
 
 def recall_curve(
@@ -91,10 +101,11 @@ def recall_curve(
         check_number("levels", level, lambda share: 0 <= share <= 1, "number between 0 and 1")
         for level in listed(levels)
     ]
+    if not wanted:
+        raise ParameterError("levels: none given")
     asked = options_with(options, truncated="no", policies=policies)
     for name in asked.policies:
-        if name not in POLICIES:
-            raise ParameterError(f"policies: {name!r} is none of {quoted(POLICIES)}")
+        check_choice("policies", name, POLICIES)
     return curve_of(judge(rankings, judgements, queries, asked), wanted, asked)
 
 
@@ -121,9 +132,8 @@ def curve_of(
         else:
             lists = naive if policy == "naive" else ties
             precision_along(lists, needed, policy == "worst", value)
-    run = Run(prepared, parse_metrics("recall", None), asked)
-    by_level = (numbers.transpose(1, 2, 0) for numbers in (values, spreads))
-    return _frame(run, levels, *by_level)
+    run = Run(prepared, [(Interpolated(recall=level), (None,)) for level in levels], asked)
+    return list_scores(run, *(numbers.transpose(1, 2, 0) for numbers in (values, spreads))).frame()
 
 
 def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
@@ -134,26 +144,3 @@ def _ties_of(lists: Lists, relevant_grade: Bools) -> HitTies:
     before, hits = (total[kept] - total[first] for total in map(running, (items, relevant)))
     parts = before, items[kept], relevant[kept], hits
     return HitTies(frozen(np.searchsorted(kept, lists.start)), *map(frozen, parts))
-
-
-def _frame(run: Run, levels: Sequence[float], values: Floats, spreads: Floats) -> pl.DataFrame:
-    """Scores in their contract, by list, level and policy; null where a list is left out."""
-    names, policies = (
-        [f"iprec(recall={number_text(level)})" for level in levels],
-        run.options.policies,
-    )
-    labels = [(name, None, policy) for name in names for policy in policies]
-    columns = pl.DataFrame(
-        labels, schema=schema("scores", "metric", "cutoff", "policy"), orient="row"
-    )
-    lists = run.prepared.names.with_columns(
-        items=run.prepared.length,
-        n_relevant=np.maximum(run.prepared.relevant, 0),
-    )
-    value, std = (part.reshape(lists.height, columns.height) for part in (values, spreads))
-    if run.options.no_relevant == "one":
-        value[run.prepared.relevant <= 0] = 1.0
-    value[run.left_out()], std[run.left_out()] = np.nan, np.nan
-    truncated = np.zeros((lists.height, columns.height), np.bool_)
-    pooled = np.repeat(run.prepared.pooled[:, None], columns.height, axis=1)
-    return ListScores(lists, columns, value, std, truncated, pooled).frame()

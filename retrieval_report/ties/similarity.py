@@ -7,23 +7,23 @@ without ties; Corsi and Urbano 2024 for their variant a, the mean over all order
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.checks import check_unique
-from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
+from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import check_rankings, order_column, unmasked
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import check_fraction
+from retrieval_report.engines.score_grid import blocks, tau_b
 from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.reading.frames import to_polars
+from retrieval_report.scoring.known_items import of_one_width
 
 SIMILARITY = schema("similarity")
 MEASURES = [name for name, dtype in SIMILARITY.items() if dtype == pl.Float64]
-BLOCK = 2_000_000  # pairs of items, or items × depths, that are looked at together
 
 
 class RankingSimilarity(NamedTuple):
@@ -92,13 +92,7 @@ def ranking_similarity(a: object, b: object, *, p: float = 0.9) -> RankingSimila
     p = check_fraction("p", p)
     one, two = _checked(a, "a"), _checked(b, "b")
     for key in ("query", "item"):
-        if one.schema[key].is_integer() != two.schema[key].is_integer():
-            raise KeyMismatchError(
-                f"column {key!r} is {one.schema[key]} in a and {two.schema[key]} in b; ids are "
-                "never cast"
-            )
-        if one.schema[key] != two.schema[key]:
-            one, two = (frame.with_columns(pl.col(key).cast(pl.Int128)) for frame in (one, two))
+        one, two = of_one_width(one, two, key, "other ones")
     return similarity_of(one, two, p)
 
 
@@ -147,7 +141,7 @@ def _compare(query: object, part: pl.DataFrame, p: float) -> tuple[object, ...]:
     shared = a.there & b.there
     sizes = [int(held.sum()) for held in (a.there, b.there, shared)]
     extremes = [overlap(*pair, p, tied=False) for pair in (least, most)]
-    tau = _tau(a.top[shared], b.top[shared])
+    tau = tau_b(a.top[shared], b.top[shared])
     return query, *sizes, _change(a, b, *most), tau, overlap(a, b, p), *extremes
 
 
@@ -157,27 +151,6 @@ def _change(a: Ranks, b: Ranks, alike_a: Ranks, alike_b: Ranks) -> str:
     if np.array_equal(a.top, b.top):
         return "none"
     return "ties" if np.array_equal(alike_a.top, alike_b.top) else "order"
-
-
-def _tau(a: Integers, b: Integers) -> float | None:
-    """Kendall's τ_b."""
-    n = a.size
-    narrow_a, narrow_b = a.astype(np.int32), b.astype(np.int32)
-    forward = level = 0  # ordered pairs that both lists have this way round, that tie in both
-    for items in _blocks(np.arange(n), 4 * n):
-        one, two = narrow_a[items, None], narrow_b[items, None]
-        forward += int(np.count_nonzero((one > narrow_a) & (two > narrow_b)))
-        level += int(np.count_nonzero((one == narrow_a) & (two == narrow_b)))
-    tied_a, tied_b = (int((np.bincount(ranks) ** 2).sum()) for ranks in (a, b))
-    agree = 4 * forward - (n * n - tied_a - tied_b + level)
-    untied = (n * n - tied_a) * (n * n - tied_b)
-    return None if untied == 0 else float(agree / np.sqrt(untied))
-
-
-def _blocks(items: Integers, width: int) -> Iterator[Integers]:
-    """Items in parts for tables of this width."""
-    step = max(BLOCK // max(width, 1), 1)
-    return (items[first : first + step] for first in range(0, items.size, step))
 
 
 class Ranks(NamedTuple):
@@ -243,7 +216,7 @@ def _common(a: Ranks, b: Ranks, depth: Integers, tied: bool) -> Floats:
     if not tied:
         return _reached(np.maximum(a.top, b.top)[a.there & b.there], depth)
     common = np.zeros(depth.size)
-    for items in _blocks(np.flatnonzero(a.there & b.there), depth.size):
+    for items in blocks(np.flatnonzero(a.there & b.there), depth.size):
         common += (a.share(items, depth) * b.share(items, depth)).sum(axis=0)
     return common
 
@@ -260,7 +233,7 @@ def _unseen(short: Ranks, long: Ranks, depth: Integers, tied: bool) -> Floats:
     if not tied:
         return np.minimum(_reached(long.top[long.there & ~short.there], depth), 1.0)
     total, count = np.zeros((2, depth.size))
-    for items in _blocks(np.flatnonzero(long.there & ~short.there), depth.size):
+    for items in blocks(np.flatnonzero(long.there & ~short.there), depth.size):
         share = long.share(items, depth)
         total += share.sum(axis=0)
         count += (share > 0).sum(axis=0)

@@ -18,7 +18,6 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ColumnError
 from retrieval_report.contracts.options import ScoringOptions, options_with
 from retrieval_report.contracts.registry import frame_of, in_contract, schema
-from retrieval_report.engines.check_scores import beside
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.kernels.lists import Floats, Integers
 from retrieval_report.ties.profile import TieTable
@@ -81,10 +80,6 @@ class Curve:
         tp, fp = self.up_to(self.hits * weight), self.up_to(self.misses * weight)
         return {"tp": tp, "fp": fp, "tn": fp[-1] - fp, "fn": tp[-1] - tp}
 
-    def value(self, index: int) -> Any:
-        """Return a threshold; of number -1, which accepts nothing, there is none."""
-        return _at(self.values, index)
-
 
 @dataclass(frozen=True)
 class Thresholds:
@@ -120,7 +115,7 @@ class Thresholds:
     @cached_property
     def areas(self) -> pl.DataFrame:
         """Areas under the curves of the table, one row per model."""
-        rows = []
+        rows, exact = [], {} if self.k else _exact_ap(self.ties, self.order)
         for model, curve in self._curves(self.k):
             counts = curve.outcomes()
             recall, fpr = (np.append(0.0, rate(name, counts)) for name in ("recall", "fpr"))
@@ -132,10 +127,10 @@ class Thresholds:
                     "all_pairs": round(tp + fp),
                     "roc_auc": np.trapezoid(recall, fpr),
                     "average_precision": np.sum(np.diff(recall) * rate("precision", counts)),
+                    **exact.get(model, {}),
                 }
             )
-        areas = self._frame(rows, "threshold_areas")
-        return areas if self.k is not None or not rows else _with_ap(areas, self.ties, self.order)
+        return self._frame(rows, "threshold_areas")
 
     def calibrate(
         self,
@@ -197,7 +192,7 @@ class Thresholds:
                     "model": model,
                     "metric": metric,
                     "at_least": at_least,
-                    "threshold": curve.value(index),
+                    "threshold": _at(curve.values, index),
                     "queries": curve.queries,
                     **{name: _at(rate(rated, counts), index) for name, rated in shown.items()},
                     **_interval(curve, metric, at_least, index, resamples, seed),
@@ -263,7 +258,7 @@ class Thresholds:
                     "model": model,
                     "risk": float(risk),
                     "queries": queries,
-                    "threshold": curve.value(index),
+                    "threshold": _at(curve.values, index),
                     **{name: _at(values, index) for name, values in shown.items()},
                 }
             )
@@ -371,11 +366,11 @@ def rate(name: str, counts: Counts) -> Floats:
     """
     share, whole = (sum(counts[part] for part in parts.split()) for parts in RATES[name])
     with np.errstate(invalid="ignore"):
-        return np.asarray(share / whole)
+        return np.asarray(np.divide(share, whole))
 
 
 def _at(values: Any, index: int) -> Any:
-    """Return one of some values; none of number -1."""
+    """Return one of some values; none of number -1, the threshold that accepts nothing."""
     return values[index] if index >= 0 else None
 
 
@@ -413,13 +408,13 @@ def _interval(
     ends = np.quantile(choices, ENDS, method="inverted_cdf")
     known = [value for value in values if index >= 0 and not np.isnan(value)]
     low, high = np.quantile(known, ENDS) if known else (None, None)
-    strictest, loosest = (curve.value(int(end)) for end in ends)
+    strictest, loosest = (_at(curve.values, int(end)) for end in ends)
     return {"strictest": strictest, "loosest": loosest, "ci_low": low, "ci_high": high}
 
 
-def _with_ap(areas: pl.DataFrame, ties: pl.DataFrame, order: str) -> pl.DataFrame:
-    """Add the average precision of all pairs of a model in one list, if any is relevant and the
-    list is not so long that it would take gigabytes.
+def _exact_ap(ties: pl.DataFrame, order: str) -> Named:
+    """Return the average precision of all pairs of a model in one list, and its deviation, by
+    model; not where none is relevant, or the list is so long that it would take gigabytes.
     """
     size, relevant = (pl.col(name).sum().over("model") for name in ("size", "relevant"))
     ties = ties.filter(relevant > 0, size <= MOST_PAIRS)
@@ -432,5 +427,4 @@ def _with_ap(areas: pl.DataFrame, ties: pl.DataFrame, order: str) -> pl.DataFram
         counts, metrics="ap", policies="expected", truncated="no", relevant_items="own"
     )
     known = scores.select("model", ap="value", tie_std="std")
-    joined = beside(areas.drop("ap", "tie_std"), known, "model")
-    return in_contract(joined, schema("threshold_areas"))
+    return known.rows_by_key("model", named=True, unique=True)

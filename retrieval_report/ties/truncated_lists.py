@@ -4,6 +4,7 @@ enough.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -82,15 +83,11 @@ def truncated_lists(
     asked = parse_cutoffs(cutoffs)
     rules = options_with(options, policies="expected", relevant_items="own")  # R plays no part here
     prepared = lay_out(judge_for_ties(rankings, judgements, queries, rules), rules)
-    lists = list_ends(prepared)
-    parts = [
-        _at_cutoff(lists, cutoff).with_columns(index=index) for index, cutoff in enumerate(asked)
-    ]
+    ends = ends_at(list_ends(prepared), asked)
     words = [(model, *decision) for model, decision in prepared.decisions.items()]
     contract = schema("truncation", "model", "truncated", "reason")
     decided = pl.DataFrame(words, schema=contract, orient="row")
-    result = pl.concat(parts).join(decided, on="model").sort("model", "index")
-    return in_contract(result, TRUNCATED_LISTS)
+    return in_contract(ends.join(decided, on="model").sort("model", "index"), TRUNCATED_LISTS)
 
 
 def judge_for_ties(
@@ -122,16 +119,22 @@ def list_ends(prepared: Prepared) -> pl.DataFrame:
     )
 
 
-def _at_cutoff(lists: pl.DataFrame, cutoff: int | None) -> pl.DataFrame:
-    """What a cutoff meets of the lists, one row per model."""
-    deepest = pl.lit(MOST_ITEMS if cutoff is None else cutoff)
-    enough = pl.lit(cutoff, pl.Int64) + TIMES * pl.max("largest")
-    known = (pl.col("before") < deepest).any() & ((pl.col("before") == 0).mean() <= 0.5)
-    return lists.group_by("model").agg(
-        cutoff=pl.lit(cutoff, pl.Int64),
-        lists=pl.len(),
-        shortest=pl.min("items"),
-        longest=pl.max("items"),
-        open_share=(pl.col("before") < deepest).mean(),
-        sufficient_depth=pl.when(known).then(enough),
+def ends_at(lists: pl.DataFrame, cutoffs: Sequence[int | None]) -> pl.DataFrame:
+    """What cutoffs meet of the ends of lists, one row per model and ``index`` of a cutoff."""
+    asked = pl.DataFrame({"cutoff": cutoffs}, schema={"cutoff": pl.Int64}).with_row_index()
+    reached = pl.col("before") < pl.col("cutoff").fill_null(MOST_ITEMS)
+    enough = pl.first("cutoff") + TIMES * pl.max("largest")
+    known = reached.any() & ((pl.col("before") == 0).mean() <= 0.5)
+    return (
+        lists.join(asked, how="cross")
+        .group_by("model", "index")
+        .agg(
+            pl.first("cutoff"),
+            lists=pl.len(),
+            shortest=pl.min("items"),
+            longest=pl.max("items"),
+            open_share=reached.mean(),
+            ends_in_cut_tie=(reached & pl.col("within")).mean(),
+            sufficient_depth=pl.when(known).then(enough),
+        )
     )

@@ -15,11 +15,9 @@ from retrieval_report.contracts.arguments import check_path
 from retrieval_report.contracts.errors import OutputError
 from retrieval_report.writing.temporary import PREFIX, SUFFIX, temporary_folder
 
-# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236).
-_FORMULA = r"[\s\x00]*[=+\-@]"
-FORMULA_START = rf"^(?:[\t\r\n\x00]|{_FORMULA})"
-# In locales that separate cells by semicolons, a semicolon inside text begins a new cell.
-FORMULA_INSIDE = rf";('*{_FORMULA})"
+# What spreadsheets read as the start of a formula, or strip before looking for one (CWE-1236); also
+# after apostrophes, so that one of them can be removed again.
+FORMULA_START = r"^'*(?:[\t\r\n\x00]|[\s\x00]*[=+\-@])"
 
 
 def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
@@ -32,7 +30,7 @@ def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
     raw
         Leave text as it is. By default a text cell that starts with ``=``, ``+``, ``-`` or ``@``
         (also after blanks), or with a tab, a line break or NUL, gets a leading
-        ``'``, so that a spreadsheet shows it instead of running it; so does text after a semicolon.
+        ``'``, so that a spreadsheet shows it instead of running it.
 
     Examples
     --------
@@ -44,12 +42,8 @@ def csv_bytes(frame: pl.DataFrame, *, raw: bool = False) -> bytes:
     """
     if not raw:
         text = pl.col(pl.String)
-        inside = text.str.replace_all(FORMULA_INSIDE, ";'${1}")
         frame = frame.with_columns(
-            pl.when(text.str.contains(FORMULA_START))
-            .then("'" + inside)
-            .otherwise(inside)
-            .name.keep()
+            pl.when(text.str.contains(FORMULA_START)).then("'" + text).otherwise(text).name.keep()
         )
     buffer = io.BytesIO()
     frame.write_csv(buffer)
@@ -132,7 +126,10 @@ def write_files(contents: Mapping[Path, bytes | Path], gone: Collection[Path] = 
             for path, target in targets.items():
                 ready[target] = places[target.parent] / target.name
                 _to_disk(ready[target], contents[path])
-            _replace(ready, gone)
+            for target, file in ready.items():
+                os.replace(file, target)  # noqa: PTH105 - Path.replace hides the atomic step
+            for path in gone:
+                path.unlink(missing_ok=True)
         except (OSError, ValueError) as error:
             raise _output_error(path, error) from error
 
@@ -168,25 +165,6 @@ def made(folder: Path) -> Iterator[None]:
         for location in missing:
             with suppress(OSError):  # not empty
                 location.rmdir()
-        raise
-
-
-def _replace(ready: Mapping[Path, Path], gone: Collection[Path]) -> None:
-    """Move files to their targets; an interrupt is delayed until the last one is there."""
-
-    def move() -> None:
-        for target, file in ready.items():
-            if file.exists():
-                os.replace(file, target)  # noqa: PTH105 - Path.replace hides the atomic step
-        for path in gone:
-            path.unlink(missing_ok=True)
-
-    try:
-        move()
-    except OSError:
-        raise
-    except BaseException:
-        move()
         raise
 
 

@@ -15,7 +15,8 @@ from made_pages import drawn, made_data, open_page, words
 from made_reports import made_rankings
 from records import USUAL, Upload
 from retrieval_report.contracts.errors import FileError
-from uploads import read_costs
+from retrieval_report.reading.files import costs_from
+from uploads import opened
 
 DATA = made_data(made_rankings(("coarse", "fine", "middle")))
 ASKED = f"asked of {DATA.digest}"
@@ -27,18 +28,18 @@ def upload(page: AppTest, content: str) -> AppTest:
     return drawn(uploader.set_value(("costs.csv", content.encode(), "text/csv")).run())
 
 
+@pytest.mark.slow
 def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
     page = open_page("costs", DATA)
     assert page.info[0].value == "No cost is known yet."
     for content, message in (
-        ("model,bytes\nother,8\n", "costs.csv: there is no model 'other' in this data"),
         ("name,bytes\nfine,8\n", "costs.csv: the costs lack model"),
         ("model,bytes\nfine,-8\n", "negative"),
     ):
         refused = upload(page, content)
         assert message in refused.error[0].value.replace("\\", "")
     page = upload(page, COSTS)
-    study = rr.Study(DATA.rankings, "ndcg@3", costs=pl.read_csv(COSTS.encode()))
+    study = rr.Study(DATA.frames["rankings"], "ndcg@3", costs=pl.read_csv(COSTS.encode()))
     truth = study.costs.filter(policy="expected")
     for kind in ("bytes", "milliseconds"):
         page = drawn(page.selectbox(key="cost").set_value(kind).run())
@@ -48,7 +49,7 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
         assert f"against {kind}" in words(page)
     costs = page.session_state[ASKED]["costs"]
     assert costs.rows() == pl.read_csv(COSTS.encode()).rows()
-    choice = replace(DATA.first_choice, options={**USUAL, "shuffles": 5})
+    choice = replace(DATA.start, models=DATA.models, options={**USUAL, "shuffles": 5})
     whole = report(DATA, choice, {"baseline": "coarse", "margin": 0.01, "costs": None})
     chosen = replace(choice, models=("fine", "middle"))
     part = report(DATA, chosen, {"baseline": "coarse", "margin": 0.01, "costs": costs})
@@ -60,4 +61,4 @@ def test_the_front_is_that_of_the_study_and_goes_into_the_report() -> None:
 
 def test_a_file_that_is_no_csv_is_refused() -> None:
     with pytest.raises(FileError, match=r"costs\.csv"):
-        read_costs(Upload("costs.csv", b"\x89PNG\r\n\x1a\n" + bytes(200)))
+        costs_from(opened(Upload("costs.csv", b"\x89PNG\r\n\x1a\n" + bytes(200))))

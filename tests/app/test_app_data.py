@@ -124,7 +124,8 @@ def test_other_formats() -> None:
 def test_columns_of_unknown_names_are_asked_for() -> None:
     test = upload(opened(), "rankings upload", ("other.csv", NAMED_OTHERWISE))
     assert "lack query and item" in words(test).replace("\\", "")
-    assert test.button[0].disabled  # until query and distance are told
+    drawn(test.button[0].click().run())
+    assert "Nothing was opened" in test.error[0].value
     for ours, theirs in (
         ("query", "topic number"),
         ("item", "thing"),

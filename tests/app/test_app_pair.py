@@ -77,9 +77,7 @@ def test_the_first_pair_is_no_copy_and_copies_are_named_as_such() -> None:
     page = open_page("pair", data)
     assert (page.selectbox(key="a").value, page.selectbox(key="b").value) == ("fine", "coarse")
     page = open_page("pair", data, a="fine", b="fine again")
-    assert "fine and fine again have the same list for every query:" in words(page).replace(
-        "\\", ""
-    )
+    assert "their ranks include each other: fine and fine again." in words(page).replace("\\", "")
 
 
 def test_what_is_chosen_in_the_sidebar_changes_the_numbers() -> None:
@@ -91,7 +89,7 @@ def test_what_is_chosen_in_the_sidebar_changes_the_numbers() -> None:
 
 def test_one_model_or_the_same_twice_is_said() -> None:
     page = open_page("pair", DATA, models="fine")
-    assert page.info[0].value.startswith("It takes two models.")
+    assert page.info[0].value.startswith("It takes two models to compare.")
     assert charts(page) == {}
     page = open_page("pair", DATA, a="fine", b="fine")
     assert page.info[0].value.startswith("These are the same model twice.")

@@ -35,8 +35,7 @@ def wait_for_threads() -> None:
 
 def listening(function: Callable[..., Any], found: list[Any]) -> Callable[..., Any]:
     def listen(*given: Any, **named: Any) -> Any:
-        metrics = named["metrics"]
-        found.append(len(metrics) if isinstance(metrics, tuple) else str(metrics))
+        found.append(len(named["metrics"]) * len(named["cutoffs"]))
         return function(*given, **named)
 
     return listen
@@ -89,6 +88,6 @@ def test_the_server_prepares_and_opens_a_browser(
 def test_bad_data_end_it_in_silence(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(prefetch, "first_files", lambda: Files("gone", ["gone.csv"]))
+    monkeypatch.setattr(prefetch, "first_files", lambda: Files("gone", {"rankings": ["gone.csv"]}))
     prefetch.prepare()
     assert capfd.readouterr().err == ""

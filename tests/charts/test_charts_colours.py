@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from retrieval_report.charts.colours import GREY, PALETTE
+from retrieval_report.charts.layers import GREY, PALETTE
 from retrieval_report.kernels.lists import Floats
 
 # What readers see of linear red, green and blue: Machado, Oliveira and Fernandes (2009).

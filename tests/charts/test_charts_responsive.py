@@ -26,23 +26,6 @@ def drawn(name: str) -> Any:
     return made[name]()
 
 
-@pytest.mark.parametrize("other", ["cutoffs", "profile"])
-def test_charts_stand_beside_and_below_each_other(other: str) -> None:
-    first, second = drawn("policies"), drawn(other)
-    for whole, kind in (
-        (first | second, "hconcat"),
-        (first & second, "vconcat"),
-        ((second | first) & first, "vconcat"),
-    ):
-        spec = whole.to_dict()
-        assert spec["config"]["background"] == "transparent"
-        assert '"config"' not in json.dumps(spec[kind])
-        assert len(spec[kind]) == 2
-    plain = alt.Chart(alt.InlineData(values=[{"a": 1}])).mark_point().encode(x="a:Q")
-    assert (plain | first).to_dict()["hconcat"][1]["title"] == first.to_dict()["title"]
-    assert (first | plain).to_dict()["config"]["background"] == "transparent"
-
-
 @pytest.mark.parametrize("name", ["policies", "cutoffs", "matrix", "profile"])
 def test_every_plot_fits_its_element(name: str) -> None:
     chart = drawn(name)

@@ -137,7 +137,7 @@ def test_means_over_whole_lists_of_unequal_length_say_so_where_they_are_shown(
     page = report_tables(
         rr.Study(pl.DataFrame(rows), "precision@3, ap", truncated="no", shuffles=2).contents()
     )
-    assert page["summary"].note == said
+    assert page["summary"].layout.note == said
     assert rr.Study(pl.DataFrame(rows), "ap", truncated="no").verdict[-1] == said
     assert said not in rr.Study(pl.DataFrame(rows), "precision@3, ap", truncated="no").verdict
     equal = pl.DataFrame(rows).filter(pl.col("item") < 9)
@@ -148,7 +148,7 @@ def test_a_margin_without_a_baseline_and_a_column_that_is_not_there_are_refused(
     files: dict[str, str],
 ) -> None:
     for wrong, message in (
-        (["--margin", "0.1"], "margin: it is given without a baseline"),
+        (["--margin", "0.1"], "margin: it is given without baseline"),
         (
             ["--queries", files["queries"], "--by", "language"],
             "by: no column 'language' in the queries",

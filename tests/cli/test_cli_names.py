@@ -64,7 +64,6 @@ def test_every_face_gives_the_same_names(runs: tuple[list[str], set[str]], tmp_p
     found["read_rankings"] = set(rr.read_rankings([one, two])["model"])
     found["Study"] = set(rr.Study([one, two], "rr", judgements=qrels).summary["model"])
     given = [Upload(Path(path).name, Path(path).read_bytes()) for path in (one, two)]
-    found["dashboard"] = set(
-        uploads.read_tables(given, Upload("qrels.txt", Path(qrels).read_bytes())).rankings["model"]
-    )
+    opened = uploads.read_tables(given, Upload("qrels.txt", Path(qrels).read_bytes()))
+    found["dashboard"] = set(opened.models)
     assert found == dict.fromkeys(found, names)

@@ -86,7 +86,6 @@ COMMANDS = {  # "{}" stands for a file, whose name is put into the spelling
     ],
     "audit": ["{plain.csv}", "--judgements", "{judged.csv}", "--metrics", "ap@3"],
     "profile": ["{plain.csv}"],
-    "curve": ["{plain.csv}", "--judgements", "{judged.csv}"],
     "thresholds": ["{plain.csv}", "--judgements", "{judged.csv}", "--out", "{out}"],
     "knn": ["{plain.csv}", "--labels", "{labels.csv}", "--queries", "{queries.csv}"],
     "similarity": ["{plain.csv}", "{trec.run}"],

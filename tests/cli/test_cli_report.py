@@ -52,7 +52,9 @@ def test_the_page_is_one_file(rankings: Path, tmp_path: Path) -> None:
     result = run(rankings, "--metrics", "rr@1", "--formats", "html", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.html"]
-    assert result.output.endswith(f"\nWrote {tmp_path / 'out/report.html'}\n")
+    assert result.output.endswith(
+        f"\nWrote 1 file to {tmp_path / 'out'}: open report.html first.\n"
+    )
 
 
 def test_of_many_files_the_page_is_named(rankings: Path, tmp_path: Path) -> None:

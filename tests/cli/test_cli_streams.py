@@ -14,7 +14,6 @@ from click.testing import CliRunner
 import retrieval_report as rr
 from made_reports import made_rankings
 from retrieval_report.cli import cli
-from retrieval_report.study.latex_markdown import Means, latex_table
 
 RANKINGS = made_rankings(("coarse", "fine"))
 TEXT = RANKINGS.write_csv().encode()
@@ -35,7 +34,7 @@ def loaded(output: str) -> dict[str, Any]:
 def test_messages_call_standard_input_by_its_name() -> None:
     outcome = CliRunner().invoke(cli, ["evaluate", "-", *ASKED], input=b"a b c\n")
     assert outcome.exit_code == 2
-    assert outcome.stderr.startswith("Error: standard input: neither a table")
+    assert "standard-input: neither a table" in outcome.stderr
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -54,13 +53,6 @@ def test_judgements_come_from_standard_input_too(tmp_path: Path) -> None:
     assert "ndcg@3" in run(
         "evaluate", str(tmp_path / "lists.csv"), "--qrels", "-", *ASKED, given=judgements
     )
-
-
-def test_standard_input_is_read_once() -> None:
-    for arguments in (["-", "-"], ["-", "--judgements", "-"]):
-        outcome = CliRunner().invoke(cli, ["evaluate", *arguments], input=TEXT)
-        assert outcome.exit_code == 2
-        assert "standard input (-) can be read only once" in outcome.output
 
 
 def test_json_holds_the_frames_that_are_printed() -> None:
@@ -85,25 +77,11 @@ def test_json_holds_the_frames_that_are_printed() -> None:
     ].to_list()
 
 
-@pytest.mark.parametrize("command", ["leaderboard", "compare"])
-def test_latex_is_the_table_of_a_study(command: str) -> None:
-    assert run(command, "-", "--latex", *ASKED) == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
-    outcome = CliRunner().invoke(cli, [command, "-", "--latex", "--json"], input=TEXT)
-    assert outcome.exit_code == 2
-    assert "--latex and --json: choose one" in outcome.output
-
-
-def test_the_marks_of_latex_follow_the_correction_and_are_not_against_a_baseline() -> None:
-    means, tests = rr.Study(RANKINGS, "ndcg@3, ap@3"), ["--correction", "holm"]
-    comparison = means.compare(correction="holm")
-    verdicts = rr.flips(means.summary, comparison=comparison)
-    printed = run("compare", "-", "--latex", *tests, *ASKED)
-    assert printed == latex_table(Means("ndcg", 3, means.summary, verdicts, comparison))
+def test_latex_is_the_table_of_a_study() -> None:
+    printed = run("leaderboard", "-", "--latex", *ASKED)
+    assert printed == rr.Study(RANKINGS, "ndcg@3, ap@3").to_latex()
+    printed = run("leaderboard", "-", "--latex", "--correction", "holm", *ASKED)
     assert "with Holm's correction over" in printed
-    model = str(RANKINGS["model"][0])
-    outcome = CliRunner().invoke(cli, ["compare", "-", "--latex", "--baseline", model], input=TEXT)
-    assert outcome.exit_code == 2
-    assert "not below --baseline" in " ".join(outcome.output.split())
 
 
 @pytest.mark.parametrize("width", ["80", "100"])

@@ -33,7 +33,7 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, 7, LABELS, DataError, "item_codes: a int is neither"),
         (GOOD.astype(str), GOOD, LABELS, DataError, "query_codes: <U21 values; codes are numbers"),
         (GOOD, GOOD[:, :2], LABELS, DataError, "item_codes: 2 columns where query_codes have 3"),
-        (GOOD, NAN, LABELS, DataError, "item_codes: 1 NaN .* in row 1, column 2"),
+        (GOOD, NAN, LABELS, DataError, "item_codes: 1 values are neither .* first nan in row 1, column 2"),
         (HALF, GOOD, LABELS, DataError, (r"query_codes: 1 values are neither .* first 0.5 in row 0, "
                                         r"column 1")),
         (2 * GOOD, GOOD, LABELS, DataError, "first 2 in row 0, column 1"),
@@ -42,26 +42,23 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
                                                                      "and 0")),
         (GOOD, [(GOOD, [0, 1]), (NAN, [0, 1])], {"query_labels": [0, 1]}, DataError, ("item_codes "
                                                                                      "of shard 1: "
-                                                                                     "1 NaN")),
+                                                                                     "1 values are")),
         (GOOD, [(GOOD, 1, 2, 3)], {"query_labels": [0, 1]}, DataError, "shard 0: a tuple of 4"),
         (GOOD, [(GOOD, [0, 1])], LABELS, ParameterError, ("item_labels: given beside shards; a shard "
                                                          "holds its own")),
         (GOOD, GOOD, {}, ParameterError, "query_labels: none given"),
         (GOOD, GOOD, {"query_labels": [0, 1]}, ParameterError, ("query_labels: given without "
                                                                "item_labels")),
-        (GOOD, GOOD, {**LABELS, "query_labels": [0]}, DataError, ("query_labels: 1 labels for 2 "
-                                                                 "codes")),
-        (GOOD, GOOD, {**LABELS, "item_labels": [0, 1, 2]}, DataError, ("item_labels: 3 labels for 2 "
-                                                                      "codes")),
-        (GOOD, GOOD, {**LABELS, "item_labels": [0.0, 1.0]}, DataError, ("item_labels: float64 "
-                                                                       "values; class ids")),
-        (GOOD, GOOD, {**LABELS, "item_labels": [0, None]}, DataError, "item_labels: 0 among text"),
-        (GOOD, GOOD, {**LABELS, "item_labels": ["a", 1]}, DataError, "item_labels: 1 among text"),
+        (GOOD, GOOD, {**LABELS, "query_labels": [0]}, DataError, "query_labels: 1 labels for 2 rows"),
+        (GOOD, GOOD, {**LABELS, "item_labels": [0, 1, 2]}, DataError, "item_labels: 3 labels for 2 rows"),
+        (GOOD, GOOD, {**LABELS, "item_labels": [0.0, 1.0]}, DataError, "item_labels: Float64 values"),
+        (GOOD, GOOD, {**LABELS, "item_labels": [0, None]}, DataError, "item_labels: 1 null, first in row 1"),
+        (GOOD, GOOD, {**LABELS, "item_labels": ["a", 1]}, DataError, "item_labels: not all text"),
         (GOOD, GOOD, {**LABELS, "item_labels": ["a", "b"]}, KeyMismatchError, ("classes are never "
                                                                               "cast")),
         (GOOD, GOOD, {**LABELS, "item_labels": [[0], [0, 1]]}, DataError, ("item_labels: not an "
-                                                                          "array of labels")),
-        (GOOD, GOOD, {**LABELS, "item_labels": "ab"}, DataError, "item_labels: a str is not a list"),
+  "array")),
+        (GOOD, GOOD, {**LABELS, "item_labels": "ab"}, DataError, r"item_labels: shape \(\); expected"),
         (GOOD, GOOD, {**LABELS, "item_labels": np.array([1, 2**63], np.uint64)}, DataError, "beyond int64"),
         (GOOD, GOOD, {**LABELS, "item_labels": GOOD}, DataError, (r"shape \(2, 3\); query_labels "
                                                                  r"are class ids")),
@@ -73,7 +70,7 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
                                                                             "0 and 1")),
         (GOOD, GOOD, {**LABELS, "query_labels": np.zeros((2, 1, 1))}, DataError, (r"query_labels: "
                                                                                  r"shape \(2, 1, "
-                                                                                 r"1\)")),
+ r"1")),
         (GOOD, GOOD, {**LABELS, "relevance": "all"}, ParameterError, ("relevance: 'all' is not one "
                                                                      "of")),
         (GOOD, GOOD, {**LABELS, "bits": 4}, ParameterError, ("bits: 4 bits do not fit query_codes "
@@ -81,21 +78,18 @@ BYTES = np.array([[3, 1], [0, 0]], np.uint8)
         (GOOD, GOOD, {**LABELS, "bits": 0}, ParameterError, "bits: 0 is not a whole number"),
         (BYTES, BYTES.astype(int), {**LABELS, "bits": 16}, DataError, ("int64 values where "
                                                                       "query_codes are packed in")),
-        (255 * BYTES, BYTES, {**LABELS, "bits": 12}, DataError, ("uses 8 bits, but of 12 bits it "
-                                                                "holds only 4")),
         (GOOD, GOOD, {**LABELS, "depth": 0}, ParameterError, "depth: 0 is not"),
         (GOOD, GOOD, {**LABELS, "depth": True}, ParameterError, "depth: True is not"),
         (GOOD, GOOD, {**LABELS, "threads": 0}, ParameterError, "threads: 0 is not"),
         (GOOD, GOOD, {**LABELS, "model": ""}, ParameterError, "model: '' is not a name"),
-        (GOOD, GOOD, {**LABELS, "query_ids": ["a", "a"]}, DataError, ("query_ids: 1 of 2 ids repeat "
-                                                                     "another, first 'a'")),
-        (GOOD, GOOD, {**LABELS, "query_ids": ["a"]}, DataError, "query_ids: 1 ids for 2 codes"),
+        (GOOD, GOOD, {**LABELS, "query_ids": ["a", "a"]}, DataError, "query_ids: 2 ids repeat another, first 'a'"),
+        (GOOD, GOOD, {**LABELS, "query_ids": ["a"]}, DataError, "query_ids: 1 ids for 2 rows"),
         (GOOD, GOOD, {**LABELS, "query_ids": ["a", None]}, DataError, ("query_ids: 1 null, first in "
                                                                       "row 1")),
         (GOOD, GOOD, {**LABELS, "query_ids": ["a", 1]}, DataError, "query_ids: not all text"),
         (GOOD, GOOD, {**LABELS, "query_ids": [0.5, 1.0]}, DataError, "query_ids: Float64 values"),
-        (GOOD, GOOD, {**LABELS, "query_ids": np.array([1, 2**63], np.uint64)}, DataError, "ids: ids beyond int64"),
-        (GOOD, GOOD, {**LABELS, "item_ids": [1, 1]}, DataError, "item_ids: 1 of 2 ids repeat"),
+        (GOOD, GOOD, {**LABELS, "query_ids": np.array([1, 2**63], np.uint64)}, DataError, "query_ids: beyond int64"),
+        (GOOD, GOOD, {**LABELS, "item_ids": [1, 1]}, DataError, "item_ids: 2 ids repeat"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_with_rule_place_and_value(

@@ -302,7 +302,7 @@ def test_a_trillion_empty_ids_are_refused(tmp_path: Path, dtype: str) -> None:
         archive.writestr("codes.npy", array("(2, 4)", "|b1") + bytes(8))
         archive.writestr("ids.npy", array("(1000000000000,)", dtype))
     shard = load_codes(tmp_path / "a.npz")
-    with pytest.raises(DataError, match="1000000000000 ids for 2 codes"):
+    with pytest.raises(DataError, match="1000000000000 ids for 2 rows"):
         count_codes(
             shard.codes, shard.codes, query_labels=[0, 1], item_labels=[0, 1], item_ids=shard.ids
         )

@@ -152,7 +152,7 @@ def test_what_is_no_folder_of_parts_or_no_file_is_refused(tmp_path: Path, source
     other = tmp_path / "other"
     other.mkdir()
     (other / "mine.txt").write_text("mine")
-    with pytest.raises(rr.OutputError, match="not a folder of finished parts"):
+    with pytest.raises(rr.OutputError, match="it has no finished parts of this run"):
         scored(tmp_path, source, other)
     with pytest.raises(rr.ParameterError, match="is for rankings in files"):
         rr.evaluate_to(tmp_path / "scores.parquet", made(), resume=other)
@@ -194,7 +194,7 @@ def test_the_command_line_removes_the_parts_once_the_results_are_written(
         "summary.csv",
     ]
     refused = CliRunner().invoke(cli, [*words[:2], "--resume"])
-    assert (refused.exit_code, "--resume needs --engine disk and --out" in refused.output) == (
+    assert (refused.exit_code, "--resume does not work with --engine memory" in refused.output) == (
         2,
         True,
     )

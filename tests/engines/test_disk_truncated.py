@@ -18,9 +18,8 @@ from retrieval_report import (
     truncated_lists,
 )
 from retrieval_report.contracts.options import Options
-from retrieval_report.engines.disk_parts import find_known
 from retrieval_report.engines.disk_tables import open_table
-from retrieval_report.engines.score_parts import evidence_of_part
+from retrieval_report.engines.score_parts import evidence_of_part, facts_of, known_of
 from retrieval_report.scoring.judged import KnownOfWhole, frames_beside
 from retrieval_report.scoring.truncation import decide, gather
 from stored_cuts import METRICS, behind_ties, complete, top
@@ -48,7 +47,7 @@ def both(
     frames = []
     for out in (False, True):
         with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", RetrievalReportWarning)
+            warnings.simplefilter("default", RetrievalReportWarning)
             if out:
                 path = evaluate_to(
                     tmp_path / "scores.parquet",
@@ -67,7 +66,8 @@ def both(
 
 def assert_decided_alike(rankings: pl.DataFrame, **options: Any) -> list[str]:
     """Word and reason from the evidence of parts are those of memory."""
-    beside = frames_beside(options.pop("judgements", None), options.pop("queries", None))
+    frames = frames_beside(options.pop("judgements", None), options.pop("queries", None))
+    beside = dict(zip(("judgements", "queries"), frames, strict=True))
     given: dict[str, Any] = {name: frame for name, frame in beside.items() if frame is not None}
     whole = KnownOfWhole(part=True, models=tuple(sorted(rankings["model"].unique())))
     evidence = []
@@ -221,7 +221,8 @@ def test_a_part_knows_the_grades_of_all_parts(tmp_path: Path, dtype: Any) -> Non
         .cast(dtype)
     )
     table = open_table(rankings, lambda: tmp_path)
-    assert sorted(find_known(table, None, None, Options()).grades) == [1, 2, 3, 4, 5]
+    facts = table.collect(lambda rows: facts_of(rows, None, None, Options()))
+    assert known_of(facts).grades == (1, 2, 3, 4, 5)
     numbers = pl.DataFrame({"query": rankings["query"].unique(), "n_relevant": 40})
     both(tmp_path, top(rankings, 8), truncated="within_tie", queries=numbers, relevant_from=2)
 

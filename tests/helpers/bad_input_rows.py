@@ -150,7 +150,7 @@ ROWS = (
     ("a content that does not fit the name", "The content decides"),
     ("folders, pipes, devices, no permission, names that are not UTF-8", "Error"),
     ("bombs: gzip, zip, Parquet", "Refused by what they declare, or at a bound"),
-    ("very large uploads", "Refused at a bound of bytes and of values"),
+    ("very large uploads", "Refused at a bound of bytes"),
     ("names of uploads such as `../../x`", "A label; never a path"),
     ("members of archives named `../x`", "Error; archives are never unpacked"),
     # output

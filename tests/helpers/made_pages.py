@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 from streamlit.testing.v1 import AppTest
 
+import retrieval_report as rr
 from records import Choice, Data
 
 APP = str(Path(__file__).resolve().parents[2] / "app")
@@ -30,39 +31,47 @@ from importlib import import_module
 import streamlit as st
 
 from controls import remedy, sidebar
-from page import Page
+from page import LACKING, Page
 from retrieval_report.contracts.errors import RetrievalReportError
-from warning_log import noticed
+from retrieval_report.contracts.warning import noticed
 
 data = st.session_state["made data"]
 try:
     with noticed():
         name = st.session_state["made page"]
         page = Page(data, sidebar(data))
-        if name != "data":
-            page.heading(name)
-        import_module("views." + name).show(page)
+        page.heading(name)
+        if name in LACKING and not page.answers(name):
+            st.info(LACKING[name])
+        else:
+            import_module("views." + name).show(page)
 except RetrievalReportError as error:
     st.error(remedy(error))
 """
 
 
 def made_data(
-    rankings: pl.DataFrame, *, metric: str = "ndcg", cutoff: int | None = 3, **others: Any
+    rankings: pl.DataFrame,
+    *,
+    metric: str = "ndcg",
+    cutoff: int | None = 3,
+    items: pl.DataFrame | None = None,
+    history: str | None = None,
+    **others: Any,
 ) -> Data:
     """Data under a digest of its content."""
-    given = {"rankings": rankings, **others, **others.get("study", {})}
+    given = {"rankings": rankings, "items": items, "history": history, **others}
     content = "".join(
         f"{name} {part.write_csv() if isinstance(part, pl.DataFrame) else part}"
         for name, part in given.items()
-        if name != "study"
     )
     return Data(
         "made",
-        rankings,
+        rr.Study(rankings, **others),
+        items,
         digest=sha256(content.encode()).hexdigest(),
         start=Choice(metric, cutoff),
-        **others,
+        history=history,
     )
 
 

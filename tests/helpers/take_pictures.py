@@ -19,7 +19,7 @@ import polars as pl
 
 import retrieval_report as rr
 from app_visits import READY, Visit
-from retrieval_report.charts.colours import BLUE, SKY, VERMILLION
+from retrieval_report.charts.layers import BLUE, SKY, VERMILLION
 from retrieval_report.study.samples import SAMPLES
 from visits import launched, served
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -72,18 +73,17 @@ def test_code_of_other_helpers_is_not_used(monkeypatch: pytest.MonkeyPatch) -> N
 DAMAGE = {
     "empty": lambda data: b"",
     "cut": lambda data: data[: len(data) // 2],
-    "one bit": lambda data: data[:-100] + bytes([data[-100] ^ 1]) + data[-99:],
     "other text": lambda data: b"not compiled code",
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_damaged_code_is_removed_and_compiled_again(folder: Path, damage: Any) -> None:
+def test_damaged_code_is_compiled_again(folder: Path, damage: Any) -> None:
     kernel(plus_one)(1)
     (path,) = files(folder)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.warns(
-        RetrievalReportWarning, match=f"compiled code in '{path.parent}' was damaged"
+        RetrievalReportWarning, match=f"compiled code in '{path.parent}' cannot be used"
     ):
         assert kernel(plus_one)(1) == 2
     third = kernel(plus_one)
@@ -101,13 +101,10 @@ def test_an_index_that_numba_left_broken_does_not_matter(folder: Path) -> None:
 def test_row_098_a_full_disk_does_not_stop_the_computation(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = Path.write_bytes
-
-    def full(path: Path, data: bytes) -> int:
-        write(path, data[:1000])
+    def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(pickle, "dump", full)
     with pytest.warns(
         RetrievalReportWarning, match=f"cannot be stored in '{folder}.*No space left on device"
     ) as caught:

@@ -119,9 +119,9 @@ def test_names_of_others(alias: str, name: str) -> None:
         ("ndcg(ideal=best)", "ndcg ideal: 'best' is not one of"),
         ("ndcg(discount=ln)", "ndcg discount: 'ln' is not one of"),
         ("dcg(gain=log)", "gain: 'log' is not"),
-        ("rbp(p=1)", "rbp p: 1.0 is not between 0 and 1"),
-        ("rbp(max_grade=0)", "rbp max_grade: 0.0 is not above 0"),
-        ("err(max_grade=-1)", "err max_grade: -1.0 is not between"),
+        ("rbp(p=1)", "rbp p: 1.0 is not a number between 0 and 1"),
+        ("rbp(max_grade=0)", "rbp max_grade: 0.0 is not a number above 0"),
+        ("err(max_grade=-1)", "err max_grade: -1.0 is not a number above 0 and at most"),
     ],
 )
 def test_bad_metric_texts(text: object, message: str) -> None:

@@ -14,9 +14,7 @@ from retrieval_report import evaluate
 from retrieval_report.contracts.errors import (
     ColumnError,
     DataError,
-    FileError,
     ParameterError,
-    RetrievalReportWarning,
 )
 from retrieval_report.reading import read_queries, read_rankings
 
@@ -63,27 +61,10 @@ def test_json_lines_turn_integer_ids_into_text_and_keep_numbers(tmp_path: Path) 
     assert frame.rows() == [("a", "7", "9007199254740993", 0.5, 0), ("a", "8", "1", 2.0, 1)]
 
 
-def test_json_lines_refuse_fractions_as_ids(tmp_path: Path) -> None:
-    with pytest.raises(ColumnError, match=r"'qid': ids are texts or integers, not Float64"):
-        read_rankings(write(tmp_path / "a.jsonl", '{"qid": 7.5, "item": "a", "score": 1}\n'))
-
-
 def test_json_lines_look_at_every_line_before_choosing_a_type(tmp_path: Path) -> None:
     lines = [f'{{"query": "q", "item": "{item}", "score": 1}}\n' for item in range(2000)]
     text = "".join([*lines, '{"query": "q", "item": "x", "score": 0.5}\n'])
     assert read_rankings(write(tmp_path / "a.jsonl", text))["score"].dtype == pl.Float64
-
-
-def test_row_042_half_a_surrogate_pair_in_json_is_refused(tmp_path: Path) -> None:
-    good = r'{"query": "\ud83d\ude00 \\ud800", "item": "a", "score": 1}' + "\n"
-    assert read_rankings(write(tmp_path / "a.jsonl", good))["query"].to_list() == [
-        "\U0001f600 \\ud800"
-    ]
-    bad = good + r'{"query": "\uD83D", "item": "a", "score": 1}' + "\n"
-    with pytest.raises(DataError, match=r"b.jsonl, line 2: '.ud83d' is half of a surrogate pair"):
-        read_rankings(write(tmp_path / "b.jsonl", bad))
-    with pytest.raises(FileError, match=r"c.jsonl, line 1: no JSON"):
-        read_rankings(write(tmp_path / "c.jsonl", r'{"query": "\ud83d' + "\n"))
 
 
 def test_a_number_in_quotes_stays_text_and_the_evaluation_refuses_it(tmp_path: Path) -> None:
@@ -214,7 +195,6 @@ def test_row_057_other_columns_are_left_out(tmp_path: Path) -> None:
     [
         (["3", "-4", "+5", "007"], [3, -4, 5, 7], pl.Int64),
         (["9007199254740993", "9007199254740992"], [2**53 + 1, 2**53], pl.Int64),
-        (["18446744073709551615"], [2**64 - 1], pl.UInt64),
         (["1e-3", "-0.5", ".5", "2."], [0.001, -0.5, 0.5, 2.0], pl.Float64),
         (["1", "", "NA"], [1, None, None], pl.Int64),
         ([" 1", "2.5 "], [1.0, 2.5], pl.Float64),
@@ -232,14 +212,6 @@ def test_numbers(
     distance = read_rankings(write(tmp_path / "m.csv", text))["distance"]
     assert distance.to_list() == values
     assert distance.dtype == dtype
-
-
-def test_integers_that_a_float_column_cannot_hold_are_warned_of(tmp_path: Path) -> None:
-    path = write(tmp_path / "m.csv", "query,item,distance\nq,a,9007199254740993\nq,b,0.5\n")
-    with pytest.warns(
-        RetrievalReportWarning, match=r"line 2.*'9007199254740993' does not fit a float64"
-    ):
-        read_rankings(path)
 
 
 def test_masks_weights_counts_and_the_number_of_relevant_items(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_records_of_other_names_and_columns() -> None:
     rows = [record(*row, None) for row in ROWS]
     assert_frame_equal(evaluate(rows, judgements=QRELS, **ASKED), WANTED)
     odd = namedtuple("odd", ["a", "b", "c"])
-    with pytest.raises(ColumnError, match=r"odd\(a=1, b=2, c=3\) among records of"):
+    with pytest.raises(ColumnError, match=r"holds no named tuples of one kind"):
         read_rankings([*rows, odd(1, 2, 3)])
     with pytest.raises(ColumnError, match=r"not a frame and holds no named tuples \(first 5\)"):
         read_rankings(iter([5]))
@@ -239,7 +239,6 @@ def test_number_types_of_models_are_united_without_changing_an_order() -> None:
         ({"q": {"a": 1.0, 7: 2.0}}, "column 'item' cannot be used"),
         ({"q": {"a": 1.0}, 1: {"b": 2.0}}, "column 'query' cannot be used"),
         ({"q": {"a": 1.0}, "r": {"b": "2"}}, "column 'score' cannot be used"),
-        ({"q": {"a": 0.5, "b": 2**53 + 1}}, "column 'score' cannot be used: Float64 cannot hold"),
         ({"q": {"a": 2**200}}, "column 'score' cannot be used"),
         ({"q": {"\ud800": 1}}, "half a surrogate pair"),
     ],

@@ -87,7 +87,7 @@ def test_queries_are_those_that_all_models_have() -> None:
     judgements = rr.read_judgements(DOCS / "qrels.txt")
     how = {"judgements": judgements, "truncated": "no", "missing_query": "skip"}
     fewer = rr.Study(few, "ndcg@10", **how)  # type: ignore[arg-type]
-    assert leaderboard_of(fewer)["queries"].unique().to_list() == [149]
+    assert leaderboard_of(fewer)[0]["queries"].unique().to_list() == [149]
     heading = "ndcg@10, 149 queries, 1 left out, without a score of every model"
     assert heading in repr(fewer)
 

@@ -82,7 +82,7 @@ def test_a_report_on_an_index_says_after_its_verdict_that_lists_may_be_cut() -> 
     assert html.unescape(paragraphs[-1]) == NOT_KNOWN
     assert "count_codes" not in section
     assert repr(report).splitlines()[-1] == NOT_KNOWN
-    assert report._repr_html_().count("<p>") == len(report.verdict) + 1
+    assert report._repr_html_().count("<p>") == 1 + len(report.verdict) + 1
 
 
 WORDS: list[tuple[str, dict[str, Any], str]] = [
@@ -320,29 +320,42 @@ def test_lists_that_end_between_ties_are_not_said_to_be_cut_inside_one(grades: l
         (
             [False, None, True],
             (
-                "1 of 3 evaluator configurations names a different winner, an accident of tie order: "
-                "s0; 1 more could, however unlikely that is."
+                (
+                    "A different winner, an accident of tie order, is named by 1 of 3 evaluator "
+                    "configurations: s0."
+                ),
+                (
+                    "A different winner, however unlikely that is, could be named by 1 of 3 evaluator "
+                    "configurations, which leave tie order open: s1."
+                ),
             ),
         ),
         (
             [None, True, None],
             (
-                "2 of 3 evaluator configurations leave tie order open and could name a different "
-                "winner, however unlikely that is: s0, s2."
+                (
+                    "A different winner, however unlikely that is, could be named by 2 of 3 evaluator "
+                    "configurations, which leave tie order open: s0, s2."
+                ),
             ),
         ),
         (
             [False, True],
             (
-                "1 of 2 evaluator configurations names a different winner, an accident of tie order: "
-                "s0."
+                (
+                    "A different winner, an accident of tie order, is named by 1 of 2 evaluator "
+                    "configurations: s0."
+                ),
             ),
         ),
-        ([True, True], "No evaluator configuration (of 2) names a different winner by tie order."),
+        (
+            [True, True],
+            ("No evaluator configuration (of 2) names a different winner by tie order.",),
+        ),
     ],
 )
-def test_one_sentence_says_how_many_evaluators_name_another_winner_or_could(
-    same: list[bool | None], said: str
+def test_a_sentence_each_says_how_many_evaluators_name_another_winner_and_could(
+    same: list[bool | None], said: tuple[str, ...]
 ) -> None:
     systems = [
         {
@@ -360,7 +373,7 @@ def test_one_sentence_says_how_many_evaluators_name_another_winner_or_could(
         for row in systems
         for model, x in (("a", 1.0), ("b", 0.5))
     ]
-    assert winner_sentences(pl.DataFrame(rows)) == (said,)
+    assert winner_sentences(pl.DataFrame(rows)) == said
 
 
 def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_another() -> None:
@@ -374,5 +387,8 @@ def test_evaluators_that_define_the_measure_otherwise_are_named_where_they_name_
     ]
     assert winner_sentences(pl.DataFrame(rows)) == (
         "No evaluator configuration (of 3) names a different winner by tie order.",
-        "By definitions of their own, these favour another: theirs.",
+        (
+            "Another model is best by definitions of their own for 1 of 3 evaluator configurations: "
+            "theirs."
+        ),
     )

@@ -165,11 +165,11 @@ def test_similarities_given_as_distances_are_refused() -> None:
     for values in (-distances, similar):
         with pytest.raises(
             DataError,
-            match=r"model 'a': every row of distances begins with its largest.* pass scores=True",
+            match=r"model 'a': every row begins with its farthest.* not distances.*scores=True",
         ):
             from_search({"a": (values, indices)}, **FLAT)
     with pytest.raises(
-        DataError, match=r"every row of scores begins with its smallest.* pass scores=False"
+        DataError, match=r"every row begins with its farthest.* not scores but.*scores=False"
     ):
         from_search((distances, indices), **FLAT, scores=True)
     with pytest.raises(DataError, match=r"from_search\(results, scores=True\)"):
@@ -191,10 +191,10 @@ def test_models_with_scores_stand_beside_models_with_distances() -> None:
     found = evaluate(**inputs, metrics="ap@2", policies="expected")
     assert found.filter(model="flat")["value"].equals(found.filter(model="inner product")["value"])
     with pytest.raises(
-        DataError, match=r"model 'inner product': .* name it in scores={'inner product'}"
+        DataError, match=r"model 'inner product': .* not distances but similarities"
     ):
         from_search(given, **FLAT)
-    with pytest.raises(DataError, match=r"model 'flat': .* leave it out of scores="):
+    with pytest.raises(DataError, match=r"model 'flat': .* not scores but distances"):
         from_search(given, **FLAT, scores=True)
     with pytest.raises(
         ParameterError, match="scores: 'inner' is not one of 'flat', 'inner product'"
@@ -443,7 +443,7 @@ D, F = nearest(3)
             "relevance: given together with query_labels",
         ),
         ((D, F), {**FLAT, "relevance": "all"}, ParameterError, "relevance: 'all' is not one of"),
-        ((D, F), {**FLAT, "query_labels": [1]}, DataError, "query_labels: 1 for 6 queries"),
+        ((D, F), {**FLAT, "query_labels": [1]}, DataError, "query_labels: 1 labels for 6 rows"),
         (
             (D, F),
             {**FLAT, "item_labels": LABELS[:5]},
@@ -456,15 +456,15 @@ D, F = nearest(3)
             DataError,
             r"a matrix of 3 columns for 40 item labels; .* pass a pair, \(distances, indices\)",
         ),
-        ((D, F), {**FLAT, "item_ids": ["a"]}, DataError, "item_ids: 1 for 40 item_labels"),
-        ((D, F), {"query_ids": ["a"]}, DataError, "query_ids: 1 for 6 queries"),
-        ((D, F), {"query_ids": 3}, DataError, "query_ids: a int is not a list"),
+        ((D, F), {**FLAT, "item_ids": ["a"]}, DataError, "item_ids: 1 ids for 40 rows"),
+        ((D, F), {"query_ids": ["a"]}, DataError, "query_ids: 1 ids for 6 rows"),
+        ((D, F), {"query_ids": 3}, DataError, r"query_ids: shape \(\)"),
         ((D, F), {"relevance": np.ones((2, 40))}, DataError, r"relevance: shape \(2, 40\)"),
         (
             (D, F),
             {"relevance": {"model": D}},
-            ParameterError,
-            "a dict of matrices is for results without indices",
+            DataError,
+            r"relevance: shape \(\); with indices, a row for every query",
         ),
         ((D, F), {"mask": D > 1}, ParameterError, "mask: only for a matrix"),
         (

@@ -179,6 +179,12 @@ def test_the_audit_is_of_the_models_and_measures_looked_at() -> None:
     assert_frame_equal(whole.audit, rr.audit(RANKINGS, metrics="ndcg@3, ap@2", cutoffs=None))
 
 
+def test_a_study_of_its_own_may_have_other_measures_and_rules() -> None:
+    other = study().alone("rr@2", no_relevant="one")
+    whole = rr.Study(RANKINGS, "rr@2", queries=QUERIES, shuffles=20, no_relevant="one")
+    assert_frame_equal(other.scores, whole.scores)
+
+
 def test_models_alone_are_a_whole_study() -> None:
     part = (
         study(missing_query="skip").models("fine").at("ap@3").using(average="macro", seed=4).alone()
@@ -213,12 +219,19 @@ def test_segments_margins_and_costs_are_those_of_the_functions() -> None:
     assert_frame_equal(made.using(costs=costs).costs, cost_table(made.summary, costs))
     assert_frame_equal(made.using(costs={"fine": 1}).costs, cost_table(made.summary, {"fine": 1}))
     assert made.no_worse.is_empty()
+    assert made.using(**asked).models("coarse").no_worse.is_empty()  # its baseline was not chosen
     with pytest.raises(rr.ParameterError, match="no column 'size'"):
         made.using(by="size")
-    for one, message in (({"margin": 0.1}, "margin: it is given without a baseline"),
-                         ({"baseline": "fine"}, "baseline: it is given without a margin")):  # fmt: skip
+    for one, message in (({"margin": 0.1}, "margin: it is given without baseline"),
+                         ({"baseline": "fine"}, "baseline: it is given without margin")):  # fmt: skip
         with pytest.raises(rr.ParameterError, match=message):
             made.using(**one)
+
+
+def test_a_report_takes_a_baseline_that_is_neither_of_the_first_two() -> None:
+    lists = {"best": {"q": {"a": 2, "b": 1}}, "good": {"q": {"b": 1}}, "bad": {"q": {"c": 1}}}
+    made = rr.Study(lists, "rr@2", judgements={"q": {"a": 1}}, baseline="bad", margin=0.1)
+    assert made.contents().no_worse["model"].to_list() == ["best", "good"]
 
 
 def test_a_study_warns_once_of_what_is_odd_and_at_the_line_that_asked() -> None:
@@ -333,19 +346,15 @@ def test_a_part_of_a_study_has_a_report_of_its_numbers(narrow: str, tmp_path: Pa
     )
     assert shuffled["value_right"].to_list() == pytest.approx(shuffled["value"].to_list())
     call = contents.command.replace(".report('report')", ".contents()")
-    call = call.replace('write_report("report", ', "report.report_contents(")
     again = eval(call, {"retrieval_report": rr, **whole.frames})  # the command that the page tells
     assert_frame_equal(again.summary, contents.summary)
     assert again.parameters == contents.parameters
     assert rr.read_report(part.report(tmp_path, formats="csv")).summary.equals(contents.summary)
 
 
-def test_a_report_needs_all_policies() -> None:
-    with pytest.raises(
-        rr.ParameterError,
-        match="report: it shows all policies, and these answers lack shuffled, best, worst",
-    ):
-        study().under("naive", "expected").contents()
+def test_a_report_has_all_policies() -> None:
+    made = study()
+    assert made.under("naive").contents().summary.equals(made.summary)
 
 
 def test_the_curve_along_recall_is_that_of_the_function() -> None:

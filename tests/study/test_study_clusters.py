@@ -55,8 +55,6 @@ def test_clusters_change_what_queries_can_show(study: rr.Study) -> None:
     )
     assert "clusters of" in repr(study)
     assert "clusters of" not in repr(alone)
-    two = study.pair("bm25", "tf-idf")
-    assert two.alone().under("expected").comparison.equals(two.under("expected").comparison)
 
 
 def test_an_unknown_column_is_refused_at_once() -> None:

@@ -78,7 +78,7 @@ def test_the_command_takes_files(tmp_path: Path) -> None:
 
 def test_the_pages_of_the_dashboard_show_them() -> None:
     labels = rr.Study(RANKINGS, "ap@3", queries=FRAME, **ASKED).frames["labels"]
-    data = made_data(RANKINGS, queries=FRAME, study={"labels": labels})
+    data = made_data(RANKINGS, queries=FRAME, labels=labels)
     page = open_page("neighbours", data, k="3")
     found = rr.knn(RANKINGS, LABELS, queries=QUERIES, k=3)
     assert table(page, 0)["value"].to_list() == found.accuracy["value"].to_list()

@@ -55,7 +55,6 @@ def test_a_column_a_pattern_and_a_mapping_are_the_same_replicates() -> None:
         assert same.replicates.equals(study.replicates)
         assert same.replicate_pairs.equals(study.replicate_pairs)
     assert study.replicates.equals(rr.stats.replicate_table(study.scores, names))
-    assert study.alone().replicates.equals(study.replicates)
     assert study.models("bge seed=0", "e5 seed=1").replicates["replicates"].to_list() == [1, 1] * 2
 
 
@@ -78,7 +77,6 @@ def test_data_sets_are_a_column_of_queries_or_rankings() -> None:
         .using(dataset="from")
         .datasets.equals(study.datasets)
     )
-    assert study.alone().datasets.equals(study.datasets)
 
 
 def test_seed_and_data_set_are_rows_of_what_could_turn_it_around() -> None:

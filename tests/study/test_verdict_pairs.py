@@ -118,7 +118,7 @@ def test_a_pair_is_compared_on_the_queries_that_both_have() -> None:
     _, told = verdict(summarise(both), rows, **PLACE)
     assert told[0] == "b has the highest expected rr@2: 0.6000, ahead of a (0.3750)."
     assert told[1].startswith(
-        "But on the queries that both have a leads by 0.3000: 0.9000 against 0.6000; "
+        "On the queries that both have a leads by 0.3000: 0.9000 against 0.6000. "
     )
 
 
@@ -196,7 +196,7 @@ def test_equal_models_are_equal_and_tie_order_may_part_them() -> None:
             {"p": [1, 2], "q": [2, 1]},
             {"p": [2, 1], "r": [1, 2]},
             "not significant",
-            "But on the queries that both",
+            "On the queries that both have a leads",
         ),
         (
             {"p": [1, 1], "q": [2, 1]},

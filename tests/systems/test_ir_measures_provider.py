@@ -34,6 +34,7 @@ def provider() -> Iterator[Any]:
     before = list(ir_measures.DefaultPipeline.providers)
     yield rr.systems.register_in_ir_measures()
     ir_measures.DefaultPipeline.providers[:] = before
+    ir_measures.providers.registry.pop("retrieval_report", None)
 
 
 def test_without_ties_the_numbers_are_those_of_pytrec_eval(provider: Any) -> None:

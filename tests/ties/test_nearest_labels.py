@@ -378,7 +378,7 @@ def counted(**changes: Any) -> dict[str, Any]:
     ({"tied_votes": "last"}, "tied_votes: 'last' is not one of"),
     ({"rankings": {**RANKINGS, "item": [1, 1, 2]}}, "2 rows repeat another's model, query, item"),
     (counted(), "labels: given together with counts"),
-    (counted(labels=None, label=["x"], count=[0]), "not a whole number above 0"),
+    (counted(labels=None, label=["x"], count=[0]), "not a whole number from 1"),
     (counted(labels=None, label=[None]), "counts: column 'label' is Null"),
     ({"rankings": {"query": ["q"], "distance": [1], "count": [2]}, "labels": None}, "counts: no column 'label'"),
 ])  # fmt: skip

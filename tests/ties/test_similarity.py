@@ -163,7 +163,9 @@ def test_what_cannot_be_compared_is_refused() -> None:
     a = frame([["a", "b"]])
     with pytest.raises(ParameterError, match="a: holds 2 models; pass the rankings of one"):
         rr.lists.ranking_similarity(a.with_columns(model=pl.Series(["m", "n"])), a)
-    with pytest.raises(KeyMismatchError, match="column 'item' is String in a and Int64 in b"):
+    with pytest.raises(
+        KeyMismatchError, match="column 'item' is String in the rankings and Int64 in"
+    ):
         rr.lists.ranking_similarity(a, a.with_columns(item=pl.Series([1, 2])))
     with pytest.raises(DataError, match="b: 2 rows repeat another's query, item"):
         rr.lists.ranking_similarity(a, pl.concat([a.head(1), a.head(1)]))

@@ -1,0 +1,91 @@
+"""The walk that sums share: along the ties of a list, past one cutoff after the other.
+
+A sum says in a few steps what items and ties add to a state, such as the mean and variance so far,
+and what the moments are at a cutoff between two ties or inside one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from retrieval_report.kernels.compile import ZERO, inlined, kernel
+from retrieval_report.kernels.lists import (
+    Integers,
+    Lists,
+    Moments,
+    Tie,
+    count_relevant,
+    single_items,
+)
+
+Step = Callable[..., Any]
+
+
+class Steps(NamedTuple):
+    """What a sum does along a list, each a kernel; ``given`` is what it needs beside lists and
+    depths.
+    """
+
+    look: Step  # (t, tie, lists, given) → what it asks of a tie after t items, above all its size
+    add: Step  # (looked, state, given) → the state after the tie
+    inside: Step  # (looked, slots, state, given) → mean and variance after some slots of the tie
+    between: Step  # (state, given) → mean and variance after the ties so far
+    singles: Step | None = None
+    """(t, cells, lists, given, state) → the state after items that tie with nothing, one to a cell,
+    without the mathematics of ties; None leaves them to the other steps.
+    """
+
+
+@inlined
+def count_tie(t: int, tie: int, lists: Lists, given: Any) -> Tie:
+    """Look at a tie as sums do that ask which items are relevant: those of the grades
+    ``relevant_grade`` of what is given.
+    """
+    size, relevant = count_relevant(tie, lists, given.relevant_grade)
+    return Tie(t, size, relevant)
+
+
+def walk(name: str, start: tuple[float, ...], steps: Steps) -> Step:
+    """Return the kernel of a sum whose state before the first item is ``start``.
+
+    The kernel writes the mean and the variance of the sum at every depth of the lists ``first`` …
+    ``last`` − 1. ``depths`` (lists, cutoffs) ascend along each row and do not exceed the list's
+    length.
+    """
+    look, add, inside, between, singles = steps
+
+    def moments(
+        first: int, last: int, lists: Lists, depths: Integers, given: Any, out: Moments
+    ) -> None:
+        mean, variance = out
+        cutoffs = depths.shape[1]
+        for q in range(first, last):
+            state = start
+            t = j = ZERO
+            tie = lists.start[q]
+            end = lists.start[q + 1]
+            while tie < end and j < cutoffs:
+                if singles is not None:
+                    cell = lists.tie[tie]
+                    stretch = single_items(tie, end, depths[q, j] - t, lists)
+                    state = singles(t, cell, cell + stretch, lists, given, state)
+                    t += stretch
+                    tie += stretch
+                if t == depths[q, j]:
+                    mean[q, j], variance[q, j] = between(state, given)
+                    j += 1
+                elif tie < end:
+                    looked = look(t, tie, lists, given)
+                    while j < cutoffs and depths[q, j] < t + looked.size:
+                        mean[q, j], variance[q, j] = inside(looked, depths[q, j] - t, state, given)
+                        j += 1
+                    if j < cutoffs:
+                        state = add(looked, state, given)
+                    t += looked.size
+                    tie += 1
+            for rest in range(j, cutoffs):
+                mean[q, rest], variance[q, rest] = between(state, given)
+
+    moments.__name__ = moments.__qualname__ = name
+    return kernel(moments)
