@@ -98,7 +98,7 @@ class _Entries(IndexDataCacheFile):
 
     def save(self, key: object, code: object) -> None:
         """Store code under a key, in a file that is either whole or absent."""
-        with self._open_for_write(self._path(key)) as file:  # type: ignore[no-untyped-call]
+        with self._open_for_write(self._path(key)) as file:
             pickle.dump((key, code), file)
 
 
