@@ -9,7 +9,7 @@ import numpy as np
 
 from retrieval_report.kernels.ap_retrieved import mean_and_spread
 from retrieval_report.kernels.compile import allocating, costs, kernel
-from retrieval_report.kernels.lists import Floats, Integers
+from retrieval_report.kernels.lists import Floats, Integers, running
 
 
 class HitTies(NamedTuple):
@@ -47,10 +47,9 @@ def steps_of_lists(ties: HitTies, _needed: object, most: float, *_: object) -> f
     """Estimate the work of `expected_precision`."""
     slots = ties.items * ties.relevant
     precisions = ties.relevant * (ties.items - ties.relevant + 1)
-    first = ties.start[:-1]
-    end = ties.start[1:]
-    totals = (np.append(0.0, np.cumsum(part, dtype=np.float64)) for part in (slots, precisions))
-    one, other = (total[end] - total[first] for total in totals)
+    one, other = (
+        np.diff(running(part.astype(np.float64))[ties.start]) for part in (slots, precisions)
+    )
     cells = one * other
     return float(cells[cells <= most].sum())
 

@@ -74,10 +74,6 @@ class Precision(NumRelRet):
     largest = 1.0
     denominator: str = "k"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("precision denominator", self.denominator, self.formula.choices)
-
     def divisor(self, facts: Facts) -> Floats:
         return facts.cutoff if self.denominator == "k" else np.minimum(facts.cutoff, facts.length)
 
@@ -154,10 +150,6 @@ class AP(_PerRelevant):
     largest: ClassVar[Largest] = 1.0
     graded = False
     denominator: str = "total"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(f"{self.name} denominator", self.denominator, self.formula.choices)
 
     @property
     def term(self) -> terms.Term:
@@ -314,10 +306,6 @@ class NDCG(DCG):
     )
     largest = 1.0
     ideal: str = "judged"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("ndcg ideal", self.ideal, self.formula.choices)
 
     @property
     def term(self) -> terms.Term:

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.arguments import check_flag, check_number, is_number, number_text
+from retrieval_report.contracts.checks import check_choice
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
 
@@ -95,6 +96,9 @@ class Metric:
     def __post_init__(self) -> None:
         """Check the parameters; a metric with parameters of its own calls it."""
         check_flag("judged_only", self.judged_only)
+        chosen = self.formula.parameter
+        if chosen:
+            check_choice(f"{self.name} {chosen}", getattr(self, chosen), self.formula.choices)
 
     def _check_number(self, name: str, fits: Callable[[float], bool], rule: str) -> None:
         """Keep a parameter, if it is given, as the float that is computed with and printed: NumPy's

@@ -73,12 +73,7 @@ class Gain:
         else:
             assert callable(self.rule)
             values = _returned("gain", self.rule, grades, "grades")
-        if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) >= 0).all()):
-            raise ParameterError(
-                "gain: must be finite, at least 0 and not decrease as the grade rises; grades "
-                f"{_some(grades)} "
-                f"gave {_some(values)}"
-            )
+        _check_values("gain", values, grades, np.diff(values), "decrease as the grade rises")
         return values
 
 
@@ -121,11 +116,7 @@ class Discount:
         assert callable(self.rule)
         ranks = np.arange(1, longest + 1, dtype=np.float64)
         values = _returned("discount", self.rule, ranks, "ranks")
-        if not (np.isfinite(values).all() and (values >= 0).all() and (np.diff(values) <= 0).all()):
-            raise ParameterError(
-                "discount: must be finite, at least 0 and not increase; ranks 1, 2, … gave "
-                f"{_some(values)}"
-            )
+        _check_values("discount", values, ranks, -np.diff(values), "increase with the rank")
         return tables.given_weights(values)
 
 
@@ -383,6 +374,15 @@ def _returned(name: str, rule: Rule, given: Floats, what: str) -> Floats:
             f"{name}: the function gave shape {values.shape} for {what} of shape {given.shape}"
         )
     return values
+
+
+def _check_values(name: str, values: Floats, given: Floats, steps: Floats, change: str) -> None:
+    """Raise unless the values are finite, at least 0 and change in the way that steps rise."""
+    if not (np.isfinite(values).all() and (values >= 0).all() and (steps >= 0).all()):
+        raise ParameterError(
+            f"{name}: must be finite, at least 0 and not {change}; {_some(given)} gave "
+            f"{_some(values)}"
+        )
 
 
 def exponential(grades: Floats) -> Floats:
