@@ -119,7 +119,7 @@ def study_of(data: Data, choice: Choice) -> rr.Study:
     return study.at(*choice.leading(study.measures))
 
 
-@remember(192)
+@remember(96)
 def answered(data: Data, ask: Any, how: Named) -> pl.DataFrame:
     """Return the result of a function of the rankings that no study answers, such as
     `ranking_ties` for a single list.

@@ -63,9 +63,11 @@ def frame_table(
     With ``on_select`` and a ``key``, one row can be chosen; the function takes it, with all columns
     of the frame.
     """
-    names = [name for name in show.split() or frame.columns if name in frame.columns]
-    if of:
-        names = [name for name in names if frame[name].null_count() < frame.height]
+    names = [
+        name
+        for name in show.split() or frame.columns
+        if name in frame.columns and (not of or frame[name].count())
+    ]
     columns = [_column(of, frame[name], widths.get(name)) for name in names]
     more: Named = {}
     if on_select is not None:

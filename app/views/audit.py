@@ -44,7 +44,7 @@ def show(page: Page) -> None:
     except ParameterError as error:  # no known evaluator has this metric at this cutoff
         st.info(plain(error))
         return
-    if printed["prints_low"].null_count() == printed.height:
+    if not printed["prints_low"].count():
         st.info(f"None of the evaluators prints {page.measure} for these models.")
         return
     _winners(printed)

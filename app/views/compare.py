@@ -31,12 +31,11 @@ CHOSEN = "the chosen pair"
 def show(page: Page) -> None:
     """Draw the page."""
     expected = page.study.comparison.filter(policy="expected")
-    if expected["difference"].null_count() == expected.height:
+    if not expected["difference"].count():
         st.info(f"No two of these models have a score for {page.measure} on the same query.")
         return
-    ranked = page.ranked
     _all_pairs(page, expected)
-    _no_worse(page, ranked)
+    _no_worse(page)
 
 
 def _all_pairs(page: Page, expected: pl.DataFrame) -> None:
@@ -66,7 +65,7 @@ def _take(row: Named) -> None:
     st.session_state[CHOSEN] = row["model_a"], row["model_b"]
 
 
-def _no_worse(page: Page, ranked: list[str]) -> None:
+def _no_worse(page: Page) -> None:
     """Show which models lose no more than a margin against a baseline."""
     st.header("No worse than")
     st.caption(
@@ -76,7 +75,7 @@ def _no_worse(page: Page, ranked: list[str]) -> None:
     )
     left, right = st.columns(2)
     with left:
-        baseline = choose_one("Baseline", ranked, name="baseline")
+        baseline = choose_one("Baseline", page.ranked, name="baseline")
     with right:
         margin = choose_number(
             "Margin", name="margin", low=0.0001, default=0.01, step=0.005, format="%g"

@@ -28,7 +28,7 @@ def show(page: Page) -> None:
         help="Its values are the segments.",
     )
     segments = page.study.using(by=by).segments
-    if segments["winner"].null_count() == segments.height:
+    if not segments["winner"].count():
         st.info(f"No query has a score for {page.measure}.")
         return
     if len(page.choice.models) > 1:

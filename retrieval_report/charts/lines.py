@@ -42,6 +42,7 @@ LIT = {"type": "line", "strokeWidth": 2.2, "point": POINTS}
 UNLIT = {"type": "line", "strokeWidth": 1.1, "opacity": 0.6, "point": POINTS}
 RING = {"type": "point", "shape": "circle", "size": 60, "strokeWidth": 1.3, "opacity": 1}
 MEASURES = {"precision": [1, 0], "recall": [4, 3]}  # how their lines are dashed
+HIGHEST = pl.col("value") >= pl.max("value").over("k") - SAME
 MOST_POINTS = 2_000  # of all models
 CURVE = ("model", "recall", "value")
 
@@ -95,8 +96,7 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
         axis=axis,
     )
     y = number_axis(alt.Y, clean(name, 60))
-    best = rows.filter(pl.col("value") >= pl.max("value").over("k") - SAME)
-    rows, colour = _shaded(rows, {*best["model"]})
+    rows, colour = _shaded(rows, {*rows.filter(HIGHEST)["model"]})
     look: Named = {"x": x, "color": colour, "detail": "label:N"}
     off = rows.filter((pl.col("naive") - pl.col("expected")).abs() > SAME)
     layers = [*_lines(rows, y, TIPS, **look), span(off, RING, y, "naive", tips=TIPS, **look)]
@@ -111,8 +111,9 @@ def scores_by_cutoff(summary: object, *, metric: object) -> ChartType:
 
 def _highest(rows: pl.DataFrame) -> str:
     """Say who is highest at which cutoffs, since lines that lie on each other do not show it."""
-    best = rows.filter(pl.col("value") >= pl.max("value").over("k") - SAME)
-    leads = best.group_by("k", maintain_order=True).agg(pl.col("label").str.join(" = "))
+    leads = (
+        rows.filter(HIGHEST).group_by("k", maintain_order=True).agg(pl.col("label").str.join(" = "))
+    )
     ahead = leads.group_by("label", maintain_order=True).agg("k")
     if ahead.height == 1:
         return f"{ahead['label'][0]} at every cutoff"
