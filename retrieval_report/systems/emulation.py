@@ -177,6 +177,17 @@ class Emulation:
         data = self._by_item if way.order in BY_ITEM else self
         return data.scores(rules, metrics, way.float32, policies="naive", naive_order=way.order)
 
+    def sources(self, **asked: Any) -> Iterator[tuple[Judged, Options, list[Measure]]]:
+        """Yield the rankings as the system of ``like`` receives them and its rules, with the
+        measures that it computes so; chances of a reversal are found of these.
+        """
+        groups: dict[Rules, list[Measure]] = {}
+        for measure, record in self.records.items():
+            groups.setdefault(self.rules(record), []).append(measure)
+        for rules, measures in groups.items():
+            for judged, options in self.seen(rules, **asked):
+                yield judged, options, measures
+
     def seen(
         self, rules: Rules, float32: bool = False, **asked: Any
     ) -> Iterator[tuple[Judged, Options]]:
