@@ -29,7 +29,7 @@ from retrieval_report.reading.search_results import (
 )
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@dataclass(frozen=True, eq=False)
 class Inputs:
     """The input of an evaluation, to be passed as ``evaluate(**inputs)``, ``audit(**inputs)`` and
     so on.
@@ -48,8 +48,8 @@ class Inputs:
     >>> inputs = Inputs(
     ...     pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
     ... )
-    >>> inputs, dict(**inputs)["judgements"]
-    (Inputs(rankings: 1 rows, query, item, distance, relevance), None)
+    >>> list(dict(**inputs))
+    ['rankings', 'judgements', 'queries']
     """
 
     rankings: pl.DataFrame
@@ -66,15 +66,6 @@ class Inputs:
         """Return one part by its name."""
         frame: pl.DataFrame | None = vars(self)[name]
         return frame
-
-    def __repr__(self) -> str:
-        """Return the size and columns of every part as text."""
-        shown = [
-            f"{name}: {frame.height} rows, {', '.join(frame.columns)}"
-            for name, frame in vars(self).items()
-            if frame is not None
-        ]
-        return f"Inputs({'; '.join(shown)})"
 
 
 def from_search(

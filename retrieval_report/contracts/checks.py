@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from retrieval_report.contracts.arguments import number_text, quoted
+from retrieval_report.contracts.arguments import quoted
 from retrieval_report.contracts.errors import DataError, ParameterError
 from retrieval_report.contracts.warning import warn
 
@@ -94,23 +94,10 @@ def check_unique(frame: pl.DataFrame, keys: Sequence[str], what: str) -> None:
 
 def check_agreement(frame: pl.DataFrame) -> None:
     """Raise a DataError if two models have different relevances of the same item of a query."""
-    judged = frame.select("query", "item", pl.col("relevance").cast(pl.Float64)).unique()
-    twice = judged.filter(pl.struct("query", "item").is_duplicated()).sort(
-        "query", "item", "relevance"
-    )
-    if twice.height:
-        query, item, _ = twice.row(0)
-        same = frame.filter(query=query, item=item).unique(["relevance"], maintain_order=True)
-        words = ", ".join(
-            f"{number_text(value)} in model {model!r}"
-            for model, value in same.select("model", "relevance").rows()[:2]
-        )
-        items = judged.height - judged.select("query", "item").n_unique()
-        raise DataError(
-            f"column 'relevance': models disagree about {items} items, first item {item!r} of "
-            "query "
-            f"{query!r}: {words}; give one set of judgements"
-        )
+    grade = pl.col("relevance").cast(pl.Float64)
+    differs = grade.n_unique().over("query", "item") > 1
+    rule = "of items about which models disagree"
+    refuse(frame, differs, "relevance", rule, "; give one set of judgements")
 
 
 def warn_merging(frame: pl.DataFrame, name: str, what: str) -> None:

@@ -5,7 +5,6 @@ The ending of a name only helps if the content is ambiguous.
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Callable
 from functools import partial
@@ -126,7 +125,7 @@ def _refuse_other_contents(source: Source, head: bytes, promised: str) -> None:
     for start, what in _NOT_READ.items():
         if head.startswith(start):
             raise FileError(f"{source.path}: is {what}")
-    if promised in BINARY.values() and (b"\x00" in head or not _is_text(head)):
+    if promised in BINARY.values() and b"\x00" in head:
         raise FileError(
             f"{source.path}: is not in {promised} format (it begins {head[:8]!r}); damaged or "
             "misnamed"
@@ -140,12 +139,3 @@ def _refuse_other_contents(source: Source, head: bytes, promised: str) -> None:
         raise FileError(
             f"{source.path}: lines end in CR only (old Macintosh); end them in LF or CRLF"
         )
-
-
-def _is_text(head: bytes) -> bool:
-    """Return whether the bytes are UTF-8, apart from an incomplete character at the end."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True

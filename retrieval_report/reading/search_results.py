@@ -223,11 +223,9 @@ def results_frame(given: object, what: str) -> pl.DataFrame:
 
 
 def item_ids(values: Array) -> pl.Series:
-    """Return indices as ids; keys beyond int64 stay unsigned."""
-    if values.dtype.kind in "UO":
-        return pl.Series("item", [str(value) for value in values.tolist()], dtype=pl.String)
-    fits = values.dtype != np.uint64 or not values.size or values.max() <= np.iinfo(np.int64).max
-    return pl.Series("item", values.astype(np.int64) if fits else values)
+    """Return indices as ids."""
+    named = values.dtype.kind in "UO"
+    return pl.Series("item", list(map(str, values.tolist())) if named else values)
 
 
 def check_direction(found: Results, what: str, *, scores: bool) -> None:

@@ -116,7 +116,9 @@ def test_records_of_other_names_and_columns() -> None:
     odd = namedtuple("odd", ["a", "b", "c"])
     with pytest.raises(ColumnError, match=r"holds no named tuples of one kind"):
         read_rankings([*rows, odd(1, 2, 3)])
-    with pytest.raises(ColumnError, match=r"not a frame and holds no named tuples \(first 5\)"):
+    with pytest.raises(
+        ColumnError, match=r"not a frame and holds no named tuples of one kind \(first 5\)"
+    ):
         read_rankings(iter([5]))
     named = read_rankings(
         [odd(*row) for row in ROWS], columns={"query": "a", "item": "b", "distance": "c"}
