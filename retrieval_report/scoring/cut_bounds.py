@@ -193,12 +193,12 @@ class Completions:
         )
         return Scorer(completed, cutoffs, self.workers)
 
-    def _largest(self, metric: Metric, gains: Floats) -> float:
+    def _largest(self, metric: Metric) -> float:
         """Return the largest score of a metric that any list can reach, NaN if there is no
         limit.
         """
         if (
-            metric.reads.ideals and gains[0] > 0
+            metric.reads.ideals and self._gains(metric)[0] > 0
         ):  # items without judgement bring something, but not to the ideal
             return np.nan
         if metric.largest == "grade":
@@ -220,7 +220,7 @@ class Completions:
         unlimited = self.following.unlimited
         reads = metric.reads
         if self.own_depth:
-            return np.where(unlimited[:, None], self._largest(metric, self._gains(metric)), values)
+            return np.where(unlimited[:, None], self._largest(metric), values)
         if reads.ideals:
             return self._most_ndcg(metric, values)
         rows = np.flatnonzero(reads.length | (unlimited & reads.relevant))
@@ -265,7 +265,7 @@ class Completions:
             part.relevant = self.relevant[rows[block]][:, None] + found
             divisor = metric.divisor(part)
             result[block] = quotient(sums, divisor).max(axis=1)
-        return np.fmin(result, self._largest(metric, gains))
+        return np.fmin(result, self._largest(metric))
 
     def _most_ndcg(self, metric: Metric, values: Floats) -> Floats:
         """Return bounds of the highest NDCG if following items enter the ideal: all that may follow
@@ -277,7 +277,7 @@ class Completions:
         open_ideal = follow.unlimited | ideal_open(metric, self.prepared, follow)
         if not open_ideal.any():
             return values
-        largest = self._largest(metric, gains)
+        largest = self._largest(metric)
         if metric.term != ideal.sum:
             return np.where(open_ideal[:, None], largest, values)
         shown = self.prepared.ties
@@ -330,7 +330,7 @@ class Completions:
             values[rows] = self._most_of(
                 metric, scorer, rows, DEEP if cutoff is None else cutoff, cutoff
             )
-        return np.where(unknown, self._largest(metric, gains), values)
+        return np.where(unknown, self._largest(metric), values)
 
     def _far(self, lists: Lists, cutoff: int | None, length: Floats | float) -> Scorer:
         """Return a scorer of whole lists with a given cutoff and length to divide by."""

@@ -175,14 +175,9 @@ class Run:
         return nobody
 
 
-def score_lists(judged: Judged, requests: Requests, options: Options) -> ListScores:
-    """Score all lists under every requested policy, sorted by model and query."""
-    return score_run(start(judged, requests, options))
-
-
 def score_judged(judged: Judged, requests: Requests, options: Options) -> ListScores:
-    """Return the same scores without warnings, for analyses of data that `score_lists` has already
-    scored.
+    """Return the scores of all lists under every requested policy, without the warnings of
+    `start`, for analyses of data that it has already looked at.
     """
     return score_run(run_of(judged, requests, options))
 

@@ -35,7 +35,7 @@ from retrieval_report.metrics.parsing import (
     measure_text,
     parse_metrics,
 )
-from retrieval_report.scoring.run import score_lists
+from retrieval_report.scoring.run import score_run, start
 from retrieval_report.systems.conventions import Convention, choose
 from retrieval_report.systems.emulation import Emulation, Rules, Way, judge_items
 
@@ -156,7 +156,7 @@ def audit(
         no_relevant=no_relevant, missing_query=missing_query, policies="expected", **rules
     )
     judged = judge_items(rankings, judgements, queries, checked, "audit")
-    scores = score_lists(judged, requests, checked).frame()
+    scores = score_run(start(judged, requests, checked)).frame()
     exact = tie_means(scores).select(*MEAN, exact="value")
     frame = _printed(Emulation.of(judged, rules, {}), entries)
     frame = beside(frame, exact, MEAN)
