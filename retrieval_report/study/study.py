@@ -15,7 +15,7 @@ from retrieval_report.comparison.leaderboard import leaderboard
 from retrieval_report.comparison.noninferiority import no_worse
 from retrieval_report.comparison.pairs import PairOptions, compare, turned
 from retrieval_report.comparison.queries import deciding_queries, query_table
-from retrieval_report.contracts.arguments import Named, Names, known_of
+from retrieval_report.contracts.arguments import Named, Names, check_text, known_of
 from retrieval_report.contracts.options import DRAWS, Options, options_with
 from retrieval_report.metrics.parsing import (
     Foreign,
@@ -570,6 +570,8 @@ class Study(LevelledStudy):
 
     def contents(self, *, title: str = "Retrieval report", command: str | None = None) -> Report:
         """Return :func:`report_contents` of this study."""
+        for name, text in known_of({"title": title, "command": command}).items():
+            check_text(name, text)
         if self._view.policies is not None:  # a report shows all
             every = self._with(replace(self._view, policies=None))
             return every.contents(title=title, command=command)
