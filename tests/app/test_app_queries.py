@@ -153,7 +153,7 @@ def test_names_of_models_queries_and_items_are_text() -> None:
         shown = next(
             option
             for option in page.selectbox(key="query").options
-            if option.startswith(query[:50])
+            if option.startswith(query[:30])
         )
         page.selectbox(key="query").set_value(shown).run()
         assert not page.exception
