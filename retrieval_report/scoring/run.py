@@ -291,7 +291,7 @@ class _Means:
         frame = pl.DataFrame({"model": self.models.tolist()}, {"model": pl.String})
         for beside in (self.run.columns, pl.DataFrame({"draw": range(len(self.drawn))})):
             frame = frame.join(beside, how="cross", maintain_order="left_right")
-        value = pl.Series(np.stack(self.drawn, axis=2).ravel()).fill_nan(None)
+        value = pl.Series(np.moveaxis(np.array(self.drawn), 0, -1).ravel()).fill_nan(None)
         return in_contract(frame.with_columns(value=value), schema("shuffled"))
 
 

@@ -110,7 +110,6 @@ def evaluate(
     checked = replace(options_with(options), threads=1, progress=False)  # Spark has its own
     requests = parse_metrics(metrics, cutoffs)
     frames = frames_of(rankings, judgements, queries, checked)
-    rows = _divided(frames, clustered, partitions)
     empty = [empty_of(frames[name]) if name in frames else None for name in FRAMES]
 
     def mapped(work: Work) -> DataFrame:
@@ -120,6 +119,7 @@ def evaluate(
 
     # No rows are scored first, so that wrong arguments and columns are refused.
     score_part(*_checked(*empty), requests, replace(checked, truncated=NO), KnownOfWhole(part=True))
+    rows = _divided(frames, clustered, partitions)
     with our_errors():
         facts = _facts(frames, checked)
         whole = known_of(facts)
