@@ -92,10 +92,3 @@ def test_help_names_every_command_without_cutting_it(width: str) -> None:
     assert max(map(len, lines)) <= 80
     assert "..." not in outcome.output.replace("[ARGS]...", "")
     assert "_RETRIEVAL_REPORT_COMPLETE" in outcome.output
-
-
-def test_a_picture_is_called_one(tmp_path: Path) -> None:
-    (tmp_path / "chart.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
-    outcome = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "chart.png")])
-    assert outcome.exit_code == 2
-    assert "chart.png: is a picture (PNG), not a table" in outcome.output
