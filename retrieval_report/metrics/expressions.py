@@ -6,13 +6,11 @@ over the ties of a group, to which every tie brings its mean over the orders of 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.arguments import check_flag, check_whole, is_number
@@ -24,25 +22,6 @@ from retrieval_report.metrics import terms
 ORDERS = ("expected", "best", "worst", "received")
 UNDEFINED = {"zero": 0.0, "one": 1.0, "skip": None}  # without a relevant item
 Column = str | pl.Expr
-
-
-class Quantity(np.lib.mixins.NDArrayOperatorsMixin):
-    """An expression that a metric's divisor combines as it combines arrays."""
-
-    def __init__(self, expression: pl.Expr) -> None:
-        """Take the expression of the number."""
-        self.expression = expression
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any) -> Quantity:
-        """Compute with NumPy's functions, as far as divisors use them."""
-        return Quantity(UFUNCS[ufunc](*(getattr(one, "expression", one) for one in given)))
-
-
-UFUNCS: dict[Any, Callable[..., pl.Expr]] = {
-    np.add: operator.add,
-    np.true_divide: operator.truediv,
-    np.minimum: pl.min_horizontal,
-}
 
 
 @dataclass(frozen=True)
@@ -60,12 +39,12 @@ class List:
     @cached_property
     def length(self) -> Any:
         """The number of items."""
-        return Quantity(pl.len().cast(pl.Int64))
+        return pl.len().cast(pl.Int64)
 
     @cached_property
     def cutoff(self) -> Any:
         """k, or the list's own length."""
-        return self.length if self.depth is None else Quantity(self.depth)
+        return self.length if self.depth is None else self.depth
 
     @cached_property
     def seen(self) -> pl.Expr:
@@ -76,10 +55,10 @@ class List:
     def relevant(self) -> Any:
         """R, the number of relevant items of the query."""
         if self.stated is None:
-            return Quantity(self.seen)
+            return self.seen
         if is_number(self.stated):
-            return Quantity(pl.lit(self.stated))
-        return Quantity(_column(self.stated).first().fill_null(-1))  # not known: null
+            return pl.lit(self.stated)
+        return _column(self.stated).first().fill_null(-1)  # not known: null
 
     @cached_property
     def hit_received(self) -> pl.Expr:
@@ -92,7 +71,7 @@ class List:
         """Whether every row has an order and a grade from 0 on, and R is at least what is seen."""
         ordered = self.order.is_not_null() & ~self.order.to_physical().is_nan()
         graded = (self.grade >= 0).fill_null(False) & self.grade.cast(pl.Float64).is_finite()
-        enough: pl.Expr = self.relevant.expression >= self.seen
+        enough: pl.Expr = self.relevant >= self.seen
         return (ordered & graded).all() & enough.fill_null(False) & (pl.len() > 0)
 
     def arranged(self, values: pl.Expr) -> pl.Expr:
@@ -149,7 +128,7 @@ class List:
         # frame.
         return several * (self.size > 1) + single * (self.size == 1)
 
-    def ideal(self, term: terms.Ideal) -> Quantity:
+    def ideal(self, term: terms.Ideal) -> Any:
         """Return the ideal DCG; relevant items that are only known by number have the lowest
         grade.
         """
@@ -157,17 +136,17 @@ class List:
         rank = pl.int_range(1, pl.len() + 1)
         counted_only = self.stated is not None and term.over == "judged"
         if counted_only:
-            rank += (self.relevant.expression - self.seen) * (rank > self.seen)
+            rank += (self.relevant - self.seen) * (rank > self.seen)
         depth = self.depth
         weight = _weight(term.discount, rank)
         known = (gain * weight * (True if depth is None else rank <= depth)).sum()
         if not counted_only:
-            return Quantity(known)
-        last = self.within(self.relevant.expression, depth)
+            return known
+        last = self.within(self.relevant, depth)
         behind = pl.int_range(self.within(self.seen, depth) + 1, last + 1)
         lowest = _values(term.gain, self.grade, self.least).filter(self.hit_received).min()
         other = _values(term.gain, pl.lit(1.0 if self.least is None else self.least), self.least)
-        return Quantity(known + pl.coalesce(lowest, other) * _weight(term.discount, behind).sum())
+        return known + pl.coalesce(lowest, other) * _weight(term.discount, behind).sum()
 
 
 Rule = terms.Unit | terms.Geometric | terms.Discount
@@ -297,16 +276,17 @@ def expression(
         n_relevant,
     )
     if metric.own_depth:
-        depth = rows.relevant.expression
+        depth = rows.relevant
     mean, variance = TERMS[type(term)](rows, term, depth)
     if std and (variance is None or order != "expected"):
         raise _only_evaluate(f"{metric}: the standard deviation")
     value = variance.sqrt() if std and variance is not None else mean
-    divisor = getattr(metric.divisor(rows), "expression", pl.lit(1.0))
+    divisor = metric.divisor(rows)
+    divisor = divisor if isinstance(divisor, pl.Expr) else pl.lit(1.0)
     scored = pl.when(divisor != 0).then(value / divisor).otherwise(0.0)
     ideal = metric.reads.ideals
     if metric.needs_relevant or ideal:
-        nothing = (rows.relevant.expression == 0) & ((divisor == 0) if ideal else True)
+        nothing = (rows.relevant == 0) & ((divisor == 0) if ideal else True)
         undefined = 0.0 if std else UNDEFINED[no_relevant]
         scored = pl.when(nothing).then(pl.lit(undefined)).otherwise(scored)
     name = str(metric) if metric.own_depth else f"{metric}@{'all' if k is None else k}"

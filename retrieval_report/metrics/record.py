@@ -66,6 +66,11 @@ class Facts(Protocol):
         """Return the ideal DCG."""
 
 
+def smaller(one: Floats, other: Floats) -> Floats:
+    """Return the smaller of two facts; those of `expr` are Polars expressions."""
+    return pl.min_horizontal(one, other) if isinstance(one, pl.Expr) else np.minimum(one, other)
+
+
 class Reads(NamedTuple):
     """What the divisor of a metric depends on."""
 
