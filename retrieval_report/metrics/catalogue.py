@@ -326,8 +326,8 @@ class NDCG(DCG):
         return np.ones((1, 1)) if self.best is None else facts.ideal(self.best)
 
     def undefined(self, facts: Facts) -> Bools:
-        none = np.equal(facts.relevant, 0)
-        return none if self.best is None else none & np.equal(facts.ideal(self.best), 0)
+        none = facts.relevant == 0
+        return none if self.best is None else none & (facts.ideal(self.best) == 0)
 
     def when_all_follow(self) -> NDCG:
         return replace(self, ideal="judged")

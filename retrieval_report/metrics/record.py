@@ -125,7 +125,7 @@ class Metric:
 
     def undefined(self, facts: Facts) -> Bools:
         """Return where the metric has no meaning because nothing is relevant."""
-        return np.equal(facts.relevant, 0) if self.needs_relevant else np.zeros((1, 1), dtype=bool)
+        return facts.relevant == 0 if self.needs_relevant else np.zeros((1, 1), dtype=bool)
 
     @property
     def condensed(self) -> bool:
