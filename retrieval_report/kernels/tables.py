@@ -8,7 +8,7 @@ precision").
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -148,33 +148,25 @@ def _finish(weight: Floats, low: Floats) -> Weights:
     return result
 
 
+@lru_cache(maxsize=24)
 def _filled(fill: Callable[..., None], longest: int, *parameters: float) -> Weights:
+    """Return the table of the ranks up to ``longest``, filled in by a kernel.
+
+    >>> log2_weights(3).weight
+    array([0.        , 1.        , 0.63092975, 0.5       ])
+    """
     weight = np.zeros(longest + 1)
     low = np.zeros(longest + 1)
     fill(weight, low, *parameters)
     return _finish(weight, low)
 
 
-@lru_cache(maxsize=8)
-def log2_weights(longest: int) -> Weights:
-    """Return 1 / log2(1 + i) at position i.
-
-    >>> log2_weights(3).weight
-    array([0.        , 1.        , 0.63092975, 0.5       ])
-    """
-    return _filled(fill_log2, longest)
-
-
-@lru_cache(maxsize=8)
-def reciprocal_weights(longest: int) -> Weights:
-    """Return 1 / i at position i; the totals are the harmonic numbers."""
-    return _filled(fill_reciprocal, longest)
-
-
-@lru_cache(maxsize=8)
-def geometric_weights(longest: int, persistence: float) -> Weights:
-    """Return (1 - p) p^(i - 1) at position i, the weights of rank-biased precision."""
-    return _filled(fill_geometric, longest, persistence)
+log2_weights = partial(_filled, fill_log2)
+"""1 / log2(1 + i) at position i."""
+reciprocal_weights = partial(_filled, fill_reciprocal)
+"""1 / i at position i; the totals are the harmonic numbers."""
+geometric_weights = partial(_filled, fill_geometric)
+"""(1 - p) p^(i - 1) at position i, the weights of rank-biased precision."""
 
 
 def given_weights(values: Floats) -> Weights:

@@ -18,7 +18,7 @@ from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.metrics import terms
-from retrieval_report.metrics.record import Facts, Formula, Largest, Metric
+from retrieval_report.metrics.record import Facts, Formula, Largest, Metric, smaller
 
 R = "R, the relevant items of the query"
 HITS = "number of relevant items"
@@ -75,7 +75,7 @@ class Precision(NumRelRet):
     denominator: str = "k"
 
     def divisor(self, facts: Facts) -> Floats:
-        return facts.cutoff if self.denominator == "k" else np.minimum(facts.cutoff, facts.length)
+        return facts.cutoff if self.denominator == "k" else smaller(facts.cutoff, facts.length)
 
 
 @dataclass(frozen=True)
@@ -161,9 +161,7 @@ class AP(_PerRelevant):
         if self.denominator == "k":
             return facts.cutoff
         return (
-            facts.relevant
-            if self.denominator == "total"
-            else np.minimum(facts.cutoff, facts.relevant)
+            facts.relevant if self.denominator == "total" else smaller(facts.cutoff, facts.relevant)
         )
 
     def when_all_follow(self) -> AP:
@@ -328,8 +326,8 @@ class NDCG(DCG):
         return np.ones((1, 1)) if self.best is None else facts.ideal(self.best)
 
     def undefined(self, facts: Facts) -> Bools:
-        none = np.equal(facts.relevant, 0)
-        return none if self.best is None else none & np.equal(facts.ideal(self.best), 0)
+        none = facts.relevant == 0
+        return none if self.best is None else none & (facts.ideal(self.best) == 0)
 
     def when_all_follow(self) -> NDCG:
         return replace(self, ideal="judged")

@@ -6,13 +6,11 @@ over the ties of a group, to which every tie brings its mean over the orders of 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from retrieval_report.contracts.arguments import check_flag, check_whole, is_number
@@ -24,25 +22,6 @@ from retrieval_report.metrics import terms
 ORDERS = ("expected", "best", "worst", "received")
 UNDEFINED = {"zero": 0.0, "one": 1.0, "skip": None}  # without a relevant item
 Column = str | pl.Expr
-
-
-class Quantity(np.lib.mixins.NDArrayOperatorsMixin):
-    """An expression that a metric's divisor combines as it combines arrays."""
-
-    def __init__(self, expression: pl.Expr) -> None:
-        """Take the expression of the number."""
-        self.expression = expression
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any) -> Quantity:
-        """Compute with NumPy's functions, as far as divisors use them."""
-        return Quantity(UFUNCS[ufunc](*(getattr(one, "expression", one) for one in given)))
-
-
-UFUNCS: dict[Any, Callable[..., pl.Expr]] = {
-    np.add: operator.add,
-    np.true_divide: operator.truediv,
-    np.minimum: pl.min_horizontal,
-}
 
 
 @dataclass(frozen=True)
@@ -60,12 +39,12 @@ class List:
     @cached_property
     def length(self) -> Any:
         """The number of items."""
-        return Quantity(pl.len().cast(pl.Int64))
+        return pl.len().cast(pl.Int64)
 
     @cached_property
     def cutoff(self) -> Any:
         """k, or the list's own length."""
-        return self.length if self.depth is None else Quantity(self.depth)
+        return self.length if self.depth is None else self.depth
 
     @cached_property
     def seen(self) -> pl.Expr:
@@ -76,10 +55,10 @@ class List:
     def relevant(self) -> Any:
         """R, the number of relevant items of the query."""
         if self.stated is None:
-            return Quantity(self.seen)
+            return self.seen
         if is_number(self.stated):
-            return Quantity(pl.lit(self.stated))
-        return Quantity(_column(self.stated).first().fill_null(-1))  # not known: null
+            return pl.lit(self.stated)
+        return _column(self.stated).first().fill_null(-1)  # not known: null
 
     @cached_property
     def hit_received(self) -> pl.Expr:
@@ -92,7 +71,7 @@ class List:
         """Whether every row has an order and a grade from 0 on, and R is at least what is seen."""
         ordered = self.order.is_not_null() & ~self.order.to_physical().is_nan()
         graded = (self.grade >= 0).fill_null(False) & self.grade.cast(pl.Float64).is_finite()
-        enough: pl.Expr = self.relevant.expression >= self.seen
+        enough: pl.Expr = self.relevant >= self.seen
         return (ordered & graded).all() & enough.fill_null(False) & (pl.len() > 0)
 
     def arranged(self, values: pl.Expr) -> pl.Expr:
@@ -129,16 +108,16 @@ class List:
         before = running.shift(1, fill_value=0)
         return before, running - before
 
-    def within(self, rank: pl.Expr, depth: pl.Expr | None) -> pl.Expr:
+    def within(self, rank: pl.Expr) -> pl.Expr:
         """Return a rank, or the depth behind which nothing counts."""
-        return rank if depth is None else pl.min_horizontal(rank, depth)
+        return rank if self.depth is None else pl.min_horizontal(rank, self.depth)
 
-    def weights(self, rule: Rule, depth: pl.Expr | None, power: int = 1) -> pl.Expr:
+    def weights(self, rule: Rule, power: int = 1) -> pl.Expr:
         """Return the sum of the weights of the ranks that the tie of each item has within the
         depth, or of their squares.
         """
-        before = self.within(self.before, depth)
-        end = self.within(self.end, depth)
+        before = self.within(self.before)
+        end = self.within(self.end)
         if isinstance(rule, terms.Unit):
             return end - before
         single = _weight(rule, pl.max_horizontal(end, pl.lit(1))) ** power * (end > before)
@@ -149,7 +128,7 @@ class List:
         # frame.
         return several * (self.size > 1) + single * (self.size == 1)
 
-    def ideal(self, term: terms.Ideal) -> Quantity:
+    def ideal(self, term: terms.Ideal) -> Any:
         """Return the ideal DCG; relevant items that are only known by number have the lowest
         grade.
         """
@@ -157,17 +136,16 @@ class List:
         rank = pl.int_range(1, pl.len() + 1)
         counted_only = self.stated is not None and term.over == "judged"
         if counted_only:
-            rank += (self.relevant.expression - self.seen) * (rank > self.seen)
-        depth = self.depth
+            rank += (self.relevant - self.seen) * (rank > self.seen)
         weight = _weight(term.discount, rank)
-        known = (gain * weight * (True if depth is None else rank <= depth)).sum()
+        known = (gain * weight * (True if self.depth is None else rank <= self.depth)).sum()
         if not counted_only:
-            return Quantity(known)
-        last = self.within(self.relevant.expression, depth)
-        behind = pl.int_range(self.within(self.seen, depth) + 1, last + 1)
+            return known
+        last = self.within(self.relevant)
+        behind = pl.int_range(self.within(self.seen) + 1, last + 1)
         lowest = _values(term.gain, self.grade, self.least).filter(self.hit_received).min()
         other = _values(term.gain, pl.lit(1.0 if self.least is None else self.least), self.least)
-        return Quantity(known + pl.coalesce(lowest, other) * _weight(term.discount, behind).sum())
+        return known + pl.coalesce(lowest, other) * _weight(term.discount, behind).sum()
 
 
 Rule = terms.Unit | terms.Geometric | terms.Discount
@@ -208,41 +186,41 @@ def _only_evaluate(what: str) -> ParameterError:
     return ParameterError(f"{what} cannot be written as a Polars expression; use evaluate")
 
 
-def _sum(rows: List, term: terms.Sum, depth: pl.Expr | None) -> tuple[pl.Expr, pl.Expr]:
+def _sum(rows: List, term: terms.Sum) -> tuple[pl.Expr, pl.Expr]:
     """Return the mean and the variance of a weighted sum over ranks."""
     value = _values(term.values, rows.grade, rows.least).cast(pl.Float64)
     (_, sums), (_, squares) = rows.in_tie(value), rows.in_tie(value**2)
-    total = rows.weights(term.weights, depth)
-    spread = rows.weights(term.weights, depth, power=2) - total**2 / rows.size
+    total = rows.weights(term.weights)
+    spread = rows.weights(term.weights, power=2) - total**2 / rows.size
     others = rows.size - (rows.size > 1)
     variance = (spread * (squares - sums**2 / rows.size) / others).sum()
     return (total / rows.size * sums).sum(), pl.max_horizontal(variance, pl.lit(0.0))
 
 
-def _pairs(rows: List, term: terms.Pairs, depth: pl.Expr | None) -> tuple[pl.Expr, None]:
+def _pairs(rows: List, term: terms.Pairs) -> tuple[pl.Expr, None]:
     """Return the mean of the sum behind AP and WAP."""
     hit = rows.hit_received.cast(pl.Int64)
     grades = hit * rows.grade if term.graded else hit
     (_, hits), (gained, gain) = rows.in_tie(hit), rows.in_tie(grades.cast(pl.Float64))
     size = rows.size
     before = rows.before
-    slots = rows.weights(terms.Unit(), depth)
-    harmonic = rows.weights(terms.Discount("reciprocal"), depth)
+    slots = rows.weights(terms.Unit())
+    harmonic = rows.weights(terms.Discount("reciprocal"))
     both = gain * (hits - 1) / (size * (size - (size > 1)))
     tie = ((hits * gained + gain) / size - (before + 1) * both) * harmonic + slots * both
     return tie.sum(), None
 
 
-def _first(rows: List, term: terms.FirstRelevant, depth: pl.Expr | None) -> tuple[pl.Expr, pl.Expr]:
+def _first(rows: List, term: terms.FirstRelevant) -> tuple[pl.Expr, pl.Expr]:
     """Return the mean and the variance of what the first relevant item brings."""
     _, found = rows.in_tie(rows.hit_received.cast(pl.Int64))
     before, size, hits = (
         part.filter(found > 0).first().fill_null(0) for part in (rows.before, rows.size, found)
     )
-    tried = pl.int_range(0, rows.within(pl.len().cast(pl.Int64), depth))
+    tried = pl.int_range(0, rows.within(pl.len().cast(pl.Int64)))
     left = pl.max_horizontal(size - tried, pl.lit(1))
     none = (pl.max_horizontal(size - hits - tried, pl.lit(0)) / left).cum_prod()
-    counted = tried < rows.within(before + size, depth) - before
+    counted = tried < rows.within(before + size) - before
     chance = none.shift(1, fill_value=1.0) * hits / left * counted
     value = 1 / (before + 1 + tried) if term.reciprocal else tried * 0.0 + 1.0
     never = none.filter(counted).last().fill_null(1.0)
@@ -250,7 +228,7 @@ def _first(rows: List, term: terms.FirstRelevant, depth: pl.Expr | None) -> tupl
     return mean, (chance * (value - mean) ** 2).sum() + never * mean**2
 
 
-TERMS: Mapping[type, Callable[[List, Any, pl.Expr | None], tuple[pl.Expr, pl.Expr | None]]] = {
+TERMS: Mapping[type, Callable[[List, Any], tuple[pl.Expr, pl.Expr | None]]] = {
     terms.Sum: _sum,
     terms.Pairs: _pairs,
     terms.FirstRelevant: _first,
@@ -285,28 +263,27 @@ def expression(
     term = metric.term
     if not has_expression(metric):
         raise _only_evaluate(str(metric))
-    depth = None if k is None else pl.lit(k)
     rows = List(
         _column(relevance),
         *_order(distance, score),
         order,
-        depth,
+        None if k is None else pl.lit(k),
         Options(relevant_from=relevant_from).relevant_from
         if metric.level is None
         else metric.level,
         n_relevant,
     )
     if metric.own_depth:
-        depth = rows.relevant.expression
-    mean, variance = TERMS[type(term)](rows, term, depth)
+        rows = replace(rows, depth=rows.relevant)
+    mean, variance = TERMS[type(term)](rows, term)
     if std and (variance is None or order != "expected"):
         raise _only_evaluate(f"{metric}: the standard deviation")
     value = variance.sqrt() if std and variance is not None else mean
-    divisor = getattr(metric.divisor(rows), "expression", pl.lit(1.0))
+    divisor = metric.divisor(rows)
+    divisor = divisor if isinstance(divisor, pl.Expr) else pl.lit(1.0)
     scored = pl.when(divisor != 0).then(value / divisor).otherwise(0.0)
-    ideal = metric.reads.ideals
-    if metric.needs_relevant or ideal:
-        nothing = (rows.relevant.expression == 0) & ((divisor == 0) if ideal else True)
+    nothing = metric.undefined(rows)
+    if isinstance(nothing, pl.Expr):
         undefined = 0.0 if std else UNDEFINED[no_relevant]
         scored = pl.when(nothing).then(pl.lit(undefined)).otherwise(scored)
     name = str(metric) if metric.own_depth else f"{metric}@{'all' if k is None else k}"

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -16,7 +15,7 @@ from retrieval_report.contracts.checks import did_you_mean
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.metrics import catalogue, terms
 from retrieval_report.metrics.record import Metric
-from retrieval_report.metrics.spellings import NAMES, spelled, why_not
+from retrieval_report.metrics.spellings import SPELLINGS, spelled
 
 DEFAULT_MEASURES = ("ndcg@10", "precision@10", "recall@10", "ap")  # the first is the headline
 
@@ -77,6 +76,7 @@ def parse_cutoffs(cutoffs: object) -> Depths:
     >>> parse_cutoffs([0])
     Traceback (most recent call last):
     retrieval_report.ParameterError: cutoffs: 0 is not a whole number from 1 on, None or 'all'
+    (at most 2^63 − 1)
     """
     result = tuple(dict.fromkeys(_parse_cutoff(cutoff) for cutoff in listed(cutoffs)))
     if not result:
@@ -93,11 +93,11 @@ def _parse_cutoff(cutoff: object) -> int | None:
     if _is_all(cutoff):
         return None
     number = int(cutoff) if is_whole(cutoff) else 0  # type: ignore[call-overload]
-    if number < 1:
-        raise ParameterError(f"cutoffs: {cutoff!r} is not a whole number from 1 on, None or 'all'")
-    if number > LARGEST:
-        raise ParameterError(f"cutoffs: {cutoff!r} is above {LARGEST}, the largest 64-bit number")
-    return int(number)
+    if not 1 <= number <= LARGEST:
+        raise ParameterError(
+            f"cutoffs: {cutoff!r} is not a whole number from 1 on, None or 'all' (at most 2^63 − 1)"
+        )
+    return number
 
 
 def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
@@ -115,26 +115,15 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
     text = _text_of(metric) if isinstance(metric, Foreign) else metric
     match = TEXT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
-        made = (
-            f"; {metric.__name__}() makes a metric of the class" if isinstance(metric, type) else ""
-        )
         raise ParameterError(
-            f"metrics: {metric!r} is not of the form name, name@10 or "
-            f"name(parameter=value)@10{made}"
+            f"metrics: {metric!r} is not of the form name, name@10 or name(parameter=value)@10, "
+            "and no record such as AP()"
         )
     given, arguments, cutoff = match.groups()
-    if given.isdecimal():
-        raise ParameterError(
-            f"metrics: {metric!r} is not a metric; for several cutoffs write ndcg@1, ndcg@5, or "
-            "cutoffs="
-        )
     ours, named, depth = spelled(given, arguments)
     name, usual, whole = TEXT.fullmatch(ours).groups()  # type: ignore[union-attr]
-    why = why_not(given, arguments)
-    if why:
-        raise ParameterError(f"metrics: {metric!r} is not among the metrics: {why}")
     if name not in CATALOGUE or (depth and cutoff):
-        hint = did_you_mean(given, [*CATALOGUE, *map(str.lower, NAMES)]) or "."
+        hint = did_you_mean(given, [*CATALOGUE, *SPELLINGS]) or "."
         raise ParameterError(
             f"metrics: {metric!r} is unknown{hint} Known: {', '.join(sorted(CATALOGUE))}"
         )
@@ -142,14 +131,7 @@ def parse_metric(metric: object) -> tuple[Metric, Depths | None]:
         **{**_parse_arguments(name, usual or ""), **_parse_arguments(name, named or "")}
     )
     cutoff = cutoff or depth or whole
-    if cutoff is None:
-        return record, None
-    try:
-        return record, parse_cutoffs(whole_number(cutoff))
-    except ParameterError as error:
-        raise ParameterError(
-            f"metrics: {metric!r}: {str(error).removeprefix('cutoffs: ')}"
-        ) from None
+    return record, None if cutoff is None else parse_cutoffs(whole_number(cutoff))
 
 
 def _text_of(measure: Foreign) -> str:
@@ -207,15 +189,11 @@ def _parse_arguments(name: str, text: str) -> Named:
         key, value = ELSEWHERE.get((key, value), ("gain" if key == "gains" else key, value))
         if not key:
             continue
-        if key in known and not equals:
+        if key not in known or key in result or not equals:
             raise ParameterError(
-                f"metrics: {name}({text}): the parameter {key!r} has no value; write {key}=…"
+                f"metrics: {name}({text}): {part!r} does not fit; {name} takes "
+                f"{'=…, '.join(known)}=…, each once"
             )
-        if key not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise ParameterError(f"metrics: {name} has no parameter {key!r}; {takes}")
-        if key in result:
-            raise ParameterError(f"metrics: {name} is given the parameter {key!r} twice")
         result[key] = _parse_value(value)
     return result
 
@@ -223,17 +201,15 @@ def _parse_arguments(name: str, text: str) -> Named:
 def _parse_value(text: str) -> object:
     if ":" in text:
         try:
-            pairs = [
-                (float(grade), float(gain))
-                for grade, _, gain in (part.partition(":") for part in text.split(";"))
-            ]
+            pairs = (part.split(":") for part in text.split(";"))
+            table = {float(grade): float(gain) for grade, gain in pairs}
         except ValueError:
+            table = {}
+        if len(table) < text.count(":"):
             raise ParameterError(
-                f"metrics: {text!r} is not of the form grade:gain;grade:gain"
-            ) from None
-        if len(dict(pairs)) < len(pairs):
-            raise ParameterError(f"metrics: {text!r} has two gains for one grade")
-        return dict(pairs)
+                f"metrics: {text!r} is not of the form grade:gain;grade:gain, one gain per grade"
+            )
+        return table
     if text in ("True", "False"):
         return text == "True"
     try:
@@ -248,15 +224,7 @@ def split_metrics(text: str) -> list[str]:
     >>> split_metrics("ndcg@10, ap(denominator=min)@5")
     ['ndcg@10', 'ap(denominator=min)@5']
     """
-    depth = 0
-    ends = [-1]
-    for mark in re.finditer(r"[(),]", text):
-        depth += (mark[0] == "(") - (mark[0] == ")")
-        if mark[0] == "," and depth <= 0:
-            ends.append(mark.start())
-    names = [text[end + 1 : after].strip() for end, after in itertools.pairwise([*ends, len(text)])]
-    if "" in names[:-1] and any(names):  # one comma at the end does no harm
-        raise ParameterError(f"metrics: {text!r} has one comma too many")
+    names = (name.strip() for name in re.split(r",(?![^(]*\))", text))
     return [name for name in names if name]
 
 
@@ -289,7 +257,7 @@ def parse_metrics(metrics: object, cutoffs: object) -> Requests:
         metrics = [text.partition("@")[0] if chosen else text for text in DEFAULT_MEASURES]
     given: list[object] = []
     for entry in listed(metrics, (str, bytes, Metric)):
-        given += split_metrics(entry) if isinstance(entry, str) and entry.strip() else [entry]
+        given += split_metrics(entry) if isinstance(entry, str) else [entry]
     if not given:
         raise ParameterError("metrics: none given")
     result: dict[Metric, Depths] = {}

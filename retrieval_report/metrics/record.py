@@ -66,6 +66,11 @@ class Facts(Protocol):
         """Return the ideal DCG."""
 
 
+def smaller(one: Floats, other: Floats) -> Floats:
+    """Return the smaller of two facts; those of `expr` are Polars expressions."""
+    return pl.min_horizontal(one, other) if isinstance(one, pl.Expr) else np.minimum(one, other)
+
+
 class Reads(NamedTuple):
     """What the divisor of a metric depends on."""
 
@@ -120,7 +125,7 @@ class Metric:
 
     def undefined(self, facts: Facts) -> Bools:
         """Return where the metric has no meaning because nothing is relevant."""
-        return np.equal(facts.relevant, 0) if self.needs_relevant else np.zeros((1, 1), dtype=bool)
+        return facts.relevant == 0 if self.needs_relevant else np.zeros((1, 1), dtype=bool)
 
     @property
     def condensed(self) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from retrieval_report.contracts.errors import ParameterError
+
 # here | ir_measures | trec_eval and pytrec_eval | ranx | scikit-learn | torchmetrics
 TABLE = """
 precision | P, Precision | P_10 | precision | | RetrievalPrecision, retrieval_precision
@@ -32,14 +34,6 @@ rbp(p=0.95) | RBP(p=0.95) | | rbp.95 | |
 err | ERR | | | |
 bpref | Bpref, BPref | bpref | bpref | |
 """
-OWN = {
-    "acg": "acg",
-    "wap": "wap",
-    "ap_at_r": "ap_at_r",
-    "map_at_r": "ap_at_r",
-    "hit": "hit_rate",
-    "NumRet": "num_rel_ret",
-}
 # What has no counterpart, and why or what to call instead.
 ELSEWHERE = {
     "infAP": "it estimates AP from a sample of judgements; bpref needs no judgement of every item",
@@ -63,65 +57,59 @@ ELSEWHERE = {
     "Accuracy RetrievalFallOut retrieval_fall_out RetrievalAUROC retrieval_auroc G binG utility "
     "Rndcg ndcg_rel Rprec_mult": "nothing here measures the same",
 }
-DEPTH = re.compile(r"(.+?)(?:_cut|_at)?[._](\d+(?:\.\d+)?)", re.IGNORECASE)
+DEPTH = re.compile(r"(?!rbp\.)(.+?)(?:_cut|_at)?[._](\d+(?:\.\d+)?)", re.IGNORECASE)
+RBP = re.compile(r"rbp(\.\d+)", re.IGNORECASE)  # ranx writes p behind the name
 
 
 def _letters(name: str) -> str:
     return re.sub(r"[\s_-]", "", name).lower()
 
 
-def _stem(name: str) -> str:
-    """Return a name of the table without its depth."""
+def _split(name: str) -> tuple[str, str | None]:
+    """Return a name without its depth, and the depth."""
     with_depth = DEPTH.fullmatch(name)
-    return with_depth[1] if with_depth and not name.startswith("rbp.") else name
+    return (with_depth[1], with_depth[2]) if with_depth else (name, None)
 
 
-def _read() -> dict[str, tuple[str, str]]:
-    known: dict[str, tuple[str, str]] = {}
-    for line in TABLE.strip().splitlines():
-        ours, *others = (cell.strip() for cell in line.split("|"))
-        for name in re.findall(
-            r"[^\s,(]+(?:\(.*?\))?", " ".join([ours.partition("@")[0], *others])
-        ):
-            known.setdefault(_letters(_stem(name)), (_stem(name), ours))
-    return known | {_letters(name): (name, ours) for name, ours in OWN.items()}
-
-
-SPELLINGS = {key: own for key, (_, own) in _read().items()}
-NAMES = [name for name, _ in _read().values()]
+SPELLINGS = {
+    "acg": "acg",
+    "wap": "wap",
+    "apatr": "ap_at_r",
+    "mapatr": "ap_at_r",
+    "hit": "hit_rate",
+    "numret": "num_rel_ret",
+} | {
+    _letters(_split(name)[0]): ours.strip()
+    for ours, others in (row.split("|", 1) for row in TABLE.strip().splitlines())
+    for name in re.findall(r"[^\s|,(]+(?:\(.*?\))?", others)
+}
 NOT_HERE = {_letters(name): why for names, why in ELSEWHERE.items() for name in names.split()}
 
 
 def spelled(name: str, arguments: str | None) -> tuple[str, str | None, str | None]:
     """Return how a measure is written here, with the arguments and the depth that remain.
 
-    A name that is not known, or that has no counterpart, is returned as it is.
+    A name that is not known is returned as it is; one that has no counterpart is refused.
 
     >>> spelled("ndcg_cut.10", None), spelled("RBP", "p=0.8")
     (('ndcg', None, '10'), ('rbp', 'p=0.8', None))
     >>> spelled("NumRet", "rel=1"), spelled("rbp.9", None), spelled("SetP", None)
     (('num_rel_ret', '', None), ('rbp(p=0.9)', None, None), ('precision@all', None, None))
+    >>> spelled("iprec_at_recall_0.10", None)
+    Traceback (most recent call last):
+    retrieval_report.ParameterError: metrics: 'iprec_at_recall_0.10' is not among the metrics: the
+    mean of a largest precision over tie orders has no closed form; lists.recall_curve gives the
+    mean precision at every recall
     """
-    whole = _letters(f"{name}({arguments})")
-    if whole in SPELLINGS:
-        return SPELLINGS[whole], "", None
-    key = _letters(name)
-    depth = None
-    if key.startswith("rbp.") and key[4:].isdecimal():
-        return f"rbp(p=0.{key[4:]})", arguments, None
-    with_depth = DEPTH.fullmatch(name)
-    if key not in SPELLINGS and with_depth and _letters(with_depth[1]) in SPELLINGS:
-        key = _letters(with_depth[1])
-        depth = with_depth[2]
-    return SPELLINGS.get(key, name), arguments, depth
-
-
-def why_not(name: str, arguments: str | None) -> str | None:
-    """Return why a measure of other tools is not here, or None.
-
-    >>> why_not("iprec_at_recall_0.10", None)
-    'the mean of a largest precision over tie orders has no closed form; lists.recall_curve gives
-    the mean precision at every recall'
-    """
-    keys = _letters(f"{name}({arguments})"), _letters(name), _letters(_stem(name))
-    return next((NOT_HERE[key] for key in keys if key in NOT_HERE), None)
+    stem, depth = _split(name)
+    with_p = RBP.fullmatch(name)
+    if with_p:
+        return f"rbp(p=0{with_p[1]})", arguments, None
+    found = (f"{name}({arguments})", "", None), (name, arguments, None), (stem, arguments, depth)
+    for text, remaining, at in found:
+        key = _letters(text)
+        if key in NOT_HERE:
+            raise ParameterError(f"metrics: {name!r} is not among the metrics: {NOT_HERE[key]}")
+        if key in SPELLINGS:
+            return SPELLINGS[key], remaining, at
+    return name, arguments, None

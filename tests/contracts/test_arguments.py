@@ -107,7 +107,7 @@ def test_steep_gains_are_warned_of_where_they_are_taken() -> None:
 
 def test_gains_that_are_given_twice_or_cannot_be_told_apart() -> None:
     frame = pl.DataFrame({"query": ["q"], "item": ["a"], "distance": [1], "relevance": [1]})
-    with pytest.raises(ParameterError, match="two gains for one grade"):
+    with pytest.raises(ParameterError, match="one gain per grade"):
         evaluate(frame, metrics="dcg(gain=1:1;1:2)")
     with pytest.raises(ParameterError, match="gain: "):
         DCG(gain=np.poly1d([1, 0]))  # hashing it fails
