@@ -44,7 +44,6 @@ def no_worse(
     tie_order: str = "expected",
     policies: Names | None = None,
     alpha: float = 0.05,
-    power: float = 0.8,
     queries: object = None,
     cluster: str | None = None,
 ) -> pl.DataFrame:
@@ -72,8 +71,6 @@ def no_worse(
         For ``tie_order="expected"``; default: all policies in the scores but best and worst.
     alpha
         The probability of a false verdict that each test allows, below 0.5.
-    power
-        The probability of finding a real effect, for ``detectable`` and ``queries_needed``.
     queries, cluster
         A frame of the queries and one of its columns, such as the topic that several of them ask
         about: the tests are then over its values; see :func:`compare`. ``queries_needed`` are in
@@ -90,17 +87,16 @@ def no_worse(
         baseline), ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha``
         on each side; null where nothing bounds a score);
         ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is
-        above), ``equivalent_p`` (small: the difference lies within the margin on either side; the
-        usual two one-sided tests);
+        above);
         ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or
         else "lists are cut" (items that follow could change a score), "R is not known" (relevant
         items that no model retrieved could), "nothing to compare" (no query has a relevant item) or
         "not decided", also if there are fewer than two queries; ``tie_std`` (of the difference,
         under random tie order drawn for each model on its own; null for policies without one);
         ``detectable`` (the smallest loss that a test with this number of queries and spread of
-        differences finds with probability ``power``), ``queries_needed`` (to exclude a loss of
-        ``margin`` with probability ``power`` if there is none; null above 10⁹), ``queries``
-        (paired) and ``unpaired``.
+        differences finds with probability 0.8), ``queries_needed`` (to exclude a loss of ``margin``
+        with probability 0.8 if there is none; null above 10⁹; see :func:`queries_needed` for
+        others), ``queries`` (paired) and ``unpaired``.
 
     Raises
     ------
@@ -157,7 +153,7 @@ def no_worse(
     """
     check_choice("tie_order", tie_order, TIE_ORDERS)
     margin = check_margin(margin)
-    alpha, power = check_fraction("alpha", alpha), check_fraction("power", power)
+    alpha = check_fraction("alpha", alpha)
     if alpha >= 0.5:
         raise ParameterError(f"alpha: {alpha} is not below 0.5; above it, both verdicts could hold")
     frame = check_scores(scores)
@@ -166,7 +162,7 @@ def no_worse(
     nothing = frame["n_relevant"].max() == 0
     frames = [pl.DataFrame(schema=NO_WORSE)]
     for part in _asked(grid, tie_order, policies, baseline):
-        columns = _columns(part, pairs, margin, alpha, power, nothing=nothing)
+        columns = _columns(part, pairs, margin, alpha, nothing=nothing)
         columns |= {"model": [grid.models[row] for row in pairs.first], "baseline": baseline}
         frames.append(measured(columns, part.measure, NO_WORSE))
     return pl.concat(frames)
@@ -223,9 +219,7 @@ def _expected(scores: Scores) -> Scores:
     return replace(scores, lowest=lowest, highest=highest)
 
 
-def _columns(
-    scores: Scores, pairs: Pairs, margin: float, alpha: float, power: float, *, nothing: bool
-) -> Named:
+def _columns(scores: Scores, pairs: Pairs, margin: float, alpha: float, *, nothing: bool) -> Named:
     columns = paired_columns(scores.value, scores.std, pairs)
     size = columns["queries"]
     plain = paired_t(differences(scores.value, pairs), 1 - 2 * alpha, pairs.cluster)
@@ -234,8 +228,7 @@ def _columns(
     least = _bound(scores.lowest, scores.highest, scored, pairs, alpha)
     most = _bound(scores.highest, scores.lowest, scored, pairs, alpha)
     above = one_sided(least.mean, least.spread, least.units, -margin)
-    loss = -most.mean, most.spread, most.units
-    below = one_sided(*loss, margin)
+    below = one_sided(-most.mean, most.spread, most.units, margin)
     reasons: dict[str, Bools] = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
         for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
@@ -244,8 +237,8 @@ def _columns(
         above, below = np.full((2, size.size), np.nan)
         reasons = {NOTHING: np.ones(size.shape, np.bool_)}
     units = plain.units.tolist()
-    unit = {n: detectable_effect(1.0, n, alpha=alpha, power=power) for n in set(units)}
-    needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in plain.spread]
+    unit = {n: detectable_effect(1.0, n, alpha=alpha) for n in set(units)}
+    needed = [queries_needed(spread, margin, alpha=alpha) for spread in plain.spread]
     each = zip(needed, size.tolist(), units, strict=True)
     return {
         **columns,
@@ -257,7 +250,6 @@ def _columns(
         "margin": margin,
         "no_worse_p": above,
         "worse_p": below,
-        "equivalent_p": np.maximum(above, one_sided(*loss, -margin)),
         "verdict": margin_rule(above, below, alpha, reasons),
         "detectable": np.array([unit[n] for n in units]) * plain.spread,
         "queries_needed": pl.Series(

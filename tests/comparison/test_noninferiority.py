@@ -30,11 +30,10 @@ def test_the_two_tests_are_those_of_statsmodels(seed: int, margin: float) -> Non
     weightstats = pytest.importorskip("statsmodels.stats.weightstats", reason=MISSING)
     values = pair(seed, loss=0.004)
     row = rr.stats.no_worse(scores_of(values), baseline="float32", margin=margin).row(0, named=True)
-    p, (_, lower, _), _ = weightstats.ttost_paired(
+    _, (_, lower, _), _ = weightstats.ttost_paired(
         values["int8"], values["float32"], -margin, margin
     )
     assert row["no_worse_p"] == pytest.approx(lower, rel=1e-9)
-    assert row["equivalent_p"] == pytest.approx(p, rel=1e-9)
     worse = stats.ttest_1samp(values["int8"] - values["float32"], -margin, alternative="less")
     assert row["worse_p"] == pytest.approx(worse.pvalue, rel=1e-9)
     interval = worse.confidence_interval(0.95)
@@ -184,7 +183,7 @@ def test_an_estimate_is_held_to_the_margin_by_its_bounds() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [{"margin": 0}, {"margin": -0.1}, {"margin": math.inf}, {"baseline": "x"}, {"tie_order": "best"}, {"alpha": 0.5},
-     {"power": 1}],
+     {"alpha": 0}],
 )  # fmt: skip
 def test_wrong_arguments(wrong: dict[str, object]) -> None:
     settings: dict[str, object] = {"baseline": "int8", "margin": 0.01, **wrong}
