@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
-from retrieval_report.contracts.arguments import Named, Names, check_number, check_whole
+from retrieval_report.contracts.arguments import Named, check_number, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import MOST_ITEMS
@@ -42,7 +42,6 @@ def no_worse(
     baseline: str,
     margin: float,
     tie_order: str = "expected",
-    policies: Names | None = None,
     alpha: float = 0.05,
     queries: object = None,
     cluster: str | None = None,
@@ -57,18 +56,16 @@ def no_worse(
     Parameters
     ----------
     scores
-        The result of :func:`evaluate`.
+        The result of :func:`evaluate`, with the policy expected or, for ``tie_order="worst"``, with
+        best and worst.
     baseline
         The model with which the others are compared.
     margin
         The largest loss of score that does not matter, above 0.
     tie_order
         "expected": means over all orders of the ties. "worst": the model in its worst order against
-        the baseline in its best, so that a pass holds for every order; the scores must have the
-        policies best and worst. Under both, tests hold for whatever cut lists and an unknown R
-        leave open (see Notes).
-    policies
-        For ``tie_order="expected"``; default: all policies in the scores but best and worst.
+        the baseline in its best, so that a pass holds for every order. Under both, tests
+        hold for whatever cut lists and an unknown R leave open (see Notes).
     alpha
         The probability of a false verdict that each test allows, below 0.5.
     queries, cluster
@@ -79,10 +76,9 @@ def no_worse(
     Returns
     -------
     polars.DataFrame
-        One row per metric, cutoff and policy (in the order of the scores) and each other model by
-        name:
+        One row per metric and cutoff (in the order of the scores) and each other model by name:
 
-        ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("worst" for the worst order);
+        ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("expected", or "worst" for the worst order);
         ``value``, ``baseline_value`` (means over the paired queries), ``difference`` (model −
         baseline), ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha``
         on each side; null where nothing bounds a score);
@@ -101,7 +97,8 @@ def no_worse(
     Raises
     ------
     RetrievalReportError
-        The scores break their contract, or there is an unknown baseline or policy, or an invalid
+        The scores break their contract, or lack the policies, or there is an unknown baseline or an
+        invalid
         margin.
 
     Notes
@@ -161,7 +158,7 @@ def no_worse(
     pairs = clustered(grid.pairs(baseline), grid, cluster, queries)
     nothing = frame["n_relevant"].max() == 0
     frames = [pl.DataFrame(schema=NO_WORSE)]
-    for part in _asked(grid, tie_order, policies, baseline):
+    for part in _asked(grid, tie_order, baseline):
         columns = _columns(part, pairs, margin, alpha, nothing=nothing)
         columns |= {"model": [grid.models[row] for row in pairs.first], "baseline": baseline}
         frames.append(measured(columns, part.measure, NO_WORSE))
@@ -178,16 +175,12 @@ def check_margin(margin: object) -> float:
     return check_number("margin", margin, lambda loss: loss > 0, "number above 0")
 
 
-def _asked(grid: Grid, tie_order: str, policies: Names | None, baseline: str) -> list[Scores]:
+def _asked(grid: Grid, tie_order: str, baseline: str) -> list[Scores]:
     """Return the scores by every measure, and the bounds of those that are not known; for the worst
     order, of the baseline's best and the others' worst.
     """
     if tie_order == "expected":
-        return [_expected(part) for part in grid.asked(policies)]
-    if policies is not None:
-        raise ParameterError(
-            "policies: tie_order='worst' compares policy worst with policy best; leave policies out"
-        )
+        return [_expected(part) for part in grid.asked("expected")]
     parts = [
         _worst(grid, measure, grid.models.index(baseline))
         for measure in grid.measures
@@ -315,7 +308,9 @@ def detectable_effect(
     """
     from scipy import optimize
 
-    _check_design(std, queries, alpha, power)
+    check_whole("queries", queries, 0, MOST_ITEMS)
+    check_fraction("alpha", alpha)
+    check_fraction("power", power)
     if queries < 2 or not std >= 0:
         return math.nan
     if power <= alpha:
@@ -355,7 +350,8 @@ def queries_needed(
     (156, 2475)
     """
     check_margin(effect)
-    _check_design(std, 2, alpha, power)
+    check_fraction("alpha", alpha)
+    check_fraction("power", power)
     if not std >= 0:
         return None
     if std == 0:
@@ -367,15 +363,6 @@ def queries_needed(
             return None
     numbers = range(high // 2 + 1, high)
     return numbers.start + bisect_left(numbers, power, key=lambda n: _power(effect / std, n, alpha))
-
-
-def _check_design(std: object, queries: object, alpha: float, power: float) -> None:
-    """Refuse what is no design of a test; ``std`` may be NaN, if it is not known."""
-    if not (isinstance(std, float) and math.isnan(std)):
-        check_number("std", std, lambda _: True, "number")
-    check_whole("queries", queries, 0, MOST_ITEMS)
-    check_fraction("alpha", alpha)
-    check_fraction("power", power)
 
 
 def _power(effect: float, queries: int, alpha: float) -> float:
