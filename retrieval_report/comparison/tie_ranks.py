@@ -174,18 +174,15 @@ def _ranked(means: _Means, chunks: Iterator[Floats], method: str, confidence: fl
     """The ranks of one metric, cutoff and policy; null where nothing bounds a mean."""
     sure, tail = means.sure, (1 - confidence) / 2
     ranked = sure | np.isfinite(means.lowest) | np.isfinite(means.highest)
-    columns: Named = dict.fromkeys(("rank_low", "rank_high"))
-    if ranked.any():
-        ranks = zip(*(_ranks(means, chunk) for chunk in chunks), strict=True)
-        low, high = (np.concatenate(part).astype(np.int32) for part in ranks)
-        interval = {
-            "rank_low": np.quantile(low, tail, axis=0, method="inverted_cdf"),
-            "rank_high": np.quantile(high, 1 - tail, axis=0, method="inverted_cdf"),
-        }
-        columns = {name: np.where(ranked, column, np.nan) for name, column in interval.items()}
+    ranks = zip(*(_ranks(means, chunk) for chunk in chunks), strict=True)
+    low, high = (np.concatenate(part).astype(np.int32) for part in ranks)
+    interval = {
+        "rank_low": np.quantile(low, tail, axis=0, method="inverted_cdf"),
+        "rank_high": np.quantile(high, 1 - tail, axis=0, method="inverted_cdf"),
+    }
     words = (None, "bounds", method)
     return {
-        **columns,
+        **{name: np.where(ranked, column, np.nan) for name, column in interval.items()},
         "method": [words[known] for known in ranked.astype(np.intp) + sure],
         "value": means.mean,
         "rank": means.mean if np.isnan(means.mean).any() else _order(means.mean[None])[0][0],

@@ -168,7 +168,7 @@ def test_a_baseline_leaves_fewer_pairs_to_correct_for() -> None:
     column = rr.compare(scores, baseline="m0").sort("model_a")
     assert set(column["family"]) == {5}
     assert (column["family_p"] <= all_pairs.sort("model_b")["family_p"]).all()
-    expected = step_down(values, Pairs.against(6, 0), 9_999, 0)
+    expected = step_down(values, Pairs(np.arange(1, 6), np.zeros(5, np.intp)), 9_999, 0)
     assert column["family_p"].to_list() == expected.tolist()
 
 
