@@ -325,10 +325,10 @@ def test_wins_of_one_size_are_as_far_as_half_a_step_nearer(monkeypatch: pytest.M
     assert p.item() == pytest.approx(exact, rel=0.01)
 
 
-@pytest.mark.slow  # it compares one of them with 9 999
-def test_ten_thousand_models_are_refused_in_one_sentence_at_once() -> None:
-    scores = scores_of({f"m{row}": [row / 10_000] for row in range(10_000)})
+@pytest.mark.slow  # it compares one of them with 2 499
+def test_too_many_models_are_refused_in_one_sentence_at_once() -> None:
+    scores = scores_of({f"m{row}": [row / 2_500] for row in range(2_500)})
     for test in (rr.compare, rr.leaderboard):
-        with pytest.raises(rr.ParameterError, match=r"^scores: 10000 models have 49995000 pairs"):
+        with pytest.raises(rr.ParameterError, match=r"^scores: 2500 models have 3123750 pairs"):
             test(scores)
-    assert rr.compare(scores, baseline="m0").height == 9_999
+    assert rr.compare(scores, baseline="m0").height == 2_499
