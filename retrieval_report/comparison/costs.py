@@ -14,13 +14,12 @@ from retrieval_report.contracts.checks import check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import BOUNDS, hold
+from retrieval_report.engines.check_scores import BOUNDS, SCORE, hold
 from retrieval_report.engines.score_grid import settled_means
 from retrieval_report.kernels.lists import Bools, Floats
 from retrieval_report.reading.frames import to_polars
 
 COSTS = schema("costs")
-HERE = ["cost", "metric", "cutoff", "policy"]
 
 
 def cost_table(summary: object, costs: object) -> pl.DataFrame:
@@ -92,7 +91,7 @@ def cost_table(summary: object, costs: object) -> pl.DataFrame:
     parts = [pl.DataFrame(schema=COSTS)]
     for part in amounts.partition_by("cost", maintain_order=True):
         joined = wanted.join(part, on="model", maintain_order="left")
-        for rows in joined.partition_by("metric", "cutoff", "policy", maintain_order=True):
+        for rows in joined.partition_by(SCORE, maintain_order=True):
             sorted_ = rows.sort("amount", "value", "model", descending=[False, True, False])
             parts.append(_fronts(sorted_))
     return pl.concat(parts)

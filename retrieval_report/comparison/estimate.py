@@ -9,7 +9,6 @@ import polars as pl
 
 from retrieval_report.comparison.significance import paired_t
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import DataError, KeyMismatchError
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import SCORE, check_fraction, check_scores
@@ -31,11 +30,7 @@ HUMAN = "human"  # the policy of human scores
 
 
 def estimate(
-    machine_scores: object,
-    human_scores: object,
-    *,
-    policy: str = "expected",
-    confidence: float = 0.95,
+    machine_scores: object, human_scores: object, *, confidence: float = 0.95
 ) -> pl.DataFrame:
     r"""Estimate what people would say of all queries, of which they judged some and a machine all.
 
@@ -47,12 +42,11 @@ def estimate(
     Parameters
     ----------
     machine_scores
-        The result of :func:`evaluate` by the machine's judgements of all queries.
+        The result of :func:`evaluate` by the machine's judgements of all queries. Of these and the
+        human ones, expected scores are taken, which hold no noise of tie order.
     human_scores
         The same by human judgements of some of the queries, drawn at random. A query nobody judged
         has no score, or is left out.
-    policy
-        Whose scores are taken. Expected scores hold no noise of tie order.
     confidence
         Confidence level of the intervals.
 
@@ -75,7 +69,7 @@ def estimate(
     Raises
     ------
     RetrievalReportError
-        The scores break their contract or have no query in common, or there is no such policy.
+        The scores break their contract or have no query in common, or lack the policy expected.
 
     Notes
     -----
@@ -130,10 +124,10 @@ def estimate(
     (0.4, 0.018, 0.385, 0.523, 5.3)
     """
     confidence = check_fraction("confidence", confidence)
-    grid = _beside(check_scores(machine_scores), check_scores(human_scores), policy)
+    grid = _beside(check_scores(machine_scores), check_scores(human_scores))
     rows = np.arange(len(grid.models))
     frames = [pl.DataFrame(schema=ESTIMATES)]
-    for scores in grid.asked(policy):
+    for scores in grid.asked("expected"):
         f, y = scores.value, grid.under(scores.measure, HUMAN)
         frames.append(_rows(f, y, Pairs(rows, rows), grid, scores.measure, confidence))
         for part in grid.pairs().blocks(f.shape[1]):
@@ -142,15 +136,14 @@ def estimate(
     return pl.concat(frames)
 
 
-def _beside(machine: pl.DataFrame, human: pl.DataFrame, policy: str) -> Grid:
+def _beside(machine: pl.DataFrame, human: pl.DataFrame) -> Grid:
     """Return the machine's scores, and the human ones of the same lists as a policy of their own."""
-    check_choice("policy", policy, machine["policy"].unique(maintain_order=True).to_list())
     ids, others = machine.schema["query"], human.schema["query"]
     if ids != others:
         raise KeyMismatchError(
             f"column 'query' is {ids} in the machine's scores and {others} in the human ones"
         )
-    machine = machine.filter(policy=policy)
+    machine = machine.filter(policy="expected")
     known = human.filter(pl.col("n_relevant").is_not_null())
     known = known.join(machine, on=LIST, how="semi", nulls_equal=True)
     if not known["value"].count():

@@ -7,22 +7,27 @@ from __future__ import annotations
 import polars as pl
 
 from retrieval_report.comparison.pairs import COMPARISON, pairs_of_means, turned
-from retrieval_report.comparison.verdicts import ALPHA, SHOWN, TIE_RISK, order_of, with_verdicts
+from retrieval_report.comparison.verdicts import (
+    ALPHA,
+    PAIR,
+    SHOWN,
+    TIE_RISK,
+    order_of,
+    with_verdicts,
+)
 from retrieval_report.contracts.checks import refuse
 from retrieval_report.contracts.errors import KeyMismatchError, ParameterError
 from retrieval_report.contracts.frames import SUMMARY
 from retrieval_report.contracts.registry import schema
 from retrieval_report.engines.check_scores import (
     LIMITS,
+    MEASURE,
     beside,
-    check_fraction,
     hold,
     side_by_side,
 )
 
 JUDGED_PAIRS = schema("judged_pairs")
-HERE = ["metric", "cutoff"]
-PAIR = ["model_a", "model_b", *HERE]
 
 
 def flips(
@@ -108,13 +113,13 @@ def flips(
     shown = pairs.filter(policy=reference).select(*PAIR, "value_a", "value_b")
     if comparison is not None:
         pairs = _completed(pairs, comparison, reference, shown)
-    judged = _judged(pairs, tie_risk, alpha).filter(policy=reference)
+    judged = with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha).filter(policy=reference)
     found = beside(shown.select(PAIR), judged, PAIR)
     names = {name: name for name in SHOWN} | LIMITS
-    wide = side_by_side(frame, [*HERE, "model"], names)
+    wide = side_by_side(frame, [*MEASURE, "model"], names)
     for side in "ab":
-        of_model = wide.select(*HERE, pl.exclude(HERE).name.suffix(f"_{side}"))
-        on = [*HERE, f"model_{side}"]
+        of_model = wide.select(*MEASURE, pl.exclude(MEASURE).name.suffix(f"_{side}"))
+        on = [*MEASURE, f"model_{side}"]
         found = found.join(of_model, on=on, nulls_equal=True, maintain_order="left")
     overlap = (order_of("highest_a", "lowest_b") > 0) & (order_of("highest_b", "lowest_a") > 0)
     return found.with_columns(overlap=overlap).select(list(schema("flips")))
@@ -162,19 +167,12 @@ def pair_verdicts(
     ('expected', -0.25, '', 'depends on tie order')
     """
     pairs = hold(comparison, COMPARISON, "comparison", "compare")
-    return _judged(pairs, tie_risk, alpha).select(list(JUDGED_PAIRS))
-
-
-def _judged(pairs: pl.DataFrame, tie_risk: float, alpha: float) -> pl.DataFrame:
-    """Add ``disagree``, ``significant`` and ``verdict`` to pairs under several policies."""
-    check_fraction("tie_risk", tie_risk)
-    check_fraction("alpha", alpha)
-    return with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha)
+    return with_verdicts(pairs, tie_risk=tie_risk, alpha=alpha).select(list(JUDGED_PAIRS))
 
 
 def _check_summary(summary: object) -> pl.DataFrame:
     frame = hold(summary, SUMMARY, "summary", "summarise")
-    repeated = pl.struct("model", *HERE, "policy").is_duplicated()
+    repeated = pl.struct("model", *MEASURE, "policy").is_duplicated()
     what = "means of the same model, metric, cutoff and policy"
     refuse(frame, repeated, "value", what, what="summary")
     return frame

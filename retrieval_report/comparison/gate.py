@@ -249,7 +249,6 @@ def gate(
     held = no_worse(
         scores,
         baseline="baseline",
-        policies="expected" if tie_order == "expected" else None,
         margin=margin,
         tie_order=tie_order,
         alpha=alpha,

@@ -9,6 +9,7 @@ import polars as pl
 
 from retrieval_report.comparison.corrections import corrected_column
 from retrieval_report.comparison.pairs import compare, turned
+from retrieval_report.comparison.verdicts import ALPHA, TIE_RISK
 from retrieval_report.contracts.arguments import check_pattern
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
@@ -17,7 +18,6 @@ from retrieval_report.engines.check_scores import (
     MEASURE,
     beside,
     board,
-    check_fraction,
     check_scores,
 )
 from retrieval_report.engines.summary import summarise
@@ -26,9 +26,7 @@ HISTORY = schema("history")
 BY = "version", "date"  # groups of a pattern that name the version, the first that it has
 
 
-def history(
-    scores: object, pattern: str, *, alpha: float = 0.05, tie_risk: float = 0.05
-) -> pl.DataFrame:
+def history(scores: object, pattern: str) -> pl.DataFrame:
     r"""Show every version of a model beside the one before it, and mark the steps that neither tie
     order nor the choice of queries explains.
 
@@ -42,9 +40,6 @@ def history(
         A regular expression that is searched in every name. Its group ``version`` or ``date`` is
         the version, by which they are sorted as text, numbers by their size; a group ``model``, if
         there is one, tells several models apart.
-    alpha, tie_risk
-        A step is marked if its p is below ``alpha`` and random tie order reverses it with a
-        probability of at most ``tie_risk``.
 
     Returns
     -------
@@ -54,7 +49,8 @@ def history(
         ``value``, ``tie_std``, ``lowest``, ``highest``, ``ci_low``, ``ci_high``, ``queries`` as
         from :func:`summarise`; of the step from the version before, on the queries of both,
         ``difference``, ``step_p`` (sign-flip test, corrected by Holm for the steps of the series),
-        ``p_tie`` as from :func:`compare`, and ``marked``; null for the first.
+        ``p_tie`` as from :func:`compare`, and ``marked`` (``step_p`` is below 0.05, and random tie
+        order reverses the step with a probability of at most 0.05); null for the first.
 
     Raises
     ------
@@ -82,7 +78,6 @@ def history(
     >>> steps.select("version", "value", "difference", pl.col("step_p").round(4), "marked").rows()
     [('9', 0.5, None, None, None), ('10', 1.0, 0.5, 0.0005, True)]
     """
-    check_fraction("alpha", alpha)
     given = check_scores(scores)
     runs = _runs(given["model"].unique().sort().to_list(), pattern)
     means = board(summarise(given)).join(runs, on="model")
@@ -91,7 +86,7 @@ def history(
         for part in runs.partition_by("series", maintain_order=True)
     ]
     joined = beside(means, pl.concat(steps), MEAN)
-    small = (pl.col("step_p") < alpha) & (pl.col("p_tie_high") <= tie_risk)
+    small = (pl.col("step_p") < ALPHA) & (pl.col("p_tie_high") <= TIE_RISK)
     measures = given.select(MEASURE).unique(maintain_order=True).rows()
     rows = joined.with_columns(
         marked=small, measure=pl.Series(map(measures.index, joined.select(MEASURE).rows()))

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from retrieval_report.comparison.verdicts import order_of
+from retrieval_report.comparison.verdicts import PAIR, order_of
 from retrieval_report.contracts.arguments import Named
 from retrieval_report.contracts.columns import Frames
 from retrieval_report.contracts.registry import in_contract, schema
@@ -20,7 +20,6 @@ from retrieval_report.engines.score_grid import DIGITS, ranked, tau_b
 from retrieval_report.kernels.lists import Floats, Integers
 from retrieval_report.scoring.judged import Judged
 
-PAIR = ["model_a", "model_b", *MEASURE]
 ENOUGH = 20  # items with score and label, which two do not grade alike by chance
 
 

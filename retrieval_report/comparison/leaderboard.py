@@ -18,6 +18,7 @@ from retrieval_report.contracts.arguments import Names
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.contracts.significance_tests import MAX_T
 from retrieval_report.engines.check_scores import (
+    GROUP,
     SCORE,
     Checked,
     beside,
@@ -35,8 +36,7 @@ from retrieval_report.engines.summary import summarise
 from retrieval_report.kernels.lists import Floats
 
 LEADERBOARD = schema("leaderboard")
-KEYS = [*SCORE, "model"]
-TESTED = schema("leaderboard", *KEYS, "query_rank_low", "query_rank_high", "unpaired")
+TESTED = schema("leaderboard", *GROUP, "query_rank_low", "query_rank_high", "unpaired")
 
 
 def leaderboard(
@@ -132,8 +132,6 @@ def leaderboard(
     given = check_scores(scores)
     grid = Grid.of(given)
     asked = grid.asked(policies)
-    if not asked:
-        return pl.DataFrame(schema=LEADERBOARD)
     pairs = clustered(grid.pairs(), grid, cluster, queries)
     ranks = tie_ranks(
         Checked(given),
@@ -144,7 +142,7 @@ def leaderboard(
     )
     board = ranks.rename({"rank_low": "tie_rank_low", "rank_high": "tie_rank_high"})
     draws = resamples_for(correction, pairs) if resamples is None else resamples
-    tested = []
+    tested = [pl.DataFrame(schema=TESTED)]
     for part in asked:
         p = family_tests(part.value, pairs, correction, draws, seed)
         ends = open_ranks(part.value, pairs.part(significant(p, alpha)))
@@ -162,7 +160,7 @@ def leaderboard(
     complete = Checked(given.with_columns(value=pl.when(known).then("value")))
     summary = summarise(complete, queries=queries, confidence=confidence, cluster=cluster)
     for other in (pl.concat(tested), summary.drop("value")):
-        board = beside(board, other, KEYS)
+        board = beside(board, other, GROUP)
     return in_contract(board, LEADERBOARD)
 
 

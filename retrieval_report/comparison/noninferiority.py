@@ -12,7 +12,7 @@ import polars as pl
 from retrieval_report.comparison.clusters import clustered
 from retrieval_report.comparison.significance import PairedT, paired_t
 from retrieval_report.comparison.verdicts import CUT, NOTHING, UNKNOWN_R, margin_rule
-from retrieval_report.contracts.arguments import Named, Names, check_number, check_whole
+from retrieval_report.contracts.arguments import Named, check_number, check_whole
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import MOST_ITEMS
@@ -42,9 +42,7 @@ def no_worse(
     baseline: str,
     margin: float,
     tie_order: str = "expected",
-    policies: Names | None = None,
     alpha: float = 0.05,
-    power: float = 0.8,
     queries: object = None,
     cluster: str | None = None,
 ) -> pl.DataFrame:
@@ -58,22 +56,18 @@ def no_worse(
     Parameters
     ----------
     scores
-        The result of :func:`evaluate`.
+        The result of :func:`evaluate`, with the policy expected or, for ``tie_order="worst"``, with
+        best and worst.
     baseline
         The model with which the others are compared.
     margin
         The largest loss of score that does not matter, above 0.
     tie_order
         "expected": means over all orders of the ties. "worst": the model in its worst order against
-        the baseline in its best, so that a pass holds for every order; the scores must have the
-        policies best and worst. Under both, tests hold for whatever cut lists and an unknown R
-        leave open (see Notes).
-    policies
-        For ``tie_order="expected"``; default: all policies in the scores but best and worst.
+        the baseline in its best, so that a pass holds for every order. Under both, tests
+        hold for whatever cut lists and an unknown R leave open (see Notes).
     alpha
         The probability of a false verdict that each test allows, below 0.5.
-    power
-        The probability of finding a real effect, for ``detectable`` and ``queries_needed``.
     queries, cluster
         A frame of the queries and one of its columns, such as the topic that several of them ask
         about: the tests are then over its values; see :func:`compare`. ``queries_needed`` are in
@@ -82,30 +76,29 @@ def no_worse(
     Returns
     -------
     polars.DataFrame
-        One row per metric, cutoff and policy (in the order of the scores) and each other model by
-        name:
+        One row per metric and cutoff (in the order of the scores) and each other model by name:
 
-        ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("worst" for the worst order);
+        ``model``, ``baseline``, ``metric``, ``cutoff``, ``policy`` ("expected", or "worst" for the worst order);
         ``value``, ``baseline_value`` (means over the paired queries), ``difference`` (model −
         baseline), ``bound_low``, ``bound_high`` (the ends of the interval that leaves out ``alpha``
         on each side; null where nothing bounds a score);
         ``margin``, ``no_worse_p`` (small: the loss is below the margin), ``worse_p`` (small: it is
-        above), ``equivalent_p`` (small: the difference lies within the margin on either side; the
-        usual two one-sided tests);
+        above);
         ``verdict``: "no worse" (``no_worse_p`` below alpha), "worse" (``worse_p`` below alpha), or
         else "lists are cut" (items that follow could change a score), "R is not known" (relevant
         items that no model retrieved could), "nothing to compare" (no query has a relevant item) or
         "not decided", also if there are fewer than two queries; ``tie_std`` (of the difference,
         under random tie order drawn for each model on its own; null for policies without one);
         ``detectable`` (the smallest loss that a test with this number of queries and spread of
-        differences finds with probability ``power``), ``queries_needed`` (to exclude a loss of
-        ``margin`` with probability ``power`` if there is none; null above 10⁹), ``queries``
-        (paired) and ``unpaired``.
+        differences finds with probability 0.8), ``queries_needed`` (to exclude a loss of ``margin``
+        with probability 0.8 if there is none; null above 10⁹; see :func:`queries_needed` for
+        others), ``queries`` (paired) and ``unpaired``.
 
     Raises
     ------
     RetrievalReportError
-        The scores break their contract, or there is an unknown baseline or policy, or an invalid
+        The scores break their contract, or lack the policies, or there is an unknown baseline or an
+        invalid
         margin.
 
     Notes
@@ -157,7 +150,7 @@ def no_worse(
     """
     check_choice("tie_order", tie_order, TIE_ORDERS)
     margin = check_margin(margin)
-    alpha, power = check_fraction("alpha", alpha), check_fraction("power", power)
+    alpha = check_fraction("alpha", alpha)
     if alpha >= 0.5:
         raise ParameterError(f"alpha: {alpha} is not below 0.5; above it, both verdicts could hold")
     frame = check_scores(scores)
@@ -165,8 +158,8 @@ def no_worse(
     pairs = clustered(grid.pairs(baseline), grid, cluster, queries)
     nothing = frame["n_relevant"].max() == 0
     frames = [pl.DataFrame(schema=NO_WORSE)]
-    for part in _asked(grid, tie_order, policies, baseline):
-        columns = _columns(part, pairs, margin, alpha, power, nothing=nothing)
+    for part in _asked(grid, tie_order, baseline):
+        columns = _columns(part, pairs, margin, alpha, nothing=nothing)
         columns |= {"model": [grid.models[row] for row in pairs.first], "baseline": baseline}
         frames.append(measured(columns, part.measure, NO_WORSE))
     return pl.concat(frames)
@@ -182,16 +175,12 @@ def check_margin(margin: object) -> float:
     return check_number("margin", margin, lambda loss: loss > 0, "number above 0")
 
 
-def _asked(grid: Grid, tie_order: str, policies: Names | None, baseline: str) -> list[Scores]:
+def _asked(grid: Grid, tie_order: str, baseline: str) -> list[Scores]:
     """Return the scores by every measure, and the bounds of those that are not known; for the worst
     order, of the baseline's best and the others' worst.
     """
     if tie_order == "expected":
-        return [_expected(part) for part in grid.asked(policies)]
-    if policies is not None:
-        raise ParameterError(
-            "policies: tie_order='worst' compares policy worst with policy best; leave policies out"
-        )
+        return [_expected(part) for part in grid.asked("expected")]
     parts = [
         _worst(grid, measure, grid.models.index(baseline))
         for measure in grid.measures
@@ -223,9 +212,7 @@ def _expected(scores: Scores) -> Scores:
     return replace(scores, lowest=lowest, highest=highest)
 
 
-def _columns(
-    scores: Scores, pairs: Pairs, margin: float, alpha: float, power: float, *, nothing: bool
-) -> Named:
+def _columns(scores: Scores, pairs: Pairs, margin: float, alpha: float, *, nothing: bool) -> Named:
     columns = paired_columns(scores.value, scores.std, pairs)
     size = columns["queries"]
     plain = paired_t(differences(scores.value, pairs), 1 - 2 * alpha, pairs.cluster)
@@ -234,8 +221,7 @@ def _columns(
     least = _bound(scores.lowest, scores.highest, scored, pairs, alpha)
     most = _bound(scores.highest, scores.lowest, scored, pairs, alpha)
     above = one_sided(least.mean, least.spread, least.units, -margin)
-    loss = -most.mean, most.spread, most.units
-    below = one_sided(*loss, margin)
+    below = one_sided(-most.mean, most.spread, most.units, margin)
     reasons: dict[str, Bools] = {
         word: np.logical_or.reduce(scored & (where[pairs.first] | where[pairs.second]), axis=1)
         for word, where in ((CUT, scores.truncated), (UNKNOWN_R, scores.pooled))
@@ -244,8 +230,8 @@ def _columns(
         above, below = np.full((2, size.size), np.nan)
         reasons = {NOTHING: np.ones(size.shape, np.bool_)}
     units = plain.units.tolist()
-    unit = {n: detectable_effect(1.0, n, alpha=alpha, power=power) for n in set(units)}
-    needed = [queries_needed(spread, margin, alpha=alpha, power=power) for spread in plain.spread]
+    unit = {n: detectable_effect(1.0, n, alpha=alpha) for n in set(units)}
+    needed = [queries_needed(spread, margin, alpha=alpha) for spread in plain.spread]
     each = zip(needed, size.tolist(), units, strict=True)
     return {
         **columns,
@@ -257,7 +243,6 @@ def _columns(
         "margin": margin,
         "no_worse_p": above,
         "worse_p": below,
-        "equivalent_p": np.maximum(above, one_sided(*loss, -margin)),
         "verdict": margin_rule(above, below, alpha, reasons),
         "detectable": np.array([unit[n] for n in units]) * plain.spread,
         "queries_needed": pl.Series(
@@ -323,7 +308,9 @@ def detectable_effect(
     """
     from scipy import optimize
 
-    _check_design(std, queries, alpha, power)
+    check_whole("queries", queries, 0, MOST_ITEMS)
+    check_fraction("alpha", alpha)
+    check_fraction("power", power)
     if queries < 2 or not std >= 0:
         return math.nan
     if power <= alpha:
@@ -363,7 +350,8 @@ def queries_needed(
     (156, 2475)
     """
     check_margin(effect)
-    _check_design(std, 2, alpha, power)
+    check_fraction("alpha", alpha)
+    check_fraction("power", power)
     if not std >= 0:
         return None
     if std == 0:
@@ -375,15 +363,6 @@ def queries_needed(
             return None
     numbers = range(high // 2 + 1, high)
     return numbers.start + bisect_left(numbers, power, key=lambda n: _power(effect / std, n, alpha))
-
-
-def _check_design(std: object, queries: object, alpha: float, power: float) -> None:
-    """Refuse what is no design of a test; ``std`` may be NaN, if it is not known."""
-    if not (isinstance(std, float) and math.isnan(std)):
-        check_number("std", std, lambda _: True, "number")
-    check_whole("queries", queries, 0, MOST_ITEMS)
-    check_fraction("alpha", alpha)
-    check_fraction("power", power)
 
 
 def _power(effect: float, queries: int, alpha: float) -> float:

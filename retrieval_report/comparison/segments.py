@@ -141,10 +141,8 @@ def summarise_by(
     ... ).rows()
     [('de', 'a', 1.0, 1), ('en', 'a', 0.375, 2)]
     """
-    plain = options.get("average", "micro") == "micro" and options.get("cluster") is None
-    named = None if plain else queries
     return _each(
-        scores, queries, by, SUMMARY, lambda part: summarise(part, queries=named, **options)
+        scores, queries, by, SUMMARY, lambda part: summarise(part, queries=queries, **options)
     )
 
 
@@ -303,7 +301,7 @@ def _each(
     """The analysis of each segment, under its name."""
     parts = segments_of(scores, queries, by)
     frames = [analyse(part).select(pl.lit(name).alias("segment"), pl.all()) for name, part in parts]
-    return pl.concat(frames) if frames else pl.DataFrame(schema={"segment": pl.String, **schema})
+    return pl.concat([pl.DataFrame(schema={"segment": pl.String, **schema}), *frames])
 
 
 def _winners(frame: pl.DataFrame) -> dict[Measure, Named]:

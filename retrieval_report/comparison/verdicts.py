@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from retrieval_report.engines.check_scores import MEASURE, check_fraction
 from retrieval_report.kernels.lists import Bools
 from retrieval_report.writing.numbers import chance_text
 
@@ -46,6 +47,7 @@ TIE_RISK, ALPHA = 0.05, 0.05
 SIGNIFICANT = (
     f"corrected p < {ALPHA:g}"  # what a mark of significance means, for tables that print it
 )
+PAIR = ["model_a", "model_b", *MEASURE]
 SHOWN = ("expected", "shuffled", "naive")  # the first of them that there is is the reference
 ROUNDING = 1e-12  # means this close, relative to the larger, are equal
 TOLERANCE = 1e-9  # of thresholds: 1/20 is 0.05
@@ -94,9 +96,10 @@ def with_verdicts(pairs: pl.DataFrame, *, tie_risk: float, alpha: float) -> pl.D
     [('naive', 'safe'), ('naive', 'depends on tie order')]
     """
     order, level = pl.col("order"), pl.col("order") == 0
-    pair = ["model_a", "model_b", "metric", "cutoff"]
+    check_fraction("tie_risk", tie_risk)
+    check_fraction("alpha", alpha)
     pairs = pairs.with_columns(order=order_of("value_a", "value_b")).with_columns(
-        order.filter(policy=name).first().over(pair).alias(f"order_{name}") for name in SHOWN
+        order.filter(policy=name).first().over(PAIR).alias(f"order_{name}") for name in SHOWN
     )
     others = [
         pl.when(pl.col(f"order_{name}") != 0, pl.col(f"order_{name}") != order).then(pl.lit(name))

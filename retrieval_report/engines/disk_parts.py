@@ -11,13 +11,12 @@ from pathlib import Path
 import polars as pl
 
 from retrieval_report.contracts.arguments import Named
-from retrieval_report.contracts.errors import DataError, OutputError, one_line
+from retrieval_report.contracts.errors import OutputError, one_line
 from retrieval_report.engines.disk_tables import Table, check_rows
 
 RESULTS_PER_ROW = 4  # number of results that need as much memory as a row
 MOST_PARTS = 256  # files that are open while rows are copied
 COPY_GROUP = 16_384  # rows per Parquet row group of a copy, which every open file holds in memory
-MOST_ROWS = 2**32 - 1  # the most that Polars counts
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,6 @@ def copied_parts(table: Table, folder: Path, rows_per_part: int, results: int) -
     ``results`` is the number of results per query: with short lists, they need more memory than the
     rows.
     """
-    if table.rows > MOST_ROWS:
-        raise DataError(
-            f"rankings: {table.rows} rows are more than {MOST_ROWS}; score the files in several "
-            "runs"
-        )
     rows = pl.concat([file.frame for file in table.files])
     queries = rows.select(pl.col("query").approx_n_unique()).collect(engine="streaming").item()
     # Rows out of order need about twice the memory of ordered ones: an index, and often a tie for

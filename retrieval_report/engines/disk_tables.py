@@ -99,9 +99,9 @@ def open_table(
     because widening them would require reading all values first.
     """
     refuse_fork()
-    if not is_path(rankings) and columns is not None:
-        raise ParameterError("columns: is for files; rename the columns of a frame")
     if not is_path(rankings):
+        if columns is not None:
+            raise ParameterError("columns: is for files; rename the columns of a frame")
         if not isinstance(rankings, pl.LazyFrame):
             rankings = to_polars(rankings, "rankings").lazy()
         return _computed(rankings, scratch)

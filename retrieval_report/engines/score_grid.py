@@ -16,7 +16,7 @@ from retrieval_report.contracts.arguments import Names, listed
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.registry import in_contract, schema
-from retrieval_report.engines.check_scores import BOUNDS, SCORE, beside
+from retrieval_report.engines.check_scores import BOUNDS, GROUP, SCORE, beside
 from retrieval_report.kernels.lists import Bools, Floats, Integers
 from retrieval_report.scoring.arrays import locate
 
@@ -27,7 +27,7 @@ DIGITS = 12  # scores are exact to 1e-12, so smaller differences count as equal
 Indices = NDArray[np.intp]
 Measure = tuple[str, int | None, str]  # metric, cutoff and policy
 MEANS = {
-    **schema("summary", "model", "metric", "cutoff", "policy", "value", "tie_std"),
+    **schema("summary", *GROUP, "value", "tie_std"),
     "shortest": pl.Int64,
 }
 
@@ -101,7 +101,9 @@ class Grid:
                 )
             return Pairs.every(models)
         check_choice("baseline", baseline, self.models)
-        return Pairs.against(len(self.models), self.models.index(baseline))
+        fixed = self.models.index(baseline)
+        others = np.delete(np.arange(len(self.models), dtype=np.intp), fixed)
+        return Pairs(others, np.full_like(others, fixed))
 
     def under(self, measure: Measure, policy: str) -> Floats:
         """Return the scores by the metric and cutoff of a measure under a policy; NaN if there are
@@ -144,12 +146,6 @@ class Pairs:
     def every(cls, models: int) -> Pairs:
         """Return all pairs, the earlier model first."""
         return cls(*np.triu_indices(models, 1))
-
-    @classmethod
-    def against(cls, models: int, fixed: int) -> Pairs:
-        """Return every other model with one that is fixed."""
-        others = np.delete(np.arange(models, dtype=np.intp), fixed)
-        return cls(others, np.full_like(others, fixed))
 
     def blocks(self, queries: int) -> list[Pairs]:
         """Return these pairs in parts, at least one, with at most so many differences each."""
@@ -366,7 +362,7 @@ def tie_means(scores: pl.DataFrame) -> pl.DataFrame:
     """
     if scores.is_empty():
         return pl.DataFrame(schema=MEANS)
-    labels = scores.select("metric", "cutoff", "policy").unique(maintain_order=True)
+    labels = scores.select(SCORE).unique(maintain_order=True)
     lists = scores.select("model", "items").gather_every(labels.height)
     values, spreads = (
         scores[name].to_numpy().reshape(-1, labels.height) for name in ("value", "std")

@@ -146,7 +146,17 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
     column = "label" if average == "macro" else "weight"
     if queries is None:
         raise ColumnError(f"average={average!r}: needs queries with a column {column!r}")
-    given, keys = check_given(to_polars(queries, "queries"), column, average)
+    given = to_polars(queries, "queries")
+    of_lists = average == "weighted" and {"model", "metric"} <= set(given.columns)
+    keys = ["model", "query", "metric"] if of_lists else ["query"]
+    if of_lists:
+        given = hold(given, WEIGHTS, "queries", "query_weights")
+        bad = pl.col("weight").is_null() | pl.col("weight").is_infinite() | (pl.col("weight") < 0)
+        refuse(given, bad, "weight", "not a finite number of at least 0")
+    else:
+        given = check_queries(given)
+    if column not in given.columns:
+        raise ColumnError(f"queries: no column {column!r}, which average={average!r} needs")
     frame = _joined(frame, given, keys, column)
     refuse(
         frame,
@@ -215,23 +225,6 @@ def _joined(frame: pl.DataFrame, given: pl.DataFrame, keys: list[str], column: s
     return beside(frame, known.drop_nulls("query"), keys)
 
 
-def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.DataFrame, list[str]]:
-    """The queries, or the weights by list, held to their contract, and the columns that tell their
-    rows apart.
-    """
-    keys = ["model", "query", "metric"]
-    if average != "weighted" or not {"model", "metric"} <= set(given.columns):
-        keys = ["query"]
-        given = check_queries(given)
-    if column not in given.columns:
-        raise ColumnError(f"queries: no column {column!r}, which average={average!r} needs")
-    if len(keys) > 1:
-        given = hold(given, WEIGHTS, "queries", "query_weights")
-        bad = pl.col("weight").is_null() | pl.col("weight").is_infinite() | (pl.col("weight") < 0)
-        refuse(given, bad, "weight", "not a finite number of at least 0")
-    return given, keys
-
-
 def _mean(rows: pl.DataFrame, average: str, confidence: float) -> tuple[float, ...]:
     """Mean, its two spreads and its interval, of one model, metric, cutoff and policy."""
     values = rows["value"].to_numpy()
@@ -272,7 +265,6 @@ def with_bounds(result: pl.DataFrame) -> pl.DataFrame:
     """The summary of means, with those of the policies worst and best beside all of their model,
     metric and cutoff.
     """
-    result = result.drop("lowest", "highest", strict=False)
     for name, policy in LIMITS.items():
         bound = result.filter(policy=policy).select(*MEAN, pl.col("value").alias(name))
         result = beside(result, bound, MEAN)

@@ -437,7 +437,7 @@ class Study(LevelledStudy):
         if margin is None or baseline not in self.model_names:
             return NOTHING
         scores = self._undrawn._scored
-        return no_worse(scores, baseline=baseline, margin=margin, policies="expected", **self.over)
+        return no_worse(scores, baseline=baseline, margin=margin, **self.over)
 
     @property
     def costs(self) -> pl.DataFrame:

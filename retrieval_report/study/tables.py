@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 import polars as pl
 
 from retrieval_report.comparison.pairs import ahead_first
-from retrieval_report.comparison.verdicts import DEPENDS
+from retrieval_report.comparison.verdicts import DEPENDS, PAIR
 from retrieval_report.contracts.options import BETWEEN_TIES, NO, WITHIN_TIE
 from retrieval_report.engines.check_scores import MEAN, at_cutoff, beside
 from retrieval_report.metrics.parsing import measure_text
@@ -142,9 +142,8 @@ def _summary(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Pa
 
 def _comparisons(report: Report, layout: Layout, frame: pl.DataFrame) -> Iterable[Part]:
     """Every pair, those whose order depends on tie order first."""
-    keys = ["model_a", "model_b", "metric", "cutoff"]
-    verdicts = report.flips.select(*keys, "verdict", "disagree")
-    rows = beside(frame.filter(policy="expected"), verdicts, keys)
+    verdicts = report.flips.select(*PAIR, "verdict", "disagree")
+    rows = beside(frame.filter(policy="expected"), verdicts, PAIR)
     rows = ahead_first(rows, pl.col("difference") < 0)
     if report.parameters["average"] != "micro":
         layout = layout._replace(caption=f"{layout.caption}, by their plain means over the queries")

@@ -165,7 +165,6 @@ def test_gaps_are_left_out_model_by_model() -> None:
     [
         ({"query": pl.lit("other")}, {}, "no query has a score by people and one by the machine"),
         ({"query": pl.lit(1)}, {}, "column 'query' is String in the machine's scores and Int"),
-        ({}, {"policy": "best"}, "policy: 'best' is not one of 'expected'"),
         ({}, {"confidence": 1.5}, "confidence"),
     ],
 )

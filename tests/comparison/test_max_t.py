@@ -168,7 +168,7 @@ def test_a_baseline_leaves_fewer_pairs_to_correct_for() -> None:
     column = rr.compare(scores, baseline="m0").sort("model_a")
     assert set(column["family"]) == {5}
     assert (column["family_p"] <= all_pairs.sort("model_b")["family_p"]).all()
-    expected = step_down(values, Pairs.against(6, 0), 9_999, 0)
+    expected = step_down(values, Pairs(np.arange(1, 6), np.zeros(5, np.intp)), 9_999, 0)
     assert column["family_p"].to_list() == expected.tolist()
 
 
@@ -325,10 +325,10 @@ def test_wins_of_one_size_are_as_far_as_half_a_step_nearer(monkeypatch: pytest.M
     assert p.item() == pytest.approx(exact, rel=0.01)
 
 
-@pytest.mark.slow  # it compares one of them with 9 999
-def test_ten_thousand_models_are_refused_in_one_sentence_at_once() -> None:
-    scores = scores_of({f"m{row}": [row / 10_000] for row in range(10_000)})
+@pytest.mark.slow  # it compares one of them with 2 499
+def test_too_many_models_are_refused_in_one_sentence_at_once() -> None:
+    scores = scores_of({f"m{row}": [row / 2_500] for row in range(2_500)})
     for test in (rr.compare, rr.leaderboard):
-        with pytest.raises(rr.ParameterError, match=r"^scores: 10000 models have 49995000 pairs"):
+        with pytest.raises(rr.ParameterError, match=r"^scores: 2500 models have 3123750 pairs"):
             test(scores)
-    assert rr.compare(scores, baseline="m0").height == 9_999
+    assert rr.compare(scores, baseline="m0").height == 2_499

@@ -174,12 +174,6 @@ def test_types_of_relevance(tmp_path: Path, dtype: Any) -> None:
     agrees(tmp_path, frame, frame, **FEW)
 
 
-def test_more_rows_than_can_be_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk_parts, "MOST_ROWS", 100)
-    with pytest.raises(DataError, match="rows are more than 100; score the files in several runs"):
-        evaluate_to(tmp_path / "scores.parquet", made(), rows_per_part=60, **FEW)
-
-
 def test_ids_may_fill_the_whole_range_of_their_type(tmp_path: Path) -> None:
     full = pl.DataFrame({"query": range(256), "item": 1, "distance": 1, "relevance": 1}).cast(
         {"query": pl.UInt8}
