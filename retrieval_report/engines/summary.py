@@ -15,7 +15,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import check_text, quoted
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
-from retrieval_report.contracts.frames import SUMMARY, check_queries
+from retrieval_report.contracts.frames import SUMMARY, check_table
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import (
     GROUP,
@@ -222,7 +222,7 @@ def check_given(given: pl.DataFrame, column: str, average: str) -> tuple[pl.Data
     keys = ["model", "query", "metric"]
     if average != "weighted" or not {"model", "metric"} <= set(given.columns):
         keys = ["query"]
-        given = check_queries(given)
+        given = check_table(given, "queries")
     if column not in given.columns:
         raise ColumnError(f"queries: no column {column!r}, which average={average!r} needs")
     if len(keys) > 1:

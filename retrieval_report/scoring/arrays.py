@@ -140,17 +140,18 @@ def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
     return grades, np.searchsorted(grades, relevance.cast(pl.Float64).to_numpy()).astype(np.int32)
 
 
-def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
-    """Return the rows with those of each list together, the distinct keys, sorted, and the rows of
-    each; lists are numbered in this order.
+def locate(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
+    """Return the rows with those of each list (model, query) together, the keys of the lists,
+    sorted, and the rows of each; lists are numbered in this order.
     """
+    keys = [key for key in ("model", "query") if key in frame.columns]
     changes = pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys)
     first = frame.select(changes.fill_null(True)).to_series().arg_true().cast(pl.Int64)
     heads = frame.select(keys)[first]
     if heads.n_unique() < heads.height:
         rows = frame.select(keys).with_row_index("row")
         order = rows.group_by(keys, maintain_order=True).agg("row")["row"].explode()
-        return locate(frame[order], keys)
+        return locate(frame[order])
     end = first.shift(-1, fill_value=frame.height)
     lists = heads.with_columns(begin=first, end=end).sort(keys)
     return frame, lists.select(keys), Rows(lists["begin"].to_numpy(), lists["end"].to_numpy())

@@ -16,10 +16,10 @@ import polars as pl
 from retrieval_report.contracts.checks import check_agreement, check_unique, refuse, warn_merging
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import (
+    UNIQUE,
     check_counts,
-    check_judgements,
-    check_queries,
     check_rankings,
+    check_table,
     order_column,
     unmasked,
     with_model,
@@ -35,7 +35,6 @@ from retrieval_report.scoring.known_items import (
     UNJUDGED_HINT,
     disagree,
     judged_rows,
-    located,
     of_one_width,
     repeats,
     settle_nulls,
@@ -142,7 +141,7 @@ class Judged:
         self, retrieved: pl.DataFrame, known: pl.DataFrame, lists: pl.DataFrame
     ) -> Judged:
         """Return a record of other items, possibly in other lists."""
-        retrieved, names, rows = located(retrieved)
+        retrieved, names, rows = arrays.locate(retrieved)
         whole = replace(
             self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
         )
@@ -209,7 +208,7 @@ def judge(
             "some model retrieved) or 'own'"
         )
     parts = _judge(_read(rankings, judgements, queries, options, whole), options, part=whole.part)
-    frame, keys, listed = located(parts.rows)
+    frame, keys, listed = arrays.locate(parts.rows)
     names = with_model(keys)
     for column in KEYS:
         warn_merging(names, column, "rankings")
@@ -277,13 +276,12 @@ def _of_one_type(
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame | None]]:
     """Return rows, judgements and queries with ids of the same types."""
     beside = {"judgements": judgements, "queries": queries}
-    keys = {"judgements": ["query", "item"], "queries": ["query"]}
     frames = {name: frame for name, frame in beside.items() if frame is not None}
     for name in frames:
-        for key in keys[name]:
+        for key in UNIQUE[name]:
             rows, frames[name] = of_one_width(rows, frames[name], key, name)
     typed = {
-        name: frame.cast({key: rows.schema[key] for key in keys[name]})
+        name: frame.cast({key: rows.schema[key] for key in UNIQUE[name]})
         for name, frame in frames.items()
     }
     return rows, {**beside, **typed}
@@ -293,8 +291,12 @@ def frames_beside(
     judgements: object, queries: object
 ) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
     """Return the checked frames ``judgements`` and ``queries``, None for what is not given."""
-    judged = None if judgements is None else check_judgements(to_polars(judgements, "judgements"))
-    named = None if queries is None else check_queries(to_polars(queries, "queries"))
+    judged = (
+        None
+        if judgements is None
+        else check_table(to_polars(judgements, "judgements"), "judgements")
+    )
+    named = None if queries is None else check_table(to_polars(queries, "queries"), "queries")
     return judged, named
 
 

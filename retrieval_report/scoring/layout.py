@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -175,14 +174,12 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
         )
     else:
         decisions = lay_out(judged.part_of, options).decisions
-    words = ends_of(decisions)
     prepared = replace(prepared, decisions=decisions)
-    return _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
+    return _open_lists(prepared, options, unpooled=judged.unpooled(options))
 
 
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
     """Return, list by list, what tells whether it was truncated, as `gather` takes it."""
-    options = replace(options, policies=("expected",))
     return _evidence(judged, *_whole_lists(judged, options))
 
 
@@ -280,13 +277,9 @@ def _mixed(keys: Keys) -> Keys:
     return mixed
 
 
-def _open_lists(
-    prepared: Prepared, words: Mapping[str, str], options: Options, *, unpooled: bool
-) -> Prepared:
-    """Return lists with what is open in each, given how its model's lists were truncated
-    (``words``).
-    """
-    ties = prepared.ties
+def _open_lists(prepared: Prepared, options: Options, *, unpooled: bool) -> Prepared:
+    """Return lists with what is open in each, given how its model's lists were truncated."""
+    ties, words = prepared.ties, ends_of(prepared.decisions)
     if all(word == NO for word in words.values()):
         return replace(prepared, pooled=np.zeros_like(prepared.pooled))
     own = prepared.names["model"].replace_strict(words, default=NO, return_dtype=pl.String)
