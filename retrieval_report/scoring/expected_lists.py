@@ -14,8 +14,7 @@ from retrieval_report.scoring.known_items import KEYS
 
 
 def all_lists(
-    retrieved: pl.DataFrame,
-    received: pl.DataFrame | None,
+    present: pl.DataFrame,
     judgements: pl.DataFrame | None,
     queries: pl.DataFrame | None,
     models: Sequence[str],
@@ -24,11 +23,9 @@ def all_lists(
     """Return every (model, query), including queries of other models, of judgements and of the
     queries frame.
 
-    Lists in ``found`` have items; other lists in ``received`` have only rows that are not in a
-    list. ``models`` may name further models. Returns ``model``, ``query``, ``missing`` and, if the
-    queries frame has it, ``n_relevant``.
+    Lists in ``present`` have rows. ``models`` may name further models. Returns ``model``,
+    ``query``, ``missing`` and, if the queries frame has it, ``n_relevant``.
     """
-    present = retrieved if received is None else pl.concat([retrieved, received]).unique()
     universe = present.select("query").unique()
     if judgements is not None:
         judged = judgements.select("query").unique()

@@ -75,8 +75,8 @@ def judged_rows(
         .select("__row", "judged")
         .collect()
     )
-    empty = pl.select(judged=pl.repeat(None, rows.height, dtype=matched.schema["judged"]))["judged"]
-    judged = empty.scatter(matched["__row"], matched["judged"])
+    nulls = matched["judged"].clear(rows.height)
+    judged = nulls.scatter(matched["__row"], matched["judged"])
     if not part:  # other parts may have judged items
         warn_unmatched(rows, judged.count(), judgements)
     if "relevance" in rows.columns:

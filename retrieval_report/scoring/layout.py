@@ -108,8 +108,6 @@ def order_values(frame: pl.DataFrame, options: Options) -> pl.Expr:
 
 def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
     """Return rows with distances rounded as the options say."""
-    if options.decimals is None:
-        return frame
     return frame.with_columns(order_values(frame, options))
 
 
@@ -319,10 +317,6 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
     """
     lists = judged.lists.select(KEYS).with_row_index("list")
     items = judged.known if pool is None else pool
-    if not items.height:
-        return Cells(
-            np.zeros(lists.height + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64)
-        )
     keys = [key for key in KEYS if key in items.columns]
     number = pl.sum("count") if "count" in items.columns else pl.len()
     cells = items.group_by(*keys, "relevance").agg(count=number.cast(pl.Int64))
