@@ -128,7 +128,7 @@ def count_codes(
     queries = as_matrix(query_codes, "query_codes")
     space = CodeSpace.of(queries, bits)
     labels = LabelSpace.of(query_labels, len(queries), relevance)
-    ids = _ids(query_ids, len(queries))
+    ids = query_names(query_ids, len(queries))
     limit = None if depth is None else check_whole("depth", depth, 1)
     workers = (os.cpu_count() or 1) if threads is None else check_whole("threads", threads, 1)
     encoded = np.ascontiguousarray(space.encode(queries, "query_codes").T)
@@ -209,7 +209,7 @@ def count_relevant(
     relevant = (
         counts.filter(pl.col("relevance") > 0).group_by("query").agg(n_relevant=pl.sum("count"))
     )
-    frame = pl.DataFrame({"query": _ids(query_ids, len(queries))})
+    frame = pl.DataFrame({"query": query_names(query_ids, len(queries))})
     frame = frame.join(relevant, on="query", how="left", maintain_order="left").with_columns(
         pl.col("n_relevant").fill_null(0)
     )
@@ -218,7 +218,8 @@ def count_relevant(
     return frame.with_columns(label=as_names(query_labels, "query_labels"))
 
 
-def _ids(ids: object, count: int) -> pl.Series:
+def query_names(ids: object, count: int) -> pl.Series:
+    """Return the ids of the queries, by default their numbers."""
     return pl.int_range(count, eager=True) if ids is None else check_ids(ids, count, "query_ids")
 
 

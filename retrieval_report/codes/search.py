@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from retrieval_report.codes.counts import count_relevant
+from retrieval_report.codes.counts import count_relevant, query_names
 from retrieval_report.codes.labels import LabelSpace, check_ids, rows_of
 from retrieval_report.contracts.arguments import check_flag, is_name, known_of, listed
 from retrieval_report.contracts.checks import check_choice
@@ -169,7 +169,11 @@ def from_search(
         check_direction(one, f"model {model!r}", scores=model in scored)
     _check_sources((query_labels, item_labels), judgements, relevance, indexes)
     items = _Items.of(item_labels, item_ids)
-    names = _query_ids(query_ids, max(one.queries for one in searches.values()), indexes)
+    names = None  # where the results name the queries
+    if indexes is None:
+        names = query_names(query_ids, max(one.queries for one in searches.values()))
+    elif query_ids is not None:
+        raise ParameterError("query_ids: given together with indexes, which name the queries")
     space = n_relevant = None
     if query_labels is not None and names is not None:
         space = LabelSpace.of(query_labels, len(names), str(relevance))
@@ -247,17 +251,6 @@ def _check_sources(
         raise ParameterError("query_labels, item_labels: one is given without the other")
     if indexes is not None and labels[0] is not None:
         raise ParameterError("indexes: flat results take relevance or judgements, not labels")
-
-
-def _query_ids(ids: object, count: int, indexes: object) -> pl.Series | None:
-    """Return the ids of the queries; None if the results name them."""
-    if indexes is not None:
-        if ids is not None:
-            raise ParameterError("query_ids: given together with indexes, which name the queries")
-        return None
-    if ids is None:
-        return pl.int_range(count, eager=True)
-    return check_ids(ids, count, "query_ids")
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ COUNTS = FRAMES["counts"].columns
 JUDGEMENTS = FRAMES["judgements"].columns
 QUERIES = FRAMES["query_facts"].columns
 LABELS = FRAMES["labels"].columns
+UNIQUE = {"judgements": ("query", "item"), "queries": ("query",), "labels": ("item",)}
+"""What tells the rows of a table beside the rankings apart."""
 Rule = tuple[str, pl.Expr, str, str]
 """A column, what must hold for no value, the rule in words, and a hint."""
 
@@ -129,25 +131,15 @@ def check_counts(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col("count").cast(pl.Int64))
 
 
-def check_judgements(frame: pl.DataFrame) -> pl.DataFrame:
-    """Check a judgements frame (qrels) against its contract."""
-    frame = _contract(frame, JUDGEMENTS, "judgements")
-    warn_merging(frame, "item", "judgements")
-    check_unique(frame, ("query", "item"), "judgements")
-    return frame
-
-
-def check_queries(frame: pl.DataFrame) -> pl.DataFrame:
-    """Check a queries frame against its contract."""
-    frame = _contract(frame, QUERIES, "queries")
-    check_unique(frame, ("query",), "queries")
-    return frame
-
-
-def check_labels(frame: pl.DataFrame, what: str = "labels") -> pl.DataFrame:
-    """Check the labels of items against their contract; ``what`` is their name in messages."""
-    frame = _contract(frame, LABELS, what)
-    check_unique(frame, ("item",), what)
+def check_table(frame: pl.DataFrame, kind: str, what: str = "") -> pl.DataFrame:
+    """Check judgements (qrels), queries or labels of items against their contract; ``what`` is
+    their name in messages if it is another.
+    """
+    columns = {"judgements": JUDGEMENTS, "queries": QUERIES, "labels": LABELS}[kind]
+    frame = _contract(frame, columns, what or kind)
+    if kind == "judgements":
+        warn_merging(frame, "item", kind)
+    check_unique(frame, UNIQUE[kind], what or kind)
     return frame
 
 

@@ -72,7 +72,7 @@ class Grid:
         (['a', 'b'], [[[nan, 1.0], [0.5, nan]]])
         """
         measures = frame.select(SCORE).unique(maintain_order=True)
-        frame, lists, rows = locate(frame, ["model", "query"])
+        frame, lists, rows = locate(frame)
         models, queries = (lists.select(name).unique().sort(name) for name in lists.columns)
         measure, *of_lists = (
             beside(part, name.with_row_index("row"), name.columns)["row"].to_numpy()

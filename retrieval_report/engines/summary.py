@@ -15,7 +15,7 @@ import polars as pl
 from retrieval_report.contracts.arguments import check_text, quoted
 from retrieval_report.contracts.checks import check_choice, check_unique, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
-from retrieval_report.contracts.frames import SUMMARY, check_queries
+from retrieval_report.contracts.frames import SUMMARY, check_table
 from retrieval_report.contracts.registry import in_contract, schema
 from retrieval_report.engines.check_scores import (
     GROUP,
@@ -154,7 +154,7 @@ def _with_weights(frame: pl.DataFrame, queries: object, average: str) -> pl.Data
         bad = pl.col("weight").is_null() | pl.col("weight").is_infinite() | (pl.col("weight") < 0)
         refuse(given, bad, "weight", "not a finite number of at least 0")
     else:
-        given = check_queries(given)
+        given = check_table(given, "queries")
     if column not in given.columns:
         raise ColumnError(f"queries: no column {column!r}, which average={average!r} needs")
     frame = _joined(frame, given, keys, column)

@@ -17,20 +17,24 @@ from retrieval_report.reading.names import ID_COLUMNS
 from retrieval_report.reading.sources import base_name
 
 PLACEHOLDERS = {
-    *[
-        "unknown",
-        "default",
-        "none",
-        "null",
-        "run",
-        "run_id",
-        "run_name",
-        "runid",
-        "tag",
-        "test",
-        "r0",
-    ],
-    *["anserini", "beir", "capreolus", "galago", "indri", "pyserini", "pyterrier"],
+    "unknown",
+    "default",
+    "none",
+    "null",
+    "run",
+    "run_id",
+    "run_name",
+    "runid",
+    "tag",
+    "test",
+    "r0",
+    "anserini",
+    "beir",
+    "capreolus",
+    "galago",
+    "indri",
+    "pyserini",
+    "pyterrier",
 }
 """Tags in lower case that name no run: what tools and scripts write unless they are told."""
 

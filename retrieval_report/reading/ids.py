@@ -57,5 +57,4 @@ def in_kind_of(wanted: pl.Series, given: pl.Series, what: str, other: str) -> pl
         )
     if not numbers:
         return given.cast(pl.String)
-    wide = given.cast(pl.Int128)
-    return wide.cast(pl.Int64) if wide.is_between(-(2**63), 2**63 - 1).all() else wide
+    return given.cast(pl.Int128)

@@ -13,7 +13,7 @@ from retrieval_report.contracts.arguments import ColumnNames, check_text, is_nam
 from retrieval_report.contracts.checks import check_choice
 from retrieval_report.contracts.errors import FileError, ParameterError
 from retrieval_report.contracts.forks import refuse_fork
-from retrieval_report.contracts.frames import check_labels
+from retrieval_report.contracts.frames import check_table
 from retrieval_report.reading.combine import combine, name_runs
 from retrieval_report.reading.convert import is_column
 from retrieval_report.reading.files import (
@@ -242,7 +242,7 @@ def read_labels(given: object) -> pl.DataFrame:
     >>> read_labels({"a": "cat", "b": "dog"}).rows()
     [('a', 'cat'), ('b', 'dog')]
     """
-    return check_labels(to_polars(columns_of(given, "item"), "labels"))
+    return check_table(to_polars(columns_of(given, "item"), "labels"), "labels")
 
 
 def columns_of(labels: object, key: str) -> object:

@@ -135,30 +135,23 @@ def grade_indices(relevance: pl.Series, known: Floats) -> tuple[Floats, Codes]:
     """Return the distinct relevances of the rows and of ``known``, ascending, and the index of each
     row's relevance.
     """
-    most: Any = relevance.max()
-    if most is None or most < SMALL:  # a table instead of hashes, in a sixth of the time
-        whole = relevance.cast(pl.Int64).to_numpy()
-        if relevance.dtype.is_integer() or (relevance.cast(pl.Float64).to_numpy() == whole).all():
-            seen = np.bincount(whole)
-            grades = np.unique(np.concatenate([[0.0], known, np.flatnonzero(seen)]))
-            return grades, np.searchsorted(grades, np.arange(seen.size)).astype(np.int32)[whole]
     distinct = relevance.unique().cast(pl.Float64).to_numpy()
     grades = np.unique(np.concatenate([[0.0], known, distinct]) + 0.0)  # makes −0.0 equal 0.0
-    codes = np.searchsorted(grades, relevance.cast(pl.Float64).to_numpy())
-    return grades, codes.astype(np.int32)
+    return grades, np.searchsorted(grades, relevance.cast(pl.Float64).to_numpy()).astype(np.int32)
 
 
-def locate(frame: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
-    """Return the rows with those of each list together, the distinct keys, sorted, and the rows of
-    each; lists are numbered in this order.
+def locate(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
+    """Return the rows with those of each list (model, query) together, the keys of the lists,
+    sorted, and the rows of each; lists are numbered in this order.
     """
+    keys = [key for key in ("model", "query") if key in frame.columns]
     changes = pl.any_horizontal(pl.col(key) != pl.col(key).shift() for key in keys)
     first = frame.select(changes.fill_null(True)).to_series().arg_true().cast(pl.Int64)
     heads = frame.select(keys)[first]
     if heads.n_unique() < heads.height:
         rows = frame.select(keys).with_row_index("row")
         order = rows.group_by(keys, maintain_order=True).agg("row")["row"].explode()
-        return locate(frame[order], keys)
+        return locate(frame[order])
     end = first.shift(-1, fill_value=frame.height)
     lists = heads.with_columns(begin=first, end=end).sort(keys)
     return frame, lists.select(keys), Rows(lists["begin"].to_numpy(), lists["end"].to_numpy())

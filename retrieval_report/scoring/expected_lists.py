@@ -14,8 +14,7 @@ from retrieval_report.scoring.known_items import KEYS
 
 
 def all_lists(
-    retrieved: pl.DataFrame,
-    received: pl.DataFrame | None,
+    present: pl.DataFrame,
     judgements: pl.DataFrame | None,
     queries: pl.DataFrame | None,
     models: Sequence[str],
@@ -24,17 +23,24 @@ def all_lists(
     """Return every (model, query), including queries of other models, of judgements and of the
     queries frame.
 
-    Lists in ``found`` have items; other lists in ``received`` have only rows that are not in a
-    list. ``models`` may name further models. Returns ``model``, ``query``, ``missing`` and, if the
-    queries frame has it, ``n_relevant``.
+    Lists in ``present`` have rows. ``models`` may name further models. Returns ``model``,
+    ``query``, ``missing`` and, if the queries frame has it, ``n_relevant``.
     """
-    present = retrieved if received is None else pl.concat([retrieved, received]).unique()
     universe = present.select("query").unique()
     if judgements is not None:
         judged = judgements.select("query").unique()
-        refuse_unjudged(
-            universe.join(judged, on="query", how="anti")["query"], universe.height, judged, options
-        )
+        unjudged = universe.join(judged, on="query", how="anti")["query"]
+        if len(unjudged) and options.unjudged_query == "error":
+            if len(unjudged) == universe.height and judged.height:
+                raise KeyMismatchError(
+                    f"none of the {universe.height} queries has judgements: the rankings have "
+                    f"queries like {unjudged.min()!r}, the judgements like "
+                    f"{judged['query'].min()!r}; make their ids agree"
+                )
+            raise KeyMismatchError(
+                f"{len(unjudged)} of {universe.height} queries have no judgements, first "
+                f"{unjudged.min()!r}; unjudged_query='skip' leaves them out"
+            )
         universe = pl.concat([universe, judged]).unique()
     if queries is not None:
         named = queries.select("query")
@@ -71,22 +77,3 @@ def every_list(models: pl.DataFrame, queries: pl.DataFrame, present: pl.DataFram
     received = present.select(*KEYS, missing=False)
     lists = names.join(received, on=KEYS, how="left", maintain_order="left")
     return lists.with_columns(pl.col("missing").fill_null(True))
-
-
-def refuse_unjudged(
-    queries: pl.Series, number: int, judged: pl.DataFrame, options: Options
-) -> None:
-    """Raise an error if some of a ``number`` of queries have no judgements, unless the options
-    allow it.
-    """
-    if len(queries) and options.unjudged_query == "error":
-        if len(queries) == number and judged.height:
-            raise KeyMismatchError(
-                f"none of the {number} queries has judgements: the rankings have queries like "
-                f"{queries.min()!r}, the "
-                f"judgements like {judged['query'].min()!r}; make their ids agree"
-            )
-        raise KeyMismatchError(
-            f"{len(queries)} of {number} queries have no judgements, first {queries.min()!r}; "
-            "unjudged_query='skip' leaves them out"
-        )

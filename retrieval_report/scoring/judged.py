@@ -16,10 +16,10 @@ import polars as pl
 from retrieval_report.contracts.checks import check_agreement, check_unique, refuse, warn_merging
 from retrieval_report.contracts.errors import ParameterError
 from retrieval_report.contracts.frames import (
+    UNIQUE,
     check_counts,
-    check_judgements,
-    check_queries,
     check_rankings,
+    check_table,
     order_column,
     unmasked,
     with_model,
@@ -35,7 +35,6 @@ from retrieval_report.scoring.known_items import (
     UNJUDGED_HINT,
     disagree,
     judged_rows,
-    located,
     of_one_width,
     repeats,
     settle_nulls,
@@ -142,7 +141,7 @@ class Judged:
         self, retrieved: pl.DataFrame, known: pl.DataFrame, lists: pl.DataFrame
     ) -> Judged:
         """Return a record of other items, possibly in other lists."""
-        retrieved, names, rows = located(retrieved)
+        retrieved, names, rows = arrays.locate(retrieved)
         whole = replace(
             self.whole, models=tuple(lists["model"].unique().sort()) or self.whole.models
         )
@@ -181,9 +180,7 @@ class Judged:
 @dataclass(frozen=True)
 class _Parts:
     rows: pl.DataFrame  # the items of the lists
-    present: (
-        pl.DataFrame | None
-    )  # model, query of all rows received, where some of them then leave their list
+    received: pl.DataFrame  # model, query of every row received, of which some leave their list
     unretrieved: pl.DataFrame  # items known but not retrieved: (model), query, relevance, (count)
     judgements: pl.DataFrame | None
     queries: pl.DataFrame | None
@@ -201,15 +198,15 @@ def judge(
     """Check the frames and join them; a `Judged` is returned unchanged."""
     if isinstance(rankings, Judged):
         return rankings
-    told = [] if queries is None else to_polars(queries, "queries").columns
-    if options.relevant_items == "error" and judgements is None and "n_relevant" not in told:
+    unknown = options.relevant_items == "error" and judgements is None
+    if unknown and (queries is None or "n_relevant" not in to_polars(queries, "queries").columns):
         raise ParameterError(
             "relevant_items='error': neither judgements nor a column 'n_relevant' of the queries "
             "say how many relevant items a query has; give one of them, or 'pooled' (those that "
             "some model retrieved) or 'own'"
         )
     parts = _judge(_read(rankings, judgements, queries, options, whole), options, part=whole.part)
-    frame, keys, listed = located(parts.rows)
+    frame, keys, listed = arrays.locate(parts.rows)
     names = with_model(keys)
     for column in KEYS:
         warn_merging(names, column, "rankings")
@@ -218,7 +215,8 @@ def judge(
     others = np.concatenate([_relevances(parts.unretrieved), _relevances(known), whole.grades])
     grades, grade = arrays.grade_indices(frame["relevance"], others)
     _check_items(parts, frame, names, listed, grade)
-    lists = all_lists(names, parts.present, parts.judgements, parts.queries, whole.models, options)
+    present = names if parts.rows.height == parts.received.height else parts.received.unique()
+    lists = all_lists(present, parts.judgements, parts.queries, whole.models, options)
     models = tuple(lists["model"].unique().sort()) or whole.models
     whole = replace(whole, models=models, judged=judged, pooled=parts.pooled)
     rows = _spread(listed, names, lists)
@@ -263,13 +261,11 @@ def _read(
     unretrieved = with_model(rows.filter(pl.col(order).is_null()))
     if unretrieved.height:
         rows = rows.filter(pl.col(order).is_not_null())
-    present = (
-        None if rows.height == everything.height else with_model(everything).select(KEYS).unique()
-    )
+    received = with_model(everything).select(KEYS)
     if options.relevant_items == "own" or options.distance_threshold is not None:
         pool = None
     known = unretrieved if pool is None else pool
-    return _Parts(rows, present, known, **named, pooled=pool is not None)
+    return _Parts(rows, received, known, **named, pooled=pool is not None)
 
 
 def _of_one_type(
@@ -277,13 +273,12 @@ def _of_one_type(
 ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame | None]]:
     """Return rows, judgements and queries with ids of the same types."""
     beside = {"judgements": judgements, "queries": queries}
-    keys = {"judgements": ["query", "item"], "queries": ["query"]}
     frames = {name: frame for name, frame in beside.items() if frame is not None}
     for name in frames:
-        for key in keys[name]:
+        for key in UNIQUE[name]:
             rows, frames[name] = of_one_width(rows, frames[name], key, name)
     typed = {
-        name: frame.cast({key: rows.schema[key] for key in keys[name]})
+        name: frame.cast({key: rows.schema[key] for key in UNIQUE[name]})
         for name, frame in frames.items()
     }
     return rows, {**beside, **typed}
@@ -293,8 +288,12 @@ def frames_beside(
     judgements: object, queries: object
 ) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
     """Return the checked frames ``judgements`` and ``queries``, None for what is not given."""
-    judged = None if judgements is None else check_judgements(to_polars(judgements, "judgements"))
-    named = None if queries is None else check_queries(to_polars(queries, "queries"))
+    judged = (
+        None
+        if judgements is None
+        else check_table(to_polars(judgements, "judgements"), "judgements")
+    )
+    named = None if queries is None else check_table(to_polars(queries, "queries"), "queries")
     return judged, named
 
 
@@ -307,12 +306,9 @@ def _judge(parts: _Parts, options: Options, *, part: bool) -> _Parts:
         rows = judged_rows(rows, parts.judgements, unjudged=unjudged, part=part)
         # judgements take precedence over rows without distance
         unretrieved = unretrieved.with_columns(relevance=0.0)
-    rows = settle_nulls(rows, rule)
-    unretrieved = settle_nulls(unretrieved, rule)
-    present = parts.present
-    if present is None and rows.height < parts.rows.height:
-        present = with_model(parts.rows).select(KEYS).unique()
-    return replace(parts, rows=rows, present=present, unretrieved=unretrieved)
+    return replace(
+        parts, rows=settle_nulls(rows, rule), unretrieved=settle_nulls(unretrieved, rule)
+    )
 
 
 def _relevances(frame: pl.DataFrame) -> Floats:
@@ -329,21 +325,20 @@ def _check_items(
     if "item" not in frame.columns:
         return
     items = arrays.id_keys(frame["item"])
-    judged = parts.judgements is not None
+    unjudged = parts.judgements is None
     rows = with_model(parts.rows)
-    if repeats(listed, items) or parts.unretrieved.height:
+    doubtful = repeats(listed, items) or parts.unretrieved.height > 0
+    if doubtful:
         columns = [*KEYS, "item", "relevance"]
-        every = pl.concat(
+        rows = pl.concat(
             part.select(columns).cast({"relevance": pl.Float64})
             for part in (rows, parts.unretrieved)
         )
-        check_unique(every, columns[:-1], "rankings")
-        if not judged:
-            check_agreement(every)
-    if not judged and names["model"].n_unique() > 1:
-        queries = listed.spread(arrays.id_keys(names["query"]))
-        if disagree(queries, items, grade):
-            check_agreement(rows)
+        check_unique(rows, columns[:-1], "rankings")
+    elif unjudged and names["model"].n_unique() > 1:
+        doubtful = disagree(listed.spread(arrays.id_keys(names["query"])), items, grade)
+    if doubtful and unjudged:
+        check_agreement(rows)
 
 
 def _spread(rows: Rows, named: pl.DataFrame, names: pl.DataFrame) -> Rows:

@@ -17,13 +17,6 @@ SHIFT = np.uint64(64 - PLACES)
 UNJUDGED_HINT = "; unjudged='non_relevant' or 'drop' in evaluate decides what to do with them"
 
 
-def located(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, Rows]:
-    """Return rows with those of each list together, the keys of the lists, sorted, and the rows of
-    each.
-    """
-    return arrays.locate(frame, [key for key in KEYS if key in frame.columns])
-
-
 def repeats(rows: Rows, items: Keys) -> bool:
     """Return whether some list has an item twice, or looks so."""
     start = np.append(np.sort(rows.begin), items.size)
@@ -82,8 +75,8 @@ def judged_rows(
         .select("__row", "judged")
         .collect()
     )
-    empty = pl.select(judged=pl.repeat(None, rows.height, dtype=matched.schema["judged"]))["judged"]
-    judged = empty.scatter(matched["__row"], matched["judged"])
+    nulls = matched["judged"].clear(rows.height)
+    judged = nulls.scatter(matched["__row"], matched["judged"])
     if not part:  # other parts may have judged items
         warn_unmatched(rows, judged.count(), judgements)
     if "relevance" in rows.columns:

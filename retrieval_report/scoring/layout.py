@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -109,8 +108,6 @@ def order_values(frame: pl.DataFrame, options: Options) -> pl.Expr:
 
 def rounded(frame: pl.DataFrame, options: Options) -> pl.DataFrame:
     """Return rows with distances rounded as the options say."""
-    if options.decimals is None:
-        return frame
     return frame.with_columns(order_values(frame, options))
 
 
@@ -175,14 +172,12 @@ def _lay_out(judged: Judged, options: Options) -> Prepared:
         )
     else:
         decisions = lay_out(judged.part_of, options).decisions
-    words = ends_of(decisions)
     prepared = replace(prepared, decisions=decisions)
-    return _open_lists(prepared, words, options, unpooled=judged.unpooled(options))
+    return _open_lists(prepared, options, unpooled=judged.unpooled(options))
 
 
 def evidence_of(judged: Judged, options: Options) -> pl.DataFrame:
     """Return, list by list, what tells whether it was truncated, as `gather` takes it."""
-    options = replace(options, policies=("expected",))
     return _evidence(judged, *_whole_lists(judged, options))
 
 
@@ -280,13 +275,9 @@ def _mixed(keys: Keys) -> Keys:
     return mixed
 
 
-def _open_lists(
-    prepared: Prepared, words: Mapping[str, str], options: Options, *, unpooled: bool
-) -> Prepared:
-    """Return lists with what is open in each, given how its model's lists were truncated
-    (``words``).
-    """
-    ties = prepared.ties
+def _open_lists(prepared: Prepared, options: Options, *, unpooled: bool) -> Prepared:
+    """Return lists with what is open in each, given how its model's lists were truncated."""
+    ties, words = prepared.ties, ends_of(prepared.decisions)
     if all(word == NO for word in words.values()):
         return replace(prepared, pooled=np.zeros_like(prepared.pooled))
     own = prepared.names["model"].replace_strict(words, default=NO, return_dtype=pl.String)
@@ -326,10 +317,6 @@ def _cells(judged: Judged, pool: pl.DataFrame | None) -> Cells:
     """
     lists = judged.lists.select(KEYS).with_row_index("list")
     items = judged.known if pool is None else pool
-    if not items.height:
-        return Cells(
-            np.zeros(lists.height + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64)
-        )
     keys = [key for key in KEYS if key in items.columns]
     number = pl.sum("count") if "count" in items.columns else pl.len()
     cells = items.group_by(*keys, "relevance").agg(count=number.cast(pl.Int64))

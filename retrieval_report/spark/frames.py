@@ -21,8 +21,7 @@ from retrieval_report.contracts.frames import (
     JUDGEMENTS,
     QUERIES,
     RANKINGS,
-    check_judgements,
-    check_queries,
+    check_table,
 )
 from retrieval_report.contracts.options import Options
 from retrieval_report.reading.frames import to_polars
@@ -42,14 +41,14 @@ def frames_of(
     """
     frames = {"rankings": rankings_of(rankings, options)}
     session = frames["rankings"].sparkSession
-    for name, frame, contract, check in (
-        ("judgements", judgements, JUDGEMENTS, check_judgements),
-        ("queries", queries, QUERIES, check_queries),
+    for name, frame, contract in (
+        ("judgements", judgements, JUDGEMENTS),
+        ("queries", queries, QUERIES),
     ):
         if isinstance(frame, DataFrame):
             frames[name] = chosen(frame, name, contract)
         elif frame is not None:
-            frames[name] = sent(session, check(to_polars(frame, name)), name)
+            frames[name] = sent(session, check_table(to_polars(frame, name), name), name)
     return frames
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from retrieval_report.contracts.arguments import Named, Names
 from retrieval_report.contracts.errors import ParameterError
-from retrieval_report.contracts.frames import check_judgements
+from retrieval_report.contracts.frames import check_table
 from retrieval_report.contracts.options import Options, ScoringOptions
 from retrieval_report.engines.evaluate import evaluate
 from retrieval_report.metrics.catalogue import RBP
@@ -79,7 +79,7 @@ def judgement_coverage(
         raise ParameterError(
             f"judgement_coverage: {refused[0]} is about relevance, which is not used"
         )
-    judged = check_judgements(to_polars(judgements, "judgements")).with_columns(
+    judged = check_table(to_polars(judgements, "judgements"), "judgements").with_columns(
         relevance=pl.lit(1, pl.Int64)
     )
     frame = to_polars(rankings, "rankings").drop("relevance", strict=False)

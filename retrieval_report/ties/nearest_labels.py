@@ -22,8 +22,7 @@ from retrieval_report.contracts.arguments import check_whole
 from retrieval_report.contracts.checks import check_choice, refuse
 from retrieval_report.contracts.errors import ColumnError, ParameterError
 from retrieval_report.contracts.frames import (
-    check_labels,
-    check_queries,
+    check_table,
 )
 from retrieval_report.contracts.options import Options
 from retrieval_report.contracts.registry import in_contract, schema
@@ -214,7 +213,7 @@ def knn(
 def _truth(queries: object) -> pl.DataFrame:
     """Return queries and their labels."""
     given = {"query": []} if queries is None else columns_of(queries, "query")
-    truth = check_queries(to_polars(given, "queries"))
+    truth = check_table(to_polars(given, "queries"), "queries")
     if "label" not in truth.columns:
         raise ColumnError("queries: no column 'label', which says what is to be predicted")
     return truth.select("query", _plain(truth["label"]))
@@ -236,7 +235,7 @@ def _labelled(rankings: object, labels: object) -> tuple[Judged, pl.Series, int]
             raise ParameterError("labels: given together with counts, which have a column 'label'")
         frame = to_polars(rankings, "counts of labels").drop("item", strict=False)
         frame = frame.with_row_index("item")
-        names = _plain(check_labels(frame, "counts")["label"])
+        names = _plain(check_table(frame, "labels", "counts")["label"])
         counts = frame.with_columns(relevance=names.rank("dense") - 1)
         return judge(counts, None, None, options), names.unique().sort(), 0
     if labels is None:

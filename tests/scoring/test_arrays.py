@@ -61,12 +61,12 @@ def test_float32_and_decimals_keep_their_order() -> None:
 
 def test_locate_finds_rows_that_stand_together_and_gathers_those_that_do_not() -> None:
     together = pl.DataFrame({"query": [5, 5, 2, 2, 2, 9], "row": range(6)})
-    frame, names, rows = arrays.locate(together, ["query"])
+    frame, names, rows = arrays.locate(together)
     assert frame.equals(together)
     assert names["query"].to_list() == [2, 5, 9]
     assert rows.list_of().tolist() == [1, 1, 0, 0, 0, 2]
     scattered = pl.DataFrame({"model": ["b", "b", "a", "b"], "query": [5] * 4, "row": range(4)})
-    frame, names, rows = arrays.locate(scattered, ["model", "query"])
+    frame, names, rows = arrays.locate(scattered)
     assert names.rows() == [("a", 5), ("b", 5)]
     assert frame["row"].to_list() == [0, 1, 3, 2]
     assert rows.list_of().tolist() == [1, 1, 1, 0]
@@ -158,6 +158,6 @@ def test_items_of_lists_and_of_their_last_ties_are_counted_by_grade() -> None:
 @pytest.mark.parametrize("queries", [["b", "b", "a", "c", "c"], ["b", "a", "b", "c", "a"], []])
 def test_every_row_has_the_number_of_its_list(queries: list[str]) -> None:
     frame = pl.DataFrame({"query": queries}, schema={"query": pl.String})
-    found, names, rows = arrays.locate(frame, ["query"])
+    found, names, rows = arrays.locate(frame)
     assert names["query"].gather(rows.list_of()).equals(found["query"])
     assert sorted(found["query"]) == sorted(queries)
