@@ -135,7 +135,7 @@ def compare(
     )  # the notices speak of the first
     output.show(
         {**above, "comparison": comparison, "flips": verdicts},
-        "\n\n".join(filter(None, texts)),
+        *texts,
         notices=lambda: study.notices,
     )
 
@@ -189,7 +189,7 @@ def profile(data: Data, output: Output, cutoffs: list[int | str], **settings: An
     if coverage.width:
         frames["coverage"] = coverage
         texts.append(frame_table(coverage, "model value tie_std queries", by="metric cutoff"))
-    output.show(frames, "\n\n".join(texts))
+    output.show(frames, *texts)
 
 
 @cli.command()
@@ -244,8 +244,8 @@ def estimate(data: Data, output: Output, human: str, **settings: Any) -> None:
     alone = shown.filter(shown["model_b"].is_null())
     few = alone["model_a"].n_unique() <= FEW
     text = frame_table(shown if few else alone, ESTIMATED, by="metric cutoff")
-    more = "" if few else f"\n\nThe {table.height - alone.height} pairs are in --json and --out."
-    output.show({"estimates": table}, text + more)
+    more = "" if few else f"The {table.height - alone.height} pairs are in --json and --out."
+    output.show({"estimates": table}, text, more)
 
 
 @cli.command()
@@ -303,7 +303,7 @@ def knn(data: Data, output: Output, labels: str | None, **how: Any) -> None:
     found = step("neighbours", lambda: rr.knn(rankings, labels, queries=queries, **how))
     frames = {f"knn_{name}": getattr(found, name) for name in KNN_FRAMES}
     texts = [frame_table(frames[f"knn_{name}"], shown) for name, shown in VOTED.items()]
-    output.show(frames, "\n\n".join(texts))
+    output.show(frames, *texts)
 
 
 @cli.command()
@@ -350,7 +350,7 @@ def thresholds(
     if risk is not None:
         frames["abstention"] = result.abstain(risk)
     texts = [frame_table(frames[name], shown) for name, shown in ACCEPTED.items() if name in frames]
-    output.show(frames, "\n\n".join(texts))
+    output.show(frames, *texts)
 
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,9 +40,6 @@ class Scored(NamedTuple):
     summary: pl.DataFrame
     files: Sequence[str | Path]  # that were written
     notes: Sequence[str] = ()  # sentences on what the summary cannot show
-
-
-Engine = Callable[..., Scored]
 
 
 def in_memory(data: Data, output: Output, average: str, settings: Named, **_: object) -> Scored:

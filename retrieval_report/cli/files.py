@@ -267,9 +267,9 @@ class Output:
             return None
         folder = check_writable_folder(self.out)
         files = []
-        for given in inputs:
+        for given in filter(None, inputs):
             with suppress(FileError):  # the reader will report it
-                files += [] if given is None else find_files(given)
+                files += find_files(given)
         refuse_inputs([folder / name for name in names], files, "; choose another --out")
         return folder
 
@@ -294,21 +294,20 @@ class Output:
     def show(
         self,
         frames: Frames,
-        text: str,
-        *,
-        latex: Callable[[], str] | None = None,
+        *texts: str,
+        latex: Callable[[], str] = str,
         notices: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        """Write frames as CSV under these names, and print them as JSON, or the text with notices
+        """Write frames as CSV under these names, and print them as JSON, or the texts with notices
         below.
         """
         files = self.write({f"{name}.csv": frame for name, frame in frames.items()})
-        if self.latex and latex is not None:
+        if self.latex:
             click.echo(latex(), nl=False)
         elif self.as_json:
             print_json(frames, notices())
         else:
-            click.echo("\n\n".join([text, *map(visible, notices())]))
+            click.echo("\n\n".join(filter(None, [*texts, *map(visible, notices())])))
             tell_written(files)
 
 

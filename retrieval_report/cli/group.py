@@ -100,8 +100,6 @@ def in_options(message: str, names: Collection[str]) -> str:
     'a.txt: is TREC qrels, not rankings; pass it as --judgements, or rank by its grades:
     compare, leaderboard and report take --labels-as-rankings'
     """
-    if not names:
-        return message
     if "judgements" in names:
         for kind, given in (("judgements", JUDGEMENTS), ("rankings", "RANKINGS")):
             message = message.replace(f"read it with read_{kind}", f"pass it as {given}")

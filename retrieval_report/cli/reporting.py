@@ -146,7 +146,7 @@ def leaderboard(data: Data, output: Output, **settings: Any) -> None:
     texts.append(leaderboard_table(undrawn, study.leaderboard))
     texts += uneven_lengths(study.under("expected").scores, study.measures)
     texts += question_tables(study, [name for name in ALSO if name in frames])
-    output.show(frames, "\n\n".join(texts), latex=study.to_latex, notices=lambda: study.notices)
+    output.show(frames, *texts, latex=study.to_latex, notices=lambda: study.notices)
 
 
 def telling_pairs(study: Study, pairs: pl.DataFrame) -> tuple[pl.DataFrame, str]:
