@@ -123,19 +123,15 @@ def compare(
     known = [str(option.name) for option in click.get_current_context().command.params]
     turning = in_options(reversals_text(study.reversals), known)
     above = {name: getattr(study, name) for name in REPLICATED if study.of_run}
-    texts = [
+    output.show(
+        {**above, "comparison": comparison, "flips": verdicts},
         turning if baseline is None else "",
         *question_tables(study, list(above)),
         frame_table(rows, shown, by="metric cutoff"),
         rest,
         f"family_p: {tests}." if tests else "",
-    ]
-    texts += uneven_lengths(
-        study.under("expected").scores, study.measures[1:]
-    )  # the notices speak of the first
-    output.show(
-        {**above, "comparison": comparison, "flips": verdicts},
-        *texts,
+        # the notices speak of the first
+        *uneven_lengths(study.under("expected").scores, study.measures[1:]),
         notices=lambda: study.notices,
     )
 
@@ -302,8 +298,9 @@ def knn(data: Data, output: Output, labels: str | None, **how: Any) -> None:
     rankings, queries = given["rankings"], given["queries"]
     found = step("neighbours", lambda: rr.knn(rankings, labels, queries=queries, **how))
     frames = {f"knn_{name}": getattr(found, name) for name in KNN_FRAMES}
-    texts = [frame_table(frames[f"knn_{name}"], shown) for name, shown in VOTED.items()]
-    output.show(frames, *texts)
+    output.show(
+        frames, *(frame_table(frames[f"knn_{name}"], shown) for name, shown in VOTED.items())
+    )
 
 
 @cli.command()
@@ -349,8 +346,10 @@ def thresholds(
     }
     if risk is not None:
         frames["abstention"] = result.abstain(risk)
-    texts = [frame_table(frames[name], shown) for name, shown in ACCEPTED.items() if name in frames]
-    output.show(frames, *texts)
+    output.show(
+        frames,
+        *(frame_table(frames[name], shown) for name, shown in ACCEPTED.items() if name in frames),
+    )
 
 
 def _audit_text(table: pl.DataFrame, everything: bool) -> str:

@@ -63,8 +63,8 @@ def codes(query: str, items: tuple[str, ...], output: Output, **settings: Any) -
     from retrieval_report.cli.code_scores import codes_command
 
     output.check([query, *items], *WRITTEN)
-    given = {"progress": watched(), **settings}
-    frames = step("codes", lambda: codes_command(query, items, **given))
+    settings["progress"] = watched()
+    frames = step("codes", lambda: codes_command(query, items, **settings))
     files = output.write(frames)
     click.echo(summary_table(frames["summary.csv"]))
     if "radius.csv" in frames:

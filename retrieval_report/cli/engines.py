@@ -51,7 +51,8 @@ def in_memory(data: Data, output: Output, average: str, settings: Named, **_: ob
     else:
         scores = step("scored", lambda: rr.evaluate(**given, progress=watched(), **settings))
     summary = rr.summarise(scores, queries=given["queries"], average=average)
-    files = output.write({"scores.csv": scores, "summary.csv": summary}, instead=["scores.parquet"])
+    frames = {"scores.csv": scores, "summary.csv": summary}
+    files = output.write(frames, instead=["scores.parquet"])
     return Scored(summary, files, _lengths(scores, summary))
 
 

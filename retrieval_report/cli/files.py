@@ -199,12 +199,13 @@ class Data:
         return data
 
     def _read_rankings(self, keep: Collection[str]) -> pl.DataFrame:
-        paths = list(self.rankings)
+        paths: Any = list(self.rankings)
         if self.labels_as_rankings:
             labels = paths if len(paths) > 1 else paths[0]
             return self.collapsed(rr.from_labels(labels, negative=self.negative))
-        how: Named = {"columns": self.columns, "name_by": self.name_by, "keep": keep}
-        return self.collapsed(rr.read_rankings(paths, **how))
+        return self.collapsed(
+            rr.read_rankings(paths, columns=self.columns, name_by=self.name_by, keep=keep)
+        )
 
     def collapsed(self, rankings: pl.DataFrame) -> pl.DataFrame:
         """Return the documents of chunks, if --group says what names them."""
@@ -212,8 +213,8 @@ class Data:
 
     def read_judgements(self) -> Any:
         """Read the judgements, if there are any; of several judges by name."""
-        how = {"option": "judgement_columns", "negative": self.negative}
-        return self._read(rr.read_judgements, self.judgements, **how)
+        columns = "judgement_columns"
+        return self._read(rr.read_judgements, self.judgements, columns, negative=self.negative)
 
     def read_queries(self) -> Any:
         """Read the queries, if there are any."""

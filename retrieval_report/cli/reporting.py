@@ -184,6 +184,7 @@ def question_tables(study: Study, names: Sequence[str]) -> list[str]:
         if "policy" in rows.columns:
             rows = rows.filter(policy="expected")
         if layout is not None:
-            columns = layout.columns.replace("measure ", "")
-            texts.append(frame_table(rows, columns, by="metric cutoff"))
+            texts.append(
+                frame_table(rows, layout.columns.replace("measure ", ""), by="metric cutoff")
+            )
     return texts

@@ -96,8 +96,9 @@ def evaluate(
     check(**settings)
     # Files are written first, so that a reader that closes the pipe early, such as `head`, does not
     # lose them.
-    score, how = ENGINES[engine], {"master": master, "resume": resume}
-    summary, files, notes = score(data, output, average, settings, **how)
+    summary, files, notes = ENGINES[engine](
+        data, output, average, settings, master=master, resume=resume
+    )
     from retrieval_report.study.caveats import notices
     from retrieval_report.study.terminal import summary_table
 
